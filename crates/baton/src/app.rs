@@ -47,7 +47,7 @@ pub struct App {
     pub color: bool,
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
-    /// Whether somebody looks at another picture, over which no bar may be drawn.
+    /// Whether a full-screen view is open; no progress bar may be drawn over it.
     pub drawing: bool,
     /// The machine.
     pub machine: Arc<Machine>,
@@ -254,14 +254,15 @@ impl App {
         }
     }
 
-    /// An issue as GitHub shows it now: its state, or nothing where that cannot be told.
+    /// The issue's present state at GitHub; none if it cannot be determined.
     pub fn issue(&mut self, repo: &str, number: i64) -> Option<String> {
         let driver = Driver::new(&self.config, Arc::clone(&self.machine)).ok()?;
         let runtime = runtime().ok()?;
         runtime.block_on(driver.issue(repo, number)).map(|seen| seen.state)
     }
 
-    /// Goes on with what is to be indexed until then, or until something outside fails; says how much is left, and why.
+    /// Indexes until the deadline, or until an external service fails. Returns how many entries are left, and the last
+    /// error.
     pub fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), CliError> {
         let machine = Arc::clone(&self.machine);
         let store = self.store()?;
@@ -318,7 +319,8 @@ pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Res
     Ok(())
 }
 
-/// With a thread of its own: one that only runs while somebody blocks on it would not be driven through a handle.
+/// A runtime with one worker thread: a current-thread runtime makes no progress through a `Handle` unless a `block_on`
+/// is running.
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }

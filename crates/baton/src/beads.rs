@@ -97,8 +97,8 @@ pub fn own_project(app: &mut App) -> Option<String> {
     Some(app.run_as::<BeadsExport>(&caller, &input).ok()?.project_id)
 }
 
-/// Brings the file to where the tasks of this project are; what it has that the ledger has not seen is taken in first. What is wrong
-/// with single lines is told: they stay as they are.
+/// Brings the file up to date with the project's tasks, after importing changes of the file that the ledger has not
+/// seen. Returns complaints about single lines, which stay as they are.
 pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, CliError> {
     let mut turn = FileTurn::wait(file, &app.config.data_dir)?;
     bring_in_step(app, project, &mut turn, &file.path())
@@ -170,7 +170,8 @@ impl Lines for Nothing {
     }
 }
 
-/// Has the ledger say what git's merge driver has settled, which was told when it did. A store behind a server is not told.
+/// Records in the ledger how git's merge driver resolved conflicts; the driver has reported them already. Skipped for a
+/// store behind a server.
 fn say_settled(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), CliError> {
     let settled: Vec<Conflict> = turn.settled();
     if settled.is_empty() || app.config.server.is_some() {
@@ -194,7 +195,7 @@ fn step(
     let version = turn.version();
     let input = BeadsExportInput { only_seq: true, ..of_project(Some(project)) };
     let now = app.run::<BeadsExport>(&input)?;
-    // Whoever had the turn before has written what we wrote, too.
+    // The previous holder of the lock may already have written this state.
     if turn.is_current(&stamp(app, &now), now.seq) {
         return Ok(true);
     }
@@ -292,7 +293,7 @@ fn publish(
     Ok(Some(Exported { project_id, path, tasks, changed: changed.len() }))
 }
 
-/// Tells the ledger which lines of tasks that changed are in the file now.
+/// Records in the ledger the lines of changed tasks that the file holds now.
 fn note(
     app: &mut App,
     turn: &FileTurn,

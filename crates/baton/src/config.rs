@@ -53,7 +53,7 @@ pub struct Config {
     pub machine: Option<String>,
     /// The cut-offs of liveness.
     pub limits: Limits,
-    /// When the router changes its ways, and whom it tells.
+    /// The router's policy: its thresholds and the recipient of its escalations.
     pub route: Policy,
     /// Whether a hook wraps a session that ends, in place of a checkpoint.
     pub auto_wrap: bool,
@@ -130,7 +130,7 @@ pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
         let Ok(name) = name.into_string() else { continue };
         match value.into_string() {
             Ok(value) => _ = vars.insert(name, value),
-            // Passing it over would act as somebody else, or elsewhere, than was asked.
+            // Ignoring a variable that is not UTF-8 would select another identity or store than the one configured.
             Err(_) if OURS.iter().any(|ours| name.starts_with(ours)) => return Err(no_text(&name)),
             Err(_) => {}
         }
@@ -175,7 +175,7 @@ pub fn program(name: &str) -> Option<PathBuf> {
     crate::launch::installed(name, &std::env::var("PATH").unwrap_or_default())
 }
 
-/// Variables that decide where and as whom we act.
+/// Prefixes and names of the variables that select the store, the folders and the identity.
 const OURS: [&str; 4] = ["BATON_", "PRISM_AGENT_IDENTITY", "XDG_", "HOME"];
 
 fn no_text(variable: &str) -> Refusal {

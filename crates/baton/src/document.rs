@@ -1,4 +1,5 @@
-//! Reading a document that another project's agent named: only what git tracks and everybody who has the repository sees.
+//! Reads a document that another project's agent named: only files that git tracks, which every holder of the
+//! repository can see.
 
 use std::path::{Component, Path};
 

@@ -1,7 +1,8 @@
 //! Which of a server's duties it has: several servers may share one ledger, and each duty is done by one of them.
 //!
-//! One thread beats for all of them, watches those that others have, and takes over what is silent. Whoever does a duty asks here
-//! before each piece of work; a server that cannot reach the ledger has none any more, a little before others take over.
+//! One thread sends the heartbeats of all duties held here, watches those of other servers and takes over silent ones.
+//! A service checks here before each piece of work. A server that cannot reach the ledger gives up its duties shortly
+//! before others may take them over.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -20,7 +21,7 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::host::{self, Machine};
 
-/// The duties of this server, for those who do them.
+/// The duties held by this server; shared with the services that carry them out.
 pub struct Duties {
     holder: String,
     held: Mutex<HeldDuties>,
@@ -66,7 +67,7 @@ impl Duties {
         }
     }
 
-    /// Duties that are all this server's, whoever had them, for as long as it trusts itself: for tests of those who do them.
+    /// For tests: a server that has acquired every duty and holds it for as long as its lease is trusted.
     #[cfg(test)]
     pub fn everything(store: &mut Store) -> Arc<Self> {
         let duties = Arc::new(Self::new());
@@ -77,7 +78,7 @@ impl Duties {
     }
 }
 
-/// The thread that beats. It ends at once when it is told to.
+/// The heartbeat thread; [`stop`](Self::stop) ends it.
 pub struct Leader {
     stop: Sender<()>,
     thread: JoinHandle<()>,
@@ -182,7 +183,7 @@ impl Watch {
     fn end(&self, store: &mut Store) {
         self.duties.set(BTreeMap::new(), Instant::now());
         let holder = self.duties.holder.as_str();
-        // Whoever cannot be told waits until the duties have been silent for long enough.
+        // On an error the other servers take over after the heartbeat timeout.
         let _ = store.write_shared(|tx| Ok(rows::resign(tx, holder)?));
     }
 }

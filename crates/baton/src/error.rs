@@ -11,7 +11,7 @@ pub enum CliError {
     Refused(Refusal),
     /// A fault of ours.
     Fault(anyhow::Error),
-    /// A "no" that the answer itself has told already: nothing more is written, only the exit code.
+    /// A negative result that the output already shows: only the exit status is set.
     Told,
     /// An answer was given, but something outside is not done yet and will be tried again.
     Unfinished,
@@ -33,7 +33,8 @@ impl CliError {
         }
     }
 
-    /// The JSON error object for whoever asks a service: a fault of ours is told in its log, and not to them.
+    /// The JSON error object for a caller of the server. A fault is logged with its details; the caller gets a generic
+    /// message.
     pub fn to_service_json(&self) -> Value {
         let Self::Fault(error) = self else { return self.to_json() };
         tracing::error!(error = format!("{error:#}"), "a fault");
@@ -101,7 +102,8 @@ fn output_full(error: &anyhow::Error) -> Refusal {
 /// The longest sentence that is shown.
 const SENTENCE: usize = 1_000;
 
-/// A sentence that may quote what somebody typed: it stays on its line, and is cut where it is beyond reading.
+/// Prepares a sentence that may quote user input: control characters are made visible, and it is truncated to
+/// `SENTENCE` characters.
 pub fn said(sentence: &str) -> String {
     let mut shown: String = sentence.chars().take(SENTENCE).collect();
     if shown.len() < sentence.len() {
@@ -111,7 +113,7 @@ pub fn said(sentence: &str) -> String {
 }
 
 impl CliError {
-    /// Whether nobody reads our standard output any more, which is the reader's good right.
+    /// Whether the error is a broken pipe: the reader closed standard output, which is not a failure.
     pub fn is_unread(&self) -> bool {
         let Self::Fault(error) = self else { return false };
         error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)

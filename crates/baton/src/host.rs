@@ -84,8 +84,8 @@ impl Machine {
         }
     }
 
-    /// Now, by the clock of those who share the store: a database's where there is one, so that nobody's own clock decides
-    /// who is live and which lease has run out.
+    /// The current time by the clock shared by all users of the store: the database's where there is one, so that
+    /// liveness and leases do not depend on the local clock.
     pub fn now(&self) -> Millis {
         now().saturating_add(self.ahead.load(Ordering::Relaxed))
     }
@@ -127,7 +127,7 @@ impl Machine {
         }
     }
 
-    /// Those whom recall asks besides the ledger, if the settings name any.
+    /// The external services of the memory index, if the settings name any; created on first use.
     pub fn outside(&self) -> Result<Option<Arc<Outside>>, CliError> {
         if let Some(known) = self.outside.get() {
             return Ok(known.clone());

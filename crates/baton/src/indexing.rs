@@ -35,7 +35,7 @@ impl Indexing {
             (true, _) => line(done, total),
         };
         self.shown.store(if done < total { now } else { 0 }, Ordering::Relaxed);
-        // Nobody is hurt by a line that cannot be shown.
+        // A progress line that cannot be written is ignored.
         let mut out = std::io::stderr().lock();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }

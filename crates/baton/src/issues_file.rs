@@ -42,8 +42,8 @@ fn outside(path: &Path, what: &str, error: &dyn std::fmt::Display) -> Refusal {
 }
 
 impl FileTurn {
-    /// Waits for the turn. The lock is on the folder, which is the same one for everybody who shares the file and leaves nothing
-    /// that git would take; what is noted about the file lies in the data folder of this user.
+    /// Waits for the lock. It is on the folder, which all writers of the file share and which leaves no file for git to
+    /// pick up; what is recorded about the file lies in the data folder of this user.
     pub fn wait(file: &RepoFile, data_dir: &Path) -> Result<Self, Refusal> {
         let path = file.path();
         let missing = || Fault::Io(std::io::ErrorKind::NotFound.into());
@@ -57,7 +57,7 @@ impl FileTurn {
         Ok(Self { _lock: lock, path, folder, note, noted })
     }
 
-    /// Whether the file is what was written for this number of this store, and nobody has touched it since.
+    /// Whether the file was written for this number of this store and has not been modified since.
     pub fn is_current(&self, store: &str, seq: i64) -> bool {
         self.noted.strip_prefix(&note(self.mark().as_deref(), store, seq)).is_some()
     }
@@ -286,8 +286,7 @@ impl baton_ops::Lines for FileLines {
     }
 }
 
-/// What tells a file from another: size and instant of its last change. The same text for the same file; none where there is
-/// no file.
+/// Size and modification time of a file, to detect a change. None if there is no file.
 pub fn mark(file: &RepoFile) -> Option<String> {
     match file.open() {
         Ok(file) => file.as_ref().map(mark_of),

@@ -1,4 +1,4 @@
-//! Private keys: one file for each identity of each project, in the user's key directory, readable by nobody else.
+//! Private keys: one file for each identity of each project, in the user's key directory, readable only by its owner.
 //!
 //! Files look like those of `age-keygen`, so that `age` itself can use them. Only this file sees a private key.
 
@@ -51,7 +51,7 @@ impl Keys {
         let text = format!("# public key: {public}\n{}\n", key.to_string().expose_secret());
         match write_new(&path, &text) {
             Ok(()) => Ok(public),
-            // Somebody else was quicker: theirs is the key.
+            // Another process created the file first: its key is the one in use.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 self.public(project_id, identity)?.ok_or_else(|| unreadable(&path, "it holds no key"))
             }

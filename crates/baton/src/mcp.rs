@@ -67,7 +67,7 @@ pub fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
         .layer(middleware::from_fn_with_state(Arc::clone(pool), mark_delivered))
 }
 
-/// A body that is no message of the protocol is answered as the protocol has it, under its id where it can be told.
+/// Answers a body that is no message of the protocol with a protocol error, under its id where that is known.
 async fn readable(request: Request, next: Next) -> Response {
     if request.method() != http::Method::POST {
         return next.run(request).await;
@@ -169,7 +169,7 @@ impl Pipe {
         }
     }
 
-    /// Goes on with what is due, now and then, while nobody waits for it.
+    /// Drives pending steps in the background, at most once per [`RESUME`].
     fn resume(&self) {
         let (config, machine, last) =
             (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
@@ -250,7 +250,7 @@ impl Backend for PoolBackend {
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value> {
         let parts = request.ok_or_else(unasked)?;
-        // Nobody comes here without having been asked at the door who they are.
+        // The HTTP layer has authenticated the request: a missing grant is an error.
         let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(unasked)?;
         let caller = crate::http::caller(&parts.headers).map_err(|refusal| error(&refusal.into()))?;
         // Who is bound to an identity is not asked for one.
@@ -292,7 +292,7 @@ fn error(ended: &CliError) -> Value {
 async fn delivered(pool: &Pool, receipts: &Receipts) {
     for DeliveryReceipt { project_id, message_ids } in receipts.answer_written(None) {
         let mark = json!({ "project": project_id, "message_ids": message_ids });
-        // Nobody waits for this answer: a failure means that the signals come once more.
+        // The result is not needed: if the operation fails, the signals are delivered once more.
         let _ = pool.run(baton_ops::message::Delivered::NAME, mark, Caller::default()).await;
     }
 }

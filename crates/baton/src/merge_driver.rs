@@ -1,4 +1,4 @@
-//! How git merges the Beads file: task by task and field by field. And how a repository is told that it shall.
+//! The merge driver for the Beads file, task by task and field by field, and its registration in a repository.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -194,7 +194,7 @@ impl Setup {
         Ok(changes)
     }
 
-    /// Takes away what was told to git.
+    /// Removes the registration from the attributes file and from git's configuration.
     pub fn remove(&self) -> Result<Changes, Refusal> {
         let mut changes = Changes::new();
         let text = self.attributes().map_err(|fault| self.unwritable(&fault))?;

@@ -34,7 +34,7 @@ const LONGEST_TURN: Duration = Duration::from_secs(30);
 
 /// What the thread is asked for.
 enum Ask {
-    /// A look, and whom to tell when it is done.
+    /// Look at the file now; the sender, if any, is notified when it is done.
     Look(Option<oneshot::Sender<()>>),
     /// A look after which no other process writes the file until an operation is done.
     Hold(Hold),
@@ -54,7 +54,7 @@ impl Exclusive {
     pub async fn settle(self) {
         let (done, wait) = oneshot::channel();
         if self.0.send(done).is_ok() {
-            // The thread tells what went wrong.
+            // The mirror thread reports errors itself.
             let _ = tokio::time::timeout(PATIENCE, wait).await;
         }
     }
@@ -102,7 +102,7 @@ impl Mirror {
         }
         let (done, wait) = oneshot::channel();
         self.ask(Ask::Look(Some(done)));
-        // The thread tells what went wrong; what the ledger has is answered all the same.
+        // The mirror thread reports errors itself; the answer comes from the ledger in any case.
         let _ = tokio::time::timeout(PATIENCE, wait).await;
         None
     }
@@ -146,7 +146,7 @@ struct Keeper {
     /// What went wrong last: the same is reported once.
     reported: String,
     asked: Receiver<Ask>,
-    /// Between two looks that nobody asks for.
+    /// The interval between two looks on the thread's own account.
     pause: Option<Duration>,
 }
 
@@ -167,7 +167,7 @@ impl Keeper {
                 self.look(&mut app);
             }
             for done in waiting {
-                // Whoever asked may have stopped waiting.
+                // The receiver may have given up waiting.
                 let _ = done.send(());
             }
             for hold in holds {

@@ -100,7 +100,7 @@ fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// What tells a store's file from another that had its name before: its inode and when it was made.
+/// Inode and creation time of a store's file, to distinguish it from an earlier one of the same name.
 pub fn store_identity(store: &Target) -> String {
     use std::os::unix::fs::MetadataExt;
     let Target::File(path) = store else { return String::new() };

@@ -8,8 +8,8 @@ const WRAPPERS: [&str; 19] = [
     "env", "timeout", "sudo", "nice", "nohup", "xargs", "time", "stdbuf", "setsid", "baton", "strace",
     "runuser", "git", "make", "just", "npx", "npm", "script", "su",
 ];
-/// Programs at which every command of a machine, a container or a connection ends up: they are nobody's process, and what stands
-/// below them through nothing but a shell lives for one command.
+/// Programs at the top of the process tree of a machine, a container or a connection. They identify no agent, and a
+/// process below them with only shells between lives for one command.
 const ROOTS: [&str; 18] = [
     "init",
     "systemd",

@@ -23,7 +23,7 @@ use crate::host::{self, Machine};
 /// Pause between two passes.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What `task_route` is told of the settings.
+/// The settings as input of `task_route`.
 pub fn settings(policy: &Policy) -> Value {
     json!({
         "fallback_after_s": policy.fallback_after / 1000, "escalate_after_s": policy.escalate_after / 1000,
@@ -31,7 +31,7 @@ pub fn settings(policy: &Policy) -> Value {
     })
 }
 
-/// A running router. It ends at once when it is told to.
+/// A running router; it ends when its stop channel closes.
 pub struct Router {
     stop: Sender<()>,
     thread: JoinHandle<()>,

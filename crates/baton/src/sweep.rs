@@ -1,4 +1,4 @@
-//! The sweep: one of the servers on a ledger marks sessions that went silent, and says so in its log. Nothing depends on it.
+//! The sweep: one of the servers on a ledger marks sessions that went silent, and logs them. Nothing depends on it.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_secs(30);
 /// In how many sweeps one also forgets answers that were kept for retries.
 const FORGETS: u32 = 120;
 
-/// A running sweep. It ends at once when it is told to.
+/// A running sweep; it ends when its stop channel closes.
 pub struct SweepThread {
     stop: Sender<()>,
     thread: JoinHandle<()>,

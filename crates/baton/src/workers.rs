@@ -54,7 +54,7 @@ struct Job {
     caller: Caller,
     /// The key under which this request is answered only once.
     once: Option<String>,
-    /// What a client of ours has told about its own machine; none for other callers.
+    /// Facts about the client's machine, sent by a Baton client; none for other callers.
     facts: Option<Vec<Fact>>,
     reply: oneshot::Sender<Answer>,
 }
@@ -65,13 +65,13 @@ pub struct Pool {
     readers: SyncSender<Job>,
     in_hand: AtomicUsize,
     wrote: Arc<Notify>,
-    /// Whom a recall asks first, if the settings name anybody.
+    /// The external services of the memory index, if any are configured.
     outside: Option<Arc<Outside>>,
     /// The Beads file of the tasks, if the settings name one.
     mirror: Option<Arc<Mirror>>,
 }
 
-/// Counts an operation until it is answered, or nobody waits for its answer any more.
+/// Counts an operation until it is answered, or its caller stops waiting.
 struct InHand<'a>(&'a AtomicUsize);
 
 impl<'a> InHand<'a> {
@@ -332,7 +332,7 @@ fn asks(answer: &Result<Value, Failure>) -> bool {
 }
 
 impl Job {
-    /// Whether it may be run again when nobody knows whether it happened: a key sees to it that it happens once.
+    /// Whether it may be run again after a commit of unknown outcome: its idempotency key makes it take effect once.
     fn is_repeatable(&self) -> bool {
         self.once.is_some() || self.input.get("request_id").is_some_and(Value::is_string)
     }
@@ -353,12 +353,12 @@ fn run_alone(store: &mut Store, job: Job, shared: &Shared) {
     job.answer(answer);
 }
 
-/// Runs operations under savepoints, commits once, then answers them all. Nobody hears of a write that is not durable.
+/// Runs operations under savepoints, commits once, then answers them all. A write is answered only when it is durable.
 fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
     let begun = if batch.len() > 1 { store.begin_batch().map(|()| true) } else { Ok(false) };
     match begun {
         Ok(true) => run_together(store, batch, shared),
-        // The store was waited for: whoever came meanwhile need not wait as long again, one after the other.
+        // The attempt timed out: the jobs that queued meanwhile fail with it instead of each waiting as long again.
         Err(fault) if fault.kind == FaultKind::Unreachable => {
             batch.into_iter().for_each(|job| job.answer(Err(fault.clone().into())));
         }
@@ -387,8 +387,8 @@ fn run_together(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
     }
     let _ = store.rollback_batch();
     for job in batch {
-        // Where nothing of the batch is there, each one gets an answer of its own; where nobody knows, only those do that may
-        // be run twice.
+        // After the rollback each job runs alone; if the outcome of the commit is unknown, only repeatable jobs do, and
+        // the others fail with it.
         match &lost {
             Some(fault) if fault.kind == FaultKind::CommitUnknown && !job.is_repeatable() => {
                 job.answer(Err(fault.clone().into()));

@@ -53,7 +53,7 @@ impl Embedder {
         lock(&self.shared.asked).clone()
     }
 
-    /// Changes what goes wrong from now on.
+    /// Replaces the scripted failures.
     pub fn script(&self, script: Option<Script>) {
         self.service.script(script);
     }

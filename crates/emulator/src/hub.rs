@@ -73,7 +73,7 @@ impl Hub {
         self.repos.get(repo).map_or(&[], Vec::as_slice)
     }
 
-    /// The issues of a repository, to be changed behind everybody's back.
+    /// The issues of a repository, to be changed without any event.
     pub fn issues_mut(&mut self, repo: &str) -> &mut Vec<Issue> {
         self.repos.entry(repo.to_owned()).or_default()
     }

@@ -38,7 +38,7 @@ pub enum Fault {
     FailAfter(u16),
     /// It is done and answered, this many milliseconds late.
     Late(u64),
-    /// It is done, and answered with something that nobody would answer.
+    /// It is done, and answered with a malformed response.
     Garbage,
     /// It is answered, but done only this many milliseconds after the caller was cut off.
     DoneLater(u64),
@@ -58,7 +58,7 @@ pub struct Options {
     pub limit: Option<(u32, Duration)>,
     /// How long search lags behind.
     pub search_lag: Duration,
-    /// What goes wrong.
+    /// The scripted failures.
     pub script: Option<Script>,
     /// Repositories that there are; none: every one.
     pub repos: Option<Vec<String>>,
@@ -93,7 +93,7 @@ impl Emulator {
         lock(&self.hub)
     }
 
-    /// Changes what goes wrong from now on.
+    /// Replaces the scripted failures.
     pub fn script(&self, script: Option<Script>) {
         self.service.script(script);
     }

@@ -63,7 +63,7 @@ impl Proxy {
         format!("http://{}", self.service.address())
     }
 
-    /// Changes what goes wrong from now on.
+    /// Replaces the scripted failures.
     pub fn script(&self, script: Option<Script>) {
         self.service.script(script);
     }

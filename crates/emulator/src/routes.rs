@@ -13,7 +13,7 @@ const INSTALLED: &str = "ghs_installation";
 pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base: &str) -> Answer {
     if let Some(token) = token {
         let given = request.headers.get("authorization").map(String::as_str).unwrap_or_default();
-        // An app shows what it signed only to be told of its installation and to get a token.
+        // An app signs with its own key only to read its installation and to get a token.
         let as_app = request.path.contains("/app/") || request.path.ends_with("/installation");
         if !(given.ends_with(&format!(" {token}")) || as_app && given.starts_with("Bearer ey")) {
             return refused(401, None);

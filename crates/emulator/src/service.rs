@@ -48,7 +48,7 @@ impl Service {
         self.address
     }
 
-    /// Changes what goes wrong from now on.
+    /// Replaces the scripted failures.
     pub(crate) fn script(&self, script: Option<Script>) {
         *lock(&self.calls.script) = script;
     }

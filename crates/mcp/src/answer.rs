@@ -40,8 +40,9 @@ pub fn put_first(key: &str, value: Value, object: Value) -> Value {
     Value::Object(ordered)
 }
 
-/// The result as the protocol has it. A client that shows only one of the two shows everything. The text means the same as
-/// the structure, and nothing in it is hidden from whoever reads it: a model reads tag characters that a user does not see.
+/// The result in the protocol's form, as text and as structured content, so that a client that shows only one of them
+/// shows everything. Both mean the same, and the text escapes invisible characters: a model reads tag characters that a
+/// user does not see.
 pub fn result(value: Value, is_error: bool) -> CallToolResult {
     let text = printable::json(&value.to_string()).into_owned();
     let mut result =

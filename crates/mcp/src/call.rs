@@ -156,7 +156,7 @@ impl Server {
         }
     }
 
-    /// An identity, where a session is opened and nobody said one: the user is asked once.
+    /// The identity of a call that opens a session without naming one: the user is asked once.
     async fn identity(
         &self,
         call: &mut Call,
@@ -217,7 +217,7 @@ impl Server {
         }
     }
 
-    /// A refusal says as whom and where it was refused, as far as that was said.
+    /// Adds the project and the identity of the call to a refusal, where they are known.
     fn say_where(&self, call: &Call, refusal: &mut Value) {
         let bound = match self.link.bound(project(&call.input)) {
             BoundIdentity::One(name) => Some(name),
@@ -277,8 +277,8 @@ impl Server {
     }
 }
 
-/// A hand-off from another project, else the baton of this id, claimed by nobody. Both wait in one list, so both are looked
-/// at in one way.
+/// Shows a transfer between projects, else the baton of this id, without claiming it. Both appear in the same list, so
+/// one tool reads both.
 pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, caller: Caller) -> Answer {
     let (id, project) = (input["id"].clone(), input["project"].take());
     if let Some(fields) = input.as_object_mut() {
@@ -286,7 +286,7 @@ pub(crate) async fn handoff_or_baton(backend: &dyn Backend, mut input: Value, ca
         fields.remove("project");
     }
     let answer = backend.run(baton_ops::handoff::Show::NAME, input, caller.clone()).await;
-    // A baton is shown as whoever picks it up would get it.
+    // A baton is shown as a pickup would deliver it.
     let is_baton = answer.as_ref().is_ok_and(|shown| shown["kind"] == "baton");
     if !is_baton && !is(&answer, "handoff_unknown") {
         return answer;

@@ -148,7 +148,7 @@ fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Whole answers, for those who read on.
+/// A cache of complete answers, for reading the rest of a truncated one.
 #[derive(Default)]
 pub struct AnswerCache(Mutex<VecDeque<(String, Arc<Value>, usize)>>);
 

@@ -53,7 +53,8 @@ impl Incoming {
         }
     }
 
-    /// A request whose parameters do not fit its method is read as one of a method that nobody knows.
+    /// Rejects a request whose parameters do not fit its method with `invalid params`; the library would report an
+    /// unknown method.
     fn fitting(message: RxJsonRpcMessage<RoleServer>) -> Self {
         if let JsonRpcMessage::Request(call) = &message
             && let ClientRequest::CustomRequest(custom) = &call.request
@@ -76,7 +77,7 @@ impl Incoming {
         let id = value.get("id").cloned().and_then(|id| serde_json::from_value(id).ok());
         let is_call = value.get("jsonrpc").is_some_and(|version| version == "2.0");
         match (value.get("method").and_then(Value::as_str), id) {
-            // A notification of another protocol, or one with odd parameters: nobody waits.
+            // A notification of another protocol, or one with malformed parameters: it needs no answer.
             (Some(_), None) if value.get("id").is_none() => Self::Nothing,
             (Some(method), Some(id)) if is_call => {
                 let what =
@@ -98,7 +99,8 @@ impl Incoming {
 
     fn of(outline: PartialMessage, error: ErrorData) -> Self {
         match (outline.id, outline.is_answer) {
-            // The client's answer to a question of ours is damaged: whoever asked hears that, or waits for ever.
+            // A malformed response to a request of the server: passed on as an error, so that its caller does not wait
+            // for ever.
             (Some(id), true) => Self::Message(Box::new(JsonRpcMessage::error(error, Some(id)))),
             (None, true) => Self::Nothing,
             (id, false) => Self::refused(id, error),
@@ -114,7 +116,7 @@ fn is_answer(value: &Value) -> bool {
     value.get("method").is_none() && (value.get("result").is_some() || value.get("error").is_some())
 }
 
-/// What can be told of a message that cannot be parsed: the fields of its outermost object, as far as they are there.
+/// What is known of a message that cannot be parsed: the fields of its outermost object, as far as they are there.
 #[derive(Debug, Default, PartialEq)]
 struct PartialMessage {
     id: Option<RequestId>,
@@ -187,7 +189,7 @@ fn id(value: &[u8]) -> Option<RequestId> {
     serde_json::from_slice(&value[..end]).ok()
 }
 
-/// A message as JSON. Where the request could not be told, its id is null, as JSON-RPC has it.
+/// Serialises a message. If the id of the request is unknown, it is null, as JSON-RPC requires.
 pub(crate) fn to_json(message: &impl serde::Serialize) -> Result<Value, serde_json::Error> {
     let mut value = serde_json::to_value(message)?;
     if let Some(fields) = value.as_object_mut()

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::table::Action;
 
-/// Under whom a connection works.
+/// The identity that a connection is bound to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BoundIdentity {
     /// It has not begun.
@@ -79,7 +79,7 @@ impl ConnectionState {
         }
     }
 
-    /// The projects in which somebody began here.
+    /// The projects in which a session was opened through this connection.
     pub fn projects(&self) -> Vec<String> {
         let known = self.identities.lock().map(|known| known.keys().cloned().collect::<Vec<_>>());
         known.unwrap_or_default().into_iter().filter(|project| !project.is_empty()).collect()

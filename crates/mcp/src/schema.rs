@@ -208,7 +208,7 @@ fn not_null(kind: &Value) -> Value {
     }
 }
 
-/// Adds a property; where another action has one of the same name, both meanings are told.
+/// Adds a property; if another action has one of the same name, the descriptions are joined.
 fn merge(properties: &mut Map<String, Value>, name: &str, property: Value) {
     let Some(known) = properties.get_mut(name) else {
         properties.insert(name.to_owned(), property);

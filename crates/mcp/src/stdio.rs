@@ -197,7 +197,7 @@ impl<W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer> for Connectio
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let answered = answered(&item);
         let (server, hand) = (self.server.clone(), Arc::clone(&self.hand));
-        // In a task of its own: a line that was begun is written to its end, whoever stops waiting for it.
+        // In a task of its own: a line that was begun is written completely, even if the caller is cancelled.
         let sent = tokio::spawn(write(Arc::clone(&self.output), item));
         async move {
             let done = sent.await.unwrap_or_else(|error| Err(io::Error::other(error)));

@@ -1,5 +1,5 @@
-//! Change notices: a resource is looked at again and again, as long as somebody wants to know, and told when it reads
-//! otherwise. Whoever wrote it, in whatever process, is seen that way.
+//! Change notifications: a subscribed resource is polled, and its subscriber is notified when it reads otherwise. This
+//! covers writes by every process.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -104,7 +104,7 @@ pub async fn listen(server: &Server, subscription: &SubscriptionContext) {
     let mut seen = Vec::with_capacity(uris.len());
     for uri in &uris {
         seen.push(read_resource(server, uri, context).await);
-        // The promise went out before this first look: what changed in between would never be told otherwise.
+        // The subscription was confirmed before this first read: a change in between would otherwise be missed.
         if subscription.sink().notify_resource_updated(uri).await.is_err() {
             return;
         }

@@ -64,8 +64,8 @@ impl Bearer {
         format!("{TOKEN}{}", self.name)
     }
 
-    /// Who acts: whom the call names, as far as the token may be that; else the first identity that it is bound to, else the
-    /// token itself. Whether a name is free for a token that is bound to none is for the ledger to say.
+    /// The acting identity: the one that the call names, if the token may act as it; else the first one that the token
+    /// is bound to, else the token itself. Whether a name is free for an unbound token is checked against the ledger.
     pub fn identity(&self, named: Option<&str>) -> Result<String, Refusal> {
         let Some(bound) = &self.identities else {
             return match named {

@@ -34,7 +34,7 @@ pub struct Agent {
     pub registered_at: Millis,
     /// When it last registered.
     pub updated_at: Millis,
-    /// When the newest session of this identity was last heard of, if there ever was one.
+    /// The latest heartbeat of this identity's newest session, if there is one.
     pub heartbeat_at: Option<Millis>,
     /// Whether one of its sessions is open.
     pub in_session: bool,
@@ -59,11 +59,11 @@ pub struct Capability {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// In a session, and heard of just now.
+    /// In a session, with a heartbeat within the live cut-off.
     Live,
-    /// Heard of recently enough to be given work.
+    /// Seen recently enough to be given work.
     Fresh,
-    /// Not heard of for long.
+    /// Not seen for longer than the cut-off.
     Silent,
     /// It was in a session and never registered.
     Unregistered,
@@ -104,7 +104,7 @@ pub struct Profile {
     pub max_session_duration: Option<i64>,
     /// Whether it is there.
     pub state: State,
-    /// When it was last heard of.
+    /// When it was last seen.
     pub last_seen: Timestamp,
     /// When it first registered.
     pub registered_at: Timestamp,
@@ -141,12 +141,12 @@ impl Agent {
         self.roles.iter().any(|own| role_key(own) == key)
     }
 
-    /// When it was last heard of: in a session, or by registering.
+    /// When it was last seen: by heartbeat or by registering.
     pub fn last_seen(&self) -> Millis {
         self.heartbeat_at.map_or(self.updated_at, |beat| beat.max(self.updated_at))
     }
 
-    /// Whether it was heard of recently enough to be given work.
+    /// Whether it was seen recently enough to be given work.
     pub fn is_fresh(&self, now: Millis, limits: Limits) -> bool {
         now.saturating_sub(self.last_seen()) <= limits.stale_after
     }

@@ -46,11 +46,11 @@ pub struct Baton {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Nobody holds it.
+    /// No session holds it.
     Open,
     /// A fresh session holds it.
     Held,
-    /// Its holder went silent: anybody may continue.
+    /// Its holder is no longer live: any session may continue.
     Abandoned,
     /// Its holder wrapped: the thread goes on with another baton.
     Spent,
@@ -86,7 +86,7 @@ pub struct Picker<'a> {
     pub limits: Limits,
 }
 
-/// What a claim comes to.
+/// The outcome of a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Claim {
     /// The picker holds it already: the same answer again.

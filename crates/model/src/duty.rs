@@ -1,8 +1,8 @@
 //! What servers on one ledger do by themselves, and who of them does it.
 //!
-//! A duty has one holder, who beats while it lives. Nobody compares clocks: whoever would take a duty over has watched it by
-//! its own steady clock and has not seen it beat for long enough. The fence rises with every change of hands, so that what
-//! a holder of yesterday still does is known as such.
+//! A duty has one holder, which sends heartbeats while it lives. Clocks are not compared: a server takes a duty over
+//! after it has seen no heartbeat for long enough by its own monotonic clock. The fence rises with every change of
+//! holder, so that writes of a former holder are recognised as such.
 
 use crate::time::Millis;
 
@@ -35,7 +35,7 @@ pub fn all() -> impl Iterator<Item = &'static str> {
 pub struct Duty {
     /// Which one.
     pub duty_id: String,
-    /// The server that has it; empty when it was laid down.
+    /// The server that holds it; empty if it was released.
     pub holder: String,
     /// The machine that server runs on.
     pub machine_id: String,
@@ -63,7 +63,8 @@ impl WatchedDuty {
         }
     }
 
-    /// Whether it may be taken: laid down, its holder's process known to be gone, or silent for too long.
+    /// Whether it may be taken: it was released, its holder's process is known to be gone, or its heartbeat has timed
+    /// out.
     pub fn is_free(&self, now: Millis, gone: impl FnOnce(&Duty) -> bool) -> bool {
         self.duty.holder.is_empty() || now.saturating_sub(self.since) >= SILENT || gone(&self.duty)
     }

@@ -1,4 +1,4 @@
-//! An effect: something to be done outside, written down as a row before anybody tries it.
+//! An effect: something to be done outside, stored as a row before it is tried.
 
 use crate::time::Millis;
 

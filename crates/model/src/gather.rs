@@ -1,4 +1,4 @@
-//! A packet out of the ledger: what a session has left behind, when nobody wraps it in words of its own.
+//! A packet built from the ledger: what a session has left behind, when it is not wrapped with a packet of its own.
 
 use serde_json::{Value, json};
 

@@ -28,7 +28,7 @@ pub enum State {
     Declined,
     /// The sender took it back.
     Cancelled,
-    /// Nobody took it in time.
+    /// It was not accepted in time.
     Expired,
     /// A step failed for good.
     Failed,
@@ -170,7 +170,7 @@ pub struct Handoff {
     pub seed_task_id: Option<String>,
     /// What the steps need, as JSON text.
     pub plan: String,
-    /// When it expires, if nobody takes it.
+    /// When it expires, if it is not accepted.
     pub expires_at: Option<Millis>,
     /// What the receiver said at the end.
     pub result: Option<String>,

@@ -1,4 +1,5 @@
-//! Who holds a claim or a lease. A name is one agent; `Bot` is the name of many, told apart by session and process.
+//! The holder of a claim or a lease. A name is one agent; `Bot` is shared by many, which are distinguished by session
+//! and process.
 
 use crate::id::{identity_key, is_bot, short};
 use crate::session::Place;
@@ -15,8 +16,8 @@ pub struct Holder<'a> {
 }
 
 impl Holder<'_> {
-    /// Whether both are one agent. A name is one agent in every process. `Bot` is the name of many: sessions tell them apart,
-    /// else processes. Callers of one machine that nothing tells apart count as one.
+    /// Whether both are one agent. A name is one agent in every process. `Bot` is shared by many: sessions distinguish
+    /// them, else processes. Without either they count as one.
     pub fn is_same(&self, other: &Self) -> bool {
         if identity_key(self.identity) != identity_key(other.identity) {
             return false;

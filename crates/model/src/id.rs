@@ -6,7 +6,8 @@ use crate::time::Millis;
 /// The identity of a caller that names none. It may be active any number of times at once.
 pub const BOT: &str = "Bot";
 
-/// How the name of a token begins that acts under no identity. No identity holds a colon, so nobody else has such a name.
+/// Prefix of the name of a token that acts under no identity. No identity holds a colon, so the name cannot clash with
+/// one.
 pub const TOKEN: &str = "token:";
 
 /// How many random bytes one id takes.

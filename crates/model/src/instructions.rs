@@ -1,5 +1,5 @@
-//! What a repository's instruction files tell agents about Baton: commands, flags and tools that do not exist, and marks of
-//! things that were never done. A pure function of text: who reads the files is somebody else.
+//! Checks what a repository's instruction files tell agents about Baton: commands, flags and tools that do not exist,
+//! and marks of unfinished edits. A pure function of the text; the caller reads the files.
 
 mod command;
 mod tool;

@@ -67,7 +67,7 @@ pub enum Call {
     },
 }
 
-/// What changed about a task that has an issue. What somebody else did to the issue stays.
+/// Changes to a task that has an issue. Fields of the issue that are not part of them stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Edit {
@@ -144,7 +144,8 @@ impl Draft {
         body.contains(&self.marker)
     }
 
-    /// Whether an issue is one that we made twice: not one in which somebody quotes ours, hidden line and all.
+    /// Whether title and body are those that Baton wrote, so that the issue is a duplicate and not one that quotes the
+    /// original, hidden marker included.
     pub fn is_ours(&self, title: &str, body: &str) -> bool {
         let lines =
             |text: &str| text.trim().lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
@@ -218,7 +219,7 @@ fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The body: description, packet, links, marker. A packet that does not fit is shortened, and the body says so.
+/// The body: description, packet, links, marker. A packet that does not fit is shortened, with a note in the body.
 pub fn body(
     description: &str,
     packet: &str,

@@ -1,9 +1,9 @@
 //! Heartbeats that are kept beside the ledger, and how far the ledger may lag behind them.
 //!
-//! Where something faster than the ledger keeps heartbeats, only few of them are written to the ledger. Which ones is decided so
-//! that the fast keeper may be lost at any moment: a session that is heard of at least every half cut-off is fresh by the ledger
-//! alone, at every instant, and a lease of its tasks that would hold with all heartbeats holds with those that were written. What
-//! is lost is the green dot, until the next heartbeat, which then goes to the ledger.
+//! Where something faster than the ledger keeps heartbeats, only few of them are written to the ledger. Which ones is
+//! decided so that the fast keeper may be lost at any moment: a session with a heartbeat at least every half cut-off is
+//! fresh by the ledger alone, at every instant, and a lease of its tasks that would hold with all heartbeats holds with
+//! those that were written. What is lost is the green dot, until the next heartbeat, which then goes to the ledger.
 
 use crate::session::Limits;
 use crate::time::Millis;
@@ -15,12 +15,12 @@ pub fn lag(limits: Limits, shortest_lease: Option<Millis>) -> Millis {
     (judged / 2).max(0)
 }
 
-/// Whether a heartbeat belongs into the ledger, which last heard of its session at `kept_at`.
+/// Whether a heartbeat must be written to the ledger, whose last one is from `kept_at`.
 pub fn is_due(kept_at: Millis, now: Millis, lag: Millis) -> bool {
     now.saturating_sub(kept_at) >= lag
 }
 
-/// When a session was last heard of: by the ledger, or beside it.
+/// The later of the persisted and the cached heartbeat.
 pub fn latest(kept_at: Millis, heard_at: Option<Millis>) -> Millis {
     heard_at.map_or(kept_at, |heard_at| heard_at.max(kept_at))
 }

@@ -100,7 +100,7 @@ pub struct View {
     pub withdrawal: Option<Withdrawal>,
 }
 
-/// When, by whom and why a memory was withdrawn.
+/// When, by which identity and why a memory was withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Withdrawal {
     /// When.

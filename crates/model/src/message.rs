@@ -86,7 +86,7 @@ pub struct Message {
     pub thread_id: Option<String>,
     /// The message that it answers.
     pub reply_to: Option<String>,
-    /// The role that it was sent to. Until somebody takes it, `to_identity` is the role's address.
+    /// The role that it was sent to. Until an identity takes it, `to_identity` is the role's address.
     pub to_role: Option<String>,
     /// The project that it was sent from, when that is another one.
     pub from_project_id: Option<String>,
@@ -96,12 +96,12 @@ pub struct Message {
     pub readers: Option<Vec<String>>,
 }
 
-/// Whom a message is for.
+/// The addressee of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// An identity.
     Identity(String),
-    /// A role, in the form in which roles are compared: whoever of it takes the message first.
+    /// A role, in its normalised form: the first identity of it to read the message takes it.
     Role(String),
 }
 
@@ -126,12 +126,12 @@ impl Address {
     }
 }
 
-/// What somebody is to a message.
+/// The part of an identity in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Participation {
     /// It is for them.
     Receiver,
-    /// It is for one of their roles, and nobody took it yet.
+    /// It is for one of the identity's roles, and not taken yet.
     Role,
     /// They sent it.
     Sender,
@@ -164,7 +164,7 @@ impl Message {
         self.thread_id.as_deref().unwrap_or(&self.message_id)
     }
 
-    /// Whether nobody has taken it out of the mailbox of a role yet.
+    /// Whether it is still in the mailbox of its role, not taken by an identity.
     pub fn waits_for_role(&self) -> bool {
         self.to_role.is_some() && self.to_project_id.is_none() && self.to_identity.starts_with(ROLE)
     }

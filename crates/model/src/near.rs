@@ -1,4 +1,4 @@
-//! Which known names somebody may have meant.
+//! Suggestions for a mistyped name.
 
 /// The known names that are nearest to this one, nearest first, at most three. Letters of another case count as the same.
 pub fn near<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {

@@ -74,8 +74,8 @@ fn replaced(text: &str, stays: impl Fn(char) -> bool, write: impl Fn(&mut String
     Cow::Owned(shown)
 }
 
-/// Whether a joiner does its work where it stands. A run of them, or one among plain letters, would only carry what nobody
-/// sees.
+/// Whether a joiner has an effect at its position. A run of them, or one among plain letters, could only carry hidden
+/// text.
 fn is_of_use(c: char, before: Option<char>, after: Option<char>) -> bool {
     let (before, after) = (before.unwrap_or(' '), after.unwrap_or(' '));
     match c {

@@ -348,7 +348,7 @@ fn invalid_at(span: &Span, what: &str) -> Refusal {
     invalid_in(span.start.line(), span.start.col(), what)
 }
 
-/// A fault at a place of the block, told by line and column of the file: the first line of it is the `---`.
+/// A fault at a place of the block, with line and column of the file: the first line of it is the `---`.
 fn invalid_in(line: usize, column: usize, what: &str) -> Refusal {
     let (line, column) = (line + 1, column + 1);
     invalid(&format!("line {line}, column {column}: {what}")).with("line", line).with("column", column)

@@ -11,11 +11,11 @@ pub enum Kind {
     Invalid,
     /// What was named does not exist.
     NotFound,
-    /// Nobody knows who asks.
+    /// The caller is not authenticated.
     Unauthorized,
     /// Who asks may not.
     Forbidden,
-    /// Somebody else holds it, or it has moved on since.
+    /// Another caller holds it, or it has changed since.
     Conflict,
     /// A system outside Baton failed; the work is kept and tried again.
     Outside,

@@ -12,11 +12,11 @@ use crate::time::{Millis, rfc3339};
 
 /// After how long without an agent a generalist may take a task, in milliseconds.
 pub const FALLBACK_AFTER: Millis = 5 * 60_000;
-/// After how long without an agent a human is told, in milliseconds.
+/// Time without an agent, in milliseconds, after which a human is notified.
 pub const ESCALATE_AFTER: Millis = 30 * 60_000;
 /// After how many attempts a task is blocked.
 pub const MAX_ATTEMPTS: i64 = 5;
-/// Who is told when nobody else can help.
+/// Recipient of escalations when no agent can take a task.
 pub const HUMAN: &str = "human";
 /// Under which name the router acts.
 pub const ROUTER: &str = "router";
@@ -38,7 +38,7 @@ pub struct Candidate {
     pub open_claims: i64,
     /// A number that is higher the later it was given work; 0 for never.
     pub last_used: i64,
-    /// Whether it was heard of lately.
+    /// Whether it was seen recently.
     pub fresh: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct Requirements {
     pub role: String,
     /// Skills, in lower case: one of them at least.
     pub tags: Vec<String>,
-    /// Whom somebody meant it for.
+    /// The identity that it is meant for.
     pub meant_for: Option<String>,
     /// Who failed at it before, once for every time.
     pub failed_by: Vec<String>,
@@ -140,9 +140,9 @@ pub enum Ineligibility {
     TooEarly,
     /// It has none of the skills.
     Skills,
-    /// It is not among those who can read the task.
+    /// It has no key to decrypt the task.
     NotAReader,
-    /// It was not heard of lately.
+    /// It was not seen recently.
     Silent,
     /// It has as many tasks as it may have.
     Full,
@@ -198,7 +198,7 @@ pub fn judge(wanted: &Requirements, agent: &Candidate) -> Result<Score, Ineligib
     })
 }
 
-/// Whether an agent may be given this task, now or when it is heard of and has a hand free.
+/// Whether an agent may be given this task, now or once it is fresh and below its limit.
 pub fn may_take(task: &Task, agent: &Candidate) -> bool {
     let idle = Candidate { fresh: true, open_claims: 0, max_tasks: 1, ..agent.clone() };
     // Who has no role may take any, in the end.
@@ -239,7 +239,7 @@ pub fn explain(wanted: &Requirements, agents: &[Candidate]) -> Vec<Value> {
     judged.into_iter().map(row).collect()
 }
 
-/// Why nobody gets it, in a sentence.
+/// A sentence that says why no agent is eligible.
 pub fn why_nobody(wanted: &Requirements, agents: &[Candidate]) -> String {
     let count = |no: Ineligibility| agents.iter().filter(|agent| judge(wanted, agent) == Err(no)).count();
     let of_role = agents.iter().filter(|agent| agent.roles.contains(&wanted.role)).count();
@@ -283,12 +283,12 @@ pub fn routing_reason(task: &Task) -> Option<&str> {
         .filter(|_| matches!(task.status.as_str(), "open" | "blocked"))
 }
 
-/// Whether a human was told that nobody takes it.
+/// Whether a human was notified that no agent takes it.
 pub fn was_told(task: &Task) -> bool {
     remembered(task, "told_at").is_some()
 }
 
-/// Writes down that it waits and why; with `tell`, that a human was told.
+/// Records that the task waits and why; with `tell`, that a human was notified.
 pub fn queue(task: &mut Task, why: &str, tell: bool, now: Millis) {
     let since = queued_at(task).unwrap_or(now);
     let told = if tell { Some(json!(rfc3339(now))) } else { remembered(task, "told_at").cloned() };
@@ -323,7 +323,7 @@ pub fn begin(task: &mut Task) {
     }
 }
 
-/// Forgets which message went out: the task is nobody's again.
+/// Forgets which message was sent: the task is unassigned again.
 pub fn forget_sent(task: &mut Task) {
     match remembered(task, "allowed").cloned() {
         Some(allowed) => _ = task.extra.insert("route".into(), json!({ "allowed": allowed })),

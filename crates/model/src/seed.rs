@@ -59,7 +59,7 @@ pub fn with_work(state: Option<Value>, work: &SeededWork<'_>) -> Value {
     Value::Object(fields)
 }
 
-/// A saved state that somebody may mean.
+/// A saved state that matches a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// Whose it is.

@@ -17,9 +17,9 @@ pub enum ReleaseReason {
     Ended,
     /// Its identity came back from another process after the old one was gone.
     Reconnect,
-    /// Somebody picked its work up by force.
+    /// Preempted by a pickup with force.
     PreemptedByPickup,
-    /// It went stale and somebody else took over.
+    /// It went stale and another session took over.
     Stale,
     /// A person released it.
     Operator,
@@ -47,7 +47,7 @@ impl ReleaseReason {
     }
 }
 
-/// How and by whom a session was released. A released session stays released.
+/// How a session was released, and by which identity. A released session stays released.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Release {
     /// When.
@@ -98,7 +98,7 @@ pub struct Session {
     pub place: Place,
     /// When it registered.
     pub started_at: Millis,
-    /// When it was last heard of.
+    /// Time of its last heartbeat.
     pub heartbeat_at: Millis,
     /// The last verb it called.
     pub last_verb: String,
@@ -122,9 +122,9 @@ pub struct Session {
 /// The two cut-offs of liveness, in milliseconds. Both edges are inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// A session heard of at most this long ago is fresh.
+    /// Maximum age of the last heartbeat of a fresh session.
     pub stale_after: Millis,
-    /// A session heard of at most this long ago is live.
+    /// Maximum age of the last heartbeat of a live session.
     pub live_after: Millis,
 }
 
@@ -135,7 +135,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// A session that was last heard of before this instant is not fresh.
+    /// A session with its last heartbeat before this instant is not fresh.
     pub fn silent_before(self, now: Millis) -> Millis {
         now.saturating_sub(self.stale_after)
     }
@@ -147,13 +147,13 @@ impl Session {
         self.release.is_none()
     }
 
-    /// Open, and heard of recently enough that no other caller may take over. What was promised to the session holds: the settings of
-    /// the caller can make the span longer, and never shorter.
+    /// Open, and its heartbeat recent enough that no other caller may take over. The limit that the session was
+    /// promised holds: a caller's settings can extend it, and never shorten it.
     pub fn is_fresh(&self, now: Millis, limits: Limits) -> bool {
         self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.stale_after.max(self.stale_after)
     }
 
-    /// Open, and heard of just now.
+    /// Open, with a heartbeat within the live cut-off.
     pub fn is_live(&self, now: Millis, limits: Limits) -> bool {
         self.is_open() && now.saturating_sub(self.heartbeat_at) <= limits.live_after
     }
@@ -176,7 +176,7 @@ impl Session {
         ))
     }
 
-    /// Where a person finds it in one clause: `Donna (claude_code, heard of 5m ago)`.
+    /// The holder in one clause, for messages: `Donna (claude_code, heard of 5m ago)`.
     pub fn sighting(&self, now: Millis) -> String {
         format!("{} ({}, heard of {})", self.identity, self.surface, ago(now, self.heartbeat_at))
     }
@@ -220,13 +220,13 @@ pub struct View {
     pub surface: String,
     /// Stable id of its machine.
     pub machine: String,
-    /// Whether it was heard of just now.
+    /// Whether its heartbeat is within the live cut-off.
     pub live: bool,
     /// Whether no other caller may take over yet.
     pub fresh: bool,
     /// The last verb it called.
     pub last_verb: String,
-    /// When it was last heard of.
+    /// Time of its last heartbeat.
     pub last_heartbeat: Timestamp,
     /// When it registered.
     pub started_at: Timestamp,

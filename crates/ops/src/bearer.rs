@@ -1,8 +1,8 @@
 //! What a token may do in the name of an identity, where the ledger has to say it: whose sessions are whose, which names are free.
 //!
-//! The local user, who reaches the store itself, may act in every session. A token that is bound to identities may act as these
-//! and in their sessions. One that is bound to none acts as `token:NAME`, in the sessions that were opened with it, and under
-//! names that nobody else is using.
+//! The local user, who reaches the store itself, may act in every session. A token that is bound to identities may act
+//! as these and in their sessions. An unbound one acts as `token:NAME`, in the sessions that were opened with it, and
+//! under names that are not in use by others.
 
 use baton_model::access::Bearer;
 use baton_model::id::{identity_key, is_bot, short};
@@ -28,7 +28,7 @@ pub(crate) fn require_own(env: &Env<'_>, session: &Session) -> Result<(), Refusa
     if is_own(env, session) { Ok(()) } else { Err(not_yours(env, session)) }
 }
 
-/// The refusal for a session that is somebody else's.
+/// The refusal for a session that the caller may not act in.
 pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
     let what = match &env.caller.grant.bearer {
         Some(bearer) => format!("which the token `{}` did not open", bearer.name),
@@ -45,8 +45,8 @@ pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
     .with("identity", session.identity.clone())
 }
 
-/// Refuses to act under a name that is somebody else's here: a token that is bound to no identity may use only names that no
-/// other token is bound to, and that nobody else is working under.
+/// Refuses a name that is taken: an unbound token may act only under names that no other token is bound to, and under
+/// which no other caller has a fresh session.
 pub(crate) fn require_free(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

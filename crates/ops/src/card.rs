@@ -45,7 +45,7 @@ pub struct Waiting {
     pub state: WaitingState,
     /// Who left it; of a hand-off, `PROJECT/IDENTITY`.
     pub from: String,
-    /// Whom it is for: a name, or the address of a role.
+    /// The addressee: a name, or the address of a role.
     pub to: Option<String>,
     /// Of a baton: who holds it.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ pub struct OpenTask {
     /// One line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// What is to be done.
+    /// The work to do.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// Where it stands.
@@ -214,7 +214,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
     })
 }
 
-/// Whom a baton or a hand-off is for: a name, or the address of a role.
+/// The addressee of a baton or a transfer: a name, or the address of a role.
 pub(crate) fn addressee(identity: Option<String>, role: Option<String>) -> Option<String> {
     identity.or(role.map(|role| format!("role:{role}")))
 }

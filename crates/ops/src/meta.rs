@@ -36,7 +36,7 @@ pub enum Site {
 pub enum Retention {
     /// All of it: a retry gets the same.
     Full,
-    /// All but this field, a secret that is shown once: a retry is told so.
+    /// All but this field, a secret that is shown once; the answer to a retry says that it is missing.
     Without(&'static str),
     /// Nothing: doing it twice is doing it once, or its answer must not be kept.
     Nothing,

@@ -67,7 +67,7 @@ fn in_batch(
     answer
 }
 
-/// Forgets the answers that nobody will ask for again. Ids that callers gave their requests themselves are kept.
+/// Deletes kept answers that have expired. Answers to request ids that callers chose themselves are kept.
 pub fn forget(store: &mut Store, now: Millis) -> Result<u64, Failure> {
     store.relaxed(|tx| Ok(baton_store::request::forget(tx, now)?))
 }
@@ -105,8 +105,8 @@ impl<'a> KeyedRequest<'a> {
         Ok(answer)
     }
 
-    /// What it was answered before. It is looked for with the project's row in hand, so that the same request, come to another
-    /// server at the same time, has been answered there or waits for us.
+    /// The kept answer of a repeated request. It is looked up under the lock on the project's row, so that the same
+    /// request at another server has either been answered there or waits for this one.
     fn earlier_answer(&self, cx: &mut Cx<'_>) -> Result<Option<Value>, Failure> {
         let projects: Vec<&str> = self.project_id.as_deref().into_iter().collect();
         cx.store.write(&projects, |tx| {
@@ -159,13 +159,13 @@ impl<'a> KeyedRequest<'a> {
         if first {
             return Ok(());
         }
-        // What was done here is undone: the other one's answer counts.
+        // The transaction is rolled back: the other request's answer counts.
         Err(Fault::new(FaultKind::Retry, "the same request was answered meanwhile").into())
     }
 }
 
-/// Takes out what is encrypted where it is kept: an answer that is kept must not hold it in plain words. Whoever asks again
-/// reads it in the task, which is decrypted anew.
+/// Removes the decrypted contexts of sensitive tasks before an answer is kept. A repeated request reads them from the
+/// task, which is decrypted anew.
 fn hide(answer: &mut Value) {
     match answer {
         Value::Array(items) => items.iter_mut().for_each(hide),

@@ -106,7 +106,7 @@ pub trait Host {
     fn cache_dir(&self) -> Option<&Path> {
         None
     }
-    /// Told during long work: so many bytes of so many are done.
+    /// Reports progress of long work, in bytes.
     fn progress(&self, done: u64, total: u64) {
         let _ = (done, total);
     }
@@ -139,7 +139,7 @@ pub trait Host {
     fn transcript(&self, _wish: &crate::transcript::Wish) -> Option<Result<Value, Refusal>> {
         None
     }
-    /// Whether what is asked of the machine is answered by the caller's, so that nothing of this one's disk is read.
+    /// Whether questions about the machine are answered by the caller's, so that nothing of this one's disk is read.
     fn is_callers(&self) -> bool {
         false
     }
@@ -155,7 +155,8 @@ pub trait Host {
     fn matrices(&self) -> Option<&crate::recall::MatrixCache> {
         None
     }
-    /// Keeps a heartbeat beside the ledger, without waiting. False: nobody does, so it belongs into the ledger.
+    /// Keeps a heartbeat outside the ledger, without waiting. False if there is no such cache: then it must be written
+    /// to the ledger.
     fn keep_beat(&self, _session: &Session, _at: Millis) -> bool {
         false
     }
@@ -278,7 +279,7 @@ pub(crate) fn permit(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Re
         Reach::Disk if env.host.is_callers() => {}
         Reach::Disk | Reach::Everything => grant.require_everywhere()?,
     }
-    // Taking something from somebody who may still be at work is for those who answer for it.
+    // Force may take work from a live session, so it needs the scope operator.
     if input.get("force") == Some(&Value::Bool(true)) {
         grant.require(Scope::Operator)?;
     }

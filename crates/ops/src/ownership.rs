@@ -1,8 +1,8 @@
 //! Whether a caller is the agent of a session, by identity and process. Another agent's session is ended by force or not at all.
 //!
-//! A session is the caller's where its environment says so (`BATON_SESSION`, the memory of an MCP connection), where both run in
-//! one process, and where the caller has the session's name and no other process is known to be at work in it. `Bot` is the name
-//! of many, so that it proves nothing: there the process decides.
+//! A session is the caller's where its environment names it (`BATON_SESSION`, the memory of an MCP connection), where
+//! both run in one process, and where the caller has the session's name and no other process is known to be at work in
+//! it. `Bot` is the name of many, so that it proves nothing: there the process decides.
 
 use baton_model::id::{identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};

@@ -29,7 +29,7 @@ impl Setup {
         self.endpoint.as_deref().unwrap_or(HASHING)
     }
 
-    /// Whether indexing needs somebody outside.
+    /// Whether indexing needs an external service.
     pub fn needs_relay(&self) -> bool {
         self.outside || self.endpoint.is_some()
     }
@@ -68,7 +68,8 @@ struct Cached {
 }
 
 impl Cached {
-    /// Takes in what changed. The lock may be held by somebody who reads the same: doing it twice changes nothing.
+    /// Applies the changes since the last call. The lock may be held by another reader of the same rows: applying them
+    /// twice changes nothing.
     fn follow(&mut self, tx: &mut Tx<'_>, project_id: &str, embedder: &str) -> Result<(), Failure> {
         if self.embedder != embedder {
             *self = Self { embedder: embedder.to_owned(), ..Self::default() };

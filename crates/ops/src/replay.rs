@@ -1,4 +1,4 @@
-//! What a repeated request is told besides its first answer: that it is a repetition, and what is not so any more.
+//! What the answer to a repeated request adds to the first answer: that it is a repetition, and what has changed since.
 
 use baton_model::session::Session;
 use baton_model::time::{Millis, ago};

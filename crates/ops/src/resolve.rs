@@ -185,7 +185,7 @@ pub(crate) fn heard_open(
     if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
 }
 
-/// The same, and the session may be somebody else's: for who may take it by force.
+/// Like the check above, but the session may belong to another identity: for callers that may take it by force.
 pub(crate) fn meant_session(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -215,7 +215,7 @@ pub(crate) fn meant_session(
     }
 }
 
-/// Every verb is a heartbeat: notes that the caller's own session, named or of this process, was heard of.
+/// Every verb is a heartbeat: records one for the caller's own session, named or of this process.
 pub(crate) fn beat(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -240,7 +240,7 @@ pub(crate) fn beat(
     Ok(())
 }
 
-/// A caller that says which session it is, and whose session is over, is told so by every verb.
+/// A caller that names a session that was released is refused by every verb.
 fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Session>, Refusal> {
     match named {
         Some(session) if !bearer::is_own(env, &session) => Err(bearer::not_yours(env, &session)),
@@ -249,8 +249,8 @@ fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Sessi
     }
 }
 
-/// The open session in which somebody acts without having to: the caller's, if it is this identity's, else the one that it
-/// has alone.
+/// The open session in which an identity acts by default: the caller's, if it belongs to the identity, else its only
+/// open one.
 pub(crate) fn own_or_callers(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -266,7 +266,7 @@ pub(crate) fn own_or_callers(
     }
 }
 
-/// The open session that a verb belongs to, where it need not belong to any: not named, and not told from others.
+/// The open session of a verb that needs none: neither named nor ambiguous.
 pub(crate) fn own_if_any(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -6,7 +6,7 @@ use baton_store::{Failure, Store, project};
 use crate::op::{Cx, Env};
 use crate::resolve;
 
-/// Refuses a role that a task is to want and nobody can have. Whoever names none reads no file.
+/// Refuses an unknown role for a task. Without a role the roles file is not read.
 pub(crate) fn check(cx: &mut Cx<'_>, project: Option<&str>, role: Option<&str>) -> Result<(), Failure> {
     let Some(role) = role.filter(|role| !role.is_empty()) else { return Ok(()) };
     let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;

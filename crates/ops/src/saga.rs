@@ -1,5 +1,5 @@
-//! Driving hand-offs: what is due, one step at a time. Whoever drives (a command, a server) asks here what is to be said to the
-//! tracker outside, says it without any transaction being open, and tells here how it ended.
+//! Drives transfers, one step at a time. The driver (a command, a server) asks here for the request to the external
+//! tracker, sends it outside of any transaction, and reports the outcome here.
 
 use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
@@ -17,7 +17,7 @@ use crate::op::Env;
 /// Who acts when time does.
 const CLOCK: &str = "Baton";
 
-/// A step that was taken under a lease, and what is to be asked outside.
+/// A step under a lease, and its request to the outside.
 #[derive(Debug, Clone)]
 pub struct LeasedStep {
     /// The hand-off.
@@ -33,7 +33,7 @@ pub struct LeasedStep {
 pub enum StepStart {
     /// Nothing is left to do.
     Over,
-    /// Nothing is left but a look for doubles, at its time: nobody waits for it.
+    /// Only a check for duplicates is left, at its time; callers do not wait for it.
     Aside,
     /// Nothing to do before this time.
     Wait(Millis),
@@ -48,11 +48,12 @@ pub enum StepStart {
 pub enum OutcomeReport {
     /// It was written down.
     Settled,
-    /// The lease was over and somebody else went on. What may have been made outside is a step of its own now.
+    /// The lease had expired and another process took over. A step of its own now looks for what this attempt may have
+    /// created outside.
     Late,
 }
 
-/// Ids of hand-offs in which something may be due. Those that nobody took in time expire first.
+/// Ids of transfers with steps that may be due. Those past their deadline are expired first.
 pub fn due(store: &mut Store, env: &mut Env<'_>, limit: i64) -> Result<Vec<String>, Failure> {
     let now = env.now;
     let expired = store.read(|tx| Ok(handoff::expired(tx, now, limit)?))?;
@@ -74,7 +75,7 @@ fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure>
     })
 }
 
-/// An event has moved the state: its steps follow, and what needs nobody outside is done at once.
+/// Applies an event to the state: adds the steps that follow, and runs those that need no external service at once.
 pub(crate) fn happened(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -89,7 +90,7 @@ pub(crate) fn happened(
     Ok(handoff::put(tx, handoff)?)
 }
 
-/// Does steps for as long as they need nobody outside. Returns the one whose turn it then is, if it is due.
+/// Runs steps for as long as they need no external service. Returns the next action.
 pub(crate) fn advance(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -117,7 +118,7 @@ pub(crate) fn advance(
     }
 }
 
-/// Looks at a hand-off: does what needs nobody outside, and takes the next step that does under a lease of this process.
+/// Runs the steps of a transfer that need no external service, and leases the next one that does to this process.
 pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<StepStart, Failure> {
     let (now, host) = (env.now, env.host);
     let (known, waits) = store.read(|tx| {
@@ -129,7 +130,7 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
             saga::NextActor::At(at) => (known, Some(StepStart::Wait(at))),
             saga::NextActor::Held(at) => (known, Some(StepStart::Held(at))),
             saga::NextActor::Aside(_) => (known, Some(StepStart::Aside)),
-            // Nobody here can ask; whoever can will.
+            // This host has no access to GitHub; another driver that has will run the step.
             saga::NextActor::Take(_) if outside && !host.github_access() => {
                 (known, Some(StepStart::Wait(now + saga::LIVE_PAUSE)))
             }
@@ -174,7 +175,7 @@ fn lease(
     let leased =
         LeasedStep { handoff_id: handoff.handoff_id.clone(), call, step_no: step.no, fence: step.fence };
     if before.kind.creates() && before.is_unknown {
-        // What went out before may arrive after what goes out now. One who never told may not even have sent it yet.
+        // An earlier request may arrive after this one. A sender that never reported may not even have sent it yet.
         let sender = (before.stage == StepStage::Running).then_some(&before.holder);
         saga::look_later(steps, sender, env.now);
     }
@@ -185,7 +186,7 @@ fn lease(
     Ok(StepStart::Ask(Box::new(leased)))
 }
 
-/// Tells how a leased step ended. What was created outside is written down before anything else is tried.
+/// Records the outcome of a leased step. What was created outside is recorded before anything else is tried.
 pub fn tell(
     store: &mut Store,
     env: &mut Env<'_>,

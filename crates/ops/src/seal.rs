@@ -1,4 +1,5 @@
-//! Encrypting what is sensitive: for whom, and that they can read it. The machine does the encrypting; it has the keys.
+//! Encrypts what is sensitive: selects the recipients and checks that each has a key. The host encrypts; it has the
+//! keys.
 
 use baton_model::id::identity_key;
 use baton_model::message::Address;
@@ -8,7 +9,7 @@ use baton_store::{Failure, Tx, agent, key};
 use crate::message::{Warning, WarningKind};
 use crate::op::Cx;
 
-/// Between whom something is to be encrypted.
+/// The sender and the addressee of an encrypted text.
 pub(crate) struct Mail<'a> {
     pub(crate) from_project: &'a str,
     pub(crate) to_project: &'a str,
@@ -56,7 +57,7 @@ pub(crate) fn seal(cx: &mut Cx<'_>, mail: &Mail<'_>, text: &str) -> Result<SealR
     Ok(SealResult { text: cx.env.host.seal(&recipients, text)?, readers, warnings })
 }
 
-/// The listed keys of a receiver, or of everybody who has the role.
+/// The listed keys of a receiver, or of every agent with the role.
 fn of_receivers(tx: &mut Tx<'_>, mail: &Mail<'_>) -> Result<Vec<key::PublicKey>, Failure> {
     match mail.to {
         Address::Identity(name) => Ok(key::get(tx, mail.to_project, name)?.into_iter().collect()),

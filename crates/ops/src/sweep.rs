@@ -7,7 +7,7 @@ use baton_store::{Failure, Store, session};
 /// Sessions looked at in one sweep; the next one takes the rest.
 const AT_ONCE: i64 = 500;
 
-/// Marks the sessions that were not heard of for longer than the cut-off, and returns them. Nothing else is written: no
+/// Marks the sessions without a heartbeat for longer than the cut-off, and returns them. Nothing else is written: no
 /// delta, no number of the ledger, no release. Every answer is the same with and without it.
 ///
 /// Each session is marked in a transaction of its own, so that a sweep never holds two rows at once.
@@ -15,7 +15,7 @@ pub fn mark_silent(store: &mut Store, now: Millis, limits: Limits) -> Result<Vec
     let before = limits.silent_before(now);
     let silent = store.read(|tx| Ok(session::unmarked(tx, before, AT_ONCE)?))?;
     let mut marked = Vec::with_capacity(silent.len());
-    // What the ledger has not heard for long may have been heard of beside it.
+    // A session that is silent in the ledger may have a cached heartbeat.
     let is_silent = |session: &Session| session.heartbeat_at < before && !session.is_fresh(now, limits);
     for session in silent.into_iter().filter(is_silent) {
         if store.relaxed(|tx| Ok(session::mark_stale(tx, &session, before, now)?))? {

@@ -71,7 +71,7 @@ const ABOUT: &[&str] = &[
     "kind", "field", "expiry", "ttl", "usage", "budget", "token_id", "token-id", "tokenid",
 ];
 const SCHEMES: &[&str] = &["bearer ", "basic ", "token "];
-/// Names like these tell what went wrong with a secret.
+/// Parts of names that stand for an error message about a secret.
 const FAULTS: &[&str] =
     &["ERR", "INVALID", "MISSING", "BAD_", "NO_", "WRONG", "MSG", "PROMPT", "HELP", "LABEL", "TITLE"];
 /// What makes of the name behind it a variable of the environment.
@@ -108,7 +108,7 @@ impl Word {
 /// The value assigned at this name, if it is one and looks like a secret.
 pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    // A keyword may hold what follows its name, which tells it from longer words.
+    // A keyword may include what follows its name, which distinguishes it from longer words.
     let sign = bytes[hit.clone()].iter().rev().take_while(|byte| matches!(byte, b'=' | b'"' | b'\\')).count();
     let (short, hit) = (sign > 0, hit.start..hit.end - sign);
     let name_start = hit.start - back(bytes, hit.start, is_name).min(MAX_NAME);
@@ -150,7 +150,7 @@ pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Op
         followed: 0,
     };
     let whole = if quoted { span.end } else { extent::whole(text, site, span.clone()) };
-    // The whole is judged where it can only be data; elsewhere its first word tells what it is.
+    // The whole is judged where it can only be data; elsewhere its first word decides.
     let data = place.env || place.given || place.property || place.line && tight;
     for end in [span.end, whole] {
         let span = span.start..end;

@@ -30,7 +30,7 @@ pub enum Run {
 pub fn scan(text: &str, mut found: impl FnMut(Run)) {
     let bytes = text.as_bytes();
     let mut start = 0;
-    // A run that is too short is told by a look at its end, so most bytes are never looked at.
+    // Each window is checked from its end and skipped past its last non-token byte, so most bytes are never examined.
     while let Some(window) = bytes.get(start..start + encoded::MIN) {
         if let Some(at) = window.iter().rposition(|byte| !is_token(*byte)) {
             start += at + 1;

@@ -6,7 +6,7 @@ use crate::fields;
 use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
 use crate::plain::{PLACEHOLDERS, is_literal, is_word};
 
-/// So much of a value is looked at to tell what it is.
+/// Maximum number of bytes of a value that are judged.
 const JUDGED: usize = 512;
 
 /// What the surroundings say about a value.

@@ -114,7 +114,7 @@ impl Redactor {
         Ok(Self { own: Own::new(rules)?, fingerprint: rules.fingerprint(), ..Self::new() })
     }
 
-    /// Tells a user's rules from others: what is kept of redacted text is made anew when it differs.
+    /// A fingerprint of the rules: redacted text that was kept under another one is made anew.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

@@ -265,7 +265,7 @@ pub fn is_usage(value: &str) -> bool {
     USAGE.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// Words that tell what a passphrase has to be like, or where it is.
+/// Words of a text that describes a passphrase, or where it is.
 const SPEECH: &[&str] = &[
     "the",
     "your",

@@ -1,4 +1,4 @@
-//! What tells a secret that somebody wrote out from a reference, a placeholder or a word.
+//! Distinguishes a literal secret from a reference, a placeholder or a word.
 
 use crate::entropy::bits;
 

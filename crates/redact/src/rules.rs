@@ -21,8 +21,7 @@ const LARGEST: usize = 512 * 1024;
 pub struct Rules {
     /// Expressions of what is secret.
     pub patterns: Vec<String>,
-    /// What is no secret although a rule says so: a text as it stands, or an expression between two `/`, which has to
-    /// match all of it.
+    /// Exceptions from the rules: a literal text, or an expression between two `/`, which has to match the whole.
     pub allow: Vec<String>,
 }
 
@@ -45,7 +44,7 @@ impl fmt::Display for RuleError {
 }
 
 impl Rules {
-    /// The same for the same rules, a user's and ours: what was made under other rules is told by it.
+    /// A fingerprint of the rules, the user's and the built-in ones: identifies what was redacted under other rules.
     pub fn fingerprint(&self) -> u64 {
         let lists = [("patterns", &self.patterns), ("allow", &self.allow)];
         let parts = lists

@@ -162,7 +162,7 @@ pub static TABLE: &[Pattern] = &[
         r#"pbkdf2_sha[0-9]{1,3}\$[0-9]{3,8}\$[^\s"'$]{4,64}\$[A-Za-z0-9+/=]{20,128}"#,
     ),
     pattern("password-hash", "{SSHA", any, r"\{SSHA[0-9]{0,3}\}[A-Za-z0-9+/]{20,128}={0,2}"),
-    // The signature of an address makes whoever has it the one who signed.
+    // The signature in a signed URL grants its rights to every holder of the URL.
     pattern("signature", "sig=", is_varied, r"sig=([A-Za-z0-9%+/_-]{24,}={0,2})"),
     pattern("signature", "Signature=", is_varied, r"Signature=([A-Za-z0-9%+/_-]{32,}={0,2})"),
     pattern("cookie", "cookie: ", is_cookie, r#"(?i:set-cookie|cookie): ([^\r\n"'`\\]{8,})"#),

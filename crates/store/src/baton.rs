@@ -73,7 +73,7 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Option<B
     tx.query_opt(GET, params![project_id, baton_id])?.map(read).transpose()
 }
 
-/// The batons that nobody has wrapped on from, newest first.
+/// The batons from which no session has wrapped on, newest first.
 pub fn unspent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Baton>, Fault> {
     tx.query(UNSPENT, params![project_id, limit])?.into_iter().map(read).collect()
 }

@@ -1,8 +1,8 @@
 //! The hash chain over a project's ledger: a delta's `chain` is the SHA-256 of all its columns and of the `chain` of the delta
 //! before it, in hex; the project's row carries the newest (`chain_head`). Gaps in the numbers are no gaps in the chain.
 //!
-//! The chain has no secret key. It shows that a delta was damaged, removed, moved or added by anything but Baton; whoever can
-//! write to the store and knows this file can compute a new one.
+//! The chain has no secret key. It shows that a delta was damaged, removed, moved or added by anything but Baton; an
+//! attacker who can write to the store and knows this file can compute a new chain.
 
 use sha2::{Digest, Sha256};
 

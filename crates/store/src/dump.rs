@@ -160,7 +160,7 @@ fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value
     match (table, column) {
         ("project", "chain_head") => "".into(),
         ("task", "specialist_tags") => "[]".into(),
-        // An answer that was kept for nobody in particular is given to no caller.
+        // An answer with an empty caller matches no request.
         ("request", "caller" | "fingerprint") => "".into(),
         ("task", "agent_context" | "handoff_instructions") => "{}".into(),
         ("task", "clocks") => {

@@ -30,7 +30,7 @@ fn read(row: Row) -> Result<Duty, Fault> {
     })
 }
 
-/// Every duty that somebody has had.
+/// Every duty that has ever been taken.
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Duty>, Fault> {
     tx.query(ALL_OF_THEM, params![])?.into_iter().map(read).collect()
 }
@@ -40,7 +40,8 @@ pub fn beat(tx: &mut Tx<'_>, holder: &str) -> Result<u64, Fault> {
     tx.execute(BEAT, params![holder])
 }
 
-/// Takes a duty, if it still stands as it was seen (`None`: nobody has had it yet). Says whether it was got.
+/// Takes a duty if its row is unchanged since `seen` (`None`: it has no row yet): compare-and-set on fence and beat.
+/// Returns whether it was taken.
 pub fn take(
     tx: &mut Tx<'_>,
     duty_id: &str,
@@ -54,7 +55,7 @@ pub fn take(
     Ok(taken == 1)
 }
 
-/// Lays down everything that a server has, so that others need not wait.
+/// Releases every duty of a server, so that others need not wait for its timeout.
 pub fn resign(tx: &mut Tx<'_>, holder: &str) -> Result<(), Fault> {
     tx.execute_deferred(LAY_DOWN, params![holder])
 }

@@ -66,7 +66,7 @@ fn read(row: Row) -> Result<Message, Fault> {
     })
 }
 
-/// Whose mailbox it lies in. A sender's copy of what went to another project lies in nobody's.
+/// Key of the mailbox. Empty for a sender's copy of a message to another project, which is in no mailbox.
 fn receiver_key(message: &Message) -> String {
     match message.to_project_id {
         Some(_) => String::new(),

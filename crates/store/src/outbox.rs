@@ -1,4 +1,4 @@
-//! The outbox: what is to be done outside, as rows.
+//! The outbox: effects to be carried out outside, as rows.
 
 use baton_model::effect::{Effect, LEASE, RowFate};
 use baton_model::time::Millis;
@@ -55,7 +55,7 @@ pub fn pending(tx: &mut Tx<'_>, adapter: &str) -> Result<i64, Fault> {
     tx.query_one(PENDING, params![adapter])?.reader().int()
 }
 
-/// Takes an effect under a lease: compare-and-set on its fence. `None` when somebody else was faster.
+/// Takes an effect under a lease: compare-and-set on its fence. `None` if another process has taken it.
 pub fn lease(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<Option<Effect>, Fault> {
     let taken =
         tx.execute(LEASE_IT, params![now + LEASE, &effect.project_id, &effect.effect_id, effect.fence])? == 1;

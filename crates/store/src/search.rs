@@ -1,8 +1,8 @@
 //! The search index of transcripts: a database of its own beside the ledger, on every engine the same.
 //!
-//! It holds nothing that cannot be read again, so it is no part of a backup or an export, and whoever writes to it holds up
-//! nobody who writes to the ledger. Transcripts belong to one machine, so does their index: a ledger on a server has none.
-//! It is always SQLite, with its full-text search (FTS5); these are the only statements that are not for both engines.
+//! All of it can be rebuilt, so it is no part of a backup or an export, and writing to it never blocks writers of the
+//! ledger. Transcripts belong to one machine, and so does their index: a ledger on a server has none. It is always
+//! SQLite, with its full-text search (FTS5); these are the only statements that are not for both engines.
 //!
 //! A session has a number, and each of its passages the number `session << 20 | place`.
 
@@ -21,8 +21,8 @@ pub const MOST_PASSAGES: i64 = 1 << SHIFT;
 
 const SHIFT: i64 = 20;
 
-/// Words are fed as `baton_transcripts` makes them, so only pictographs have to be told to FTS5. It keeps no text: what is
-/// shown of a passage lies packed beside it.
+/// Words are fed as `baton_transcripts` makes them, so FTS5 only has to be configured for pictographs. It keeps no
+/// text: what is shown of a passage lies packed beside it.
 const SCHEMA: Migrations = &[(
     "0001_search",
     "CREATE TABLE session (
@@ -80,7 +80,7 @@ crate::sql! {
         (SELECT count(*) FROM passage WHERE id >= number << 20 AND id < (number + 1) << 20)";
 }
 
-/// What an index knows of a session: by these it tells whether it has changed.
+/// What an index stores of a session, to detect a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexedTranscript {
     /// Its number.

@@ -92,7 +92,7 @@ fn read(row: Row) -> Result<Session, Fault> {
     Ok(session)
 }
 
-/// A row, with the heartbeats that are kept beside the ledger: whoever asks when a session was heard of means both.
+/// Reads a row, with the latest heartbeat from the cache beside the ledger.
 fn read_session(tx: &Tx<'_>, row: Row) -> Result<Session, Fault> {
     let mut session = read(row)?;
     session.heartbeat_at = tx.heard_at(&session.session_id, session.heartbeat_at);
@@ -157,7 +157,7 @@ pub fn first_name(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<O
     row.map(|row| row.reader().text()).transpose()
 }
 
-/// Notes that a session was heard of, unless it was released.
+/// Records a heartbeat of a session, unless it was released.
 pub fn beat(tx: &mut Tx<'_>, session: &Session, verb: &str, now: Millis) -> Result<(), Fault> {
     tx.execute_deferred(BEAT, params![now, verb, &session.project_id, &session.session_id])?;
     Ok(())
@@ -187,25 +187,25 @@ pub fn chain(tx: &mut Tx<'_>, project_id: &str, from: &str, limit: i64) -> Resul
     tx.query(CHAIN, params![project_id, from, limit])?.into_iter().map(link).collect()
 }
 
-/// Notes that a session was heard of without a verb; says whether it is still open.
+/// Records a heartbeat without a verb. Returns whether the session is still open.
 pub fn keep_alive(tx: &mut Tx<'_>, session: &Session, now: Millis) -> Result<bool, Fault> {
     Ok(tx.execute(KEEP_ALIVE, params![now, &session.project_id, &session.session_id])? == 1)
 }
 
-/// When the ledger itself last heard of a session, and the shortest lease of the tasks that it has claimed.
+/// Time of the persisted heartbeat of a session, and the shortest lease of the tasks that it has claimed.
 pub fn kept(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<(Millis, Option<Millis>), Fault> {
     let row = tx.query_one(KEPT, params![project_id, session_id])?;
     let mut r = row.reader();
     Ok((r.int()?, r.opt_int()?))
 }
 
-/// Open sessions of every project that were last heard of before an instant and are not marked as stale.
+/// Open sessions of all projects with their last heartbeat before an instant, not marked as stale yet.
 pub fn unmarked(tx: &mut Tx<'_>, heard_before: Millis, limit: i64) -> Result<Vec<Session>, Fault> {
     many(tx, UNMARKED, params![heard_before, limit])
 }
 
-/// Marks a session as stale, if it is still open and was not heard of since; its next verb takes the mark away. Nothing
-/// decides by the mark: whether a session is stale is judged by its last heartbeat.
+/// Marks a session as stale, if it is still open and had no heartbeat since; its next verb clears the mark. No decision
+/// depends on the mark: whether a session is stale is judged by its last heartbeat.
 pub fn mark_stale(
     tx: &mut Tx<'_>,
     session: &Session,

@@ -87,7 +87,7 @@ pub fn revoke(tx: &mut Tx<'_>, token_id: &str, now: Millis) -> Result<bool, Faul
     Ok(tx.execute(REVOKE, params![now, token_id])? == 1)
 }
 
-/// Whether there is a token that was not taken back: then a server asks everybody for one.
+/// Whether there is a token that was not revoked: then a server requires one of every caller.
 pub fn any(tx: &mut Tx<'_>) -> Result<bool, Fault> {
     let row = tx.query_opt(ANY, params![])?;
     Ok(match row {

@@ -27,7 +27,7 @@ pub struct Vector {
     pub memory_id: String,
     /// The ledger's number at its last change.
     pub seq: i64,
-    /// Who made it; nobody where it was taken away.
+    /// The embedder that made it; empty if it was removed.
     pub embedder: String,
     /// The vector; none where it was taken away.
     pub packed: Option<QuantizedVector>,
@@ -52,7 +52,7 @@ pub fn put(
     Ok(())
 }
 
-/// Takes a vector away, so that those who hold it in memory see that it is gone.
+/// Clears a vector and keeps its row, so that in-memory copies see the removal.
 pub fn clear(tx: &mut Tx<'_>, project_id: &str, memory_id: &str, seq: i64) -> Result<(), Fault> {
     tx.execute_deferred(CLEAR, params![seq, project_id, memory_id])?;
     Ok(())

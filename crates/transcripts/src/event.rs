@@ -16,7 +16,7 @@ pub struct Place {
 pub struct Event<'a> {
     /// Where it stands.
     pub place: Place,
-    /// When it happened, in epoch milliseconds, where the line says so.
+    /// Timestamp in epoch milliseconds, if the line has one.
     pub at_ms: Option<i64>,
     /// The sub-agent that did it; absent on the main line.
     pub agent: Option<Cow<'a, str>>,
@@ -37,7 +37,7 @@ pub enum EventKind<'a> {
     Thinking(Cow<'a, str>),
     /// A tool was called.
     Call(Call<'a>),
-    /// A tool call came to its end, or told more about itself.
+    /// A tool call ended, or reported more about itself.
     Outcome(Outcome<'a>),
     /// The plan as a whole, as it stands now.
     Plan(Vec<PlanItem>),
@@ -156,7 +156,7 @@ pub enum Change {
 /// An item of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlanItem {
-    /// What is to be done.
+    /// The item.
     pub title: String,
     /// `pending`, `in_progress`, `completed` or the tool's own word.
     pub status: String,

@@ -1,4 +1,4 @@
-//! What a listing shows of a transcript, and what tells whether it has changed.
+//! What a listing shows of a transcript, and the stamp to detect a change.
 
 use std::borrow::Cow;
 use std::fs::{DirEntry, Metadata};
@@ -105,7 +105,7 @@ impl From<&Header> for Brief {
     }
 }
 
-/// What tells whether a file has changed.
+/// Identifies a version of a file, to detect a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Stamp {
     /// Size in bytes.
@@ -125,7 +125,7 @@ pub struct TranscriptFile {
     pub path: PathBuf,
     /// Which of several conversations in the file: the id of a session in a database. None where the file is one.
     pub key: Option<String>,
-    /// What tells whether it has changed.
+    /// Identifies its version, to detect a change.
     pub stamp: Stamp,
 }
 

@@ -1,7 +1,7 @@
 //! Other tools' transcripts, read into one shape and carried over into hand-off packets.
 //!
-//! Files are read, never written. Environment and time come in from outside. Reading never fails: it gives what it got
-//! and says what it could not use, and a file with nothing in it says so too.
+//! Files are read, never written. Environment and time come in from outside. Reading never fails: it returns what could
+//! be read and reports what could not, also for an empty file.
 
 mod collect;
 pub mod event;

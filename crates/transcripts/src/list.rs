@@ -9,7 +9,7 @@ use crate::format::{ALL, Format, by_name};
 use crate::header::{Brief, Header, Stamp, TranscriptFile};
 use crate::places::Env;
 
-/// What a listing leaves out. The default leaves out what nobody wants to see: empty files and sub-agents.
+/// What a listing leaves out; by default empty files and sub-agents.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only these formats, by id or other name; all when there are none.
@@ -122,7 +122,7 @@ pub fn find(env: &Env, agents: &[String], threads: usize) -> Vec<TranscriptFile>
 /// The header of one file, from the cache or read.
 pub fn header(found: &TranscriptFile, cache: &dyn HeaderCache) -> Option<Header> {
     if let Some(mut header) = cache.get(&found.cache_path(), &found.stamp) {
-        // Whoever keeps headers by path need not keep the path twice.
+        // A cache keyed by path need not store the path in the header.
         header.path.clone_from(&found.path);
         return Some(header);
     }

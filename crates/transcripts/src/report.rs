@@ -88,7 +88,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether there was no conversation in the file at all; then a complaint says so.
+    /// Whether the file had no conversation at all; then there is a complaint about that.
     pub fn is_empty(&self) -> bool {
         self.events == 0
     }

@@ -33,9 +33,9 @@ impl App {
         Ok(answer)
     }
 
-    /// Brings the Beads file that the settings name and the tasks to the same, if the file has changed since it was looked at, or
-    /// the tasks of this project have. The file belongs to the project of the working directory: what was written in another
-    /// does not concern it. What goes wrong is told once and hinders nothing.
+    /// Synchronises the configured Beads file with the tasks, if the file has changed since the last look, or the tasks
+    /// of this project have. The file belongs to the project of the working directory: writes in another project do not
+    /// concern it. Errors are reported once and fail no command.
     pub fn look_at_mirror(&mut self, written: Option<&str>) {
         let Some(file) = self.config.tasks_mirror.clone() else { return };
         let reported = self.looked.as_ref().map(|(_, reported)| reported.clone()).unwrap_or_default();
@@ -75,7 +75,7 @@ impl App {
         self.report_mirror(&file, done);
     }
 
-    /// Tells what is wrong with the file, once.
+    /// Reports complaints about the file, each once.
     fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, CliError>) {
         let path = file.path();
         let why = match done {

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Register agents, list them, and show the roles that they may have
+/// Register and list agents, and show the roles they may have
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,51 +21,51 @@ pub struct Args {
 enum Verb {
     /// Register an agent: what it is and what it can do
     ///
-    /// What is left out stays as it was registered before. Limits in AGENT_ROLES.yaml win over those given here.
+    /// Options you omit keep their registered values. Limits in AGENT_ROLES.yaml take precedence over those given here.
     Register(Box<Register>),
-    /// List the agents of the project
+    /// List the project's agents
     List {
         /// Only agents with this role
         #[arg(long, value_name = "R")]
         role: Option<String>,
-        /// Only agents with this skill, their own or of a role
+        /// Only agents with this skill, their own or from a role
         #[arg(long, value_name = "S")]
         skill: Option<String>,
-        /// Only agents that were heard of lately
+        /// Only agents heard from recently
         #[arg(long)]
         fresh: bool,
-        /// Also identities that were in a session and never registered
+        /// Include identities that had a session but never registered
         #[arg(long)]
         all: bool,
     },
-    /// Show an agent, the limits that hold for it, and its open sessions
+    /// Show an agent, the limits that apply to it, and its open sessions
     Show {
-        /// Its name; else your own
+        /// Name of the agent; defaults to your own
         name: Option<String>,
     },
-    /// Show the roles that apply here, and where each value came from
+    /// Show the roles that apply here and where each value came from
     Roles,
 }
 
 #[derive(clap::Args)]
 struct Register {
-    /// Its name; else the identity that you work under
+    /// Name of the agent; defaults to the identity you act as
     name: Option<String>,
     #[command(flatten)]
     who: ActingIdentity,
-    /// The program that it is: claude, codex, …
+    /// Program of the agent: claude, codex, …
     #[arg(long, value_name = "P")]
     program: Option<String>,
-    /// The model that it runs on
+    /// Model it runs on
     #[arg(long, value_name = "M")]
     model: Option<String>,
-    /// A role that it has; give it several times
+    /// Role of the agent; may be repeated
     #[arg(long = "role", value_name = "R")]
     roles: Option<Vec<String>>,
-    /// What it is good at beyond what its roles say; give it several times
+    /// Skill beyond those of its roles; may be repeated
     #[arg(long = "skill", value_name = "S")]
     skills: Option<Vec<String>>,
-    /// How many tasks it takes at once; else 1
+    /// Maximum number of tasks at once; defaults to 1
     #[arg(long, value_name = "N")]
     max_tasks: Option<i64>,
 }

@@ -18,18 +18,18 @@ use crate::error::CliError;
 use crate::repo_file::{RepoFile, SMALL};
 use crate::{git, render};
 
-/// Report how complete the records are, and what instruction files get wrong
+/// Report how complete the records are and what instruction files get wrong
 ///
-/// Looks at the sessions of the last days: how complete their records are, per identity and per thread, who never wrapped,
-/// what was done by force. Then it reads CLAUDE.md, AGENTS.md, GEMINI.md (in every folder of the working copy) and
-/// .github/copilot-instructions.md, and names the `baton` commands, flags and tools in them that do not exist, and marks
-/// such as "not yet implemented". Nothing is changed.
+/// Looks at the sessions of the last days and reports how complete their records are, per identity and per thread, who
+/// never wrapped, and what was done by force. Then reads CLAUDE.md, AGENTS.md and GEMINI.md in every folder of the
+/// working copy, and .github/copilot-instructions.md, and lists the `baton` commands, flags and tools they mention that
+/// do not exist, and markers such as "not yet implemented". Changes nothing.
 #[derive(clap::Args)]
 pub struct Args {
-    /// How far to look back
+    /// Number of days to look back
     #[arg(long, value_name = "N", default_value_t = 30)]
     days: i64,
-    /// End with exit code 1 when something needs attention
+    /// Exit with code 1 if something needs attention
     #[arg(long)]
     strict: bool,
 }
@@ -48,7 +48,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let (project, days) = (app.project.clone(), args.days);
     let report = app.run::<Report>(&ReportInput { project, days, documents, commands: commands() })?;
     app.show(&report, show)?;
-    // The report has told what was found; only the exit code is left to say.
+    // The report has been printed; only the exit status is left.
     if args.strict && report.found != 0 { Err(CliError::Told) } else { Ok(()) }
 }
 
@@ -96,7 +96,7 @@ fn instruction_files(root: &Path) -> Vec<String> {
     files
 }
 
-/// Every command and alias with its flags, as the audit is told.
+/// Every command and alias with its flags, as input of the audit.
 fn commands() -> Vec<KnownCommand> {
     let mut root = super::command();
     root.build();

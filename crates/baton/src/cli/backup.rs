@@ -15,25 +15,25 @@ use crate::error::CliError;
 use crate::launch::shell_word;
 use crate::{holders, host};
 
-/// Copy the store to a file, also while others work on it
+/// Copy the store to a file, even while it is in use
 #[derive(clap::Args)]
 pub struct BackupArgs {
     /// File to write; it must not exist yet
     file: PathBuf,
 }
 
-/// Put a backup in the store's place; the store that was there is kept beside it
+/// Replace the store with a backup; the old store is kept beside it
 ///
-/// No other process may have the store open: stop servers, agents and workers first. The backup may be any store in a file,
-/// also one with its log beside it, such as one that a restore has kept.
+/// No other process may have the store open: stop servers, agents and workers first. The backup may be any store in a
+/// file, including one with its log beside it, such as one kept by an earlier restore.
 #[derive(clap::Args)]
 pub struct RestoreArgs {
     /// Backup to read
     file: PathBuf,
-    /// Replace a store that exists
+    /// Replace an existing store
     #[arg(long)]
     yes: bool,
-    /// Take a store whose log is missing, with what was written back to the file
+    /// Accept a store whose log is missing, with only what had reached the file
     #[arg(long)]
     incomplete: bool,
 }

@@ -11,7 +11,7 @@ use crate::beads::{self, Exported};
 use crate::error::CliError;
 use crate::repo_file::RepoFile;
 
-/// Take something in from a file
+/// Import from a file
 #[derive(clap::Args)]
 pub struct ImportArgs {
     #[command(subcommand)]
@@ -20,19 +20,19 @@ pub struct ImportArgs {
 
 #[derive(clap::Subcommand)]
 enum Import {
-    /// Take tasks in from a Beads file, field by field where both sides have changed
+    /// Import tasks from a Beads file, merging field by field where both sides changed
     Beads {
-        /// The file, or the folder of the repository or its .beads
+        /// Beads file, or the folder of the repository or its .beads
         path: String,
         #[command(flatten)]
         who: ActingIdentity,
-        /// Check and count only
+        /// Check and count without importing anything
         #[arg(long)]
         dry_run: bool,
     },
 }
 
-/// Write something out to a file
+/// Export to a file
 #[derive(clap::Args)]
 pub struct ExportArgs {
     #[command(subcommand)]
@@ -41,9 +41,9 @@ pub struct ExportArgs {
 
 #[derive(clap::Subcommand)]
 enum Export {
-    /// Write the tasks to a Beads file; one that holds what the ledger has not seen is left alone
+    /// Export the tasks to a Beads file, unless it holds something the ledger has not seen
     Beads {
-        /// The file, or the folder of the repository or its .beads
+        /// Beads file, or the folder of the repository or its .beads
         path: String,
     },
 }
@@ -108,8 +108,8 @@ pub fn export(app: &mut App, path: &str) -> Result<Exported, CliError> {
     beads::export(app, &file)
 }
 
-/// Keeps the file in step after tasks were written, where the settings ask for it. What goes wrong is told and hinders
-/// nothing: the ledger has everything, and the next write tries again.
+/// Synchronises the Beads file after tasks were written, where the settings ask for it. Errors are reported and fail
+/// nothing: the ledger is complete, and the next write tries again.
 pub fn keep_in_step(app: &mut App) {
     let Some(project) = app.written.clone() else { return };
     app.look_at_mirror(Some(&project));

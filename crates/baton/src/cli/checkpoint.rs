@@ -14,13 +14,13 @@ use crate::error::CliError;
 pub struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// What has been done, in a sentence
+    /// One-sentence summary of what has been done
     #[arg(long, value_name = "T")]
     summary: Option<String>,
-    /// State to keep: a JSON object in a file, or - for standard input
+    /// State to save: a JSON object in a file, or - for standard input
     #[arg(long, value_name = "FILE|-")]
     state: Option<String>,
-    /// Version of the state that you have seen; another one is refused
+    /// Version of the state you last saw; refused if the state has changed since
     #[arg(long, value_name = "N")]
     expected_version: Option<i64>,
 }

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use crate::error::CliError;
 
-/// Print completions for a shell
+/// Print shell completions
 #[derive(clap::Args)]
 pub struct Args {
-    /// The shell
+    /// Shell to print completions for
     shell: clap_complete::Shell,
 }
 

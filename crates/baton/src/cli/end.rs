@@ -12,13 +12,13 @@ use crate::error::CliError;
 pub struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Why
+    /// Reason for ending the session
     #[arg(long, value_name = "T")]
     reason: Option<String>,
     /// End another agent's session
     #[arg(long)]
     force: bool,
-    /// Why force is used; written into the ledger
+    /// Reason for using --force; recorded in the ledger
     #[arg(long, value_name = "T", requires = "force")]
     why: Option<String>,
 }

@@ -23,7 +23,7 @@ pub fn span(text: &str) -> Result<i64, Refusal> {
     })
 }
 
-/// A priority; what is none is told with what there is.
+/// Parses a priority; the error names the valid ones.
 pub fn priority(text: &str) -> Result<i64, String> {
     baton_model::task::word::priority(text).map_err(|no| format!("{}: {}", no.message, no.hint))
 }

@@ -6,7 +6,7 @@ use super::ActingIdentity;
 use crate::app::{App, Format};
 use crate::error::CliError;
 
-/// Say that a session is still there; prints nothing
+/// Send a heartbeat for a session; prints nothing
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

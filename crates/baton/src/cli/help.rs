@@ -11,7 +11,7 @@ use crate::error::CliError;
 /// Explain a command, a group of commands or a topic
 #[derive(clap::Args)]
 pub struct Args {
-    /// A command (`wrap`, `task create`), a group (`daily`) or a topic (`packet`); nothing for the overview
+    /// Command (`wrap`, `task create`), group (`daily`) or topic (`packet`); shows the overview if omitted
     #[arg(value_name = "TOPIC")]
     words: Vec<String>,
 }

@@ -2,23 +2,23 @@
 
 use crate::hook::{self, Call};
 
-/// Answer a session hook of a coding agent; `baton install` sets these up
+/// Answer a session hook of a coding agent; set up by `baton install`
 ///
-/// Reads the agent's JSON from standard input. Never fails: what is not ready after 300 ms is not said, and keeping is passed
-/// on to a process of its own, within 20 ms as a rule and a second at most. What goes wrong is written to `hooks.log` beside
-/// the store.
+/// Reads the agent's JSON from standard input. Never fails: whatever is not ready after 300 ms is left out, and saving
+/// is handed to a separate process, usually within 20 ms and in a second at most. Errors are written to `hooks.log`
+/// beside the store.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What happened: session-start, prompt, before-compaction, after-compaction, failure, session-end
+    /// Event: session-start, prompt, before-compaction, after-compaction, failure, session-end
     #[arg(value_name = "EVENT", default_value = "")]
     event: String,
-    /// Tool that calls
+    /// Tool that calls the hook
     #[arg(long, value_name = "A", default_value = "")]
     agent: String,
-    /// Do the work of an event that was taken over from a hook
+    /// Do the work of an event taken over from a hook
     #[arg(long, hide = true)]
     detached: bool,
-    /// What later versions of a tool may add
+    /// Arguments that later versions of a tool may add
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     rest: Vec<String>,
 }

@@ -9,7 +9,7 @@ use super::summarize::Summarize;
 use crate::app::App;
 use crate::error::CliError;
 
-/// Make a baton of a session whose agent never said goodbye
+/// Make a baton from a session whose agent never wrapped
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -17,7 +17,7 @@ pub struct Args {
     /// Session id, a unique prefix, `latest`, or a path to a transcript
     #[arg(default_value = "latest")]
     id: String,
-    /// Tool that wrote it: claude, codex, gemini, …
+    /// Tool that wrote the session: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
     /// Offer the baton to this identity only
@@ -26,7 +26,7 @@ pub struct Args {
     /// Offer the baton to this role only
     #[arg(long, value_name = "R")]
     role: Option<String>,
-    /// Make another baton, although the session has one
+    /// Make another baton even if the session already has one
     #[arg(long)]
     again: bool,
     #[command(flatten)]

@@ -20,28 +20,28 @@ use crate::repo_file::{Fault, RepoFile, SMALL};
 pub struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Project id; else made from the folder's name
+    /// Project id; derived from the folder's name if omitted
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// Take part in nothing implicit: no related projects, no recall across projects
+    /// Keep the project to itself: no related projects, no recall across projects
     #[arg(long)]
     isolated: bool,
-    /// Where the code lives: github, gitlab, pantheon or none; else guessed from the remote
+    /// Code host: github, gitlab, pantheon or none; detected from the remote if omitted
     #[arg(long, value_name = "P")]
     vcs: Option<String>,
     /// Issue tracker, as owner/repo
     #[arg(long, value_name = "O/R", alias = "tracker", alias = "repo")]
     issues_repo: Option<String>,
-    /// Owner of issue repositories that are named like their project: the last resort of a hand-off
+    /// Default owner of issue repositories named after their project: the last resort of a hand-off
     #[arg(long, value_name = "O")]
     default_owner: Option<String>,
-    /// Read docs/PROJECT.md back, in place of writing into it
+    /// Read docs/PROJECT.md back instead of writing to it
     #[arg(long)]
     sync: bool,
-    /// Let git merge the Beads file field by field: a line in .gitattributes and a section in this clone's settings
+    /// Let git merge the Beads file field by field; changes .gitattributes and this clone's settings
     #[arg(long)]
     merge_driver: bool,
-    /// Do not ask about that
+    /// Do not ask about the merge driver
     #[arg(long, conflicts_with = "merge_driver")]
     no_merge_driver: bool,
 }

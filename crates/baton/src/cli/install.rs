@@ -18,28 +18,28 @@ use crate::install::record::Record;
 use crate::install::{self, ALL, InstallPart, Places, Scope, Tool};
 use crate::render;
 
-/// Let your tools call Baton by themselves: MCP server and session hooks
+/// Set up your tools to call Baton on their own: MCP server and session hooks
 ///
-/// Shows what would change and asks. What stands in the files stays as it is, comments and order too; --uninstall gives
-/// them back byte for byte. Without a tool it says which tools are here and what is installed.
+/// Shows what would change and asks first. Everything already in the files stays as it is, including comments and
+/// order; --uninstall restores them byte for byte. Without a tool, lists the tools found here and what is installed.
 #[derive(clap::Args)]
 pub struct Args {
     /// Tools: claude, codex, gemini, copilot, cursor, opencode, kilo, qwen, kimi, droid, …
     #[arg(value_name = "TOOL", conflicts_with = "all")]
     tools: Vec<String>,
-    /// Every tool found on this machine
+    /// Set up every tool found on this machine
     #[arg(long)]
     all: bool,
-    /// Take the entries out again
+    /// Remove the entries again
     #[arg(long)]
     uninstall: bool,
-    /// Show what would change and change nothing
+    /// Show what would change without changing anything
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// For you in every project, or for this project in its repository
+    /// Install for you in every project, or for this project in its repository
     #[arg(long, value_name = "SCOPE", default_value = "user")]
     scope: Reach,
 }
@@ -59,7 +59,7 @@ impl From<Reach> for Scope {
     }
 }
 
-/// What is to be done with one tool.
+/// The work for one tool: its plan, or why there is none.
 struct Job {
     tool: &'static Tool,
     plan: Result<Plan, Refusal>,

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Make and list keys, with which what is sensitive is encrypted
+/// Create and list the keys that encrypt sensitive content
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -20,23 +20,23 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Make a key on this machine, unless there is one, and list its public half
+    /// Create a key on this machine, unless there is one, and list its public half
     ///
-    /// The private half stays in the user's key directory, ~/.config/baton/keys/PROJECT/NAME.key, in the form of age-keygen.
-    /// Keep a copy: what was encrypted for a key that is lost is lost too.
+    /// The private half stays in your key directory, ~/.config/baton/keys/PROJECT/NAME.key, in the format of
+    /// age-keygen. Keep a copy: whatever was encrypted for a lost key is lost too.
     Create {
         #[command(flatten)]
         who: ActingIdentity,
         #[command(flatten)]
         force: Force,
     },
-    /// List the public keys of the project
+    /// List the project's public keys
     List,
-    /// List somebody's public key, so that they can be sent what only they can read
+    /// Add someone's public key, so that you can send them what only they can read
     Add {
-        /// Whose key it is
+        /// Identity the key belongs to
         name: String,
-        /// The public key: age1…
+        /// Public key: age1…
         public_key: String,
         #[command(flatten)]
         who: ActingIdentity,
@@ -45,14 +45,14 @@ enum Verb {
     },
     /// Print a public key
     Show {
-        /// Whose; else your own
+        /// Identity the key belongs to; defaults to your own
         name: Option<String>,
         #[command(flatten)]
         who: ActingIdentity,
     },
-    /// Take a public key off the list
+    /// Remove a public key from the list
     Remove {
-        /// Whose key it is
+        /// Identity the key belongs to
         name: String,
         #[command(flatten)]
         who: ActingIdentity,
@@ -61,10 +61,10 @@ enum Verb {
 
 #[derive(clap::Args)]
 struct Force {
-    /// Replace another key that is listed
+    /// Replace a different key listed for this identity
     #[arg(long, requires = "why")]
     force: bool,
-    /// Why force is used; written into the ledger
+    /// Reason for using --force; recorded in the ledger
     #[arg(long, value_name = "T", requires = "force")]
     why: Option<String>,
 }

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Announce paths that you work on, see who works on what, give them back
+/// Announce the paths you work on, see who works on what, and release them
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -19,49 +19,49 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Announce paths or globs; a conflict is refused with its holder
+    /// Lease paths or globs; a conflict is refused, naming the holder
     ///
-    /// Paths are named from the root of the repository. A lease ends with the session it was taken in, when it is released,
-    /// or when its time is over. Taking one's own again makes it longer.
+    /// Paths are relative to the root of the repository. A lease ends with the session it was taken in, when it is
+    /// released, or when its time is up. Taking your own lease again extends it.
     Take {
-        /// src/cart.py, src/**, docs/*.md
+        /// Paths or globs: src/cart.py, src/**, docs/*.md
         #[arg(required = true, value_name = "PATH")]
         patterns: Vec<String>,
         #[command(flatten)]
         who: ActingIdentity,
-        /// Others may have shared leases on the same paths
+        /// Let others hold shared leases on the same paths
         #[arg(long)]
         shared: bool,
-        /// For so long: 30m, 2h; else an hour, at most a week
+        /// How long it lasts: 30m, 2h; defaults to an hour, at most a week
         #[arg(long = "for", value_name = "SPAN")]
         span: Option<String>,
-        /// What for
+        /// What the lease is for
         #[arg(long, value_name = "T")]
         why: Option<String>,
-        /// Announce it even where it conflicts: others are warned, nobody is refused
+        /// Take it even if it conflicts: others are warned, nobody is refused
         #[arg(long)]
         advisory: bool,
     },
-    /// List who works on which paths right now
+    /// List who is working on which paths right now
     List {
-        /// Only those that this path or glob touches
+        /// Only leases that overlap this path or glob
         #[arg(value_name = "PATH")]
         path: Option<String>,
-        /// Only those of this identity
+        /// Only leases of this identity
         #[arg(long, value_name = "NAME")]
         holder: Option<String>,
     },
-    /// Give leases back; without names all of your own
+    /// Release leases; all of your own if none is named
     Release {
-        /// Leases by id or by their pattern
+        /// Leases to release, by id or pattern
         #[arg(value_name = "LEASE")]
         leases: Vec<String>,
         #[command(flatten)]
         who: ActingIdentity,
-        /// Also leases of others, which have to be named
+        /// Release other agents' leases too; they must be named
         #[arg(long, requires_all = ["why", "leases"])]
         force: bool,
-        /// Why force is used; written into the ledger
+        /// Reason for using --force; recorded in the ledger
         #[arg(long, value_name = "T", requires = "force")]
         why: Option<String>,
     },

@@ -20,7 +20,7 @@ use crate::app::{App, Format};
 use crate::error::CliError;
 use crate::{private, render};
 
-/// Read the project's ledger, export it, rebuild a store from it
+/// Show the project's ledger, export it, or rebuild a store from an export
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -32,22 +32,22 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Write the project as JSON lines: its ledger, then what stands beside it
+    /// Export the project as JSON lines: its ledger, then everything stored beside it
     Export {
         /// File to write, or - for standard output
         file: String,
-        /// Also when the ledger's chain is broken: what can still be read of it
+        /// Export what can still be read, even if the ledger's chain is broken
         #[arg(long)]
         unverified: bool,
-        /// Replace a file that is there; never a store
+        /// Overwrite an existing file; never a store
         #[arg(long)]
         overwrite: bool,
     },
-    /// Rebuild a project from an export; refused when the store has it already
+    /// Rebuild a project from an export; refused if the store already has it
     Import {
         /// File to read, or - for standard input
         file: String,
-        /// Believe an export that nothing vouches for: one of an older version, or what is left of a damaged one
+        /// Accept an export that cannot be verified: one from an older version, or what is left of a damaged one
         #[arg(long)]
         unverified: bool,
     },
@@ -55,16 +55,16 @@ enum Verb {
 
 #[derive(clap::Args)]
 struct Read {
-    /// Only deltas after this number
+    /// Only entries after this sequence number
     #[arg(long, value_name = "SEQ", default_value_t = 0)]
     after: i64,
-    /// Only the last span of time: 30m, 24h, 7d
+    /// How far to look back: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     since: Option<String>,
-    /// Only this kind
+    /// Only entries of this kind
     #[arg(long, value_name = "K", value_parser = PossibleValuesParser::new(delta::Kind::ALL.map(delta::Kind::as_str)))]
     kind: Option<String>,
-    /// Go on as new deltas come
+    /// Keep printing new entries as they arrive
     #[arg(long, short)]
     follow: bool,
 }

@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Write to agents and roles, read what came, answer and acknowledge it
+/// Send, read, answer and acknowledge mail between agents and roles
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -23,63 +23,63 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Send a letter or a typed hand-off message to an identity, or to whoever of a role takes it first
+    /// Send a message or a typed hand-off message to an identity or to whoever in a role takes it first
     Send(Box<Send>),
-    /// List what waits, hand-offs first; looking takes nothing
+    /// List waiting messages, hand-offs first, without taking them
     Inbox {
         #[command(flatten)]
         who: ActingIdentity,
-        /// Also what was read and acknowledged, or has expired
+        /// Include messages that were read and acknowledged, or have expired
         #[arg(long)]
         all: bool,
-        /// With the bodies of what is for you alone, which then count as delivered
+        /// Include the bodies of messages for you alone, which then count as delivered
         #[arg(long)]
         bodies: bool,
-        /// At most so many; 0 for all
+        /// Maximum number of results; 0 for all
         #[arg(short, value_name = "N", default_value_t = 0)]
         n: usize,
     },
-    /// Read a message; one for a role belongs to whoever reads it first
+    /// Read a message; one sent to a role belongs to whoever reads it first
     Read {
-        /// The message, by its id or a unique prefix
+        /// Message id or a unique prefix
         message_id: String,
         #[command(flatten)]
         who: ActingIdentity,
     },
-    /// Acknowledge a message; its sender is told
+    /// Acknowledge a message and tell its sender
     Ack {
-        /// The message, by its id or a unique prefix
+        /// Message id or a unique prefix
         message_id: String,
         #[command(flatten)]
         who: ActingIdentity,
-        /// What to say to its sender
+        /// Text to send back with the acknowledgement
         #[arg(long, value_name = "T", default_value = "")]
         text: String,
     },
     /// Show the messages of a thread, oldest first
     Thread {
-        /// Any message of the thread, by its id or a unique prefix
+        /// Id or a unique prefix of any message in the thread
         message_id: String,
         #[command(flatten)]
         who: ActingIdentity,
     },
     /// Search the messages of the project, newest first
     Search {
-        /// Words, all of which must occur, in any case
+        /// Words that must all occur, in upper or lower case
         #[arg(required = true, value_name = "WORD")]
         words: Vec<String>,
         #[command(flatten)]
         who: ActingIdentity,
-        /// Only what you sent or got
+        /// Only messages you sent or received
         #[arg(long)]
         mine: bool,
-        /// At most so many; 0 for all
+        /// Maximum number of results; 0 for all
         #[arg(short, value_name = "N", default_value_t = 50)]
         n: usize,
     },
     /// Print the JSON Schema of the typed hand-off messages
     Schema {
-        /// Only this type
+        /// Only the schema of this type
         #[arg(value_name = "TYPE")]
         kind: Option<String>,
     },
@@ -89,46 +89,46 @@ enum Verb {
 struct Send {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Who it is for: a name, or role:R; a reply goes to the other side by itself
+    /// Recipient: a name or role:R; a reply goes to the other side by default
     #[arg(long, value_name = "N|role:R")]
     to: Option<String>,
-    /// Project that the receiver works in, when that is another one
+    /// Project of the recipient, if it is another one
     #[arg(long, value_name = "ID")]
     to_project: Option<String>,
-    /// message, a type of signal, or task_assignment, task_handoff, test_failure_report, fix_complete, verification_request
+    /// message, a signal type, task_assignment, task_handoff, test_failure_report, fix_complete or verification_request
     #[arg(long = "type", value_name = "T", default_value = "message")]
     kind: String,
-    /// One line; a hand-off message and a reply bring their own
+    /// Subject, in one line; a hand-off message and a reply have their own
     #[arg(long, short, value_name = "T")]
     subject: Option<String>,
-    /// A file with the text, or - for standard input; of a hand-off message, its JSON
+    /// File with the text, or - for standard input; for a hand-off message, its JSON
     #[arg(long, value_name = "F|-", conflicts_with = "text")]
     body: Option<String>,
-    /// The text itself
+    /// Text of the message
     #[arg(long, value_name = "T")]
     text: Option<String>,
-    /// low, normal, high or critical
+    /// Importance: low, normal, high or critical
     #[arg(long, value_name = "I")]
     importance: Option<String>,
-    /// The message that this one answers
+    /// Id of the message to reply to
     #[arg(long, value_name = "ID")]
     reply_to: Option<String>,
     /// Ask for an acknowledgement within a day
     #[arg(long)]
     ack: bool,
-    /// Ask for an acknowledgement within so long: 30m, 2h, 1d
+    /// Ask for an acknowledgement within this span: 30m, 2h, 1d
     #[arg(long, value_name = "SPAN")]
     ack_by: Option<String>,
-    /// Worth nothing after so long
+    /// Expire after this span: 30m, 2h, 1d
     #[arg(long, value_name = "SPAN")]
     expires_in: Option<String>,
-    /// Send it though nobody of that name is known yet: it waits for them
+    /// Send it even if nobody of that name is known yet; it waits for them
     #[arg(long)]
     wait: bool,
-    /// Encrypt the text: only its receivers and you can read it, with your keys
+    /// Encrypt the text so that only the recipients and you can read it, with your keys
     #[arg(long)]
     sensitive: bool,
-    /// Makes a retry return the same message
+    /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
 }

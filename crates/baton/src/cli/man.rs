@@ -9,13 +9,13 @@ use baton_model::refusal::{Kind, Refusal};
 use crate::error::CliError;
 use crate::repo_file::RepoFile;
 
-/// Print the manual page of a command, or write the pages of all commands into a folder
+/// Print a command's manual page, or write the pages of all commands to a folder
 #[derive(clap::Args)]
 pub struct Args {
-    /// The command: `wrap`, `task create`; nothing for `baton` itself
+    /// Command: `wrap`, `task create`; `baton` itself if omitted
     #[arg(value_name = "COMMAND", conflicts_with = "dir")]
     words: Vec<String>,
-    /// Write one page for each command into this folder
+    /// Write one page per command to this folder
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }

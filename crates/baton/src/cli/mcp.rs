@@ -7,13 +7,13 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::mcp;
 
-/// Serve the tools to an agent over MCP, on standard input and output
+/// Serve Baton's tools to an agent over MCP, on standard input and output
 #[derive(clap::Args)]
 pub struct Args {
-    /// Offer only these tools
+    /// Offer only these tools, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     tools: Vec<String>,
-    /// Offer only what changes nothing
+    /// Offer only tools that change nothing
     #[arg(long)]
     read_only: bool,
 }

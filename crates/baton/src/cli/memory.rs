@@ -21,22 +21,22 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Store what should not have to be learnt twice
+    /// Store something worth remembering
     Add(Add),
-    /// Recall by words, importance and recency
+    /// Recall memories by words, importance and recency
     Search(Search),
-    /// Withdraw a memory, so that it is never recalled again
+    /// Withdraw a memory so that it is never recalled again
     Withdraw(Withdraw),
-    /// Make what recall keeps beside the memories again, from the ledger: vectors, and what is in Qdrant
+    /// Rebuild the recall index from the ledger: the vectors, and what is in Qdrant
     Reindex(Reindex),
 }
 
 #[derive(clap::Args)]
 struct Reindex {
-    /// Every project, not only this one
+    /// Reindex every project, not only this one
     #[arg(long)]
     all: bool,
-    /// Throw Qdrant's collection away first, and fill it from every project: after another embedder was chosen
+    /// Delete Qdrant's collection first and refill it from every project; use after changing the embedder
     #[arg(long)]
     fresh: bool,
 }
@@ -45,37 +45,37 @@ struct Reindex {
 struct Add {
     #[command(flatten)]
     who: ActingIdentity,
-    /// What is to be remembered, or - for standard input
+    /// Text to remember, or - for standard input
     text: String,
-    /// Any label: note, decision, issue, …
+    /// Kind of memory, any label: note, decision, issue, …
     #[arg(long, value_name = "K", default_value = "note")]
     kind: String,
-    /// A tag; give it several times
+    /// Tag; may be repeated
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
-    /// 0 to 1
+    /// Importance, from 0 to 1
     #[arg(long, value_name = "X", default_value = "0.4")]
     importance: f64,
-    /// Makes a retry return the same memory
+    /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
 }
 
 #[derive(clap::Args)]
 struct Search {
-    /// Words; none: the newest and most important
+    /// Words to look for; if omitted, the newest and most important memories
     #[arg(default_value = "")]
     query: String,
-    /// Only this kind
+    /// Only memories of this kind
     #[arg(long, value_name = "K")]
     kind: Option<String>,
-    /// Only those with every one of these tags
+    /// Only memories with this tag; if repeated, with all of them
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
-    /// Look into related projects as well
+    /// Also search related projects
     #[arg(long)]
     related: bool,
-    /// The most that are shown
+    /// Maximum number of results
     #[arg(short, value_name = "N", default_value = "10")]
     n: usize,
 }
@@ -86,7 +86,7 @@ struct Withdraw {
     who: ActingIdentity,
     /// Memory id or a unique prefix
     id: String,
-    /// Why it is not true any more
+    /// Reason it is no longer true
     #[arg(long, value_name = "T")]
     why: Option<String>,
 }

@@ -14,7 +14,7 @@ use crate::merge_driver::{self, Changes, Setup};
 use crate::mirror_note::MirrorNote;
 use crate::repo_file::RepoFile;
 
-/// Merge the Beads file as git asks for it
+/// Merge the Beads file as a git merge driver, or set that up
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -23,21 +23,21 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum DriverFile {
-    /// Merge two versions of the file task by task into the second, as a merge driver of git
+    /// Merge another version of the file into ours task by task, as a git merge driver
     Merge {
-        /// The version that both began from, %O
+        /// Common ancestor (%O)
         base: PathBuf,
-        /// Ours, %A; it becomes the merged one
+        /// Our version (%A); replaced by the merged one
         ours: PathBuf,
-        /// Theirs, %B
+        /// Their version (%B)
         theirs: PathBuf,
     },
-    /// Tell git of this repository to merge the file so, or show whether it does
+    /// Set up the merge driver in this repository, or show whether it is set up
     Driver {
-        /// Add a line to .gitattributes and a section to the settings of this clone
+        /// Add a line to .gitattributes and a section to this clone's settings
         #[arg(long, conflicts_with = "remove")]
         install: bool,
-        /// Take both away again
+        /// Remove both again
         #[arg(long)]
         remove: bool,
     },

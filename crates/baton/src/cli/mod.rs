@@ -77,7 +77,7 @@ use given::{priority, read_input, since, span};
     disable_help_subcommand = true
 )]
 #[command(
-    after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 outside system failed · 6 fault · 130 interrupted · 141 nobody read the answer"
+    after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 external system failed · 6 internal fault · 130 interrupted · 141 output closed early"
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -90,25 +90,25 @@ pub struct Cli {
 #[derive(Args)]
 #[command(next_help_heading = "Global options")]
 struct Global {
-    /// Answer with one JSON document
+    /// Print the answer as one JSON document
     #[arg(long, global = true)]
     json: bool,
-    /// Answer with one JSON document a line
+    /// Print the answer as JSON lines, one document per line
     #[arg(long, global = true, conflicts_with = "json")]
     jsonl: bool,
-    /// Project to work in, in place of the working directory's
+    /// Project to work in; defaults to the working directory's
     #[arg(long, global = true, value_name = "ID")]
     project: Option<String>,
-    /// Session to act in, in place of the identity's open one
+    /// Session to act in; defaults to the identity's open session
     #[arg(long, global = true, value_name = "ID")]
     session: Option<String>,
-    /// Store: a path, or postgres://…
+    /// Store to use: a path or postgres://…
     #[arg(long, global = true, value_name = "URL")]
     store: Option<String>,
-    /// Leave out remarks on standard error
+    /// Suppress notes on standard error
     #[arg(long, short, global = true)]
     quiet: bool,
-    /// Say more on standard error
+    /// Log more to standard error; repeat for more detail
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
     /// When to use colour
@@ -126,7 +126,7 @@ enum ColorWhen {
 /// Under which identity a command acts.
 #[derive(Args, Clone)]
 struct ActingIdentity {
-    /// Identity to work under
+    /// Identity to act as
     #[arg(long = "as", value_name = "NAME")]
     identity: Option<String>,
 }
@@ -247,7 +247,7 @@ impl Command {
     }
 }
 
-/// What a shell shows for a program that wrote to a pipe which nobody reads: 128 and the number of SIGPIPE.
+/// Exit status for a closed output pipe, as a shell reports it: 128 + SIGPIPE (13).
 const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
@@ -325,7 +325,7 @@ fn run(cli: Cli, format: Format) -> Result<(), CliError> {
     ended
 }
 
-/// Says once that git did not answer, so that what it would have told is missing.
+/// Reports once, for each folder, that git did not answer, so that its information is missing.
 fn name_unanswered(app: &App) {
     for root in crate::git::unanswered() {
         if !app.quiet && app.format == Format::Text {
@@ -337,8 +337,8 @@ fn name_unanswered(app: &App) {
     }
 }
 
-/// Logs go to standard error: what a server does as it does it, what a command does when it is asked to say more. Where
-/// nobody reads them any more they are lost, and nothing else is.
+/// Logs to standard error: INFO for `serve`, more with `--verbose`, only errors with `--quiet`. Write errors on a
+/// closed standard error are ignored.
 fn log(cli: &Cli) {
     let level = match (cli.global.quiet, cli.global.verbose) {
         (true, _) => tracing::Level::ERROR,
@@ -348,14 +348,14 @@ fn log(cli: &Cli) {
         (_, 2) => tracing::Level::DEBUG,
         _ => tracing::Level::TRACE,
     };
-    // The MCP library tells of every request at the level of a server's own news.
+    // The MCP library logs every request at the level of a server's own messages.
     let library = if level > tracing::Level::INFO { level } else { tracing::Level::ERROR };
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_target(false)
         .with_ansi(false)
-        // It would say so on standard error, and panic where that is what is gone.
+        // Logging its own errors would write to standard error, and panic if that is closed.
         .log_internal_errors(false)
         .finish()
         .with(Targets::new().with_default(level).with_target("rmcp", library))

@@ -8,35 +8,35 @@ use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::error::CliError;
 
-/// Add a remark to the ledger
+/// Add a note to the ledger
 #[derive(clap::Args)]
 pub struct NoteArgs {
     #[command(flatten)]
     who: ActingIdentity,
-    /// The text, or - for standard input
+    /// Text of the note, or - for standard input
     text: String,
-    /// A tag; give it several times
+    /// Tag; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// What it is: note, remember, research or methodology
+    /// Kind of note: note, remember, research or methodology
     #[arg(long, value_name = "K", default_value = "note", value_parser = PossibleValuesParser::new(["note", "remember", "research", "methodology"]).map(|word| entry(&word)))]
     kind: Entry,
 }
 
-/// Record a decision, with its reason and what was rejected
+/// Record a decision, its reason and the options that were rejected
 #[derive(clap::Args)]
 pub struct DecideArgs {
     #[command(flatten)]
     who: ActingIdentity,
-    /// What was decided, or - for standard input
+    /// The decision, or - for standard input
     what: String,
-    /// Why
+    /// Reason for the decision
     #[arg(long, value_name = "T")]
     why: Option<String>,
-    /// An option that was rejected
+    /// Option that was rejected; may be repeated
     #[arg(long, value_name = "T")]
     rejected: Vec<String>,
-    /// A tag; give it several times
+    /// Tag; may be repeated
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 }

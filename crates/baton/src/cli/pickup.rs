@@ -14,30 +14,30 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Pick up a baton: continue another agent's work with its context and duty
+/// Pick up a baton: take over another agent's work, context and responsibility
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Only a baton that this session left
+    /// Only a baton left by this session
     #[arg(long, value_name = "ID")]
     from_session: Option<String>,
-    /// Exactly this baton, by its id or a unique prefix
+    /// Baton to pick up: its id or a unique prefix
     #[arg(long, value_name = "ID")]
     handoff: Option<String>,
     /// Take over from an active holder or predecessor
     #[arg(long)]
     force: bool,
-    /// Why force is used; written into the ledger
+    /// Reason for using --force; recorded in the ledger
     #[arg(long, value_name = "T", requires = "force")]
     why: Option<String>,
-    /// Tool that works; else found out
+    /// Tool that runs the agent; detected if omitted
     #[arg(long, value_name = "S")]
     surface: Option<String>,
-    /// Show what would be picked up; change nothing
+    /// Show what would be picked up without changing anything
     #[arg(long)]
     dry_run: bool,
-    /// Makes a retry return the same ids and baton
+    /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
 }

@@ -26,22 +26,22 @@ enum Verb {
         /// Project id
         id: Option<String>,
     },
-    /// Change a project's phase, focus, tracker or webhook; an empty text removes
+    /// Change a project's phase, focus, tracker or webhook; an empty string clears it
     Set(Box<Set>),
-    /// Say that two projects belong together, so that recall may look into both
+    /// Relate two projects, so that recall may search both
     Relate(Relate),
 }
 
 #[derive(clap::Args)]
 struct Relate {
-    /// The other project
+    /// Project to relate to
     to: String,
     #[command(flatten)]
     who: ActingIdentity,
-    /// What they are to each other
+    /// Kind of relation
     #[arg(long, value_name = "K", default_value = "related")]
     kind: String,
-    /// Take the relation away
+    /// Remove the relation
     #[arg(long)]
     remove: bool,
 }
@@ -55,7 +55,7 @@ struct Set {
     /// Current phase of the work
     #[arg(long, value_name = "T")]
     phase: Option<String>,
-    /// What the work is about; give it several times
+    /// Tag for what the work is about; may be repeated
     #[arg(long, value_name = "TAG")]
     focus: Option<Vec<String>>,
     /// Tracker: github, local or none
@@ -64,10 +64,10 @@ struct Set {
     /// Issue tracker, as owner/repo
     #[arg(long, value_name = "O/R")]
     issues_repo: Option<String>,
-    /// Owner of issue repositories that are named like their project
+    /// Default owner of issue repositories named after their project
     #[arg(long, value_name = "O")]
     default_owner: Option<String>,
-    /// URL that every delta is posted to
+    /// URL to post every ledger entry to
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
 }

@@ -7,17 +7,17 @@ use super::ActingIdentity;
 use crate::app::App;
 use crate::error::CliError;
 
-/// Make the hand-off of a session for it, release it, and address the baton
+/// Wrap another agent's session for it and address its baton to someone
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// The session, by its id or a unique prefix
+    /// Session id or a unique prefix
     session_id: String,
-    /// Identity or tool that is to continue
+    /// Identity or tool that should continue
     #[arg(long, value_name = "NAME")]
     to: String,
-    /// Why; written into the ledger
+    /// Reason; recorded in the ledger
     #[arg(long, value_name = "T")]
     why: Option<String>,
 }

@@ -11,10 +11,10 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Take secrets out of standard input, as out of all that Baton passes on
+/// Redact secrets from standard input, as Baton does in everything it passes on
 #[derive(clap::Args)]
 pub struct Args {
-    /// Show only what was found, by kind, and end with 1 if there was anything
+    /// Print only the number of secrets of each kind; exit with code 1 if there were any
     #[arg(long)]
     check: bool,
 }

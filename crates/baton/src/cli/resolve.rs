@@ -9,18 +9,18 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Find the saved or seeded session state to go on with
+/// Find the saved or seeded session state to continue from
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Task of an exact state
+    /// Task of the exact state to find
     #[arg(long, value_name = "ID")]
     task: Option<String>,
-    /// What the user said
+    /// What the user said, to match against the states
     #[arg(long, value_name = "T")]
     said: Option<String>,
-    /// Go on, whatever was said
+    /// Continue, whatever the user said
     #[arg(long)]
     resume: bool,
 }

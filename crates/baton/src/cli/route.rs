@@ -13,30 +13,30 @@ use crate::{render, router};
 /// Pause between two passes.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Give ready tasks to the agents that fit best, each with its message
+/// Assign ready tasks to the agents that fit best, each with a message
 ///
-/// A task is routed when it wants a role. The best agent is registered for that role, was heard of lately, has most of the
-/// task's tags among its skills, and has the fewest tasks. A running `baton serve` does this by itself.
+/// A task is routed if it asks for a role. The best agent is registered for that role, was heard from recently, has
+/// most of the task's tags among its skills, and has the fewest tasks. A running `baton serve` does this on its own.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only this task
+    /// Task to route; all ready tasks if omitted
     task: Option<String>,
-    /// One pass, which is what happens when nothing is said
+    /// Run one pass (the default)
     #[arg(long, conflicts_with = "watch")]
     once: bool,
-    /// A pass every second, until it is interrupted
+    /// Run a pass every second until interrupted
     #[arg(long)]
     watch: bool,
-    /// Show how every agent scores, or what speaks against it, and change nothing
+    /// Show how every agent scores, or what rules it out, without changing anything
     #[arg(long, conflicts_with = "watch")]
     explain: bool,
-    /// Show what would be done, and change nothing
+    /// Show what would be done without changing anything
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
-    /// Only tasks that want this role
+    /// Only tasks for this role
     #[arg(long, value_name = "R")]
     role: Option<String>,
-    /// At most so many assignments in a pass; else 100
+    /// Maximum number of assignments per pass; defaults to 100
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

@@ -10,33 +10,34 @@ use crate::error::CliError;
 use crate::launch::{self, Tool};
 use crate::supervisor::{self, Plan};
 
-/// Run a coding agent in a session of its own, and keep what it did when it ends
+/// Run a coding agent in its own session and save what it did when it exits
 ///
-/// The terminal is the agent's; its signals and its exit code are passed on. When it ends, what it did is taken out of its
-/// transcript and left as a baton, unless it has wrapped by itself. `baton`, called by the agent, works in the session.
+/// The agent has the terminal; its signals and its exit code are passed on. When it exits, what it did is read from its
+/// transcript and left as a baton, unless it has wrapped on its own. When the agent calls `baton`, it acts in this
+/// session.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Start this tool; what follows -- is added to its command line
+    /// Tool to start; arguments after -- are added to its command line
     #[arg(long, value_name = "TOOL")]
     agent: Option<String>,
     /// What the tool may do without asking
     #[arg(long, value_name = "M", value_parser = ["plan", "ask", "edits", "full"], requires = "agent")]
     mode: Option<String>,
-    /// Pick up a baton, the newest or this one, and begin with its document
+    /// Pick up a baton, the newest or this one, and start with its document
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "", requires = "agent")]
     pickup: Option<String>,
-    /// Size of that document: tokens (2000) or bytes (2KiB)
+    /// Maximum size of its document, in tokens (2000) or bytes (2KiB)
     #[arg(long, value_name = "N|NKiB", requires = "pickup")]
     budget: Option<String>,
-    /// Leave no baton: keep a checkpoint, and end the session
+    /// Leave no baton; save a checkpoint and end the session
     #[arg(long)]
     no_wrap: bool,
-    /// While it runs, keep a checkpoint so often; 0s for never
+    /// How often to save a checkpoint while it runs; 0s for never
     #[arg(long, value_name = "SPAN", default_value = "5m")]
     checkpoint_every: String,
-    /// The command; with --agent, what is added to its command line
+    /// Command to run; with --agent, arguments added to its command line
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }

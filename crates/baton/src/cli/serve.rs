@@ -12,20 +12,20 @@ use crate::http::{self, Options};
 /// Serve the HTTP API and the web page
 #[derive(clap::Args)]
 pub struct Args {
-    /// Address to listen on; port 0 takes a free one. Anywhere but on this machine's own addresses, and as soon as a token
-    /// was made, every request needs a token
+    /// Address to listen on; port 0 picks a free one. Every request needs a token once one has been created, and always
+    /// if the address is not one of this machine's own
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7077")]
     listen: String,
-    /// Certificate chain in PEM, to serve over TLS
+    /// Certificate chain in PEM format, to serve over TLS
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-    /// Its key in PEM
+    /// Private key of the certificate, in PEM format
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// A name under which the server is reached, for instance through a proxy
+    /// Host name the server is reached under, for instance through a proxy; may be repeated
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
-    /// Requests a second that each token may make; 0 for no limit
+    /// Requests per second allowed for each token; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     rate: u32,
 }

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Leave short messages for an identity, look at them, take them back
+/// Send, list, acknowledge and recall short messages
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -18,49 +18,49 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Leave a short message for an identity
+    /// Send a short message to an identity
     Send {
         #[command(flatten)]
         who: ActingIdentity,
-        /// Identity that it is for
+        /// Identity to send it to
         #[arg(long, value_name = "NAME")]
         to: String,
-        /// TaskAssigned, Acknowledgment, StatusUpdate, ReviewRequested, ReviewCompleted, Question or Blocker
+        /// Type: TaskAssigned, Acknowledgment, StatusUpdate, ReviewRequested, ReviewCompleted, Question or Blocker
         #[arg(long = "type", value_name = "T", default_value = "StatusUpdate")]
         kind: String,
-        /// One line
+        /// Subject, in one line
         subject: String,
-        /// The text
+        /// Text of the message
         #[arg(long, value_name = "T", default_value = "")]
         body: String,
-        /// Worth nothing after so many seconds; else by type: StatusUpdate and Acknowledgment 7 days, Question,
-        /// ReviewRequested and ReviewCompleted 30 days, TaskAssigned and Blocker never
+        /// Expire after this many seconds; by default StatusUpdate and Acknowledgment after 7 days, Question,
+        /// ReviewRequested and ReviewCompleted after 30 days, TaskAssigned and Blocker never
         #[arg(long, value_name = "SECONDS")]
         expires_in: Option<i64>,
-        /// Of TaskAssigned, ReviewRequested, Question or Blocker: to be acknowledged within so many seconds
+        /// Ask for an acknowledgement within this many seconds; for TaskAssigned, ReviewRequested, Question or Blocker
         #[arg(long, value_name = "SECONDS")]
         ack_by: Option<i64>,
     },
-    /// Acknowledge a message; its sender is told
+    /// Acknowledge a message and tell its sender
     Ack {
         #[command(flatten)]
         who: ActingIdentity,
-        /// The message
+        /// Message id
         message_id: String,
-        /// What to say to its sender
+        /// Text to send back with the acknowledgement
         #[arg(long, value_name = "T", default_value = "")]
         body: String,
     },
-    /// List what waits for an identity, without taking it
+    /// List the messages waiting for an identity without taking them
     Pending {
         #[command(flatten)]
         who: ActingIdentity,
     },
-    /// Take a message back before it is delivered
+    /// Recall a message before it is delivered
     Recall {
         #[command(flatten)]
         who: ActingIdentity,
-        /// The message
+        /// Message id
         message_id: String,
     },
 }
@@ -122,7 +122,7 @@ pub(super) fn acknowledged(answer: &AckOutput) -> String {
     format!("acknowledged {}; {} is told\n", visible(&answer.message_id), visible(&answer.to))
 }
 
-/// What a sender is told, one a line.
+/// Warnings for the sender, one per line.
 pub(super) fn warnings(all: &[Warning]) -> String {
     all.iter().map(|one| render::warning(&one.message)).collect()
 }

@@ -8,21 +8,21 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Begin fresh work; `baton pickup` continues somebody else's
+/// Start a new session; use `baton pickup` to continue another agent's work
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Tool that works: claude_code, codex, gemini_cli, human, …; else found out
+    /// Tool that runs the agent: claude_code, codex, gemini_cli, human, …; detected if omitted
     #[arg(long, value_name = "S")]
     surface: Option<String>,
     /// Release another active session of this identity
     #[arg(long)]
     force: bool,
-    /// Why force is used; written into the ledger
+    /// Reason for using --force; recorded in the ledger
     #[arg(long, value_name = "T", requires = "force")]
     why: Option<String>,
-    /// Makes a retry return the same session
+    /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
 }

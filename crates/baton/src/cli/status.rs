@@ -7,10 +7,10 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Show who works on what and which hand-offs wait
+/// Show who is working on what and which hand-offs are waiting
 #[derive(clap::Args)]
 pub struct Args {
-    /// Draw it again every second until interrupted; on a pipe, a line for every change
+    /// Redraw every second until interrupted; on a pipe, print a line for every change
     #[arg(long, short)]
     watch: bool,
 }

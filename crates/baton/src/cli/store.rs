@@ -19,15 +19,15 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Copy every row to an empty store of either engine, and compare what is there then
+    /// Copy every row to an empty store of either engine and verify the copy
     ///
-    /// All of it is kept or nothing.
+    /// Copies everything or nothing.
     Copy {
-        /// Store to read: a path, or postgres://…
+        /// Store to read: a path or postgres://…
         from: String,
-        /// Store to write: a path, or postgres://…; it must be empty, and is made when it is not there
+        /// Store to write: a path or postgres://…; must be empty, and is created if missing
         to: String,
-        /// Also when a ledger's chain is broken: copy every row as it is
+        /// Copy every row as it is, even if a ledger's chain is broken
         #[arg(long)]
         unverified: bool,
     },

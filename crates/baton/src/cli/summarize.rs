@@ -19,7 +19,7 @@ const LONGEST: usize = 16 * 1024;
 /// The program that writes the summary.
 #[derive(clap::Args, Clone, Default)]
 pub struct Summarize {
-    /// Program that writes the summary: gets the packet as JSON, answers text; in place of the one made from the facts
+    /// Program that writes the summary instead of Baton: reads the packet as JSON, prints text
     #[arg(long = "summarize", value_name = "COMMAND")]
     command: Option<String>,
 }

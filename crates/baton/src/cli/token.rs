@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::render;
 
-/// Make, list and revoke access tokens for the server
+/// Create, list and revoke access tokens for the server
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -16,30 +16,30 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Make a token and show it, once
+    /// Create a token and show it once
     Create {
-        /// What its bearer may do: read, write (read and work) or operator (everything, also --force)
+        /// What its bearer may do: read, write (read and work) or operator (everything, including --force)
         #[arg(long, value_name = "S", default_value = "write", value_parser = ["read", "write", "operator"])]
         scope: String,
-        /// Only in this project; can be given several times. Else in all
+        /// Limit the token to this project; may be repeated; all projects if omitted
         #[arg(long = "only", value_name = "PROJECT")]
         only: Vec<String>,
-        /// Identity that it may act as; can be given several times, and the first one acts where a call names none. Without
-        /// any it acts as `token:NAME`, and under names that nobody is using
+        /// Identity it may act as; may be repeated, and the first is used if a call names none. If omitted, it acts as
+        /// `token:NAME`, or under any name that nobody is using
         #[arg(long = "identity", visible_alias = "as", value_name = "NAME")]
         identities: Vec<String>,
-        /// What it is for
+        /// What the token is for
         #[arg(long, value_name = "T")]
         name: Option<String>,
-        /// Ends by itself after this time: 12h, 30d
+        /// Expire after this span: 12h, 30d
         #[arg(long, value_name = "SPAN")]
         expires_in: Option<String>,
     },
-    /// List the tokens, without their secrets
+    /// List tokens without their secrets
     List,
-    /// Take a token back
+    /// Revoke a token
     Revoke {
-        /// Token id or a unique prefix of one
+        /// Token id or a unique prefix
         id: String,
     },
 }

@@ -18,28 +18,28 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// List sessions, this project's first, newest first
+    /// List sessions, newest first, with this project's at the top
     List(List),
     /// Print the path of a session's file
     Path {
         /// Session id, a unique prefix, or `latest`
         #[arg(default_value = "latest")]
         id: String,
-        /// Tool that wrote it: claude, codex, gemini, …
+        /// Tool that wrote the session: claude, codex, gemini, …
         #[arg(long, value_name = "A")]
         agent: Option<String>,
     },
     /// Search what was said, called and printed in all sessions
     Search(Search),
-    /// Show what was said in a session, with secrets taken out
+    /// Show what was said in a session, with secrets redacted
     Show {
-        /// Session id, a unique prefix, `latest`, or a path
+        /// Session id, a unique prefix, `latest`, or a path to a transcript
         #[arg(default_value = "latest")]
         id: String,
-        /// Tool that wrote it: claude, codex, gemini, …
+        /// Tool that wrote the session: claude, codex, gemini, …
         #[arg(long, value_name = "A")]
         agent: Option<String>,
-        /// Only the last so many entries; 0 for all
+        /// Number of entries to show, counted from the end; 0 for all
         #[arg(short, value_name = "N", default_value_t = 0)]
         n: usize,
     },
@@ -47,32 +47,32 @@ enum Verb {
 
 #[derive(clap::Args, Default)]
 struct List {
-    /// Only this tool: claude, codex, gemini, …; give it several times
+    /// Only sessions of this tool: claude, codex, gemini, …; may be repeated
     #[arg(long = "agent", value_name = "A")]
     agents: Vec<String>,
-    /// Only the last span of time: 30m, 24h, 7d
+    /// How far to look back: 30m, 24h, 7d
     #[arg(long, value_name = "T")]
     since: Option<String>,
-    /// At most so many; 0 for all
+    /// Maximum number of results; 0 for all
     #[arg(short, value_name = "N", default_value_t = 0)]
     n: i64,
 }
 
 #[derive(clap::Args)]
 struct Search {
-    /// Words that all occur, '"a phrase"', the beginning of a word: pars*
+    /// Words that must all occur; also '"a phrase"' or a prefix: pars*
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
-    /// Only this tool: claude, codex, gemini, …; give it several times
+    /// Only sessions of this tool: claude, codex, gemini, …; may be repeated
     #[arg(long = "agent", value_name = "A")]
     agents: Vec<String>,
-    /// Only the last span of time: 30m, 24h, 7d
+    /// How far to look back: 30m, 24h, 7d
     #[arg(long, value_name = "T")]
     since: Option<String>,
-    /// At most so many; 0 for all
+    /// Maximum number of results; 0 for all
     #[arg(short, value_name = "N", default_value_t = 10)]
     n: i64,
-    /// Search what is indexed, without looking for new and changed sessions first
+    /// Search the index as it is, without looking for new and changed sessions first
     #[arg(long)]
     no_refresh: bool,
 }

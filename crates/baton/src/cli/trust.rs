@@ -18,30 +18,30 @@ use crate::error::CliError;
 use crate::repo_file::{RepoFile, SMALL};
 use crate::{git, render};
 
-/// Let the .baton.toml of a repository count as yours, until it changes
+/// Trust a repository's .baton.toml as your own until it changes
 ///
-/// By itself a repository's file names a new project and a file for tasks inside the repository, nothing else. This shows what
-/// else it sets and asks. The same goes for the tracker that docs/PROJECT.md names, where that is another repository than you
-/// cloned. Trust is of this folder and this content: any change ends it.
+/// Without trust, a repository's file can only name a new project and a file for tasks inside the repository. This
+/// command shows what else it sets and asks. The same goes for the tracker named in docs/PROJECT.md, if it is not the
+/// repository you cloned. Trust covers this folder and this content: any change ends it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Folder in the repository; else the working directory
+    /// Folder in the repository; defaults to the working directory
     folder: Option<PathBuf>,
-    /// Show what is trusted
+    /// List what is trusted
     #[arg(long, conflicts_with_all = ["remove", "yes"])]
     list: bool,
-    /// Trust the folder's file no longer
+    /// Stop trusting the folder's file
     #[arg(long, conflicts_with = "yes")]
     remove: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
 }
 
-/// Trust the .baton.toml of a repository no longer
+/// Stop trusting a repository's .baton.toml
 #[derive(clap::Args)]
 pub struct UntrustArgs {
-    /// Folder in the repository; else the working directory
+    /// Folder in the repository; defaults to the working directory
     folder: Option<PathBuf>,
 }
 

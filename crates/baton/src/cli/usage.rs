@@ -18,7 +18,8 @@ pub fn in_full(error: clap::Error) -> clap::Error {
     help::grouped(command()).try_get_matches_from(words()).err().unwrap_or(error)
 }
 
-/// Help and version go to standard output; a wrong call is told on standard error, or as JSON where JSON was asked for.
+/// Help and version go to standard output; a usage error goes to standard error, as JSON with `--json` or `--jsonl`.
+/// Returns the exit status.
 pub fn usage(error: &clap::Error) -> i32 {
     if !error.use_stderr() {
         let _ = error.print();

@@ -22,7 +22,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l";
 const LEAVE: &str = "\u{1b}[?25h\u{1b}[?1049l";
 
-/// Watches until it is interrupted, or nobody reads any more.
+/// Follows the project until it is interrupted or standard output is closed.
 pub fn run(app: &mut App) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let drawn = app.format == Format::Text && std::io::stdout().is_terminal();

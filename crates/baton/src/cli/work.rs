@@ -7,41 +7,42 @@ use crate::app::App;
 use crate::error::CliError;
 use crate::worker::{self, Plan};
 
-/// Work without a human: run a command on each task of a role and record the result
+/// Work unattended: run a command on each task of a role and record the result
 ///
-/// The command gets the task as JSON on its standard input and in the file that BATON_HANDOFF names, beside BATON_TASK,
-/// BATON_SESSION and the rest that `baton` itself reads. It may write a JSON object to the file that BATON_RESULT names:
-/// result (pass, fail or error), reason, context, handoff_instructions. Without one, exit code 0 is a pass, and 1 is a
-/// failure for testing and verification; everything else means that the agent failed, and the task goes to another.
+/// The command gets the task as JSON on standard input and in the file named by BATON_HANDOFF, along with BATON_TASK,
+/// BATON_SESSION and the other variables that `baton` itself reads. It may write a JSON object to the file named by
+/// BATON_RESULT: result (pass, fail or error), reason, context, handoff_instructions. Without one, exit code 0 is a
+/// pass, and 1 is a failure for testing and verification; anything else means that the agent failed, and the task goes
+/// to another.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The role whose tasks it takes
+    /// Role whose tasks to take
     #[arg(long, value_name = "R")]
     role: String,
     #[command(flatten)]
     who: ActingIdentity,
-    /// What it is good at beyond what its role says; give it several times
+    /// Skill beyond those of its role; may be repeated
     #[arg(long = "skill", value_name = "S")]
     skills: Vec<String>,
-    /// End after one task, or at once when none is ready
+    /// Exit after one task, or at once if none is ready
     #[arg(long)]
     once: bool,
-    /// End after so many tasks
+    /// Exit after this many tasks
     #[arg(long, value_name = "N", conflicts_with = "once")]
     max: Option<u64>,
-    /// Stop the command after this long; else the role's max_session_duration
+    /// Stop the command after this span; defaults to the role's max_session_duration
     #[arg(long, value_name = "SPAN")]
     max_duration: Option<String>,
-    /// Pause between two looks for work
+    /// How often to look for work
     #[arg(long, value_name = "SPAN", default_value = "1s")]
     poll: String,
-    /// Run this tool without a terminal, in place of a command
+    /// Tool to run without a terminal, instead of a command
     #[arg(long, value_name = "TOOL", value_parser = ["claude", "codex", "gemini", "opencode"])]
     agent: Option<String>,
-    /// How freely the tool may act
+    /// What the tool may do without asking
     #[arg(long, value_name = "M", value_parser = ["plan", "edits", "full"], default_value = "edits", requires = "agent")]
     mode: String,
-    /// The command; with --agent, what is added to its command line
+    /// Command to run; with --agent, arguments added to its command line
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }

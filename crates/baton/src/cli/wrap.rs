@@ -13,8 +13,8 @@ use crate::render;
 ///
 /// The packet is a JSON object; only `summary` is required. Other fields: work_completed, next_steps, open_loops,
 /// pending_tasks, decisions, failed_attempts, constraints, files_modified, commands, test_command, test_status,
-/// known_issues, focus, next_agent, next_role, refs, remarks, recent_messages, git, environment, metadata. It is stored
-/// and given back byte for byte.
+/// known_issues, focus, next_agent, next_role, refs, remarks, recent_messages, git, environment, metadata. Baton stores
+/// the packet and returns it byte for byte.
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").args(["packet", "summary"]).required(true).multiple(true)))]
 pub struct Args {
@@ -23,16 +23,16 @@ pub struct Args {
     /// Hand-off packet: a JSON file, or - for standard input
     #[arg(long, value_name = "FILE|-")]
     packet: Option<String>,
-    /// In place of a packet: what happened and where it stands
+    /// Summary of what happened and where things stand, instead of a packet
     #[arg(long, value_name = "T")]
     summary: Option<String>,
-    /// With a summary: what comes next
+    /// Next step, with --summary; may be repeated
     #[arg(long, value_name = "T")]
     next: Vec<String>,
-    /// With a summary: what the work is about
+    /// Tag for what the work is about, with --summary; may be repeated
     #[arg(long, value_name = "TAG")]
     focus: Vec<String>,
-    /// With a summary: nothing is left to do
+    /// Declare that nothing is left to do, with --summary
     #[arg(long)]
     done: bool,
     /// Offer the baton to this identity only
@@ -41,16 +41,16 @@ pub struct Args {
     /// Offer the baton to this role only
     #[arg(long, value_name = "R")]
     role: Option<String>,
-    /// Leave a baton, although one was made of this session's transcript and taken
+    /// Leave a baton even if one made from this session's transcript was already taken
     #[arg(long)]
     again: bool,
     /// Wrap another agent's session
     #[arg(long, requires = "why")]
     force: bool,
-    /// Why force is used; written into the ledger
+    /// Reason for using --force; recorded in the ledger
     #[arg(long, value_name = "T", requires = "force")]
     why: Option<String>,
-    /// Makes a retry return the same baton
+    /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
 }

@@ -38,7 +38,7 @@ pub struct Redis {
     pub is_secure: bool,
     /// The number of the database.
     pub database: i64,
-    /// As whom.
+    /// The user name for authentication.
     pub user: Option<String>,
     /// With which password.
     pub password: Option<String>,

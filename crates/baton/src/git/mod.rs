@@ -133,8 +133,8 @@ pub fn has_commit(folder: &Path, revision: &str) -> Option<bool> {
     Some(read(folder, &["cat-file", "-e", &format!("{revision}^{{commit}}")]).is_some())
 }
 
-/// Branch, commit, and whether anything has changed since. The last is left out where it cannot be told without running what
-/// the repository brought.
+/// Branch, commit, and whether there are uncommitted changes. The last is left out where finding out would run filters
+/// that the repository brings.
 pub fn state(folder: &Path) -> Option<Git> {
     let root = root(folder)?;
     if !is_its_own(&root) {

@@ -1,4 +1,4 @@
-//! What an agent is told when it begins: facts, no orders, and no word of another agent's but names.
+//! The announcement for an agent at its start: facts, no instructions, and no text by other agents but names.
 
 use std::fs;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub fn text(card: &Value, now: Millis) -> String {
 
 const CLOSING: &str = "A hand-off is another agent's work that anybody may continue: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
 
-/// Whether somebody who is at work holds it.
+/// Whether a live session holds it.
 fn is_held(waiting: &Value) -> bool {
     waiting["state"] == "held" || waiting["state"] == "accepted"
 }
@@ -79,8 +79,8 @@ fn bounded(mut lines: Vec<String>) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Whether this session is told for the first time. A tool that also runs another's hooks calls twice at a start; one that
-/// has hooks for prompts only calls at every prompt.
+/// Whether this session has not had the announcement yet. A tool that also runs another's hooks calls twice at a start;
+/// one with prompt hooks only calls at every prompt.
 pub fn first(config: &Config, call: &Call, payload: &Payload) -> bool {
     let Some(session) = &payload.session else { return call.event != "prompt" || unnamed(config, call) };
     let agent = if call.event == "prompt" { call.agent.as_str() } else { "start" };
@@ -89,7 +89,7 @@ pub fn first(config: &Config, call: &Call, payload: &Payload) -> bool {
     let told = match (&known, call.event.as_str()) {
         (None, _) => false,
         (Some(_), "prompt") => true,
-        // A resumed or compacted session is told again, but not by two hooks of one start.
+        // A resumed or compacted session gets it again, but not from two hooks of one start.
         (Some(by), _) => *by != call.agent && age_of(&mark).is_some_and(|age| age < Duration::from_secs(5)),
     };
     if !told {
@@ -122,7 +122,8 @@ fn age_of(mark: &std::path::Path) -> Option<Duration> {
     fs::metadata(mark).ok()?.modified().ok()?.elapsed().ok()
 }
 
-/// Notes that a session was told, and forgets those of a week ago. What cannot be noted is told again.
+/// Records that a session had the announcement, and deletes records older than a week. If it cannot be recorded, the
+/// announcement is repeated.
 fn leave(mark: &std::path::Path, agent: &str) {
     let Some(folder) = mark.parent() else { return };
     let _ = private::create_folder(folder).and_then(|()| private::write(mark, agent.as_bytes()));

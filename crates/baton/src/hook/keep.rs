@@ -40,7 +40,7 @@ pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> R
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["hook", &call.event, "--agent", tool.id, "--detached"]);
     command.args(call.store.iter().flat_map(|store| ["--store", store]));
-    // Once the agent has ended, nobody can find out any more which process it was.
+    // The agent's process can be identified only while the agent still runs.
     let behind = ProcessAncestry::ancestry();
     if config.process.is_none() {
         command.env("BATON_PROCESS", behind.fingerprint());

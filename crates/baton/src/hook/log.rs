@@ -1,4 +1,4 @@
-//! Where hooks say what went wrong: a file beside the store, since nobody else would hear it.
+//! The error log of hooks: a file beside the store, because the output of a hook is not shown.
 
 use std::fs;
 use std::io::Write;
@@ -13,8 +13,8 @@ use crate::{host, private};
 /// Beyond this size the log begins anew, and the one before is kept.
 const LIMIT: u64 = 256 * 1024;
 
-/// Writes one line. What cannot be written is lost: a hook has nobody to tell. No folder is made for it, unless
-/// the store is a database and so has made none.
+/// Appends one line; errors are ignored, because a hook has no channel to report them. The folder is created only with
+/// a PostgreSQL store: a SQLite store has created it.
 pub fn write(config: &Config, call: &Call, ended: &CliError) {
     let text = ended.text();
     let what = text.lines().next().unwrap_or_default();

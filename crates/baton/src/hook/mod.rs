@@ -1,9 +1,9 @@
 //! Session hooks: what Baton says when an agent begins, and keeps when it compacts, fails or ends.
 //!
-//! A hook runs inside somebody else's program, so it has one rule above all: it is never felt. It answers within
-//! [`BUDGET`] or says nothing, it ends with 0, and it prints nothing that the tool does not expect. Reading a transcript
-//! may take longer, so a process of its own does that; on a machine that is too busy to start one in the budget, the hook
-//! stays up to [`PASSING_ON`], since what it does not pass on is lost.
+//! A hook runs inside another program and must not disturb it. It answers within [`BUDGET`] or prints nothing, it exits
+//! with 0, and it prints nothing that the tool does not expect. Reading a transcript may take longer, so a detached
+//! process does it. On a machine that is too busy to spawn that process within the budget, the hook waits up to
+//! [`PASSING_ON`], because an event that is not passed on is lost.
 
 mod announce;
 mod keep;
@@ -64,14 +64,14 @@ pub fn answer(call: Call) {
     let (sender, receiver) = mpsc::channel();
     let budget = if keep::keeps(&call.event) { PASSING_ON } else { BUDGET };
     thread::spawn(move || _ = sender.send(respond(&call)));
-    // Whoever is not ready by now is left behind: the process ends with this thread.
+    // A response that is not ready in time is dropped: the process exits with this thread.
     if let Ok(Some(text)) = receiver.recv_timeout(budget) {
         let mut out = std::io::stdout();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 
-/// What is to be printed.
+/// The text for standard output, if any. Errors go to the log.
 fn respond(call: &Call) -> Option<String> {
     let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { PATIENCE };
     let payload = Payload::read(patience);
@@ -137,7 +137,8 @@ fn app(config: Config) -> App {
     App::new(config, Format::Json, false, true)
 }
 
-/// Whether there is a store, or a server. A hook makes none: where nobody began to use Baton, it is silent.
+/// Whether a store or a server is configured and present. A hook never creates a store: where Baton is not in use, it
+/// does nothing.
 fn exists(config: &Config) -> bool {
     match &config.store {
         _ if config.server.is_some() => true,

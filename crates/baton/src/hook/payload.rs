@@ -14,7 +14,7 @@ use super::Call;
 /// The longest message of a tool that is read.
 const LIMIT: u64 = 4 * 1024 * 1024;
 
-/// What a tool told.
+/// The input of a hook.
 #[derive(Debug, Clone, Default)]
 pub struct Payload {
     /// Its own id of the session.
@@ -30,7 +30,8 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Reads one JSON document from standard input, without waiting for its end; nothing within this time is nothing told.
+    /// Reads one JSON document from standard input, without waiting for its end; the default if there is none within
+    /// `patience`.
     pub fn read(patience: Duration) -> Self {
         if std::io::stdin().is_terminal() {
             return Self::default();
@@ -62,7 +63,7 @@ impl Payload {
         }
     }
 
-    /// What a detached process is told: only what it needs.
+    /// The payload for a detached process: only the fields that it needs.
     pub fn to_json(&self) -> Value {
         serde_json::json!({ "session_id": self.session, "transcript_path": self.transcript, "cwd": self.cwd })
     }

@@ -1,7 +1,7 @@
 //! Who may do what: the bearer's token becomes the grant that every operation checks.
 //!
-//! As long as no token was made for the store, whoever reaches a loopback address is the local user. From the first token
-//! on everybody is asked for one, also on loopback, where a proxy may be passing strangers on.
+//! As long as the store has no access token, every caller on a loopback address is the local user. Once a token exists,
+//! every request needs one, also on loopback, where a reverse proxy may be forwarding remote requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -80,7 +80,7 @@ impl Authenticator {
 }
 
 fn read(answer: CheckOutput) -> Grant {
-    // A bearer without an id would own nothing and be nobody.
+    // Missing fields become empty: such a bearer owns no session and acts as no identity.
     let (token_id, name) = (answer.token_id.unwrap_or_default(), answer.name.unwrap_or_default());
     Grant {
         scope: answer.scope.unwrap_or(Scope::Read),
@@ -118,7 +118,7 @@ pub async fn authenticate(
     }
 }
 
-/// A stream ends with the token that opened it: one that was taken back hears nothing more.
+/// Ends an event stream when the token that opened it is revoked.
 fn as_long_as_valid(door: Arc<Authenticator>, secret: Option<String>, response: Response) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
     if !kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
@@ -128,7 +128,7 @@ fn as_long_as_valid(door: Arc<Authenticator>, secret: Option<String>, response: 
     let ended = async move {
         loop {
             tokio::time::sleep(BELIEVED).await;
-            // A store that does not answer is no reason to send somebody away.
+            // Only a `token_invalid` refusal closes the connection; a store that does not answer does not.
             if matches!(door.grant(secret.clone()).await, Err(CliError::Refused(no)) if no.code == "token_invalid")
             {
                 return;

@@ -93,7 +93,7 @@ fn marking(pool: Arc<Pool>, bytes: Bytes, mark: Value) -> Body {
     Body::from_stream(stream::unfold(Some((bytes, pool, mark)), |state| async move {
         let (bytes, pool, mark) = state?;
         if bytes.is_empty() {
-            // Nobody waits for this answer: a failure means that the signals come once more.
+            // The result is not needed: if the operation fails, the signals are delivered once more.
             let _ = pool.run(baton_ops::message::Delivered::NAME, mark, Caller::default()).await;
             return None;
         }

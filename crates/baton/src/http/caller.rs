@@ -51,7 +51,7 @@ impl CallerHeader {
     }
 }
 
-/// The caller of a request; nobody in particular where the header is missing.
+/// Parses the header `Baton-Caller`; the default caller if the header is missing.
 pub fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
     let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
     let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {

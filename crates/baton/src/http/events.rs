@@ -1,9 +1,10 @@
-//! Server-Sent Events: every delta, as it is written, to everybody who listens.
+//! Server-Sent Events: sends every delta, as it is written, to all listeners.
 //!
-//! One task of the server follows the ledgers and sends each event, made once, to all listeners. It looks at once when this
-//! server wrote or another one says through Redis that it did, and several times a second for what anybody else writes. An event's id names its project, its
-//! number there and its time. A listener that comes back with `Last-Event-ID` gets what it missed: of that project from
-//! exactly there on, of the others from shortly before that time, so that an event may come twice and none is missed.
+//! One task of the server follows the ledgers and sends each event, serialised once, to all listeners. It polls at once
+//! when this server has written or another one publishes a write through Redis, and several times a second for writes
+//! by other processes. An event's id holds its project, its number there and its time. A listener that reconnects with
+//! `Last-Event-ID` gets what it missed: of that project from exactly there on, of the others from shortly before that
+//! time, so that an event may be repeated and none is missed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ struct Event {
     outline: Option<Bytes>,
 }
 
-/// Where listeners come to.
+/// Broadcasts events to the listeners.
 pub struct EventHub {
     pool: Arc<Pool>,
     events: broadcast::Sender<Arc<Event>>,
@@ -69,8 +70,8 @@ impl EventHub {
         self.events.receiver_count()
     }
 
-    /// Follows the ledgers for as long as the server runs. With nobody listening it only notes how far they have come, so
-    /// that the first one to come misses nothing.
+    /// Follows the ledgers for as long as the server runs. Without listeners it only records the latest positions, so
+    /// that the first listener misses nothing.
     pub async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, i64>) {
         loop {
             tokio::select! {
@@ -85,7 +86,8 @@ impl EventHub {
         }
     }
 
-    /// Ends when another server says that it wrote and somebody here wants to know; never, where nobody can say so.
+    /// Resolves when another server publishes a write while there are listeners; never resolves without Redis or
+    /// without listeners.
     async fn wait_for_change(&self) {
         match &self.live {
             Some(live) if self.listeners() > 0 => live.wrote().await,
@@ -145,7 +147,7 @@ impl EventHub {
     }
 }
 
-/// What of an isolated project's delta those hear who listen to all projects: that there is one.
+/// The event for a delta of an isolated project, as sent to listeners of all projects: only that there is one.
 #[derive(Serialize)]
 struct IsolatedDelta<'a> {
     seq: i64,

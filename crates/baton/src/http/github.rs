@@ -32,7 +32,8 @@ const LARGEST: usize = 25 * 1024 * 1024;
 /// Bodies received at once, and how long one waits for its turn.
 const AT_ONCE: usize = 32;
 const TURN: Duration = Duration::from_secs(2);
-/// An event that tells of a change before this is not believed: it is a repetition, and a poll tells what is true now.
+/// Maximum age of a change that an event reports: an older one is taken for a replay, and polling finds the current
+/// state.
 const FRESH: Millis = 10 * 60 * 1_000;
 /// Signatures remembered, so that what was taken is not taken twice while it is fresh.
 const REMEMBERED: usize = 4_096;
@@ -149,7 +150,7 @@ fn status(refusal: &Refusal) -> StatusCode {
     if refusal.code == "webhook_unconfigured" { StatusCode::NOT_FOUND } else { StatusCode::UNAUTHORIZED }
 }
 
-/// Whether the change that is told of is of now. GitHub signs no time beside the body, so the time in the body has to do.
+/// Whether the reported change is recent. GitHub signs no timestamp beside the body, so the time in the body is used.
 fn is_fresh(posted: &Posted, now: Millis) -> bool {
     let at = posted.issue.updated_at.as_deref().and_then(parse_rfc3339);
     at.is_none_or(|at| now - at <= FRESH)

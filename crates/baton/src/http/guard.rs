@@ -1,7 +1,7 @@
-//! A web page must not reach us through a browser: `Host` has to name this machine, or a name that the server was told
-//! (a rebound DNS name is neither). Where a browser says by `Origin`, `Sec-Fetch-Site` or `Referer` that a page sends the
-//! request, that page has to be ours, and what it writes has to be JSON, which no form and no `no-cors` request can send.
-//! Another port of this machine is another origin. No answer carries a permission for other origins.
+//! A web page must not reach us through a browser: `Host` has to name this machine, or a configured host name (a
+//! rebound DNS name is neither). Where a browser says by `Origin`, `Sec-Fetch-Site` or `Referer` that a page sends the
+//! request, that page has to be ours, and what it writes has to be JSON, which no form and no `no-cors` request can
+//! send. Another port of this machine is another origin. No answer carries a permission for other origins.
 
 use std::sync::Arc;
 
@@ -55,8 +55,8 @@ impl Hosts {
         }
     }
 
-    /// Whether an origin is the one under which this request reached us: scheme apart, which a proxy may change, host and port
-    /// are those of `Host`. Behind a proxy that changes `Host` it is a name that the server was told, without a port.
+    /// Whether an origin is the one under which this request reached us: scheme apart, which a proxy may change, host
+    /// and port are those of `Host`. Behind a proxy that changes `Host` it is a configured host name, without a port.
     fn is_own_origin(&self, origin: &str, host: &str) -> bool {
         let Ok(uri) = origin.parse::<Uri>() else { return false };
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else { return false };

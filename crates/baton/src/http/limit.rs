@@ -1,4 +1,4 @@
-//! How often somebody may ask: each token for itself, and whoever shows none that opens anything, by address.
+//! Rate limits: one bucket for each valid token, and one for each address that presents none.
 //!
 //! A bucket of requests fills up evenly and is emptied one by one. The local user is not counted.
 
@@ -25,7 +25,7 @@ pub struct Peer(pub IpAddr);
 pub enum LimitKey {
     /// The bearer of this secret.
     Token(String),
-    /// Somebody at this address without a token that opens anything.
+    /// A client without a valid token, by its address.
     Stranger(IpAddr),
 }
 

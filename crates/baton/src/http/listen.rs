@@ -72,7 +72,7 @@ pub async fn serve(
                 tokio::spawn(guest.served(stream, watcher));
             }
             Err(error) => {
-                // Out of file descriptors or memory: those who are served will leave some.
+                // Out of file descriptors or memory: accepting resumes once open connections have closed.
                 if !short {
                     tracing::warn!(%error, "no more connections can be accepted for now");
                 }
@@ -88,7 +88,7 @@ pub async fn serve(
     }
 }
 
-/// The router, told with every request where it comes from.
+/// Wraps the router and adds the peer address to every request.
 struct PeerService {
     inner: TowerToHyperService<Router>,
     peer: Peer,

@@ -110,7 +110,7 @@ impl RequestMetrics {
     }
 }
 
-/// How requests are refused that nobody should have sent: no token, no right, too slow, too large, too often.
+/// Status codes of requests rejected before they run: unauthenticated, forbidden, timed out, too large, rate-limited.
 const NOT_LET_IN: [u16; 5] = [401, 403, 408, 413, 429];
 
 /// Counts a request when its answer begins.
@@ -149,7 +149,8 @@ pub struct MetricsSnapshot {
 
 /// `GET /metrics`
 ///
-/// For those who may see all of the server: counts of everybody's requests tell of projects that a token does not reach.
+/// Answers a scrape. Requires a token for the whole server: the counts include projects that a restricted token cannot
+/// reach.
 pub async fn show(State(seen): State<MetricsSnapshot>, Extension(grant): Extension<Grant>) -> Response {
     if let Err(refusal) = grant.require_everywhere() {
         return problem(&refusal.into());

@@ -60,7 +60,7 @@ use metrics::RequestMetrics;
 /// How long clients may take to finish their requests after the stop.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What the server is told on the command line.
+/// The command-line options of the server.
 pub struct Options {
     /// Where it listens.
     pub address: SocketAddr,
@@ -72,7 +72,7 @@ pub struct Options {
     pub rate: u32,
 }
 
-/// Serves until it is told to stop; then it finishes what it accepted.
+/// Serves until SIGINT or SIGTERM; then it finishes the requests that it has accepted.
 pub fn serve(options: &Options, app: &mut App) -> Result<(), CliError> {
     let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
     let machine = Arc::new(Machine::new(&app.config));
@@ -110,7 +110,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), CliError> {
             let tracer = Arc::clone(&tracing.tracer);
             router = router.layer(middleware::from_fn_with_state(tracer, traces::traced));
         }
-        // Said when nothing is left to wait for: whoever reads it may ask, or stop us, at once.
+        // Printed when the server is ready to accept: the reader may connect or stop it at once.
         let scheme = if tls.is_some() { "https" } else { "http" };
         app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
         listen::serve(listener, tls, router, stop.cancelled_owned(), settled(&pool)).await;
@@ -135,7 +135,7 @@ fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
     Refusal::invalid("listen_failed", what, "choose another port with --listen, or 0 for a free one")
 }
 
-/// An address that others reach is for those who hold a token.
+/// Refuses to listen on a non-loopback address as long as the store has no access token.
 async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), CliError> {
     let answer = pool.ask::<Check>(&CheckInput::default(), Caller::default()).await?;
     if answer.needed {
@@ -197,7 +197,7 @@ fn router(
         .layer(middleware::from_fn_with_state(meter, metrics::measured))
 }
 
-/// Is cancelled when the process is told to stop; from the return on no such word is missed. Runs inside the runtime.
+/// A token that is cancelled by SIGINT or SIGTERM; no signal after the return is missed. Runs inside the runtime.
 fn stop_token() -> std::io::Result<CancellationToken> {
     let stop = CancellationToken::new();
     let told = stop.clone();

@@ -1,4 +1,5 @@
-//! The web page: a few files embedded in the binary. It asks nobody but this server, and runs no script but its own.
+//! The web page: a few files embedded in the binary. It sends requests only to this server and runs only its own
+//! scripts.
 
 use axum::Router;
 use axum::body::Body;
@@ -30,7 +31,7 @@ static FILES: &[(&str, &str, &str)] = &[
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The page's files. They hold nothing of the ledger, so they are for everybody.
+/// The page's files. They contain no data of the ledger, so they need no token.
 pub fn router() -> Router {
     FILES.iter().fold(Router::new(), |router, &(path, kind, text)| {
         router.route(path, get(async move || file(kind, text)))

@@ -1,4 +1,5 @@
-//! A connection whose peer takes nothing ends: otherwise an answer that nobody reads would keep it, and its place, for ever.
+//! Closes a connection whose peer stops reading: a pending answer would otherwise hold the connection, and its slot,
+//! for ever.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;

@@ -1,7 +1,7 @@
 //! Traces for OpenTelemetry: a span for each request and one for each operation in it, sent as OTLP over HTTP in JSON to
 //! where `OTEL_EXPORTER_OTLP_ENDPOINT` says. Without it nothing is measured.
 //!
-//! What cannot be sent is dropped and counted: a collector that is slow or gone holds nobody up.
+//! Spans that cannot be exported are dropped and counted: a slow or absent collector never blocks a request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -266,7 +266,7 @@ fn client(url: &str) -> Result<reqwest::Client, CliError> {
     Ok(builder.build().map_err(|error| anyhow::anyhow!("the HTTP client cannot be built: {error}"))?)
 }
 
-/// Sends spans until it is told to stop; then those that wait, and no more.
+/// Exports spans until cancelled; then those that are queued, and ends.
 async fn send(target: Target, mut waiting: Receiver<Span>, stop: CancellationToken) {
     let mut told = false;
     while !stop.is_cancelled() {

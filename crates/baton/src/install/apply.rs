@@ -12,7 +12,7 @@ use super::record::Record;
 
 /// Writes what a plan changes. A file that changed since it was read is left, and so is all that would come after it.
 pub fn apply(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
-    // First what is to be remembered: an entry that is known and not there does no harm, the opposite does.
+    // The record is written first: a recorded entry that does not exist is harmless, an unrecorded one is not.
     if plan.adds && !plan.changes.is_empty() {
         plan.changes.iter().for_each(|change| record.add(&change.file, change.mark.clone()));
         keep(record, kept)?;
@@ -32,7 +32,7 @@ pub fn forget(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refus
 
 fn keep(record: &Record, kept: &Path) -> Result<(), Refusal> {
     let folder = kept.parent().map_or(Ok(()), private::create_folder);
-    // It tells of other tools' settings.
+    // The record contains settings of other tools.
     folder
         .and_then(|()| private::write(kept, record.text().as_bytes()))
         .map_err(|error| unwritten(kept, &error))

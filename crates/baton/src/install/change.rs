@@ -20,7 +20,7 @@ pub struct Change {
     pub before: Option<String>,
     /// Its text as it is to be; none where it is to go.
     pub after: Option<String>,
-    /// What is to be remembered about it.
+    /// The entry for the install record.
     pub mark: InstallRecord,
 }
 
@@ -295,7 +295,7 @@ fn remove(
 fn remove_hooks(text: &str, at: &[&str], made: &objects::CreatedParents<'_>) -> Result<String, EditRefusal> {
     let mut text = objects::pull(text, at, &is_hook, made)?;
     let list = objects::get(&text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
-    // A group that somebody put more into keeps what is not ours.
+    // A group with other hooks in it keeps those.
     for (place, group) in list.iter().enumerate() {
         if group["hooks"].as_array().is_some_and(|inner| inner.iter().any(is_hook)) {
             let place = place.to_string();

@@ -111,7 +111,7 @@ fn program(places: &Places, want: &InstallEntry) -> Result<Option<String>, Strin
     })
 }
 
-/// The program of a hook in a list, also where somebody put more into its group.
+/// The program of a hook in a list, also where its group holds other hooks.
 fn hook(list: Option<Value>, fits: impl Fn(&Value) -> bool) -> Option<String> {
     let list = list?.as_array()?.clone();
     let inner = list.into_iter().flat_map(|group| match group["hooks"].as_array() {

@@ -9,7 +9,7 @@ use baton_model::refusal::Refusal;
 /// The longest argument. Linux takes 128 KiB for one, Windows 32 KiB for all of them.
 const LONGEST: usize = if cfg!(windows) { 24_000 } else { 100_000 };
 
-/// What a tool is told first.
+/// The initial prompt of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     /// The words on its command line.

@@ -1,4 +1,4 @@
-//! The thread that speaks to Redis: it says what is to be said, many words at once, and looks what others have said.
+//! The thread that speaks to Redis: it sends queued commands in batches, and polls for what other servers have written.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use super::words::{CommandQueue, HEARD, LiveCommand, command, forget};
 use super::{Clock, Shared, State};
 use crate::config::Redis;
 
-/// Pause between two looks at who was heard of elsewhere.
+/// Pause between two polls of other servers' heartbeats.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long heartbeats gather before they are said together. Hints do not wait.
 const GATHER: Duration = Duration::from_millis(25);
@@ -39,10 +39,10 @@ struct LiveThread {
     begun: Instant,
     next_look: Instant,
     looks: u32,
-    /// The clock of those who share the ledger, by which heartbeats are told.
+    /// The clock shared by all users of the ledger; timestamps heartbeats.
     clock: Clock,
     looked_at: Option<Millis>,
-    /// Of whom Redis was not told what they saved.
+    /// Sessions whose saved state has not been sent to Redis.
     unsaid: Sessions,
 }
 
@@ -55,7 +55,7 @@ struct PendingCommands {
     is_all: bool,
 }
 
-/// Starts the thread. It ends when nobody can send words any more.
+/// Starts the thread. It ends when all senders of the channel are dropped.
 pub fn start(
     redis: Redis,
     (limits, clock): (Limits, Clock),
@@ -79,14 +79,15 @@ pub fn start(
     std::thread::spawn(move || {
         while let Some(PendingCommands { said, waiting, is_all }) = keeper.next_batch(&words) {
             keeper.flush(said, is_all);
-            // Whoever waits was told even where nobody could be reached: waiting longer would not help.
+            // Waiters are released also where Redis is unreachable: waiting longer would not help.
             waiting.into_iter().for_each(|told| _ = told.try_send(()));
         }
     });
 }
 
 impl LiveThread {
-    /// What is to be said next, and who waits for it; nothing when this is over. Without a word it ends when it is time to look.
+    /// Takes the next batch of commands, with those that wait for it; `None` when the channel is closed. Without
+    /// commands it returns when the next look is due.
     fn next_batch(&mut self, words: &Receiver<LiveCommand>) -> Option<PendingCommands> {
         // Taken before the words: whatever older was sent of these sessions is among them, or comes with the next ones.
         self.unsaid.merge(self.shared.unsaid.take());
@@ -131,7 +132,7 @@ impl LiveThread {
             sessions.into_iter().for_each(|session_id| self.unsaid.add(session_id));
             return;
         }
-        // Whether this is newer than what was not said cannot be told: the next that they save will be.
+        // Whether this is newer than the unsent state is unknown; the next state saved will be.
         said.leave_out(|session_id| self.unsaid.has(session_id));
         let spoken = self.speak(said);
         match &spoken {
@@ -155,8 +156,8 @@ impl LiveThread {
         }
     }
 
-    /// Says it, after finding out whether there is room where there was none, and looks when it is time. Returns why it takes
-    /// nothing more, where it was told what needs no room.
+    /// Sends a batch, after a check for free memory if Redis was away or full, and polls when that is due. Returns why
+    /// Redis accepts no more data, if it is full; commands that need no memory were sent all the same.
     fn speak(&mut self, said: CommandQueue) -> Result<Option<LinkError>, LinkError> {
         let mut link = match self.link.take() {
             Some(link) => link,
@@ -196,7 +197,7 @@ impl LiveThread {
         all.chunks(AT_ONCE).try_for_each(|some| link.send(some).map(drop))
     }
 
-    /// Reads who was heard of since the last look, by whichever server.
+    /// Reads the heartbeats since the last poll, from all servers.
     fn poll(&mut self, link: &mut RedisConnection) -> Result<(), LinkError> {
         if Instant::now() < self.next_look {
             return Ok(());
@@ -218,7 +219,7 @@ impl LiveThread {
         Ok(())
     }
 
-    /// Forgets who was heard of so long ago that it says nothing any more.
+    /// Deletes heartbeats that are too old to matter.
     fn clear(&self, link: &mut RedisConnection, before: Millis) -> Result<(), LinkError> {
         let mut past = command("ZREMRANGEBYSCORE", HEARD);
         past.arg("-inf").arg(format!("({before}"));

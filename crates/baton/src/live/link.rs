@@ -14,7 +14,7 @@ use crate::config::{Node, Redis, RedisPlace};
 /// How long a connection may take to be made, and an answer to come.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Why Redis did not do what it was told.
+/// Why Redis did not execute a command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LinkError {
     /// It cannot be reached, does not answer in time, or is not to be used now.
@@ -121,7 +121,7 @@ pub fn probe(redis: &Redis) -> (State, Option<String>) {
     }
 }
 
-/// Listens to a channel and hands on what comes, and now and then that nothing came, for as long as it is told to.
+/// Subscribes to a channel. `hear` gets each message, and `None` at each timeout, until it returns false.
 pub fn listen(
     redis: &Redis,
     channel: &str,
@@ -139,7 +139,7 @@ pub fn listen(
     let mut listener = connection.as_pubsub();
     listener.subscribe(channel)?;
     listener.set_read_timeout(Some(wait))?;
-    // What was said before is heard of by whoever looks now.
+    // Messages published before the subscription are lost: an empty first one makes the caller look once.
     let mut goes_on = hear(Some(String::new()));
     while goes_on {
         goes_on = match listener.get_message() {

@@ -1,8 +1,8 @@
 //! Live state beside the ledger, in Redis: heartbeats, what sessions have saved, and hints that something was written.
 //!
-//! The ledger stays the truth. Redis may be slow, full, emptied or gone at any moment: nobody who asks for anything waits for it. A
-//! thread of its own speaks to it (`keeper.rs`); others hand it words over a queue and read what it has learned from memory.
-//! Which heartbeats the ledger gets all the same is a rule of `baton_model::liveness`.
+//! The ledger is authoritative. Redis may be slow, full, empty or unreachable at any moment, and no request waits for
+//! it. A thread of its own speaks to it (`keeper.rs`); others queue commands for it and read what it has learned from
+//! memory. Which heartbeats the ledger gets all the same is a rule of `baton_model::liveness`.
 
 mod circuit;
 mod hints;
@@ -35,7 +35,7 @@ const QUEUE: usize = 8_192;
 /// For how long a process that has just begun waits for the first answer of Redis, and one that ends for its last words.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The clock of those who share the ledger, in epoch milliseconds.
+/// The clock shared by all users of the ledger, in epoch milliseconds.
 pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
 
 /// How Redis is.
@@ -65,7 +65,7 @@ impl State {
 struct Shared {
     /// What the hints of this process are marked with, so that it does not wake itself.
     own: String,
-    /// When sessions were last heard of, by session.
+    /// Time of the latest heartbeat by session.
     heard: RwLock<HashMap<String, Millis>>,
     state: AtomicU8,
     errors: AtomicU64,
@@ -74,9 +74,9 @@ struct Shared {
     links: AtomicU64,
     /// Whether Redis was asked once, with a way to wait for it.
     asked: (Mutex<bool>, Condvar),
-    /// Somebody else wrote.
+    /// Notified when another server publishes a write.
     woken: Notify,
-    /// Of whom Redis was not told what they saved.
+    /// Sessions whose saved state has not been sent to Redis.
     unsaid: DirtySessions,
     over: AtomicBool,
 }
@@ -107,7 +107,7 @@ impl Shared {
         }
     }
 
-    /// Notes how Redis is, and says so in the log when that is news.
+    /// Records the state of Redis, and logs a change.
     fn is(&self, state: State, why: &str) {
         let before = self.state.swap(state as u8, Ordering::Relaxed);
         let first = self.asked.0.lock().is_ok_and(|mut asked| !std::mem::replace(&mut *asked, true));
@@ -211,8 +211,8 @@ impl CommitObserver for Live {
     }
 
     fn committed(&self, notes: Vec<CommitEvent>) {
-        // With Redis away there is nobody to tell. Hints that are lost others find out without; what Redis has of those who saved
-        // is to go when it is back.
+        // While Redis is away, notifications are dropped: other servers find the change by polling. Sessions that saved
+        // a state are remembered, and their outdated state is removed from Redis when it is back.
         if self.state() == State::Away {
             return self.shared.unsaid.leave(notes);
         }

@@ -53,7 +53,7 @@ impl Sessions {
     }
 }
 
-/// Where those who commit leave what could not be said.
+/// Sessions whose committed changes could not be sent to Redis; filled by the commit observers.
 #[derive(Debug, Default)]
 pub struct DirtySessions(Mutex<Sessions>);
 

@@ -10,14 +10,14 @@ use baton_store::CommitEvent;
 use baton_store::state::State;
 use redis::Cmd;
 
-/// The set of sessions by when they were last heard of: what servers read to know of each other's heartbeats.
+/// Sorted set of sessions by their latest heartbeat, through which servers see each other's heartbeats.
 pub const HEARD: &str = "baton:heard";
 /// Where servers tell each other that they wrote.
 pub const WROTE: &str = "baton:wrote";
 
 /// Something for the thread to do.
 pub enum LiveCommand {
-    /// A session was heard of.
+    /// A heartbeat of a session.
     Beat(Beat),
     /// A transaction was committed.
     Notes(Vec<CommitEvent>),
@@ -48,7 +48,7 @@ impl Beat {
     }
 }
 
-/// What is to be said: of several words about the same thing, the last.
+/// Pending commands, deduplicated by key (last wins).
 #[derive(Default)]
 pub struct CommandQueue {
     beats: BTreeMap<String, Beat>,
@@ -93,8 +93,8 @@ impl CommandQueue {
         self.states.retain(|session_id, _| !is_left_out(session_id));
     }
 
-    /// The commands for it. A Redis that is full takes no heartbeat and no state: what it has of such a state is removed, so that
-    /// nobody takes an old state for the newest.
+    /// Converts the batch to Redis commands. A Redis that is full takes no heartbeat and no state: an older copy of the
+    /// state is deleted, so that it is not taken for the newest.
     pub fn commands(self, own: &str, expire: Millis, is_full: bool) -> Vec<Cmd> {
         let mut all = Vec::new();
         for (session_id, (project_id, state)) in self.states {
@@ -132,8 +132,8 @@ impl CommandQueue {
     }
 }
 
-/// What a session has saved, beside when it was heard of. A state that waits for its session has nobody who beats for it, and goes
-/// when its time is over; the ledger has it.
+/// Writes the saved state of a session into its hash, beside the heartbeat. The state of a seeded session gets no
+/// heartbeats and expires; the ledger still has it.
 fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, expire: Millis) {
     let key = key(session_id);
     let mut fields = command("HSET", &key);
@@ -153,7 +153,7 @@ fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, e
     all.push(expires);
 }
 
-/// Removes what a session has saved; when it was heard of stays.
+/// Deletes the saved state of a session; its heartbeat stays.
 pub fn forget(session_id: &str) -> Cmd {
     let mut forget = command("HDEL", &key(session_id));
     forget.arg("state").arg("version").arg("saved").arg("task");

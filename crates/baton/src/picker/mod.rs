@@ -15,10 +15,10 @@ use state::{Key, State, Step};
 
 use crate::error::CliError;
 
-/// So long nobody types before a preview is made: making it may take longer than typing the next letter.
+/// Delay without input before a preview is made: making it may take longer than typing the next letter.
 const PAUSE: Duration = Duration::from_millis(80);
 
-/// Whether somebody sits there who could choose.
+/// Whether standard input and standard error are terminals, so that the user can choose interactively.
 pub fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

@@ -64,7 +64,7 @@ impl State {
         self.found.get(self.at).copied()
     }
 
-    /// The item that is meant, if nobody has made its preview yet.
+    /// The selected item, if its preview has not been made yet.
     pub fn unseen(&self) -> Option<usize> {
         self.selected().filter(|item| !self.previews.contains_key(item))
     }

@@ -9,7 +9,7 @@ use crate::error::CliError;
 /// The largest answer that is read.
 const LARGEST: usize = 64 * 1024 * 1024;
 
-/// Why somebody outside could not be used.
+/// Why an external service could not be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trouble {
     /// What went wrong, in a sentence without its end.

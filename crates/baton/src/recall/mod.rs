@@ -1,5 +1,5 @@
-//! Recall outside the ledger: Qdrant and an endpoint for embeddings. Asked before an operation searches, which is given what
-//! was found; told by the relay what there is.
+//! The memory index outside the ledger: Qdrant and an embeddings endpoint. Queried before a search operation, which
+//! gets the results; kept up to date by the relay.
 
 mod embeddings;
 mod http;
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(1_500);
 /// How long those are left alone who did not answer: a search in that time does not wait for them again.
 const REST: Duration = Duration::from_secs(5);
 
-/// Those outside whom recall asks.
+/// The external services of the memory index: Qdrant and an embeddings endpoint.
 pub struct Outside {
     setup: Setup,
     qdrant: Option<Qdrant>,

@@ -80,7 +80,7 @@ impl Qdrant {
         let points = points.iter().map(|point| PointRow::of(point, at)).collect();
         let put = self.call::<Written>("PUT", "/points?wait=true", &Upsert { points }).await;
         if matches!(&put, Err(trouble) if trouble.status == Some(404)) {
-            // Somebody has dropped the collection: the next try makes it anew.
+            // The collection has been deleted: the next attempt creates it again.
             self.set_ready(None);
         }
         done(put?, "points")
@@ -214,7 +214,7 @@ impl Qdrant {
     /// Whether the collection is one that we would have made, for vectors of this dimension where one is wanted.
     async fn look(&self, dimension: Option<usize>) -> Result<(), Trouble> {
         let answer = self.http.send("GET", &self.path(""), None, TIMEOUT).await?;
-        // One of another shape is somebody else's.
+        // A collection of another shape was not created by Baton.
         let reply: Reply<Collection> = serde_json::from_value(answer).unwrap_or_default();
         let params = reply.result.map(|collection| collection.config.params).unwrap_or_default();
         let about = params.vectors.and_then(|all| all.about).unwrap_or_default();
@@ -222,7 +222,7 @@ impl Qdrant {
         let size = about.size;
         let is_ours = about.distance.as_deref() == Some("Cosine") && words.modifier.as_deref() == Some("idf");
         let (what, hint) = if size.is_none() || !is_ours {
-            // Whose it is nobody knows: the advice must not cost somebody else's data.
+            // The owner of the collection is unknown: the advice must not lead to the loss of foreign data.
             ("was not made by Baton".to_owned(), "set BATON_QDRANT_COLLECTION to a name that nobody uses")
         } else if let (Some(size), Some(dimension)) = (size, dimension)
             && u64::try_from(dimension) != Ok(size)

@@ -110,7 +110,7 @@ async fn qdrant(outside: &Outside, projects: &[String], memories: i64) -> Option
 }
 
 impl Report {
-    /// Whether there is nothing for anybody to do about it.
+    /// Whether neither service needs attention.
     pub fn is_well(&self) -> bool {
         !matches!(self.embeddings, Some(Embeddings::Amiss(_)))
             && !matches!(self.qdrant, Some(Some(Qdrant::Amiss(_) | Qdrant::Well { agrees: false, .. })))

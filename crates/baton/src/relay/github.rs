@@ -56,7 +56,7 @@ struct Found {
     is_ours: bool,
 }
 
-/// Why a call did not come to its end; `true` where something may have been done.
+/// Why a call did not complete; `true` if it may have taken effect.
 enum Stop {
     Retry(String, Option<i64>, bool),
     Final(String),
@@ -147,7 +147,7 @@ impl GitHub {
             }
         }
         if taken.is_old() {
-            // The lease could end before the answer comes, and somebody else would begin as well.
+            // The lease could expire before the answer arrives, and another process would create the issue as well.
             return Err(Stop::Retry("there was no time left to create the issue".into(), Some(0), false));
         }
         let new = json(&NewIssue { title: &draft.title, body: &draft.body, labels: &draft.labels });
@@ -196,8 +196,8 @@ impl GitHub {
         Ok(StepResult::Issue { number: first.0, url: first.1, doubles })
     }
 
-    /// The issues with the marker, oldest first: by label, and where that finds none, without it, because GitHub drops labels of
-    /// those who may not set them.
+    /// The issues with the marker, oldest first: by label, and if there are none, without it, because GitHub drops
+    /// labels set by users without the permission.
     async fn marked(&self, draft: &Draft) -> Result<Vec<Found>, Stop> {
         let by_label = self.marked_among(draft, "&labels=handoff").await?;
         if by_label.is_empty() { self.marked_among(draft, "").await } else { Ok(by_label) }
@@ -294,7 +294,7 @@ impl GitHub {
         if change.is_empty() { Ok(()) } else { self.change(path, &change).await }
     }
 
-    /// One issue as it is now; nothing where it cannot be told.
+    /// The present state of one issue; none if it cannot be determined.
     pub async fn issue(&self, repo: &str, number: i64) -> Option<Seen> {
         let path = format!("/repos/{repo}/issues/{number}");
         judged(self.http.send("GET", &path, None, READ, None).await, false)
@@ -302,7 +302,7 @@ impl GitHub {
             .and_then(|answer| seen(read(&answer.body)))
     }
 
-    /// What has changed in a repository since then. `None`: it cannot be told now.
+    /// The issues of a repository that changed since then; `None` if they cannot be read now.
     pub async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<Polled> {
         let since = rfc3339(since);
         let mut all = Polled { issues: Vec::new(), etag: None };

@@ -1,4 +1,4 @@
-//! How GitHub is told who asks: a token, or a GitHub App, which signs for a token of an hour.
+//! Authentication at GitHub: a token, or a GitHub App, which signs a request for a token that is valid for an hour.
 
 use std::sync::Mutex;
 use std::time::Duration;

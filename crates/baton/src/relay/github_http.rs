@@ -138,7 +138,7 @@ impl Http {
         Ok(read(status, &headers, &text))
     }
 
-    /// A limit counts for everybody in this process.
+    /// Records a rate limit, which holds for all requests of this process.
     fn mind(&self, answer: &Answer) {
         let marks = ResponseHeaders {
             retry_after: answer.retry_after,

@@ -58,7 +58,7 @@ pub(super) struct NewComment<'a> {
     pub(super) body: &'a str,
 }
 
-/// What is to be changed of an issue; everything else stays.
+/// The fields of an issue to change; the others stay.
 #[derive(Default, Serialize)]
 pub(super) struct Change<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

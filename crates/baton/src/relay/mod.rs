@@ -1,5 +1,5 @@
-//! The relay: what is due in the outbox is taken under a lease, carried out by its adapter, and closed in a second
-//! transaction. It looks round by itself; nobody has to wake it. Of several servers on a ledger one relays.
+//! The relay: takes a due outbox entry under a lease, has its adapter carry it out, and closes it in a second
+//! transaction. It polls by itself. Of several servers on a ledger one relays.
 
 mod github;
 mod github_auth;

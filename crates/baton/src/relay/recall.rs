@@ -1,5 +1,5 @@
-//! Indexing: memories that changed are given their vectors and put into Qdrant, those that were withdrawn are taken out. What is to be
-//! done is rows of the outbox; doing one twice is doing it once, so nothing has to be known of a try whose end was lost.
+//! Indexing: changed memories get their vectors and are stored in Qdrant, withdrawn ones are removed. The work is
+//! queued as rows of the outbox and is idempotent, so an attempt of unknown outcome is simply repeated.
 
 mod vectors;
 
@@ -27,7 +27,8 @@ use crate::recall::{Outside, Point, Trouble};
 
 /// An index that is away is tried again for as long as it takes: after so many tries the pause grows no more.
 const GROWS: i64 = 6;
-/// How long a try may wait for those outside: clearly less than a lease, so that nobody takes over what is still in hand.
+/// Timeout of one attempt against the external services: clearly less than a lease, so that no other process takes over
+/// work that is still in progress.
 const TRY: Duration = Duration::from_secs(11);
 /// The pause after the first trouble outside; it doubles with each that follows.
 const REST: Duration = Duration::from_secs(1);
@@ -41,7 +42,7 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// Starts it on a store of its own, where there is somebody outside to be told.
+    /// Starts the relay thread on a store of its own; `None` if no external service is configured.
     pub fn start(
         config: &Config,
         machine: &Arc<Machine>,
@@ -92,8 +93,8 @@ fn sleep(pause: Duration, stopped: &AtomicBool) {
     }
 }
 
-/// Goes on with what is due, for a process without a server: until then, even where somebody outside hangs, or until the first
-/// trouble with them; says how much was tried.
+/// Processes due entries in a process without a server, until none is left, a service fails, or the deadline passes,
+/// which also cuts off a service that hangs. Returns the number of entries tried.
 pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, CliError> {
     let Some(outside) = machine.outside()? else { return Ok(0) };
     let now = machine.now();
@@ -131,7 +132,7 @@ struct Worker<'a> {
     /// Those of a server; a command has none, and leases what it takes.
     duties: Option<&'a Duties>,
     runtime: Handle,
-    /// When nobody outside is waited for any more; a server goes on.
+    /// Deadline for waiting on external services; none in a server.
     until: Option<Instant>,
 }
 
@@ -229,7 +230,7 @@ impl Worker<'_> {
                 (effect, after(&counted, outcome.clone(), now, jitter))
             })
             .collect();
-        // All of them ended alike: one is enough to be told of.
+        // All failed for the same reason: one report is enough.
         if let Some((effect, next)) = ended.first() {
             tell(effect, next);
         }
@@ -243,7 +244,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Waits for somebody outside, no longer than until then.
+    /// Awaits a call to an external service until the deadline.
     fn wait<T>(
         &self,
         deadline: Instant,

@@ -27,7 +27,7 @@ const LANES: usize = duty::LANES.len();
 /// Pause between two looks when nothing was due.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long a server goes on to look at the issue of a hand-off that has ended: somebody may open it again.
+/// How long a server keeps polling the issue of a hand-off that has ended, because it may be reopened.
 const WEEK: Millis = 7 * 86_400_000;
 
 /// Pause between two looks at a step that another process has in its hands.
@@ -45,7 +45,7 @@ pub struct Driver {
 /// What driving came to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DriveResult {
-    /// Nothing is left to do that anybody waits for.
+    /// No step is left that has to be waited for.
     pub is_over: bool,
     /// Something was tried.
     pub has_moved: bool,
@@ -179,7 +179,7 @@ impl Driver {
         Ok(news)
     }
 
-    /// What an issue looks like now; nothing where that cannot be told.
+    /// The present state of an issue; none if it cannot be determined.
     pub async fn issue(&self, repo: &str, number: i64) -> Option<super::github::Seen> {
         self.github.as_ref()?.issue(repo, number).await
     }

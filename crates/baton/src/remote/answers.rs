@@ -56,7 +56,8 @@ pub fn answer(
     })
 }
 
-/// Whether a folder is the working copy in which the call was made, or lies in it. A server is not told of others.
+/// Whether a folder is the working copy in which the call was made, or lies in it. Others are not disclosed to a
+/// server.
 fn is_own(caller: &Caller, folder: &str) -> bool {
     let folder = Path::new(folder);
     let climbs = folder.components().any(|part| part == Component::ParentDir);

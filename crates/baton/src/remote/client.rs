@@ -251,7 +251,7 @@ impl Remote {
         Err(refusal.into())
     }
 
-    /// The code as a text that lives as long as the process: few are told apart, each is kept once.
+    /// Interns an error code as `&'static str`: at most [`CODES`] distinct codes are kept, each once.
     fn code(&self, code: &str) -> &'static str {
         const OTHER: &str = "server_refused";
         let Ok(mut known) = self.codes.lock() else { return OTHER };

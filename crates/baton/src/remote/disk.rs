@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::error::CliError;
 use crate::host::{self, Machine};
 
-/// What is to be read.
+/// A read request.
 pub enum Reading {
     /// An operation on transcripts, by its name, with its input.
     Operation(&'static baton_ops::op::Entry, Value),

@@ -73,7 +73,7 @@ pub enum Question {
     },
     /// This, encrypted for these keys. It is a stand-in, or holds one: what it stands for never comes here.
     Seal {
-        /// For whom.
+        /// Recipients: public keys.
         recipients: Vec<String>,
         /// What.
         text: String,
@@ -89,7 +89,7 @@ pub enum Question {
     MakeKey {
         /// For which project.
         project_id: String,
-        /// For whom.
+        /// The identity.
         identity: String,
     },
     /// A transcript, read into a packet.

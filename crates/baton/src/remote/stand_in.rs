@@ -67,8 +67,8 @@ impl KeptBack {
         self.all.iter().find(|(known, _)| known == stand_in).map(|(_, value)| value)
     }
 
-    /// What is to be encrypted: the text with everything in it that it stands for. `texts` are what was decrypted for this very
-    /// call. Nothing when it stands for something that is not known here.
+    /// The text to encrypt, with all placeholders resolved. `texts` are those decrypted for this call. `None` if a
+    /// placeholder is unknown here.
     pub fn whole(&self, text: &str, texts: &[(String, String)]) -> Option<String> {
         if text.starts_with(KEPT) {
             return self.get(text)?.as_str().map(str::to_owned);

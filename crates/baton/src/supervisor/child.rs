@@ -36,7 +36,7 @@ mod unix {
 
     use super::{Agent, Duration, io};
 
-    /// Hears the signals from when it was made on: none of them ends us before the agent has ended.
+    /// Catches signals from its creation on, so that none ends the supervisor before the agent.
     pub struct Signals {
         runtime: Runtime,
         ended: Listener,

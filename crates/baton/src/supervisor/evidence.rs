@@ -1,5 +1,5 @@
-//! What tells which transcript is the supervised agent's: its hooks' words, its command line, its open files, and what others
-//! have taken.
+//! Evidence for which transcript is the supervised agent's: reports of its hooks, its command line, its open files, and
+//! the transcripts that other sessions have claimed.
 
 use baton_model::delta;
 use baton_model::id::visible;
@@ -59,7 +59,7 @@ impl Supervisor<'_> {
         Ok(rows.into_iter().map(Transcript::from).collect())
     }
 
-    /// The agent's transcript, as far as anything tells it.
+    /// The agent's transcript, as far as the evidence identifies it.
     pub(super) fn transcript(&mut self, app: &mut App) -> Result<Search, CliError> {
         let listed = self.listed(app)?;
         let evidence = self.evidence(app)?;

@@ -100,12 +100,12 @@ pub struct Evidence {
     pub rivals: Vec<Rival>,
 }
 
-/// What the evidence comes to.
+/// The result of matching the evidence against transcripts.
 #[derive(Debug)]
 pub enum Choice<'a> {
     /// Proven, or the only one that can be it.
     One(&'a Transcript),
-    /// Any of these may be it, and nothing tells which.
+    /// Any of these may be it; the evidence does not decide.
     Unclear(Vec<&'a Transcript>),
     /// There is none.
     None,

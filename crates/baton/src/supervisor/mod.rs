@@ -39,7 +39,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const FIRST_SEARCH: Millis = 1_000;
 const LAST_SEARCH: Millis = 60_000;
 
-/// What is to be run, and how.
+/// What to run, and how.
 pub struct Plan {
     /// The tool that it is, if it is a known one.
     pub tool: Option<&'static Tool>,
@@ -63,7 +63,7 @@ pub struct Plan {
     pub every: Millis,
 }
 
-/// Runs it to its end. What cannot be kept then is told, and the exit code is the agent's all the same.
+/// Runs the agent to its end. Errors in keeping its work are reported; the exit status is the agent's in any case.
 pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
     let flags = flags(plan)?;
     let cwd = app.config.cwd.clone().unwrap_or_default();
@@ -123,7 +123,7 @@ struct Supervisor<'a> {
     /// Conversations that were there before.
     before: BTreeSet<Conversation>,
     place: runs::Registration,
-    /// What is told when the terminal is ours again.
+    /// Remarks, printed once the terminal is free again.
     remarks: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Supervisor<'a> {
         Ok(own)
     }
 
-    /// What the agent is told first: the document of the baton that was picked up.
+    /// The agent's initial prompt: the document of the baton that was picked up.
     fn prompt(&self, plan: &Plan, app: &mut App) -> Result<Option<Prompt>, CliError> {
         let (Some(tool), Some(from)) = (plan.tool.filter(|tool| tool.starts()), &self.begun.document_of)
         else {
@@ -193,7 +193,7 @@ impl<'a> Supervisor<'a> {
         Ok(Some(launch::deliver(text, tool.wants_file(), &folder, &id)?))
     }
 
-    /// What Baton is told when the agent calls it: whose work this is.
+    /// Environment variables that identify the session to Baton when the agent calls it.
     fn vars(&self, app: &App) -> Vec<(&'static str, String)> {
         let mut vars = vec![
             ("BATON_PROJECT", self.begun.project_id.clone()),
@@ -249,7 +249,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// A sign of life of the session. What goes wrong for the moment is not its end.
+    /// Sends a heartbeat; false if the session has ended. A temporary error is not an end.
     fn is_open(&self, app: &mut App) -> bool {
         self.beat(app).is_none()
     }
@@ -264,7 +264,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Keeps what the agent did, and tells what was kept.
+    /// Keeps what the agent did, and reports what was kept.
     fn keep(&mut self, code: i32, app: &mut App) -> Result<(), CliError> {
         let kept = self.kept(app).unwrap_or_else(|ended| {
             let why = said(ended.text().lines().next().unwrap_or_default());
@@ -385,7 +385,7 @@ impl<'a> Supervisor<'a> {
     fn end(&self, reason: &str, app: &mut App) {
         let (project, session) = self.own();
         let input = EndInput { project, session, reason: Some(reason.to_owned()), ..EndInput::default() };
-        // Whoever released it before has ended it.
+        // If another caller released the session before, it has ended already.
         let _ = app.run_as::<End>(&self.caller, &input);
     }
 }

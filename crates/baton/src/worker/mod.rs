@@ -173,7 +173,7 @@ impl Worker<'_> {
         let held = match self.claim(app, task_id, session_id) {
             Ok(held) => held,
             Err(CliError::Refused(no)) => {
-                // Somebody else has it by now.
+                // Another worker holds the task by now.
                 app.remark(&format!("{}: {}", visible(task_id), no.message));
                 self.end(app)?;
                 return Ok(false);
@@ -330,7 +330,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Ends the session, unless somebody released it before.
+    /// Ends the session; a refusal, as for one that is released already, is ignored.
     fn end(&mut self, app: &mut App) -> Result<(), CliError> {
         let input = EndInput { project: app.project.clone(), ..EndInput::default() };
         let ended = app.run_as::<End>(&self.caller, &input);
@@ -347,7 +347,7 @@ pub fn folder(app: &App) -> PathBuf {
     app.config.data_dir.join("work")
 }
 
-/// What the command is told of where it works.
+/// Environment variables of the command: task, session, project and identity.
 fn held_vars(app: &App, worker: &Worker<'_>, held: &Held) -> Vec<(&'static str, String)> {
     let mut vars = vec![
         ("BATON_TASK", held.task_id.clone()),

@@ -15,7 +15,7 @@ use crate::error::CliError;
 use crate::host;
 use crate::launch::{self, Tool};
 
-/// How long a command may take to end by itself once it is told to.
+/// Time for a command to exit after it was asked to, before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
 /// The largest file of results that is read, in bytes.
 const MOST: u64 = 1024 * 1024;
@@ -27,9 +27,9 @@ pub enum Ending {
     Ended(ExitStatus),
     /// It took longer than this, in milliseconds, and was stopped.
     TooLong(Millis),
-    /// The worker was told to stop.
+    /// The worker was interrupted by a signal.
     Interrupted,
-    /// The session was released by somebody else: nothing that it does counts any more.
+    /// The session was released by another caller: its results do not count any more.
     Lost,
 }
 
@@ -43,8 +43,8 @@ pub struct Command {
 }
 
 impl Command {
-    /// Starts it in a group of its own with the packet on its standard input. What it prints goes to standard error. A
-    /// tool that needs to be told its variables by flags is.
+    /// Starts it in a process group of its own with the packet on its standard input. Its output goes to standard
+    /// error. A tool that takes its variables by flags gets them so.
     pub fn start(
         (words, tool): (&[String], Option<&Tool>),
         folder: &Path,
@@ -69,7 +69,8 @@ impl Command {
         let mut child = command.spawn().map_err(|error| unstartable(program, &error.to_string()))?;
         if let Some(mut stdin) = child.stdin.take() {
             let text = format!("{packet}\n");
-            // A command that reads nothing is no fault, and one that reads late holds nobody up.
+            // Written by a thread: a command that does not read its standard input is no error, and one that reads late
+            // does not block the worker.
             std::thread::spawn(move || _ = stdin.write_all(text.as_bytes()));
         }
         Ok(Self { child, handoff, result, started_at: host::now() })
@@ -146,7 +147,7 @@ fn private(folder: &Path, file: &Path, content: &str) -> io::Result<()> {
     open.open(file)?.write_all(content.as_bytes())
 }
 
-/// Hears when the process is told to stop, from when it was made on: no signal falls between two waits.
+/// Listens for SIGINT and SIGTERM from its creation on, so that no signal between two waits is lost.
 pub struct Stop {
     runtime: Runtime,
     #[cfg(unix)]
@@ -170,7 +171,7 @@ impl Stop {
         })
     }
 
-    /// Waits so long; says whether the process was told to stop.
+    /// Sleeps; returns early with true if the process was signalled to stop.
     pub fn within(&mut self, pause: Duration) -> bool {
         #[cfg(unix)]
         {

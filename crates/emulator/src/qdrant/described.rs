@@ -114,7 +114,7 @@ impl Described {
         }
     }
 
-    /// One of several is enough; of none, the complaints of the nearest are told.
+    /// One matching alternative is enough; if none matches, the complaints about the nearest are reported.
     fn any(&self, wanted: &Value, value: &Value, at: &str, said: &mut Vec<String>) {
         let complaints = |one: &Value| {
             let mut said = Vec::new();

@@ -66,7 +66,7 @@ impl Qdrant {
         lock(&self.shared.points)
     }
 
-    /// Changes what goes wrong from now on.
+    /// Replaces the scripted failures.
     pub fn script(&self, script: Option<Script>) {
         self.service.script(script);
     }

@@ -20,7 +20,7 @@ pub struct Collection {
 }
 
 impl Collection {
-    /// One that was made with these parameters, whoever made it.
+    /// A collection created with these parameters.
     pub fn new(made: &Value) -> Self {
         Self { made: made.clone(), points: BTreeMap::new() }
     }
@@ -35,7 +35,7 @@ impl Collection {
         self.points.is_empty()
     }
 
-    /// Puts a point in past every check, as somebody else would who has the key.
+    /// Inserts a point without any validation, as another client with the key could.
     pub fn plant(&mut self, id: &str, vector: Value, payload: Map<String, Value>) {
         self.points.insert(id.to_owned(), Point { vector, payload });
     }

@@ -6,9 +6,10 @@
 //! over Markdown, Rust, Python, JSON, diffs, paths, ids, base64 and a dozen languages. Against the real count the
 //! estimate lies at -5 to +5 % for Markdown, code, diffs, JSON and ids of some length, at +2 to +3 % for hand-off
 //! documents (which were not measured for the means), at 0 to +17 % for other scripts, of which the samples were short,
-//! and at -12 % for random letters. Measured again on other files (`bench/fidelity/tokens`, `docs/benchmarks.md`): +1.3 % over
-//! all documents of the samples, none off by more than 2.9 %. A single short sentence may be 30 % over. Tokenisers with a smaller or another
-//! vocabulary were not measured and may need more: whoever fills a window to the brim should leave some of it free.
+//! and at -12 % for random letters. Measured again on other files (`bench/fidelity/tokens`, `docs/benchmarks.md`): +1.3
+//! % over all documents of the samples, none off by more than 2.9 %. A single short sentence may be 30 % over.
+//! Tokenisers with a smaller or another vocabulary were not measured and may need more: leave some of a full window
+//! free.
 //!
 //! The estimate of a text is the sum of the estimates of its lines, so a document can be packed line by line and the
 //! total is exact.

@@ -30,7 +30,7 @@ pub struct View {
     pub memory_id: Option<String>,
     /// The session that is seeded for it.
     pub session_id: Option<String>,
-    /// When it expires, if nobody takes it.
+    /// When it expires, if it is not accepted.
     pub expires_at: Option<Timestamp>,
     /// What the receiver said at the end.
     pub result: Option<String>,

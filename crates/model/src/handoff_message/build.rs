@@ -6,20 +6,20 @@ use super::{Envelope, Kind, Urgency, check, complete, fit};
 use crate::refusal::Refusal;
 use crate::role::role_key;
 
-/// What is known about a task that is to be handed to somebody. Borrowed, so that any kind of task can be shown as one.
+/// The facts of a task that go into an assignment message. Borrowed, so that any kind of task can be presented as one.
 #[derive(Debug, Clone, Default)]
 pub struct TaskFacts<'a> {
     /// The task.
     pub task_id: &'a str,
     /// Its title.
     pub title: &'a str,
-    /// What is to be done.
+    /// The work to do.
     pub description: &'a str,
     /// When it is done.
     pub acceptance_criteria: &'a str,
     /// The role that it wants.
     pub role: Option<&'a str>,
-    /// The role of whoever did the last work on it.
+    /// The role of the previous assignee.
     pub previous_role: Option<&'a str>,
     /// What was done: the task's `agent_context`.
     pub agent_context: Map<String, Value>,

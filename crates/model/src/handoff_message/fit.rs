@@ -68,7 +68,7 @@ fn shape(field: &str) -> FieldRule {
     }
 }
 
-/// What is to be said, each field once, in the order in which it came in.
+/// The fields of a message, each once, in the order of insertion.
 #[derive(Default)]
 pub(super) struct MessageFields(Vec<(String, Value)>);
 

@@ -1,4 +1,4 @@
-//! Typed hand-off messages: what one specialist tells the next, one Rust type and with it one JSON Schema for each.
+//! Typed hand-off messages from one specialist to the next: one Rust type for each, and with it one JSON Schema.
 //!
 //! [`check`] refuses a message that does not fit, with the path of the fault. [`build`](build::build) makes one from what
 //! is known about a task.
@@ -129,7 +129,7 @@ impl Urgency {
         })
     }
 
-    /// What the priority of a task comes to: 0 is critical, 1 high, 2 normal.
+    /// Urgency of a task's priority: 0 is critical, 1 high, 2 normal.
     pub fn of_priority(priority: i64) -> Self {
         match priority {
             i64::MIN..=0 => Self::Critical,

@@ -22,7 +22,7 @@ pub const LONGEST: Millis = 7 * 86_400_000;
 pub enum Mode {
     /// Others may have shared leases on the same paths.
     Shared,
-    /// Nobody else may have any.
+    /// No other lease on the same paths is allowed.
     Exclusive,
 }
 
@@ -151,7 +151,7 @@ impl Lease {
     }
 }
 
-/// What stands against a lease that is wanted: refused, or only told of where it or the other one is advisory.
+/// Checks a lease against those that are held: conflicts are refused, or only returned where either side is advisory.
 pub fn admit(wanted: &Lease, held: &[Lease], now: Millis) -> Result<Vec<Lease>, Refusal> {
     let against: Vec<Lease> = held.iter().filter(|other| wanted.conflicts(other)).cloned().collect();
     let firm: Vec<&Lease> = against.iter().filter(|other| !other.advisory && !wanted.advisory).collect();

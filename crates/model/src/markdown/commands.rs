@@ -11,7 +11,7 @@ pub(super) fn outcome(exit_code: Option<i64>) -> String {
     exit_code.map(|code| format!(" → exit {code}")).unwrap_or_default()
 }
 
-/// Runs of one command, told as one: by the last of them.
+/// Runs of one command, rendered as one entry: the last of them.
 struct Runs<'a> {
     last: &'a Command,
     codes: Vec<i64>,

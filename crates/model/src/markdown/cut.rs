@@ -41,7 +41,7 @@ pub(super) fn middle(text: &str, limit: usize) -> String {
     format!("{front}…{back}")
 }
 
-/// The last lines of an output, the end of which tells how it ended.
+/// The last lines of an output, which show its result.
 pub(super) fn tail(text: &str, lines: usize, limit: usize) -> String {
     let text = text.trim_end().trim_start_matches('\n');
     let all: Vec<&str> = text.lines().collect();

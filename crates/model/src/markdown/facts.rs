@@ -28,7 +28,7 @@ pub(super) fn questions(cx: &RenderContext, out: &mut Vec<Entry>) {
     list(cx, out, (Section::Questions, "open questions", rank::OPEN), &told);
 }
 
-/// What is told at the last failure is not told again.
+/// Whether the entry is the last failure, which has a section of its own.
 fn is_last_failure(cx: &RenderContext, at: &Option<String>) -> bool {
     let failure = cx.packet.last_failure.as_ref().and_then(|failure| failure.at.as_deref());
     failure.is_some() && failure == at.as_deref()

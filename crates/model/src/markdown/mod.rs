@@ -24,7 +24,7 @@ use pack::{FormChoice, pack};
 use place::PlaceMarks;
 use section::{Entry, Section, counted};
 
-/// The least budget in tokens that a document keeps; under it the document has this size and says so.
+/// The smallest budget in tokens; a smaller one is raised to this, and the document says that.
 pub const MIN_TOKENS: usize = 300;
 /// The least budget in bytes that a document keeps.
 pub const MIN_BYTES: usize = 1200;
@@ -93,7 +93,7 @@ pub struct Options<'a> {
     pub preset: Preset,
     /// The tool or identity that continues, in place of the packet's own target.
     pub to: Option<&'a str>,
-    /// The time now in epoch milliseconds, to tell how old the packet is.
+    /// The time now in epoch milliseconds, for the age of the packet.
     pub now_ms: Option<i64>,
     /// The working copy now.
     pub drift: Option<Drift>,

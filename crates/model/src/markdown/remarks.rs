@@ -1,4 +1,4 @@
-//! What else was said: words that may matter and that nobody has sorted. They fill the space that nothing else needs.
+//! Further remarks: passages that may matter and belong to no other section. They fill what is left of the budget.
 
 use super::section::{Entry, REMARKS, Section, rank};
 use super::work::TURN_CHARS;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::section::{Entry, Section, rank};
 use super::{RenderContext, cut, quote};
 
-/// Fields of the metadata that are told in words of their own, where they have this form.
+/// Metadata fields that are rendered in a sentence of their own, where they have the expected form.
 pub(super) fn is_told(key: &str, value: &Value) -> bool {
     match key {
         "model" | "started_at" => value.is_string(),

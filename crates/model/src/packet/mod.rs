@@ -52,7 +52,7 @@ pub struct Packet {
     /// What comes next, the most urgent first.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub next_steps: Vec<Text>,
-    /// Questions that nobody has answered.
+    /// Questions without an answer.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub open_loops: Vec<Text>,
     /// The plan: items done, in progress and open.
@@ -158,7 +158,7 @@ pub struct Text {
 /// An item of a plan or todo list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanItem {
-    /// What is to be done.
+    /// The item.
     #[serde(alias = "content", alias = "step", alias = "text", alias = "description", alias = "subject")]
     pub title: String,
     /// `pending`, `in_progress`, `completed`, or the sender's own word.

@@ -1,4 +1,4 @@
-//! What was said and nobody has sorted.
+//! A remark: a passage that belongs to no other section.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub struct Remark {
     /// What was said.
     #[serde(alias = "content")]
     pub text: String,
-    /// How much it seems to say, among the remarks of one packet; the heavier are told first.
+    /// Its estimated importance among the remarks of one packet; higher ones are rendered first.
     #[serde(default)]
     pub weight: i64,
     /// Where it stands in the source.

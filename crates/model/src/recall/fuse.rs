@@ -1,4 +1,4 @@
-//! Several rankings become one, by places alone: how their scores compare is nobody's to know.
+//! Rank fusion: merges several rankings by position alone, because their scores are not comparable.
 
 use std::collections::BTreeMap;
 

@@ -40,8 +40,8 @@ fn take(word: &mut String, all: &mut Vec<String>) {
     word.clear();
 }
 
-/// A word without its English ending. Only what is long enough to still be told apart is cut, and only where the rest is the
-/// same word: this folds plurals and forms of verbs, nothing else.
+/// Strips English endings of plurals and verb forms. Only words that are long enough to stay distinct are cut, and only
+/// where the stem is the same word.
 fn stem(word: &str) -> String {
     if !word.is_ascii() || word.len() < 4 || word.bytes().any(|byte| byte.is_ascii_digit()) {
         return word.to_owned();

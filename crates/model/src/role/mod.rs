@@ -29,9 +29,9 @@ pub fn role_key(name: &str) -> String {
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody said anything: it is built in.
+    /// The built-in default; not configured.
     Default,
-    /// The roles file said so.
+    /// Set in the roles file.
     File {
         /// The file as it was given.
         path: String,

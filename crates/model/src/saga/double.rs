@@ -1,5 +1,6 @@
-//! Looking for doubles. A request whose outcome nobody knows may still arrive when another has made the task already: it lay in
-//! the network, or its sender slept and was killed when it had sent. So whoever goes on after such a request leaves a look for later.
+//! Detection of duplicates. A request of unknown outcome may still arrive after a retry has created the task: it was
+//! delayed in the network, or its sender was suspended after sending. So a retry after such a request schedules a later
+//! check.
 
 use serde_json::{Value, json};
 

@@ -108,7 +108,7 @@ impl Kind {
 pub enum StepStage {
     /// To be done.
     Pending,
-    /// Somebody is at it, under a lease.
+    /// In progress, under a lease.
     Running,
     /// Done.
     Done,
@@ -161,7 +161,8 @@ pub struct Step {
     pub is_unknown: bool,
     /// Why the last try failed.
     pub last_error: Option<String>,
-    /// What undoing needs, as JSON text; of a comment what is to be said, of an edit what changed, of a look for doubles what it found.
+    /// What undoing needs, as JSON text; of a comment its text, of an edit the changes, of a check for duplicates its
+    /// findings.
     pub result: Option<String>,
     /// When the row last changed.
     pub updated_at: Millis,
@@ -233,20 +234,20 @@ pub fn plan(now: Millis) -> Vec<Step> {
 /// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextActor {
-    /// Nobody's: every step is over.
+    /// None: every step is over.
     Over,
     /// The step may be tried then.
     At(Millis),
-    /// Somebody tries the step, and has it to himself until then.
+    /// The step is leased until this time.
     Held(Millis),
-    /// Nothing is left but a look for doubles, then. Nobody waits for it.
+    /// Only a check for duplicates is left, due at this time; callers do not wait for it.
     Aside(Millis),
     /// The step at this index may be tried now.
     Take(usize),
 }
 
-/// Whose turn it is now. A step that somebody tries is theirs until the lease ends or their process is gone. A look for doubles
-/// holds nothing up, and waits itself while a task is being made.
+/// What to do next. A running step is left alone until its lease ends or its process is gone. A check for duplicates
+/// blocks no other step, and waits itself while a task is being created.
 pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> NextActor {
     let first = |aside: bool| {
         let mut open = steps.iter().enumerate().filter(|(_, step)| !step.is_over());
@@ -269,7 +270,7 @@ pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Ne
     }
 }
 
-/// Takes a step under a lease. From now on its outcome is unknown until it is told.
+/// Takes a step under a lease. Its outcome is unknown until it is settled.
 pub fn take(step: &mut Step, holder: &Place, now: Millis) {
     step.stage = StepStage::Running;
     step.attempts += 1;
@@ -303,8 +304,8 @@ pub enum Outcome {
     },
 }
 
-/// Writes an outcome into the steps. `jitter` is a random number from 0 to 999. A step with an unknown outcome is never given
-/// up by count: nobody could say what it left behind.
+/// Records an outcome in the steps. `jitter` is a random number from 0 to 999. A step with an unknown outcome is never
+/// given up by count, because it may have left something outside.
 pub fn settle(steps: &mut [Step], at: usize, outcome: Outcome, now: Millis, jitter: i64) {
     let Some(step) = steps.get_mut(at) else { return };
     step.lease_until = 0;

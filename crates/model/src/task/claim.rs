@@ -37,7 +37,7 @@ pub struct Claim {
 pub struct Pulse {
     /// It was not released.
     pub open: bool,
-    /// When it was last heard of.
+    /// Time of its last heartbeat.
     pub heard_at: Millis,
 }
 
@@ -103,7 +103,7 @@ impl Asker<'_> {
     }
 }
 
-/// Refuses a write to a task whose lease the writer has lost, or that somebody else works on.
+/// Refuses a write to a task whose lease the writer has lost, or that another session holds.
 pub fn check_lease(task: &Task, asker: &Asker<'_>, pulse: Option<Pulse>, now: Millis) -> Result<(), Refusal> {
     let live = task.claim.as_ref().filter(|claim| claim.ends(pulse) > now);
     if let Some(token) = asker.token {
@@ -139,7 +139,7 @@ fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
     .with("current_token", task.claim_token)
 }
 
-/// The refusal for a task that somebody else works on.
+/// The refusal for a task that another session holds.
 pub fn held(task: &Task, claim: &Claim) -> Refusal {
     let own = match is_bot(&claim.by) {
         false => "",

@@ -58,7 +58,7 @@ impl Outcome {
 /// What happens to another task of the increment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FollowerAction {
-    /// It is that one's turn.
+    /// It is next.
     Hand,
     /// It wakes, whatever it waits for; one more attempt.
     Wake,

@@ -13,7 +13,7 @@ pub struct Filter {
     pub agent_role: Option<String>,
     /// This assignee.
     pub assignee: Option<String>,
-    /// Nobody works on it.
+    /// Unassigned.
     pub unassigned: bool,
     /// This type.
     pub issue_type: Option<String>,

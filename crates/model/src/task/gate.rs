@@ -67,7 +67,7 @@ impl Gate {
         matches!(self, Self::Children | Self::AnyChild)
     }
 
-    /// Whether it still holds back. A task that is not there holds nobody back.
+    /// Whether the dependency still blocks. One on a missing task never does.
     pub fn holds(self, other: Option<Seen<'_>>, woken: bool) -> bool {
         let Some(other) = other else { return false };
         let passed = other.result != Some("fail");

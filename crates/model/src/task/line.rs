@@ -63,8 +63,8 @@ pub fn render(record: &Record, last: Option<&str>, earlier: &[String]) -> String
     }
 }
 
-/// Whether the clocks of a line tell of every change of the record that was seen. The same may have been said before, at an earlier
-/// time: such a line would not prevail.
+/// Whether the clocks of a line cover every change of the known record. A line with an earlier time for the same change
+/// would not win.
 fn tells_when(line: &Record, record: &Record) -> bool {
     let (said, known) = (clocks_of(line), clocks_of(record));
     let mut dated = known.entries.keys().filter(|name| !is_comment(name));
@@ -77,7 +77,8 @@ fn has_clocks(line: &str) -> bool {
 }
 
 /// Makes two lines of a task one, given the one that both began from: what a merge of two files does. Both orders give
-/// the same task. What only one side has changed is as that side has it, whatever its clock says; the rest is told.
+/// the same task. What only one side has changed is as that side has it, whatever its clock says; real conflicts are
+/// returned.
 pub fn merge_lines(
     base: Option<&Map<String, Value>>,
     ours: &Map<String, Value>,

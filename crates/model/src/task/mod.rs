@@ -52,7 +52,7 @@ pub struct Task {
     pub task_id: String,
     /// One line.
     pub title: String,
-    /// What is to be done.
+    /// The work to do.
     pub description: String,
     /// One of [`word::STATUSES`]; what was imported may have another.
     pub status: String,
@@ -84,7 +84,7 @@ pub struct Task {
     pub estimated_minutes: Option<i64>,
     /// What its agent has to be good at.
     pub specialist_tags: Vec<String>,
-    /// What was done, by whoever worked on it or on the task before it.
+    /// What was done, as recorded by the current or the previous assignee.
     pub agent_context: Map<String, Value>,
     /// What the next one needs to know.
     pub handoff_instructions: Map<String, Value>,
@@ -111,7 +111,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Refuses a task that could not be shown or stored. What an import brought along and nobody changed is let be.
+    /// Validates a task. Fields that are unchanged since `before` are not checked, so that imported ones can stay.
     pub fn check(&self, before: Option<&Self>) -> Result<(), Refusal> {
         let same = |field: fn(&Self) -> &str| before.is_some_and(|old| field(old) == field(self));
         if !same(|t| &t.title) {
@@ -166,7 +166,7 @@ impl Task {
         !matches!(self.status.as_str(), "closed" | "tombstone")
     }
 
-    /// Whether it holds nobody back: it is closed, or pinned as what never closes.
+    /// Whether it blocks no other task: it is closed, or pinned.
     pub fn is_settled(&self) -> bool {
         !self.is_open() || self.status == "pinned" || self.is_marked("pinned")
     }

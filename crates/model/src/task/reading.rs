@@ -38,7 +38,7 @@ pub(super) struct Reading {
 pub(super) enum Ancestor {
     /// One of the known versions, or another.
     Guessed,
-    /// The last of the known versions, directly or not: git says so.
+    /// The last of the known versions, or a descendant of it, according to git.
     Given,
 }
 
@@ -161,7 +161,8 @@ impl<'a> Version<'a> {
         comments.all(|name| self.entries.contains_key(name))
     }
 
-    /// Whether it was written with a clock that is behind: its own time is before what it tells of. One before 1970 is no time.
+    /// Whether it was written with a clock that is behind: its own time is before that of its changes. A time before
+    /// 1970 is ignored.
     fn is_behind(&self) -> bool {
         self.at() > 0 && self.until() < self.newest_instant()
     }

@@ -1,5 +1,5 @@
-//! What a line says about time, as far as it can be believed. A clock that is far ahead would win over everybody else's changes for
-//! as long, and an instant at the end of time leaves none after it.
+//! The timestamps of a line, as far as they are plausible. A clock that is far ahead would win over all other changes
+//! until then, and the last possible instant leaves no later one.
 
 use super::clock::Clocks;
 use super::record::Record;

@@ -1,4 +1,4 @@
-//! Contexts of a sensitive task as they are stored: encrypted, with the names of those who can read them beside.
+//! Contexts of a sensitive task as they are stored: encrypted, beside the names of their readers.
 
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ pub fn is_sensitive(task: &Task) -> bool {
     [&task.agent_context, &task.handoff_instructions].into_iter().any(|context| text(context).is_some())
 }
 
-/// Who can read a sensitive task: everybody who can read all that is encrypted of it; none where nothing is.
+/// The readers of a sensitive task: those that can decrypt every encrypted context; none where nothing is encrypted.
 pub fn readers(task: &Task) -> Option<Vec<&str>> {
     let sealed = [&task.agent_context, &task.handoff_instructions].into_iter().filter(|c| text(c).is_some());
     let named = |context: &'_ Map<String, Value>| -> Vec<String> {
@@ -67,7 +67,7 @@ pub fn check_reader(task: &Task, identity: &str) -> Result<(), Refusal> {
     .with("readers", json!(readers)))
 }
 
-/// A context as it is shown to who does not read it: for whom it is, and what stands beside the encrypted text.
+/// A context as shown to a caller that cannot decrypt it: its readers, and the plain fields beside the encrypted text.
 pub fn shown(context: &Map<String, Value>) -> Map<String, Value> {
     if text(context).is_none() {
         return context.clone();

@@ -48,7 +48,7 @@ const FAILURES: [&str; 11] = [
     "aborted",
 ];
 
-/// Refuses a status that nobody may give.
+/// Refuses an unknown status.
 pub fn check_status(status: &str) -> Result<(), Refusal> {
     if STATUSES.contains(&status) {
         return Ok(());

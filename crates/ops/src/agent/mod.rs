@@ -41,7 +41,7 @@ pub(crate) fn first_name(
     }
 }
 
-/// The refusal for a name that nobody has.
+/// The refusal for a name that is not registered.
 fn unknown(tx: &mut Tx<'_>, project_id: &str, name: &str) -> Result<Refusal, Failure> {
     let names = known_names(tx, project_id)?;
     let meant = near(name, names.iter().map(String::as_str));

@@ -159,7 +159,7 @@ fn roles_text(agent: &Agent) -> String {
     if agent.roles.is_empty() { "a generalist".to_owned() } else { agent.roles.join(", ") }
 }
 
-/// Says so when the file allows less than was asked for.
+/// Warns when the roles file allows fewer tasks than were requested.
 fn overruled(agent: &Agent, roles: &Roles) -> Vec<Warning> {
     let can = agent.capability(roles);
     match agent.max_tasks {

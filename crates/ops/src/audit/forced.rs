@@ -1,4 +1,4 @@
-//! What was done by force: by whom, to whom, and why.
+//! Forced actions: actor, target and reason.
 
 use baton_model::delta::{Delta, Kind};
 use baton_model::time::{Millis, Timestamp, rfc3339};
@@ -13,7 +13,7 @@ pub struct ForcedRow {
     pub at: Timestamp,
     /// Who did it.
     pub who: Option<String>,
-    /// To whom; none where nobody was ousted.
+    /// The identity that was ousted; none if there was no holder.
     pub whom: Option<String>,
     /// What the ledger entry records.
     pub did: Kind,
@@ -28,7 +28,7 @@ pub struct ForcedRow {
 }
 
 /// Every forced action since an instant, oldest first. A release names both sides; a start or pickup with force that
-/// ousted nobody is told as such.
+/// ousted no session is a row without a target.
 pub(super) fn read(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<Vec<ForcedRow>, Failure> {
     let mut rows: Vec<(i64, ForcedRow)> = Vec::new();
     let mut ousters = Vec::new();

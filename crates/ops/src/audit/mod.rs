@@ -109,7 +109,7 @@ pub struct ReportOutput {
     pub commands_judged: bool,
     /// Statements that are not true.
     pub findings: Vec<Finding>,
-    /// What needs somebody's attention; forced actions are told, but are no fault.
+    /// What needs attention; forced actions are listed, but are not findings.
     pub found: usize,
 }
 

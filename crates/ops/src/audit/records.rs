@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::op::Env;
 
-/// A session with what its deltas come to.
+/// A session with the result of checking its deltas.
 struct Record {
     session: Session,
     completeness: Completeness,
     unwrapped: Option<Unwrapped>,
     at_work: bool,
-    /// Deltas since it inherited: those that say so, and those that do not.
+    /// Deltas since it inherited: those marked as inherited, and those that are not.
     inherited: (usize, usize),
 }
 
@@ -113,7 +113,7 @@ impl Records {
         .collect()
     }
 
-    /// Sessions that go on with another one's accounting, and whether all their deltas say so.
+    /// Sessions that continue another one's accounting, and whether all their deltas are marked so.
     pub(super) fn inherited(&self) -> Vec<InheritedRow> {
         let heirs =
             self.0.iter().filter_map(|record| Some((record, record.session.inherited_from.as_ref()?)));
@@ -147,7 +147,7 @@ pub struct ThreadRow {
     pub thread_id: String,
     /// Who worked on it, in the order in which they came.
     pub identities: Vec<String>,
-    /// When any of them was last heard of.
+    /// Time of the latest heartbeat of any of them.
     pub last_heartbeat: Timestamp,
     /// Its sessions, added up.
     #[serde(flatten)]
@@ -165,7 +165,7 @@ pub struct UnwrappedRow {
     pub surface: String,
     /// How it ended.
     pub how: Unwrapped,
-    /// When it was last heard of.
+    /// Time of its last heartbeat.
     pub last_heartbeat: Timestamp,
     /// For how many seconds it has been silent.
     pub silent_for_s: i64,
@@ -175,7 +175,7 @@ pub struct UnwrappedRow {
     pub successor_session_id: Option<String>,
 }
 
-/// A session that goes on with another one's accounting.
+/// A session that continues another one's accounting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InheritedRow {
     /// The session.
@@ -186,7 +186,7 @@ pub struct InheritedRow {
     pub inherited_from: String,
     /// The line of work.
     pub thread_id: String,
-    /// Its ledger entries that say from whom they inherit.
+    /// Its ledger entries that mark what they inherit, and from whose work.
     pub marked: usize,
     /// Those that do not.
     pub unmarked: usize,

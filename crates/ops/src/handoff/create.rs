@@ -245,8 +245,8 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
     Ok(handoff)
 }
 
-/// Resolves the tracker. Returns the warnings. What is registered for a project that the caller does not reach is not told by
-/// a preview, nor by a refusal: neither its tracker nor whether there is such a project.
+/// Resolves the tracker. Returns the warnings. What is registered for a project that the caller does not reach is not
+/// disclosed by a preview, nor by a refusal: neither its tracker nor whether there is such a project.
 fn place(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -15,7 +15,7 @@ use crate::op::Env;
 use crate::saga::bring;
 use crate::task::change_quietly;
 
-/// The receiver has changed the task through the product: its issue follows as soon as somebody drives.
+/// After the receiver has changed the task through Baton: queues the update of its issue as a step.
 pub(crate) fn task_changed(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -57,7 +57,8 @@ fn is_ended(state: State) -> bool {
     !matches!(state, State::Planned | State::Pending | State::Offered | State::Accepted)
 }
 
-/// The hand-off has ended, and somebody opened or closed its issue since: the task's row follows. Says whether it had to.
+/// Reopens or closes the task after its issue was changed once the transfer had ended. Returns whether the task
+/// changed.
 pub(super) fn issue_changed(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -66,7 +67,7 @@ pub(super) fn issue_changed(
     by: &str,
 ) -> Result<bool, Failure> {
     let Some(id) = &known.task_id else { return Ok(false) };
-    // An issue that was never closed says nothing; and while we still have something to tell it, we know better.
+    // An issue that was never closed carries no news, and while updates for it are pending, its state is outdated.
     let settled = handoff_step::of(tx, &known.handoff_id)?
         .iter()
         .all(|step| step.kind == Kind::Double || Step::is_over(step));

@@ -75,8 +75,8 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
     Ok(())
 }
 
-/// Takes the sender's words out of tasks whose hand-off nobody has accepted yet: until then it is announced by id, sender and
-/// age only.
+/// Removes the sender's text from tasks whose transfer has not been accepted yet: until then it is announced by id,
+/// sender and age only.
 pub(crate) fn without_words(tx: &mut Tx<'_>, project_id: &str, tasks: &mut [Task]) -> Result<(), Failure> {
     for task in tasks.iter_mut().filter(|task| task.extra.contains_key("handoff_id")) {
         let Some(known) = handoff::by_task(tx, project_id, &task.task_id)? else { continue };

@@ -38,7 +38,7 @@ pub struct PreviewedTask {
     pub project_id: String,
     /// One line.
     pub subject: String,
-    /// What is to be done.
+    /// The work to do.
     pub description: String,
     /// Labels.
     pub tags: Vec<String>,

@@ -126,7 +126,7 @@ fn repo(
         return Err(Refusal::new(refusal::Kind::Conflict, "handoff_state", what, "make a new one").into());
     }
     if input.issues_github_repo.is_none() && !env.caller.grant.reaches(&handoff.to_project_id) {
-        // Where it would go is registered for a project that this token does not reach: neither told nor used.
+        // The tracker is registered for a project that this token does not reach: it is neither disclosed nor used.
         let what =
             format!("this token does not reach project {}, whose tracker it would be", handoff.to_project_id);
         let hint = "name the repository with --repo OWNER/REPO, or leave it to the receiver";

@@ -20,7 +20,7 @@ use crate::task::{change_quietly, insert as insert_task};
 /// The longest comment that is brought to an issue, in characters: GitHub takes 65,536 with what we add.
 const MAX_COMMENT: usize = 65_000;
 
-/// A step's call came back well: the hand-off and the task's row say so.
+/// Applies the result of a step's successful call to the transfer and the task's row.
 pub(crate) fn came(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -83,7 +83,7 @@ fn published(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Fa
     change_quietly(tx, &before, &known)
 }
 
-/// Somebody has said something about the task: the issue hears it.
+/// After a comment on the task: queues the same comment for its issue.
 pub(crate) fn task_commented(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -99,8 +99,7 @@ pub(crate) fn task_commented(
     comment_on_issue(tx, env, &known, &said)
 }
 
-/// The receiver closed the task through the product: a step of the hand-off completes it, in both projects, as soon as somebody
-/// drives.
+/// After the receiver has closed the task through Baton: queues a step that completes the transfer in both projects.
 pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task) -> Result<(), Failure> {
     let Some(known) = handoff::by_task(tx, &closed.project_id, &closed.task_id)? else { return Ok(()) };
     if !matches!(known.state, State::Offered | State::Accepted) {
@@ -202,8 +201,8 @@ impl Operation for TrackerEvent {
     }
 }
 
-/// An open issue that is not known but carries the marker of a hand-off that has another one: perhaps a double, which arrived
-/// after everybody had looked.
+/// An unknown open issue with the marker of a transfer that has another one: perhaps a duplicate that arrived after all
+/// checks.
 fn unknown(cx: &mut Cx<'_>, repo: &str, input: &TrackerEventInput) -> Result<TrackerEventOutput, Failure> {
     let Some(marked) = input.marker.as_deref().filter(|_| input.state == "open") else {
         return Ok(TrackerEventOutput { changed: false, handoff: None });

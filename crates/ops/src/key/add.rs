@@ -1,4 +1,4 @@
-//! `key_add`: list somebody's public key.
+//! `key_add`: adds an identity's public key to the project's list.
 
 use baton_model::id::check_identity;
 use baton_store::Failure;

@@ -65,7 +65,8 @@ impl Force<'_> {
     }
 }
 
-/// Lists a key. Another one that is listed already stays, unless force says why not: whoever replaces a key reads the mail.
+/// Adds a key to the list. Replacing another one needs force and a reason, because the holder of the new key can read
+/// the identity's mail. Returns whether the list changed.
 fn put(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

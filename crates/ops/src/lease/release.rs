@@ -140,7 +140,8 @@ fn is_elsewhere(env: &Env<'_>, own: &Session, lease: &Lease) -> bool {
     in_it && lease.place.as_ref().is_some_and(|place| ownership::is_held_elsewhere(env, own, place))
 }
 
-/// The leases that are meant. A pattern may be held by several; without force only one's own are.
+/// The leases that match an id, a prefix of one, or a pattern. A pattern may be held by several; without force only the
+/// caller's own are selected.
 fn select_leases(
     held: &[Lease],
     name: &str,

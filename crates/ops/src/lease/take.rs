@@ -84,7 +84,7 @@ pub struct TakeOutput {
     pub warnings: Vec<Warning>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
-    /// What a repeated request is told besides.
+    /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
 }
@@ -240,7 +240,7 @@ fn path_remark(
     Ok(patterns.iter().filter_map(remark).collect())
 }
 
-/// The lease that is wanted: one's own on the same pattern, made longer, or a new one.
+/// The lease to write: the caller's own on the same pattern, extended, or a new one.
 fn renewed_or_new(env: &mut Env<'_>, wish: &LeaseRequest<'_>, pattern: &str, held: &[Lease]) -> Lease {
     let new = Lease {
         project_id: wish.project_id.to_owned(),

@@ -32,7 +32,7 @@ pub struct StoreCheckOutput {
     pub next: Vec<Cow<'static, str>>,
 }
 
-/// What is to be done about damage.
+/// Next steps after damage was found.
 const NEXT: [&str; 3] = [
     "write no more to this store, and keep a copy of it as it is",
     "`baton restore FILE` puts the newest backup back; `baton --store FILE doctor` says beforehand whether it is sound",

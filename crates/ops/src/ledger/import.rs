@@ -169,7 +169,7 @@ impl Chain {
         Ok(delta)
     }
 
-    /// Compares the end with the project's row; where nothing vouches for it, the row is told.
+    /// Compares the end with the project's row; in an unverified import the row is corrected instead.
     fn end(&self, lines: &mut [NumberedLine]) -> Result<(), Refusal> {
         let count = lines.len();
         let row = lines.iter_mut().find_map(|line| match &mut line.content {

@@ -93,7 +93,7 @@ pub(crate) fn append_json(
     append(tx, env, author, kind, body)
 }
 
-/// The token that acts under a name that it is not bound to: the ledger says so with every entry.
+/// The token, if it acts under a name that it is not bound to; recorded with every entry.
 fn actor(env: &Env<'_>, author: &Author<'_>) -> Option<String> {
     let bearer = env.caller.grant.bearer.as_ref().filter(|bearer| bearer.identities.is_none())?;
     Some(bearer.actor()).filter(|actor| actor != author.identity)

@@ -1,5 +1,5 @@
-//! Keeping the indexes in step with memories: in the transaction that changes a memory, what can be done in the ledger is
-//! done, and what needs somebody outside is written down for the relay.
+//! Keeps the indexes in step with memories: the transaction that changes a memory does what can be done in the ledger,
+//! and queues in the outbox what needs an external service.
 
 use baton_model::effect::Effect;
 use baton_model::memory::Memory;
@@ -39,7 +39,7 @@ pub(crate) fn dropped(
     Ok(())
 }
 
-/// Keeps the vector that needs nobody.
+/// Stores the built-in hashing vector, which needs no external service.
 pub(super) fn embed(tx: &mut Tx<'_>, memory: &Memory, seq: i64) -> Result<(), Failure> {
     let packed = QuantizedVector::of(&hashing(&text_of(memory)));
     Ok(vector::put(tx, (&memory.project_id, &memory.memory_id), seq, HASHING, &packed)?)

@@ -52,7 +52,7 @@ impl Operation for Reindex {
         loop {
             let Cx { store, env } = &mut *cx;
             let from = after.clone();
-            // A page is a transaction: nobody who wants to write waits for all of them.
+            // One transaction for each page: writers do not wait for the whole run.
             let (ids, made) = store.write(&[&project_id], |tx| {
                 resolve::require(tx, &project_id)?;
                 if from.is_empty() {

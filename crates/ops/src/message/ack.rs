@@ -57,7 +57,7 @@ pub struct MailAckInput {
     pub body: String,
 }
 
-/// Answer of both. Acknowledging twice tells the sender once.
+/// Answer of both. Acknowledging twice notifies the sender once.
 #[derive(Serialize, Deserialize)]
 pub struct AckOutput {
     /// The project.

@@ -1,4 +1,4 @@
-//! Which message is meant, and whether it is anything to whoever asks.
+//! Finds the message that is meant, and checks that the caller takes part in it.
 
 use baton_model::id::{short, visible};
 use baton_model::message::{Message, Participation};
@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, agent, message};
 
 use crate::resolve;
 
-/// The message of this id or unique prefix, whoever it belongs to.
+/// The message of this id or unique prefix, without a check of its addressee.
 pub(super) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Message, Failure> {
     if let Some(found) = message::get(tx, project_id, id)? {
         return Ok(found);
@@ -46,7 +46,7 @@ pub(super) fn own(
     }
 }
 
-/// Why a message is not for somebody.
+/// The refusal for a message that is not addressed to the identity.
 fn not_yours(found: &Message, identity: &str, roles: &[String]) -> Refusal {
     let role = found.to_role.as_deref().filter(|_| found.to_project_id.is_none());
     match role {
@@ -67,7 +67,7 @@ fn not_yours(found: &Message, identity: &str, roles: &[String]) -> Refusal {
     }
 }
 
-/// The refusal for a message of a role that somebody else was given.
+/// The refusal for a role's message that another identity has taken.
 pub(super) fn role_taken(found: &Message) -> Refusal {
     Refusal::new(
         Kind::Conflict,

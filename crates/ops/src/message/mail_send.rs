@@ -256,7 +256,7 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
 
 type Text = (Option<String>, String, Option<Urgency>);
 
-/// Subject, body and urgency of what is to be sent. A hand-off message is completed and checked.
+/// Subject, body and urgency of a message. A hand-off message is completed and validated.
 fn text(input: &MailSendInput, kind: &'static str, envelope: &Envelope<'_>) -> Result<Text, Refusal> {
     let Some(handoff) = HandoffKind::from_word(kind) else {
         return match &input.content {
@@ -303,7 +303,7 @@ fn require_target(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     Err(resolve::unknown_project(project_id).into())
 }
 
-/// The receiver by the name that is known, and a warning when it is to wait for somebody who is not.
+/// Resolves the receiver to its registered name, with a warning when it is unknown and the message will wait for it.
 fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<Warning>), Failure> {
     let name = match &draft.to {
         Address::Role(_) => return Ok((draft.to.clone(), Vec::new())),
@@ -312,7 +312,7 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
     if let Some(known) = agent::first_name(tx, &draft.to_project, name)? {
         return Ok((Address::Identity(known), Vec::new()));
     }
-    // A reply goes back to whoever wrote, known here or not.
+    // A reply goes to the sender, registered or not.
     if is_bot(name) || draft.reply.is_some() {
         return Ok((draft.to.clone(), Vec::new()));
     }
@@ -328,7 +328,7 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
 }
 
 fn unknown_receiver(tx: &mut Tx<'_>, draft: &Draft, name: &str) -> Result<Refusal, Failure> {
-    // Who works in an isolated project is told to nobody outside.
+    // The names of an isolated project are not disclosed to other projects.
     let closed = draft.to_project != draft.from_project
         && project::get(tx, &draft.to_project)?.is_some_and(|project| project.is_isolated);
     let names = if closed { Vec::new() } else { agent::known_names(tx, &draft.to_project)? };

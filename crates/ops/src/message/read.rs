@@ -1,4 +1,4 @@
-//! `mail_read`: a message with its body; one for a role is taken by whoever reads it first.
+//! `mail_read`: a message with its body; reading one for a role takes it for the reader.
 
 use baton_model::message::{Message, Participation, View};
 use baton_model::refusal::{Kind, Refusal};

@@ -7,7 +7,7 @@ use super::find;
 use super::mail_send::MailSendInput;
 use crate::resolve;
 
-/// A reply: whom it goes to by itself, and its thread.
+/// A reply: its default receiver, and its thread.
 pub(super) struct Reply {
     pub(super) to: Address,
     pub(super) to_project: String,
@@ -33,7 +33,7 @@ pub(super) fn find(
         Participation::Sender => (&answered.to_identity, &answered.to_project_id),
         Participation::Receiver | Participation::Role => (&answered.from_identity, &answered.from_project_id),
     };
-    // Somebody else who is named is one of this project, unless another project is named too.
+    // A receiver that is named belongs to this project, unless another project is named too.
     let home = if input.to.is_some() { &None } else { home };
     let begun = answered.subject.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("re: "));
     let mut subject = if begun { answered.subject.clone() } else { format!("Re: {}", answered.subject) };

@@ -138,7 +138,7 @@ fn check(input: &SendInput) -> Result<&'static str, Refusal> {
     Ok(kind)
 }
 
-/// A signal to somebody who was never here waits for them; a slip in the name is told while it can still be recalled.
+/// A signal to an unknown identity waits for it; the warning suggests similar names while it can still be retracted.
 fn unknown_receiver(tx: &mut Tx<'_>, project_id: &str, to: &str) -> Result<Vec<Warning>, Failure> {
     if is_bot(to) || agent::first_name(tx, project_id, to)?.is_some() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! `mail_threads`: what a project writes about, newest first, for somebody who looks on.
+//! `mail_threads`: the mail threads of a project, newest first, for observers.
 
 use baton_model::message::Message;
 use baton_model::time::Timestamp;

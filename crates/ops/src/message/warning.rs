@@ -1,4 +1,4 @@
-//! What a sender is told along with what was sent.
+//! Warnings for the sender of a message.
 
 use serde::{Deserialize, Serialize};
 

@@ -247,7 +247,8 @@ fn choose_id(store: &mut Store, caller: &Caller, input: &InitInput, root: &str) 
     Ok(id)
 }
 
-/// A repository that names a project which is there already would be told its hand-offs, and write into it.
+/// The refusal for a repository that names an existing project: it would receive that project's transfers, and write
+/// into it.
 fn claims_another(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
@@ -304,7 +305,7 @@ impl RegistrationInput<'_> {
         parse_issues_repo(self.input.remote.as_deref()?, self.enterprise).ok()
     }
 
-    /// Whether a tracker of the document counts: the user said so, or it is the repository that the user cloned.
+    /// Whether a tracker of the document counts: the user confirmed it, or it is the repository that the user cloned.
     fn is_confirmed(&self, repo: &str) -> bool {
         self.input.document_trusted || self.own_repo().is_some_and(|own| is_same_repo(&own, repo))
     }

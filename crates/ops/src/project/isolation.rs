@@ -1,4 +1,5 @@
-//! What of an isolated project is told outside of it, and of others inside: that they are there, and nothing that was said.
+//! The visibility of isolated projects, from outside and from inside: that other projects exist is shown, their content
+//! is not.
 
 use baton_store::{Failure, project};
 

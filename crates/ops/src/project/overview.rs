@@ -38,7 +38,7 @@ fn usual() -> usize {
 pub struct OverviewRow {
     /// The project.
     pub project_id: String,
-    /// Whether it is isolated, so that nothing else is told of it.
+    /// Whether it is isolated, so that its content is not shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_isolated: bool,
     /// Its sessions that were not released.

@@ -77,7 +77,7 @@ impl Earlier {
         holds || own.started_at > self.baton.created_at
     }
 
-    /// To whom it is offered.
+    /// The addressee of its baton.
     pub(crate) fn address(&self) -> Address<'_> {
         Address { identity: self.baton.to_identity.as_deref(), role: self.baton.to_role.as_deref() }
     }
@@ -193,7 +193,8 @@ pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &Earlier, next: &str) -> Resul
     move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
 }
 
-/// Keeps a packet that came after the baton was taken: as a note of the session that left it, once, and its holder is told.
+/// Keeps a packet that arrived after the baton was taken: once, as a note of the session that left the baton. Its
+/// holder gets a signal.
 pub(crate) fn keep_late(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

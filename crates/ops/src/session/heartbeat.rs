@@ -42,7 +42,7 @@ pub struct HeartbeatOutput {
     pub identity: String,
     /// The session.
     pub session_id: String,
-    /// When it was last heard of.
+    /// Time of its last heartbeat.
     pub last_heartbeat: String,
 }
 
@@ -53,8 +53,8 @@ impl Operation for Heartbeat {
     type Input = HeartbeatInput;
     type Output = HeartbeatOutput;
 
-    /// Kept beside the ledger where somebody does that, and written to it only now and then. Written relaxed: a crash of the
-    /// machine may lose it, and nothing is lost by that. The last verb stays what it was.
+    /// Keeps the heartbeat outside the ledger where the host can, and writes it to the ledger only now and then.
+    /// Written relaxed: a crash of the machine may lose it, which is harmless. The last verb stays what it was.
     fn run(input: HeartbeatInput, cx: &mut Cx<'_>) -> Result<HeartbeatOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         if cx.env.host.keeps_beats()
@@ -91,8 +91,8 @@ impl HeartbeatOutput {
     }
 }
 
-/// Keeps a heartbeat beside the ledger, which is only asked whether the session is open. Nothing where it belongs into the ledger:
-/// the ledger heard of the session too long ago, nobody else keeps heartbeats, or there is something to refuse.
+/// Keeps a heartbeat outside the ledger, which is read only to check that the session is open. `None` if it must go to
+/// the ledger: the persisted heartbeat is too old, the host keeps none, or there is something to refuse.
 fn keep_beside(
     input: &HeartbeatInput,
     cx: &mut Cx<'_>,

@@ -49,7 +49,7 @@ pub struct LeftBaton {
     pub summary: String,
     /// Where it stands.
     pub state: State,
-    /// Whom it is for: a name, or the address of a role.
+    /// The addressee: a name, or the address of a role.
     pub to: Option<String>,
     /// When it was left.
     pub created_at: Timestamp,

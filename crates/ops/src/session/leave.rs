@@ -10,7 +10,7 @@ use baton_store::{Failure, Tx, baton, project};
 use crate::ledger::{Author, append};
 use crate::op::Env;
 
-/// Whom a baton is offered to; nobody in particular by default.
+/// The addressee of a baton; none by default.
 #[derive(Default)]
 pub(crate) struct Address<'a> {
     pub(crate) identity: Option<&'a str>,

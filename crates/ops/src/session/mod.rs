@@ -61,7 +61,7 @@ pub(crate) struct Releaser<'a> {
     pub successor: Option<&'a str>,
 }
 
-/// Releases a session and says so in the ledger. A wrap is its own entry and does not come through here.
+/// Releases a session and records that in the ledger. A wrap is an entry of its own and does not come through here.
 pub(crate) fn release(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -86,7 +86,7 @@ pub(crate) fn release(
     crate::task::let_go(tx, env, released, by.reason, by.successor)
 }
 
-/// Leaves a signal for who lost a session to somebody: who it was, and why.
+/// Leaves a signal for the holder of a released session: the identity that took over, and why.
 pub(crate) fn notify(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -233,7 +233,7 @@ pub(crate) fn again(
     if !known.is_open() || is_bot(wish.identity) {
         return Ok(known);
     }
-    // Callers of one name and place who say nothing of their process are one caller, as far as can be told.
+    // Callers of one name and place without a known process cannot be distinguished, so they count as one.
     if bearer::is_own(env, &known) && known.place == env.caller.place {
         return Ok(known);
     }

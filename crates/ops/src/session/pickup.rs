@@ -369,7 +369,7 @@ fn own_pickup(tx: &mut Tx<'_>, own: &Session) -> Result<Option<String>, Failure>
     Ok(None)
 }
 
-/// Releases somebody who has to yield, and leaves them a signal saying by whom when they were still at work.
+/// Releases a session that has to yield; one that was preempted by force gets a signal that names its successor.
 fn oust(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -42,7 +42,7 @@ const INSTRUCTION_OVER: &str = "This repeats an answer that holds no more: `sinc
 /// Answer of `hd_exec`.
 #[derive(Serialize, Deserialize)]
 pub struct Bundle {
-    /// What a repeated request is told besides.
+    /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
     /// The project.
@@ -158,7 +158,7 @@ pub enum InProgress {
         session: String,
         /// Whose it is.
         identity: String,
-        /// Whether it was heard of just now.
+        /// Whether its heartbeat is within the live cut-off.
         live: bool,
     },
 }

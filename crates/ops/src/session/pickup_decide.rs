@@ -54,8 +54,8 @@ fn idle_bot(
     Ok(if idle.len() == 1 { idle.pop() } else { None })
 }
 
-/// The baton that is meant: the named one, else the newest that `from_session` left, else the project's newest that
-/// is not spent and not addressed to somebody else.
+/// The baton to pick up: the named one, else the newest that `from_session` left, else the project's newest that is not
+/// spent and not addressed to another identity.
 fn find(
     tx: &mut Tx<'_>,
     input: &PickupInput,
@@ -115,7 +115,7 @@ fn predecessor(
     Ok(newest.into_iter().find(|s| Some(s.session_id.as_str()) != own))
 }
 
-/// What the first four steps come to.
+/// The outcome of the first four steps.
 pub(super) struct Decision {
     pub(super) own: Registered,
     pub(super) found: Option<Baton>,
@@ -197,7 +197,7 @@ pub(super) fn decide(
     Ok(Decision { own, found, claim, predecessor, predecessor_yields, waiting_for_others })
 }
 
-/// A claimed baton's refusal names the project's other batons that nobody alive holds.
+/// For a claimed baton, the refusal also lists the project's other batons without a live holder.
 fn other_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton, refusal: Refusal) -> Failure {
     if refusal.code != "baton_claimed" {
         return refusal.into();

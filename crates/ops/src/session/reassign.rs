@@ -77,7 +77,7 @@ impl Operation for Reassign {
             resolve::require(tx, &project_id)?;
             let mut given = resolve::session_by_id(tx, &project_id, &input.session)?;
             if !bearer::is_own(env, &given) {
-                // Ending somebody else's session is force, whatever it is called.
+                // Ending another caller's session needs the scope operator, as an explicit force does.
                 env.caller.grant.require(Scope::Operator)?;
             }
             if !given.is_open() {

@@ -57,7 +57,7 @@ pub struct StartOutput {
     pub delta_id: Option<String>,
     /// Whether it is the session that the caller had already.
     pub resumed: bool,
-    /// What a repeated request is told besides.
+    /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
     /// The card's reminders, under the name that they have in a pickup.

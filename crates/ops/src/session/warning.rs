@@ -1,4 +1,4 @@
-//! What the caller of a session's verb is told besides the answer.
+//! Warnings for the caller of a session's verb.
 
 use baton_model::accounting::{Remark, RemarkKind};
 use serde::{Deserialize, Serialize};

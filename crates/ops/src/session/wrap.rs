@@ -94,7 +94,7 @@ pub struct WrapOutput {
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
-    /// What a repeated request is told besides.
+    /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
 }
@@ -138,7 +138,7 @@ impl Operation for Wrap {
     }
 }
 
-/// A role that nobody can have is no reason to refuse a wrap, but one to say so.
+/// An unknown role does not refuse a wrap; it adds a warning.
 fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Warning>, Failure> {
     let Some(role) = role else { return Ok(None) };
     let known =
@@ -313,7 +313,7 @@ pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Fa
     }
 }
 
-/// Releases a session as wrapped. The wrap itself is the entry in the ledger that says so.
+/// Releases a session as wrapped; the wrap is its own entry in the ledger.
 pub(crate) fn close(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -333,7 +333,8 @@ fn close_as(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, by: String) -
     crate::task::let_go(tx, env, own, reason, None)
 }
 
-/// The same for another agent, which is no sign of life: the ledger says who it was and why, and the session's agent is told.
+/// The same for another agent's session, without counting as a heartbeat: the ledger records the actor and the reason,
+/// and the session's agent gets a signal.
 fn close_by_force(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -98,7 +98,8 @@ pub(super) fn message(
     Ok(build(kind, &work, &envelope, bounded::budget_of(found.agent_role.as_deref()))?)
 }
 
-/// What of a context a message tells. The router has no key: of a sensitive task it tells that there is something to read.
+/// The part of a context that goes into a message. The router has no key: for a sensitive task it says only that there
+/// is something to read.
 fn told(found: &Task, context: &Map<String, Value>) -> Map<String, Value> {
     if !sealed::is_sensitive(found) {
         return context.clone();

@@ -91,7 +91,7 @@ pub struct ClaimTaskOutput {
     /// Whether what the packet holds is encrypted where it is kept.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
-    /// What a repeated request is told besides.
+    /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,
 }
@@ -165,7 +165,7 @@ impl Operation for ClaimTask {
             };
             let mut plain = found.clone();
             if let Some(plain) = &mut plain {
-                // Before it is taken: nobody holds what they cannot read.
+                // Decrypted before the claim: a caller that cannot read a task cannot claim it.
                 secret::open(env.host, plain, author.identity)?;
             }
             let task = match found {
@@ -218,7 +218,8 @@ fn lease(input: &ClaimTaskInput) -> Result<Lease, Refusal> {
     Ok(Lease { span: span?, while_alive: input.while_alive })
 }
 
-/// The first that is ready and wanted, and that nobody else was given.
+/// The task to claim: the first that the router gave to the caller, else the first ready one that matches and is
+/// assigned to no other agent.
 fn first(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

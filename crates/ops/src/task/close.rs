@@ -178,7 +178,7 @@ fn late_words(input: &CloseInput, known: &Task) -> Option<String> {
     (!words.is_empty()).then(|| words.join("\n"))
 }
 
-/// Tells the assignee of a task that another caller closes.
+/// Notifies the assignee of a task that another caller closes.
 fn tell_assignee(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -1,4 +1,4 @@
-//! Claims that end by themselves: with their session, or because nobody was heard of.
+//! Claims that expire: with their session, or without heartbeats.
 
 use baton_model::delta::Kind;
 use baton_model::route;
@@ -63,8 +63,8 @@ pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Resul
     Ok(found)
 }
 
-/// The task as it is once its claim is over: open again, with whoever had it on record, and with the message that is to go
-/// out once more. `why` it failed makes it an attempt.
+/// The task after its claim has ended: open again, with its holder recorded as `previous_agent`, and with its message
+/// queued to be sent again. A `why` counts as a failed attempt.
 pub(super) fn freed(task: &Task, why: Option<&str>, now: i64) -> Task {
     let mut free = Task { claim: None, updated_at: now, ..task.clone() };
     free.previous_agent = task.claim.as_ref().map(|claim| claim.by.clone()).or(free.previous_agent);

@@ -60,8 +60,8 @@ pub struct RouteInput {
     pub human: Option<String>,
 }
 
-/// Answer of `task_route`: what was given to whom, what waits and why, what was blocked after too many attempts, what was
-/// given back, and what the agent asked for has and did not begin yet.
+/// Answer of `task_route`: assignments made, tasks that wait and why, tasks blocked after too many attempts, tasks
+/// given back, and what the requested agent holds and has not begun.
 #[derive(Serialize, Deserialize)]
 pub struct RouteOutput {
     /// The project.
@@ -127,7 +127,7 @@ impl Operation for Route {
         };
         for step in planned.steps {
             let done = if input.dry_run { Some(json!({})) } else { carry_out(cx, &out, &step, &policy)? };
-            // Somebody was faster: the next pass sees what is left to do.
+            // Another process has changed the task since: the next pass plans it anew.
             let Some(done) = done else { continue };
             let mut row = step.row();
             if let (Value::Object(row), Value::Object(done)) = (&mut row, done) {

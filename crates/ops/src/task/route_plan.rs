@@ -36,9 +36,9 @@ pub(super) struct Ask<'a> {
 pub(super) enum Step {
     /// The task goes to an agent.
     Give { task: Box<Task>, to: String, max_tasks: i64, scores: Value },
-    /// Nobody can take it. `news`: that is to be written down; `tell`: a human is to be told.
+    /// No agent can take it. `news`: the reason is to be recorded; `tell`: a human is to be notified.
     Wait { task: Box<Task>, why: String, news: bool, tell: bool, scores: Value },
-    /// It was asked for by its id, and is nothing that can be given to anybody now.
+    /// It was requested by id, and cannot be assigned in its present state.
     Unready { task: Box<Task>, why: String },
     /// It was tried too often.
     Block { task: Box<Task>, scores: Value },
@@ -248,7 +248,7 @@ fn candidates(
     Ok(agent::list(tx, project_id)?.into_iter().map(candidate).collect())
 }
 
-/// How many tasks everybody has.
+/// Number of claimed tasks by identity.
 pub(super) fn claims(tx: &mut Tx<'_>, project_id: &str) -> Result<BTreeMap<String, i64>, Failure> {
     let mut claims: BTreeMap<String, i64> = BTreeMap::new();
     for (by, count) in task::claimers(tx, project_id)? {

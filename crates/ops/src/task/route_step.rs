@@ -15,7 +15,7 @@ use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
 use crate::op::Env;
 
-/// The task as it is now, if it can still be given to somebody.
+/// The current row of the task, if it can still be assigned as planned.
 fn still(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>, Failure> {
     let found = task::get(tx, &planned.project_id, &planned.task_id)?;
     Ok(found.filter(|task| {
@@ -50,7 +50,7 @@ pub(super) fn give(
     Ok(Some(json!({ "message_id": message_id, "token": given.claim_token })))
 }
 
-/// Writes down that it waits and why, and tells a human where the policy is given.
+/// Records that it waits and why, and notifies a human if the policy is given.
 pub(super) fn wait(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -73,7 +73,7 @@ pub(super) fn wait(
     Ok(Some(json!({})))
 }
 
-/// Blocks a task that was tried too often, and tells a human with all attempts attached.
+/// Blocks a task after too many attempts, and notifies a human with all attempts attached.
 pub(super) fn block(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

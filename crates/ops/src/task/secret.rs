@@ -24,7 +24,7 @@ pub(super) struct Secret {
 }
 
 impl Secret {
-    /// Puts them in place; refused when somebody else has changed them since they were decrypted.
+    /// Writes the decrypted contexts back; refused with `task_changed` if they changed since they were decrypted.
     pub(super) fn put(&self, known: &Task, wanted: &mut Task) -> Result<(), Refusal> {
         if contexts(known) != self.before {
             return Err(Refusal::new(
@@ -78,7 +78,7 @@ pub(super) fn fresh(cx: &mut Cx<'_>, project: Option<&str>, task: &mut Task) -> 
     Ok(())
 }
 
-/// Encrypts for everybody whose key is listed.
+/// Encrypts for every key that is listed.
 fn seal(cx: &mut Cx<'_>, project_id: &str, plain: &Task) -> Result<Contexts, Failure> {
     plain.check_unsealed()?;
     let keys = cx.store.read(|tx| Ok(key::list(tx, project_id)?))?;

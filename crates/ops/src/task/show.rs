@@ -49,7 +49,8 @@ impl Operation for Show {
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        // Who can read what is sensitive about it sees it; everybody else sees for whom it is.
+        // A reader of a sensitive task gets its contexts decrypted; other callers see only for which identities it is
+        // encrypted.
         let reader = resolve::identity(cx.env.caller, None).ok();
         let Cx { store, env } = cx;
         let host = env.host;

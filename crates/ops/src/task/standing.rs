@@ -1,8 +1,8 @@
-//! Where tasks stand, kept up with every change: whoever asks what is ready reads a column.
+//! Whether tasks are ready or blocked, updated with every change, so that a query for ready tasks reads a column.
 //!
-//! A task is blocked by a gate of its own that holds, or by one that an ancestor passes on. An ancestor passes on what it
-//! waits for outside of itself: what it waits for among its own parts does not hold those parts back, or nobody could ever
-//! begin.
+//! A task is blocked by a gate of its own that holds, or by one that an ancestor passes on. An ancestor passes on what
+//! it waits for outside of its own subtree: its dependencies on its own parts do not block those parts, which would be
+//! a deadlock.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! One way to change a task: check, write, work out where everything stands, say so in the ledger.
+//! The one way to change a task: check, write, update which tasks are ready, record it in the ledger.
 
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
@@ -53,8 +53,8 @@ pub(super) fn again(tx: &mut Tx<'_>, known: Task) -> Result<Task, Failure> {
     Ok(task::get(tx, &known.project_id, &known.task_id)?.unwrap_or(known))
 }
 
-/// Refuses a writer that has lost its lease, or that would write over somebody who holds one. A lease of its own without a
-/// session is renewed by the write.
+/// Refuses a writer that has lost its lease, or a write to a task that another holds under a live one. The
+/// write renews the writer's own lease.
 pub(super) fn hold(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

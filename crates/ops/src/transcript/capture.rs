@@ -186,7 +186,7 @@ impl CaptureJob<'_> {
         Ok(last.is_some_and(|last| env.now.saturating_sub(last.created_at) < PAUSE))
     }
 
-    /// A failure is told even where another hook kept the work first: the two run side by side.
+    /// Records a failure even if another hook kept the work first: the two run concurrently.
     fn tell_failure(
         &self,
         tx: &mut Tx<'_>,
@@ -236,7 +236,7 @@ impl CaptureJob<'_> {
         for open in session::open(tx, project_id)?.into_iter().filter(is_here) {
             if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
         }
-        // Of several that the agent began, nobody can say which the conversation is: it gets one of its own.
+        // If the agent began several sessions, the one of the conversation is unknown: none of them is used.
         match (own.pop(), own.is_empty(), captured.pop()) {
             (Some(own), true, _) | (_, _, Some(own)) => return Ok(In::Open(own)),
             (Some(_), false, None) => return Ok(In::None),
@@ -266,7 +266,7 @@ impl CaptureJob<'_> {
         }
     }
 
-    /// A session for an agent that never began one itself. It claims nothing and replaces nobody.
+    /// A session for an agent that never began one itself. It claims nothing and replaces no session.
     fn registered(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Session, Failure> {
         let named = resolve::identity(env.caller, None)?;
         bearer::require_free(tx, env, project_id, &named)?;

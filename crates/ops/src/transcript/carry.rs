@@ -106,7 +106,8 @@ impl Operation for Continue {
                 identity: meant.format.id(),
                 to: Address::default(),
                 again: false,
-                // Whoever goes on with a conversation names it: none is guessed to be the same.
+                // Offered without an addressee: whether two conversations are the same is never guessed, so it has to
+                // be named.
                 is_alone: false,
             };
             let mut left = importing.import(tx, env)?;
@@ -159,7 +160,8 @@ fn project_of(cx: &mut Cx<'_>, named: Option<&str>, meant: &Meant) -> Result<Str
     resolve::project_id(cx.store, caller, named)
 }
 
-/// Releases a holder whose process has ended without a word, so that nobody waits for it to go stale.
+/// Releases a holder whose process has ended without releasing its session, so that the baton is free before the
+/// session goes stale.
 fn release_the_gone(tx: &mut Tx<'_>, env: &mut Env<'_>, held: &Baton, by: &str) -> Result<(), Failure> {
     let Some(id) = &held.holder_session_id else { return Ok(()) };
     let Some(mut holder) = session::get(tx, &held.project_id, id)? else { return Ok(()) };

@@ -26,8 +26,8 @@ impl View {
     /// The view of a call, from the project that it names, else from the one it stands in. A name that is no project's is a
     /// folder's, and narrows only.
     pub(super) fn of(cx: &mut Cx<'_>, named: Option<&str>) -> Result<Self, Failure> {
-        // Over a socket the transcripts are the server's, and the caller's machine is another or not told. Of the same folder on
-        // several machines, an isolated project's counts.
+        // Over a socket the transcripts are the server's, and the caller's machine is another or unknown. Of the same
+        // folder on several machines, an isolated project's counts.
         let machine = (!cx.env.host.is_served()).then(|| cx.env.caller.place.machine.clone());
         let (owners, isolated) = cx.store.read(|tx| {
             let owners: HashMap<String, (String, bool)> = project::owners(tx, machine.as_deref())?

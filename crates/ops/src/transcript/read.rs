@@ -13,7 +13,7 @@ use super::find::{Meant, meant};
 use super::own_sessions::own_sessions;
 use crate::op::Cx;
 
-/// Which transcript is wanted, and what is to be made of it.
+/// Which transcript to read, and the form of the packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wish {

@@ -1,20 +1,20 @@
-//! What stands beside the ledger: heartbeats that are kept elsewhere, and those who want to hear of every commit.
+//! Observers of the store: a cache of heartbeats outside the ledger, and notifications of every commit.
 
 use baton_model::time::Millis;
 
 use crate::state::State;
 
-/// A keeper beside the ledger. It is asked inside transactions and told between them, so it answers from memory and waits for
-/// nobody.
+/// A heartbeat cache beside the ledger, notified of commits. It is called inside transactions and between them, so it
+/// answers from memory and never blocks.
 pub trait CommitObserver: Send + Sync {
-    /// When this session was last heard of, in epoch milliseconds; nothing where only the ledger knows.
+    /// Time of the session's cached heartbeat, in epoch milliseconds; none if only the ledger has one.
     fn heard_at(&self, session_id: &str) -> Option<Millis>;
 
-    /// Told what was committed. It may get lost: nothing may depend on it.
+    /// Called after a commit. Notifications may be lost: nothing may depend on them.
     fn committed(&self, notes: Vec<CommitEvent>);
 }
 
-/// Something that a transaction changed, told after its commit.
+/// A committed change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CommitEvent {
     /// The ledger of a project has come so far.

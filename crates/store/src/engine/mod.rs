@@ -40,8 +40,8 @@ pub(crate) enum Mode {
     Relaxed,
 }
 
-/// Takes a project's row, and with it the next number of its ledger. First in every numbered write: whoever holds the row is
-/// the project's one writer until the commit.
+/// Locks a project's row and takes the next number of its ledger. First in every numbered write: the lock makes the
+/// transaction the project's only writer until the commit.
 pub(crate) const TAKE: &str =
     "UPDATE project SET seq = seq + 1 WHERE project_id = $1 RETURNING seq, chain_head";
 
@@ -120,8 +120,8 @@ pub(crate) trait Engine: Send {
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault>;
     /// Runs a statement and returns how many rows it changed.
     fn execute(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, Fault>;
-    /// Runs a statement of which nobody asks how many rows it changed. On a server it travels with the next question, and
-    /// its failure is that one's.
+    /// Executes without returning the affected-row count. On a server it is pipelined with the next query, which fails
+    /// with it.
     fn send(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         self.execute(sql, params).map(drop)
     }

@@ -10,7 +10,7 @@ use super::{Engine, Mode, Numbers, Savepoint};
 pub(crate) struct Connection {
     pub(crate) engine: Box<dyn Engine>,
     batch: Option<Batch>,
-    /// Who keeps heartbeats besides, and hears of commits; without it nothing is noted.
+    /// The commit observer and heartbeat cache; without it no changes are queued.
     pub(crate) beside: Option<Arc<dyn CommitObserver>>,
     /// After how many further steps of writes the next one fails.
     #[cfg(feature = "fail")]
@@ -23,7 +23,7 @@ struct Batch {
     savepoint: Savepoint,
     /// Why the whole batch is lost; whatever was answered from it did not happen.
     broken: Option<Fault>,
-    /// What its transactions changed, told when all of it is committed.
+    /// Changes of its transactions, sent to the observer after the commit of the whole.
     notes: Vec<CommitEvent>,
 }
 
@@ -125,7 +125,7 @@ impl Connection {
     pub(crate) fn undo(&mut self, cause: Option<&Fault>) {
         let lost = self.lost();
         let Some(batch) = &mut self.batch else {
-            // A connection that cannot roll back is broken; the next transaction on it finds out and says so.
+            // A connection that cannot roll back is broken; the next transaction on it reports that.
             let _ = self.engine.rollback();
             return;
         };

@@ -74,8 +74,8 @@ impl Store {
         Ok(Self { session: Connection::new(engine), target: target.clone(), migrations })
     }
 
-    /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit), until it is told
-    /// `None`. For tests that break every step.
+    /// Makes the store fail after so many further steps of writes (a statement is one, so is the commit); `None` turns
+    /// it off. For tests that break every step.
     #[cfg(feature = "fail")]
     pub fn fail_after(&mut self, steps: Option<u32>) {
         self.session.steps_left = steps;
@@ -166,7 +166,7 @@ impl Store {
         tx.finish(answer)
     }
 
-    /// From now on sessions are read with the heartbeats that are kept beside the ledger, and commits are told to their keeper.
+    /// Sets the observer: sessions are read with its heartbeats, and it is notified of commits.
     pub fn observe(&mut self, beside: Arc<dyn CommitObserver>) {
         self.session.beside = Some(beside);
     }
@@ -241,8 +241,8 @@ impl Store {
         }
     }
 
-    /// Lets the planner count the rows again, after imports and the like. Does nothing on PostgreSQL, which does so by itself
-    /// and whose `ANALYZE` would go through the tables of everybody in the database.
+    /// Lets the planner count the rows again, after imports and the like. Does nothing on PostgreSQL, which does so by
+    /// itself and whose `ANALYZE` would go through the tables of all users of the database.
     pub fn analyze(&mut self) -> Result<(), Failure> {
         if self.kind() == "postgres" {
             return Ok(());

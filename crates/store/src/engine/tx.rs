@@ -94,8 +94,8 @@ impl<'a> Tx<'a> {
         self.run(params, |session| session.engine.execute(sql, params))
     }
 
-    /// Runs a statement of which nobody asks how many rows it changed. A server is not waited for: the statement travels with
-    /// the next question, at the latest with the commit, and where it fails, that one does, and nothing is kept.
+    /// Executes without returning the affected-row count; pipelined on PostgreSQL. It is sent with the next query, at
+    /// the latest with the commit, which fails with it, and then nothing is stored.
     pub fn execute_deferred(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         if self.reads_only() {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
@@ -103,9 +103,9 @@ impl<'a> Tx<'a> {
         self.run(params, |session| session.engine.send(sql, params))
     }
 
-    /// Announces the questions that the closure asks, so that a server answers all of them in one round trip; whoever asks one of
-    /// them afterwards, in the same words and before anything is written, has the answer of this moment. Inside the closure every
-    /// question fails: nothing can be built on an answer that is not there yet. Without a server it is not even called.
+    /// Prefetches the queries that the closure makes, in one round trip. The same query, made afterwards and before any
+    /// write, gets the prefetched rows. Inside the closure every query fails, so no query can depend on the result of
+    /// another. On SQLite the closure is not called.
     pub fn prefetch(&mut self, questions: impl FnOnce(&mut Tx<'_>)) {
         if !self.is_sqlite() && !self.foreseeing {
             self.foreseeing = true;
@@ -119,14 +119,14 @@ impl<'a> Tx<'a> {
         self.session.engine.kind() != "postgres"
     }
 
-    /// Notes a change for those who are told after the commit, where there is anybody.
+    /// Queues a notification for the commit observer, if there is one.
     pub(crate) fn note(&mut self, note: impl FnOnce() -> CommitEvent) {
         if self.session.beside.is_some() {
             self.notes.push(note());
         }
     }
 
-    /// When a session was last heard of that the ledger last heard of at `kept_at`.
+    /// The later of the persisted heartbeat, `kept_at`, and the cached one.
     pub(crate) fn heard_at(&self, session_id: &str, kept_at: Millis) -> Millis {
         latest(kept_at, self.session.beside.as_ref().and_then(|beside| beside.heard_at(session_id)))
     }

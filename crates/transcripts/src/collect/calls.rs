@@ -18,12 +18,12 @@ const MAX_ENDED: usize = 256;
 const MAX_COMMANDS: usize = 100;
 /// Of the commands kept, this many are simply the last ones.
 const FRESH_COMMANDS: usize = 40;
-/// A list of so many commands is told as it is.
+/// A list of at most so many commands is kept whole.
 const SHORT_LIST: usize = 12;
 const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 const MAX_SAMPLE: usize = 100;
-/// So many calls of a category are told.
+/// Number of sample calls for each category.
 const SAMPLES: usize = 3;
 
 /// A call that has not ended.
@@ -154,7 +154,7 @@ impl Calls {
     ) -> Option<(Vec<Edit>, Location)> {
         let key = key(&outcome.id, at);
         let Some(open) = self.open.iter().rev().find(|open| open.key == key) else {
-            // Some versions tell of changed files under an id that no call had.
+            // Some versions report changed files under an id that no call had.
             let news = !outcome.edits.is_empty() && outcome.ok == Some(true) && !self.ended.contains(&key);
             return news.then(|| (outcome.edits.clone(), at.clone()));
         };
@@ -265,7 +265,7 @@ impl Open {
 
     /// The call on one line.
     pub fn label(&self) -> String {
-        // A todo list is told as the plan.
+        // A todo list is rendered as the plan.
         let is_list = self.category == Category::Task && self.target.starts_with("- [");
         match (&self.category, self.target.is_empty() || is_list) {
             (_, true) => self.name.clone(),

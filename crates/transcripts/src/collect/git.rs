@@ -36,7 +36,7 @@ impl GitState {
         }
     }
 
-    /// The tool itself told of a commit: what had been changed is in it, or it is not known.
+    /// The tool itself reported a commit: whether uncommitted changes are left is unknown.
     pub fn committed_by_the_tool(&mut self) {
         self.dirty = None;
     }

@@ -349,8 +349,8 @@ impl<'r> Collector<'r> {
         told
     }
 
-    /// A decision of which the user speaks later in other words may hold no more: it is told before those words, and as
-    /// a decision no more. Gives whether there was one.
+    /// Takes back the decisions that the user speaks of later in other words, since they may no longer hold: each
+    /// becomes a remark before those words. Returns whether there was one.
     fn reopen(&mut self, words: &str, at: &Location) -> bool {
         let same = |known: &StandingDecision| known.at != *at && prose::speaks_of(words, &known.named);
         let mut found = false;

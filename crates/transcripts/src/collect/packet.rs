@@ -109,7 +109,7 @@ pub struct Text {
 /// An item of the plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Task {
-    /// What is to be done.
+    /// The item.
     pub title: String,
     /// Its state.
     pub status: String,
@@ -225,7 +225,7 @@ pub struct Message {
     pub at: String,
 }
 
-/// What the transcript tells of git.
+/// What the transcript shows of git.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Git {
     /// Branch.

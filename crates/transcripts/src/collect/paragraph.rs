@@ -15,7 +15,7 @@ pub enum RequestProgress {
 }
 
 impl RequestProgress {
-    /// What the events told.
+    /// Derives it from the events.
     pub fn of(all: &Collector<'_>) -> Self {
         match (all.answered, all.replied) {
             (_, true) => Self::Answered,
@@ -90,7 +90,7 @@ fn gist(text: &str) -> String {
         line.push_str(if item { unmarked(one) } else { one });
         in_list = item;
     }
-    // An answer that is nothing but code is told as it is.
+    // An answer that is nothing but code is kept as it is.
     if line.is_empty() { text.replace("```", " ").replace("~~~", " ") } else { line }
 }
 

@@ -8,7 +8,7 @@ const MAX_OF_USER: usize = 60;
 const MAX_OF_AGENT: usize = 80;
 /// How many passages of one message keep their weight.
 const HEAVY_OF_ONE: usize = 4;
-/// The longest answer that is told with its question, in bytes.
+/// The longest answer that is kept with its question, in bytes.
 const MAX_SHORT_ANSWER: usize = 60;
 
 /// A passage, and when it was said.
@@ -33,7 +33,8 @@ pub struct Remarks {
 }
 
 impl Remarks {
-    /// Passages of one message of the user. A word or two after a question of the agent is told with the question.
+    /// Adds the passages of one message of the user. A word or two after a question of the agent is added to the
+    /// question.
     pub fn user(&mut self, message: &str, passages: Vec<Passage>, at: &Location) {
         let asked = self.asked.take();
         let short = message.trim();

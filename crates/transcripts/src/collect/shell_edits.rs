@@ -2,8 +2,8 @@
 
 use crate::event::{Change, Edit};
 
-/// The changes of a command line that succeeded, as far as its words tell them for sure: nothing with patterns,
-/// variables, whole folders, or files outside of the project.
+/// The file changes of a command line that succeeded, where they are certain: nothing with patterns, variables, whole
+/// folders, or files outside of the project.
 pub fn edits(command: &str) -> Vec<Edit> {
     let line = command.split_once("<<").map_or(command, |(before, here)| {
         let first = here.lines().next().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use crate::shared::shell::is_test;
 
-/// How much a command matters to whoever goes on.
+/// How much a command matters for the continuation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Importance {
     /// It only looked.
@@ -126,8 +126,8 @@ pub fn core(command: &str) -> &str {
     first.split(" 2>").next().unwrap_or(first).trim()
 }
 
-/// Whether the success of one command makes the failure of another good: it is the same, or it runs the same tests and
-/// only tells them in another way, or more tests than those.
+/// Whether the success of one command makes the failure of another good: it is the same, or it runs the same tests with
+/// other output, or more tests than those.
 pub fn makes_good(failed: &str, passed: &str) -> bool {
     if core(failed) == core(passed) {
         return true;
@@ -147,7 +147,7 @@ pub fn makes_good(failed: &str, passed: &str) -> bool {
         })
 }
 
-/// Flags of test runners by which the same tests are told in another way.
+/// Flags of test runners that change only how results are printed.
 const TELLING: &[&str] = &[
     "-q",
     "-qq",

@@ -172,7 +172,7 @@ fn begin(tell: &mut EventEmitter<'_>, update: &Json<'_>) {
     tell.call(one);
 }
 
-/// A call of a tool whose name says nothing: the protocol tells what kind it is.
+/// A call of a tool with an unspecific name: its category comes from the protocol.
 fn by_kind<'a>(id: &'a str, title: &'a str, update: &'a Json<'a>) -> Call<'a> {
     let kind = update.get("kind").str().unwrap_or_default();
     let known = match kind {

@@ -15,7 +15,7 @@ const SIZE: usize = 8 * 1024;
 const LARGEST: usize = 1024 * 1024;
 /// How much of the piece before is among the words of the next one, so that a phrase across the cut is found.
 const OVERLAP: usize = 160;
-/// A word that nobody can ask for stands between entries: no phrase goes from one into the next.
+/// Separator between entries, which no query can contain: a phrase never matches across two entries.
 const BETWEEN: &str = " \u{e000} ";
 /// Begins an entry in the packed text. Cleaned text has no control characters.
 const MARK: char = '\u{1}';
@@ -27,7 +27,7 @@ pub struct Passage {
     pub words: String,
     /// What [`entries`] reads: its entries, packed.
     pub packed: Vec<u8>,
-    /// Tells whether the passage is the same as before. The same text gives the same mark in every version.
+    /// Hash of the passage, to detect a change. The same text gives the same hash in every version.
     pub mark: i64,
 }
 

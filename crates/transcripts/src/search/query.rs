@@ -1,4 +1,4 @@
-//! What somebody types to find a session.
+//! Parses a search query for sessions.
 
 use super::words::words;
 

@@ -7,7 +7,7 @@ use crate::shared::call;
 use crate::shared::json::Json;
 use crate::shared::tell::{CallEnd, EventEmitter};
 
-/// Tells the blocks of a message of the agent; a plain string is a block of text.
+/// Emits the blocks of an agent's message; a plain string is a block of text.
 pub fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
     tell.assistant(content.str().unwrap_or_default());
     for (at, block) in content.items().iter().enumerate() {
@@ -26,7 +26,7 @@ pub fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
     }
 }
 
-/// Tells the results in a message; one without an id belongs to the oldest call that has none yet.
+/// Emits the results in a message; one without an id belongs to the oldest open call.
 pub fn results(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
     for block in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
         let oldest = || tell.waiting().map(|open| open.id.clone());

@@ -114,7 +114,7 @@ pub fn plan(name: &str, args: &Json<'_>) -> Option<Vec<PlanItem>> {
     sets.then(|| PLANS.iter().find_map(|key| plan::of(args.get(key)))).flatten()
 }
 
-/// Some tools do several kinds of work, told by a `command` beside the path.
+/// Some tools do several kinds of work, distinguished by a `command` beside the path.
 fn category(name: &str, args: &Json<'_>) -> Category {
     let category = tool::category(name);
     if category != Category::Edit && category != Category::Write {
@@ -143,7 +143,7 @@ pub fn command<'a>(args: &'a Json<'a>) -> Cow<'a, str> {
 }
 
 fn target<'a>(category: &Category, args: &'a Json<'a>) -> Cow<'a, str> {
-    // A search is told by its pattern, not by the folder that it looks through.
+    // A search is labelled by its pattern, not by the folder.
     let pattern = || args.first(PATTERNS).filter(|_| *category == Category::Search);
     if let Some(found) = pattern().or_else(|| args.first(PATHS)) {
         return Cow::Borrowed(found);

@@ -26,8 +26,8 @@ const ENOUGH: usize = 64;
 pub struct Links {
     /// Whether an entry is named by `id` and `parentId`, and not by `uuid` and `parentUuid`.
     pub by_id: bool,
-    /// Whether lines that begin with this type can be links. Most bytes are not conversation: those lines are told
-    /// without parsing. Where `id` names an entry, only these are entries: other lines have an `id` too.
+    /// Whether lines that begin with this type can be links. Most bytes are not conversation: those lines are
+    /// recognised without parsing. Where `id` names an entry, only these are entries: other lines have an `id` too.
     pub of: fn(&str) -> bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Links {
 #[derive(Debug, Default)]
 pub struct Chain {
     marked: BitSet,
-    /// Lines that cannot be read, of which nothing tells whether they belong to it: their reader complains.
+    /// Lines that cannot be read, so that it is unknown whether they belong to it: their reader complains.
     damaged: BitSet,
     lines: usize,
     /// Nothing links the lines: all are taken, in their order.

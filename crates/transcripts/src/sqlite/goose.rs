@@ -2,7 +2,7 @@
 
 use super::{Cell, Db, Fault, Select, Sessions};
 
-/// A session as its row tells it.
+/// A row of the sessions.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     /// Its id.

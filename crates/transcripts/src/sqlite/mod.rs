@@ -52,7 +52,7 @@ pub fn header(found: &TranscriptFile, fill: impl FnOnce(&Db, &mut Header) -> Res
     }
 }
 
-/// What tells whether a database has changed.
+/// The stamp of a database, to detect a change.
 pub fn stamp(path: &Path) -> Stamp {
     open::stamp(path)
 }

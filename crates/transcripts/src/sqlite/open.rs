@@ -68,8 +68,8 @@ pub fn is_database(head: &[u8]) -> bool {
 
 /// Opens a database read-only.
 ///
-/// A database with a write-ahead log is read through it. Where there is none to be read, nobody is writing: then the
-/// file is opened as one that does not change, or SQLite would make the log and its index beside it.
+/// Opens a database read-only, together with its write-ahead log. Without a log there is no writer: then it is opened
+/// as immutable, or SQLite would create the log and its index beside it.
 pub fn open(path: &Path) -> Result<Db, Fault> {
     let mut head = [0; 100];
     let whole = File::open(path).and_then(|mut file| file.read_exact(&mut head));

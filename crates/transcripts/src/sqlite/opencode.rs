@@ -3,7 +3,7 @@
 use super::{Cell, Db, Fault, Row, Select, Sessions};
 use crate::event::PlanItem;
 
-/// A session as its row tells it.
+/// A row of the sessions.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     /// Its id.

@@ -2,7 +2,7 @@
 
 use super::{Db, Fault, Select, Sessions};
 
-/// A thread as its row tells it.
+/// A row of the threads.
 #[derive(Debug, Clone, Default)]
 pub struct Thread {
     /// Its id.

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use crate::cli::task::Fields;
 
-/// Tasks of this project, as the issue tracker Beads shows them
+/// Manage this project's tasks with the commands of the issue tracker Beads
 #[derive(clap::Parser)]
 #[command(
     name = "bd",
@@ -14,19 +14,19 @@ use crate::cli::task::Fields;
     max_term_width = 100
 )]
 pub struct Bd {
-    /// Answer with JSON
+    /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Say nothing but errors
+    /// Print nothing but errors
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Who acts; else BEADS_ACTOR or BD_ACTOR
+    /// Name to act under; defaults to BEADS_ACTOR or BD_ACTOR
     #[arg(long, global = true, value_name = "NAME")]
     pub actor: Option<String>,
-    /// Taken and passed over: Baton has one store
+    /// Accepted and ignored: Baton has one store
     #[arg(long, global = true, value_name = "PATH", hide = true)]
     pub db: Option<String>,
-    /// Taken and passed over
+    /// Accepted and ignored
     #[arg(long, global = true, hide = true)]
     pub no_daemon: bool,
     #[command(subcommand)]
@@ -36,210 +36,210 @@ pub struct Bd {
 /// Filters of several commands.
 #[derive(clap::Args)]
 pub struct Filters {
-    /// Only this assignee
+    /// Only issues assigned to this name
     #[arg(long, short)]
     pub assignee: Option<String>,
-    /// Only this priority
+    /// Only issues of this priority
     #[arg(long, short, value_parser = crate::cli::priority)]
     pub priority: Option<i64>,
-    /// Only this type
+    /// Only issues of this type
     #[arg(long = "type", short = 't')]
     pub issue_type: Option<String>,
-    /// All of these labels
+    /// Only issues with all of these labels, separated by commas
     #[arg(long = "label", alias = "labels", short, value_delimiter = ',')]
     pub labels: Vec<String>,
-    /// At least one of these labels
+    /// Only issues with at least one of these labels, separated by commas
     #[arg(long, value_delimiter = ',')]
     pub label_any: Vec<String>,
-    /// Only tasks that want this role
+    /// Only issues for this role
     #[arg(long)]
     pub agent_role: Option<String>,
-    /// At least one of these tags
+    /// Only issues with at least one of these tags, separated by commas
     #[arg(long, value_delimiter = ',')]
     pub tags: Vec<String>,
-    /// Only parts of this one
+    /// Only subtasks of this issue
     #[arg(long)]
     pub parent: Option<String>,
-    /// At most so many; 0 for all
+    /// Maximum number of results; 0 for all
     #[arg(long = "limit", short = 'n')]
     pub limit: Option<u32>,
 }
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Register this folder; Beads' own flags are taken and passed over
+    /// Register this folder; Beads' own flags are accepted and ignored
     Init {
-        /// Id of the project
+        /// Project id
         #[arg(long, short)]
         prefix: Option<String>,
-        /// Taken and passed over
+        /// Accepted and ignored
         #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<String>,
     },
     /// Create an issue
     #[command(alias = "new")]
     Create(Box<Create>),
-    /// Create four linked issues: build, test, fix if need be, verify
+    /// Create four linked issues: build, test, fix if needed, verify
     Increment {
-        /// What is built
+        /// Title: what to build
         title: String,
-        /// The verification of the increment before
+        /// Verification issue of the previous increment
         #[arg(long)]
         after: Option<String>,
-        /// Print the id of the verification alone
+        /// Print only the verification issue's id
         #[arg(long)]
         silent: bool,
     },
     /// Show issues
     #[command(alias = "view")]
     Show {
-        /// Ids
+        /// Issue ids
         #[arg(required = true)]
         ids: Vec<String>,
-        /// Everything; JSON always has everything
+        /// Show everything; JSON always has everything
         #[arg(long, alias = "long")]
         full: bool,
     },
-    /// Change issues
+    /// Update issues
     Update(Box<Update>),
     /// List issues
     List {
         #[command(flatten)]
         filters: Filters,
-        /// Only these statuses, separated by commas
+        /// Only issues with one of these statuses, separated by commas
         #[arg(long, short)]
         status: Option<String>,
-        /// Only issues of nobody
+        /// Only unassigned issues
         #[arg(long)]
         no_assignee: bool,
-        /// Closed ones too
+        /// Include closed issues
         #[arg(long)]
         all: bool,
     },
-    /// List what is ready, by priority, then oldest first
+    /// List ready issues by priority, then oldest first
     Ready {
         #[command(flatten)]
         filters: Filters,
-        /// Only issues of nobody
+        /// Only unassigned issues
         #[arg(long, short)]
         unassigned: bool,
-        /// Only what this agent may take
+        /// Only issues this agent may take
         #[arg(long)]
         for_agent: Option<String>,
-        /// Claim the first
+        /// Claim the first of them
         #[arg(long)]
         claim: bool,
-        /// KEY=VALUE of the metadata
+        /// Only issues with this metadata, as KEY=VALUE
         #[arg(long)]
         metadata_field: Option<String>,
-        /// The order is always this one
+        /// Accepted and ignored: the order is always the same
         #[arg(long, value_parser = ["priority"])]
         sort: Option<String>,
     },
-    /// List what waits
+    /// List blocked issues
     Blocked {
-        /// At most so many; 0 for all
+        /// Maximum number of results; 0 for all
         #[arg(long, short = 'n')]
         limit: Option<u32>,
     },
     /// Close issues
     #[command(alias = "done")]
     Close(Close),
-    /// Open closed issues again
+    /// Reopen closed issues
     Reopen {
-        /// Ids
+        /// Issue ids
         #[arg(required = true)]
         ids: Vec<String>,
-        /// Why
+        /// Reason
         #[arg(long, short)]
         reason: Option<String>,
     },
-    /// Dependencies
+    /// Manage dependencies
     #[command(args_conflicts_with_subcommands = true)]
     Dep {
         #[command(subcommand)]
         verb: Option<Dep>,
-        /// This issue …
+        /// Issue that blocks the other
         id: Option<String>,
-        /// … blocks that one
+        /// Issue that is blocked
         #[arg(long, value_name = "ID")]
         blocks: Option<String>,
     },
     /// Add a comment
     Comment {
-        /// Id
+        /// Issue id
         id: String,
-        /// The text
+        /// Text of the comment
         #[arg(required = true)]
         text: Vec<String>,
     },
     /// List comments, or add one: `comments add ID TEXT`
     Comments {
-        /// An id; or `add`, an id and the text
+        /// Issue id; or `add`, an issue id and the text
         #[arg(required = true)]
         words: Vec<String>,
     },
-    /// Labels: `label add ID LABEL`, `label remove ID LABEL`, `label list ID`
+    /// Manage labels: `label add ID LABEL`, `label remove ID LABEL`, `label list ID`
     Label {
-        /// add, remove or list
+        /// What to do: add, remove or list
         #[arg(value_parser = ["add", "remove", "list"])]
         verb: String,
-        /// Id
+        /// Issue id
         id: String,
-        /// Labels
+        /// Labels to add or remove
         labels: Vec<String>,
     },
-    /// List issues that mention all words
+    /// List issues that mention all of the given words
     Search {
-        /// Words
+        /// Words that must all occur
         #[arg(required = true)]
         words: Vec<String>,
-        /// At most so many; 0 for all
+        /// Maximum number of results; 0 for all
         #[arg(long, short = 'n')]
         limit: Option<u32>,
-        /// Only this status
+        /// Only issues with this status
         #[arg(long, short)]
         status: Option<String>,
     },
-    /// Count issues by where they stand
+    /// Count issues by state
     #[command(alias = "status")]
     Stats,
-    /// Count issues, in groups if wanted
+    /// Count issues, optionally in groups
     Count {
-        /// Only this status
+        /// Only issues with this status
         #[arg(long, short)]
         status: Option<String>,
-        /// By status
+        /// Group by status
         #[arg(long)]
         by_status: bool,
-        /// By type
+        /// Group by type
         #[arg(long)]
         by_type: bool,
-        /// By priority
+        /// Group by priority
         #[arg(long)]
         by_priority: bool,
-        /// By assignee
+        /// Group by assignee
         #[arg(long)]
         by_assignee: bool,
-        /// By label
+        /// Group by label
         #[arg(long)]
         by_label: bool,
     },
-    /// Write every issue as a line of JSON
+    /// Export every issue as a line of JSON
     Export {
-        /// A file, in place of standard output
+        /// File to write to; defaults to standard output
         #[arg(long, short)]
         output: Option<String>,
     },
-    /// Take issues in from a file
+    /// Import issues from a file
     Import {
-        /// The file
+        /// File to import
         #[arg(long, short)]
         input: Option<String>,
-        /// The file
+        /// File to import
         #[arg(conflicts_with = "input")]
         path: Option<String>,
-        /// Check and count only
+        /// Check and count without importing anything
         #[arg(long)]
         dry_run: bool,
     },
@@ -247,59 +247,59 @@ pub enum Command {
 
 #[derive(clap::Args)]
 pub struct Create {
-    /// The title
+    /// Title of the issue
     pub title: Option<String>,
-    /// The title
+    /// Title of the issue
     #[arg(long = "title", value_name = "T", conflicts_with = "title")]
     pub named: Option<String>,
     #[command(flatten)]
     pub fields: Fields,
-    /// An id of your own
+    /// Id to use instead of a generated one
     #[arg(long)]
     pub id: Option<String>,
-    /// ID or TYPE:ID, separated by commas; blocks:ID means that the new one blocks that one
+    /// Dependencies, separated by commas: ID or TYPE:ID; with blocks:ID the new issue blocks that one
     #[arg(long, value_delimiter = ',')]
     pub deps: Vec<String>,
-    /// Not exported as work
+    /// Do not export the issue as work
     #[arg(long)]
     pub ephemeral: bool,
-    /// Taken and passed over
+    /// Accepted and ignored
     #[arg(long, hide = true)]
     pub force: bool,
-    /// Print the id alone
+    /// Print only the id
     #[arg(long)]
     pub silent: bool,
 }
 
 #[derive(clap::Args)]
 pub struct Update {
-    /// Ids
+    /// Issue ids
     #[arg(required = true)]
     pub ids: Vec<String>,
     #[command(flatten)]
     pub fields: Fields,
-    /// The title
+    /// Title of the issue
     #[arg(long)]
     pub title: Option<String>,
-    /// The status
+    /// Status of the issue
     #[arg(long, short)]
     pub status: Option<String>,
-    /// A line to be added to the notes
+    /// Line to append to the notes
     #[arg(long)]
     pub append_notes: Option<String>,
-    /// Labels to be added
+    /// Labels to add, separated by commas
     #[arg(long, value_delimiter = ',')]
     pub add_label: Vec<String>,
-    /// Labels to be taken away
+    /// Labels to remove, separated by commas
     #[arg(long, value_delimiter = ',')]
     pub remove_label: Vec<String>,
-    /// Labels in place of those before
+    /// Labels that replace the existing ones, separated by commas
     #[arg(long, value_delimiter = ',')]
     pub set_labels: Option<Vec<String>>,
-    /// Merge JSON objects key by key
+    /// Merge the JSON objects key by key instead of replacing them; null removes a key
     #[arg(long)]
     pub merge: bool,
-    /// Claim it, alone
+    /// Claim it for yourself
     #[arg(long)]
     pub claim: bool,
     /// Print nothing
@@ -309,22 +309,22 @@ pub struct Update {
 
 #[derive(clap::Args)]
 pub struct Close {
-    /// Ids
+    /// Issue ids
     #[arg(required = true)]
     pub ids: Vec<String>,
-    /// Why
+    /// Reason
     #[arg(long, short)]
     pub reason: Option<String>,
-    /// Although something holds it back
+    /// Close even if something blocks it
     #[arg(long, short)]
     pub force: bool,
-    /// Name what became ready
+    /// List the issues that became ready
     #[arg(long)]
     pub suggest_next: bool,
-    /// Claim the next that is ready
+    /// Claim the next ready issue
     #[arg(long)]
     pub claim_next: bool,
-    /// How it went
+    /// Outcome
     #[arg(long, value_parser = ["pass", "fail"])]
     pub result: Option<String>,
     /// What was done: a JSON object
@@ -334,44 +334,44 @@ pub struct Close {
 
 #[derive(Subcommand)]
 pub enum Dep {
-    /// The first depends on the second
+    /// Make one issue depend on another
     Add {
-        /// The one that depends
+        /// Issue that depends on the other
         id: String,
-        /// What it depends on
+        /// Issue it depends on
         #[arg(required_unless_present_any = ["blocked_by", "depends_on"])]
         on: Option<String>,
-        /// What it depends on
+        /// Issue it depends on
         #[arg(long)]
         blocked_by: Option<String>,
-        /// What it depends on
+        /// Issue it depends on
         #[arg(long)]
         depends_on: Option<String>,
-        /// The type
+        /// Type of dependency
         #[arg(long = "type", short = 't', default_value = "blocks")]
         kind: String,
     },
-    /// Take a dependency away
+    /// Remove a dependency
     #[command(alias = "rm")]
     Remove {
-        /// The one that depends
+        /// Issue that depends on the other
         id: String,
-        /// What it depends on
+        /// Issue it depends on
         on: String,
     },
-    /// Show the tree
+    /// Show an issue's dependencies as a tree
     Tree {
-        /// Id
+        /// Issue id
         id: String,
-        /// down (what it depends on) or up
+        /// Direction: down (what it depends on) or up (what depends on it)
         #[arg(long, value_parser = ["down", "up"], default_value = "down")]
         direction: String,
     },
-    /// List what it depends on
+    /// List what an issue depends on
     List {
-        /// Id
+        /// Issue id
         id: String,
     },
-    /// Look for circles
+    /// Find dependency cycles
     Cycles,
 }

@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 use crate::app::{App, Format};
 use crate::error::{CliError, said};
 
-/// Speak as the issue tracker Beads does: `bd create`, `bd ready --json` and so on
+/// Use the commands of the issue tracker Beads: `bd create`, `bd ready --json` and so on
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct Args {
-    /// A command of bd with its flags; `--help` lists them
+    /// Command of bd with its flags; `--help` lists the commands
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     args: Vec<String>,
 }
@@ -70,7 +70,7 @@ fn identity(actor: &str) -> String {
     if name.is_empty() { baton_model::id::BOT.to_owned() } else { name.to_owned() }
 }
 
-/// Tells what went wrong in Beads' shape. Its exit code is 1 for everything.
+/// Prints an error in Beads' shape; the exit status is always 1.
 fn fail(ended: &CliError, json: bool, envelope: bool) -> Result<(), CliError> {
     use std::io::Write;
     let error = &ended.to_json()["error"];

@@ -119,7 +119,7 @@ fn filtered(filters: Filters) -> Value {
     })
 }
 
-/// A list as a bare array; that there is more is told beside it.
+/// Prints a list as a bare array; a remark on standard error says when there are more.
 fn listed(name: &str, input: Value, out: &mut Out<'_>) -> Result<(), CliError> {
     let answer = out.call(name, input)?;
     out.say(shape::issues(&answer["items"]), lines)?;

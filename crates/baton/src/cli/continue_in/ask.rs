@@ -54,7 +54,7 @@ fn asks(app: &App) -> bool {
 fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), CliError> {
     let agents = args.agent.iter().cloned().collect();
     let listed = app.run::<List>(&ListInput { agents, ..ListInput::default() })?;
-    // Those of this folder first, so that Enter does not take another one's.
+    // Transcripts of this folder first, so that Enter does not take one of another folder.
     let here = app.caller().git_root.or(app.caller().folders.first().cloned()).map(PathBuf::from);
     let is_here = |row: &Row| {
         let cwd = row.cwd.as_deref().map(Path::new);

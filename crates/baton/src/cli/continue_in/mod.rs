@@ -24,7 +24,7 @@ use crate::launch::native::{self, Places, Turns, WrittenSession};
 use crate::launch::{self, Call, Launch, Prompt, Tool};
 use crate::{process, render};
 
-/// Continue a session of any coding agent in another one, from where it stopped
+/// Continue a session of any coding agent in another, from where it stopped
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
@@ -34,39 +34,39 @@ pub struct Args {
     /// Tool to continue in: claude, codex, gemini, copilot, opencode, …
     #[arg(long = "in", value_name = "TOOL")]
     to: Option<String>,
-    /// Tool that wrote the session
+    /// Tool that wrote the session: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
-    /// Show the command; start nothing. The hand-off is recorded and waits
+    /// Print the command without running it; the hand-off is recorded and waits
     #[arg(long)]
     print: bool,
-    /// Write the conversation as a session of the tool itself, and take that up
+    /// Write the conversation as one of the tool's own sessions and resume that
     #[arg(long, conflicts_with = "fresh")]
     native: bool,
-    /// Begin a new session even where the tool could take up its own
+    /// Start a new session even if the tool could resume its own
     #[arg(long)]
     fresh: bool,
-    /// Size of the document: tokens (2000) or bytes (2KiB)
+    /// Maximum size of the document, in tokens (2000) or bytes (2KiB)
     #[arg(long, value_name = "N|NKiB")]
     budget: Option<String>,
-    /// minimal, standard, verbose or full
+    /// Level of detail: minimal, standard, verbose or full
     #[arg(long, value_name = "P")]
     preset: Option<String>,
     #[command(flatten)]
     summarize: Summarize,
-    /// What the tool may do without asking: plan, ask, edits, full, or same as the session
+    /// What the tool may do without asking: plan, ask, edits, full, or the same as in the session
     #[arg(long, value_name = "M", value_parser = ["plan", "ask", "edits", "full", "same"])]
     mode: Option<String>,
-    /// Folder to work in, in place of the session's
+    /// Folder to work in; defaults to the session's
     #[arg(long, value_name = "DIR")]
     cd: Option<PathBuf>,
-    /// Take over from whoever continues it already
+    /// Take over from whoever is already continuing it
     #[arg(long)]
     force: bool,
-    /// Why force is used; written into the ledger
+    /// Reason for using --force; recorded in the ledger
     #[arg(long, value_name = "T")]
     why: Option<String>,
-    /// Arguments for the tool itself
+    /// Arguments to pass to the tool
     #[arg(last = true, value_name = "ARGS")]
     more: Vec<String>,
 }
@@ -302,7 +302,7 @@ fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<()
     }
 }
 
-/// What Baton is told when the tool calls it: whose work this is.
+/// Environment variables that identify the session to Baton when the tool calls it.
 fn vars(recorded: &ContinueOutput, app: &App) -> Vec<(&'static str, String)> {
     let mut vars = vec![
         ("BATON_PROJECT", visible(&recorded.project_id)),

@@ -21,16 +21,16 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::{host, render};
 
-/// Show one real hand-off in a throw-away directory; needs nothing installed
+/// Show one real hand-off in a temporary directory; needs nothing installed
 #[derive(clap::Args)]
 pub struct Args {
-    /// Show work handed from one repository to another: with GitHub's issues, which an emulator plays, and with nothing but Baton
+    /// Show work handed from one repository to another: through GitHub issues, emulated locally, and with Baton alone
     #[arg(long)]
     cross_project: bool,
-    /// Play it in your own store, and leave the baton to you: on the page of `baton serve`, or for `baton pickup`
+    /// Run it in your own store and leave the baton for you: on the page of `baton serve`, or for `baton pickup`
     #[arg(long, conflicts_with = "cross_project")]
     live: bool,
-    /// Keep the directory
+    /// Keep the directory afterwards
     #[arg(long)]
     keep: bool,
 }
@@ -125,7 +125,7 @@ impl Stage {
         App::new(self.config(who, surface, &self.repo, from), Format::Text, from.color, from.quiet)
     }
 
-    /// The settings of somebody who works in a folder of the stage.
+    /// The settings of a participant that works in a folder of the stage.
     fn config(&self, who: &str, surface: &str, folder: &Path, from: &App) -> Config {
         let own = from.config.clone();
         let (store, server, redis) = match self.is_live {
@@ -272,7 +272,7 @@ fn sessions(app: &mut App) -> Result<String, CliError> {
     Ok(render::table(&listed.items.iter().map(row).collect::<Vec<_>>()))
 }
 
-/// What somebody is told who wants the baton that another holds.
+/// The refusal of a pickup of a baton that another session holds.
 fn too_late(stage: &Stage, app: &App) -> String {
     let refused = stage.app("Lola", "gemini_cli", app).run::<Pickup>(&PickupInput::default());
     refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |ended| ended.text())

@@ -31,43 +31,43 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Leave work for another project: a task with its packet
+    /// Hand work to another project: a task with its packet
     Create(Box<Create>),
-    /// List the hand-offs that this project sent or received
+    /// List the hand-offs this project has sent or received
     List {
-        /// Only this state: offered, accepted, completed, declined, cancelled, …
+        /// Only hand-offs in this state: offered, accepted, completed, declined, cancelled, …
         #[arg(long, value_name = "S")]
         state: Option<String>,
     },
     /// Show a hand-off or a baton with its packet
     Show {
-        /// Id of a hand-off or a baton, or a unique prefix
+        /// Hand-off or baton id, or a unique prefix
         id: String,
     },
-    /// Take a hand-off
+    /// Accept a hand-off
     Accept(Answer),
-    /// Say no to a hand-off
+    /// Decline a hand-off
     Decline(Ending),
-    /// Finish a hand-off: the sender hears the result, the task is closed
+    /// Complete a hand-off: tell the sender the result and close the task
     Complete(Ending),
-    /// Take a hand-off back
+    /// Cancel a hand-off that you sent
     Cancel(Answer),
-    /// Try a failed hand-off again, or drive a pending one on
+    /// Retry a failed hand-off, or push a pending one forward
     Retry(RetryArgs),
-    /// Bring a hand-off's local task into GitHub, under the same id
+    /// Publish a hand-off's local task to GitHub under the same id
     Publish(Publish),
-    /// Show a session's hand-off document: what it wrapped, else what it has left so far
+    /// Show a session's hand-off document: what it wrapped, or what it has recorded so far
     FromSession {
-        /// The session, by its id or a unique prefix
+        /// Session id or a unique prefix
         session_id: String,
-        /// Size: tokens (2000) or bytes (2KiB)
+        /// Maximum size of the document, in tokens (2000) or bytes (2KiB)
         #[arg(long, value_name = "N|NKiB")]
         budget: Option<String>,
-        /// minimal, standard, verbose or full
+        /// Level of detail: minimal, standard, verbose or full
         #[arg(long, value_name = "P")]
         preset: Option<String>,
     },
-    /// Turn a session of any coding agent into a document that the next can start from
+    /// Turn a session of any coding agent into a document the next agent can start from
     FromTranscript(Box<FromTranscript>),
 }
 
@@ -77,7 +77,7 @@ struct Answer {
     id: String,
     #[command(flatten)]
     who: ActingIdentity,
-    /// Result or reason, for the other side to read
+    /// Result or reason to tell the other side
     #[arg(long, value_name = "T")]
     result: Option<String>,
 }
@@ -86,10 +86,10 @@ struct Answer {
 struct Ending {
     #[command(flatten)]
     answer: Answer,
-    /// End what another has accepted; for operators
+    /// End a hand-off that someone else has accepted; for operators
     #[arg(long, requires = "why")]
     force: bool,
-    /// Why force is used; written into the ledger
+    /// Reason for using --force; recorded in the ledger
     #[arg(long, value_name = "T", requires = "force")]
     why: Option<String>,
 }
@@ -111,7 +111,7 @@ struct Publish {
     /// Issue tracker, as owner/repo
     #[arg(long, value_name = "O/R")]
     repo: Option<String>,
-    /// Show the issue that would be made; write nothing
+    /// Show the issue that would be created without writing anything
     #[arg(long)]
     dry_run: bool,
 }
@@ -120,55 +120,55 @@ struct Publish {
 struct Create {
     #[command(flatten)]
     who: ActingIdentity,
-    /// Project that is to do it
+    /// Project to hand the work to
     #[arg(long, value_name = "PROJECT")]
     to: String,
-    /// One line: the title of the task
+    /// Title of the task, in one line
     #[arg(long, value_name = "T")]
     subject: String,
-    /// Project that it comes from; else the working directory's
+    /// Project that hands the work over; defaults to the working directory's
     #[arg(long, value_name = "PROJECT")]
     from: Option<String>,
-    /// What is to be done, or - for standard input
+    /// What needs to be done, or - for standard input
     #[arg(long, value_name = "T|-", default_value = "")]
     description: String,
-    /// Issue tracker, as owner/repo, in place of what the registry says
+    /// Issue tracker, as owner/repo; overrides the registry
     #[arg(long, value_name = "O/R")]
     repo: Option<String>,
     /// Use the embedded tracker, whatever the registry says
     #[arg(long, conflicts_with = "repo")]
     local: bool,
-    /// Label of the task
+    /// Label for the task; may be repeated
     #[arg(long = "tag", value_name = "T")]
     tags: Vec<String>,
-    /// critical, high, normal, low, or 0 to 4
+    /// Priority: critical, high, normal, low, or 0 to 4
     #[arg(long, value_name = "P")]
     priority: Option<String>,
-    /// Where it comes from, as name=value
+    /// Source of the work (repository, ref, documents), as name=value; may be repeated
     #[arg(long = "link", value_name = "K=V", value_parser = link)]
     links: Vec<(String, String)>,
     /// Hand-off packet: a JSON file, or - for standard input
     #[arg(long, value_name = "F")]
     packet: Option<String>,
-    /// Identity that it is for
+    /// Identity to address it to
     #[arg(long, value_name = "N")]
     to_identity: Option<String>,
-    /// Role that it is for
+    /// Role to address it to
     #[arg(long, value_name = "R")]
     to_role: Option<String>,
-    /// Identity or role whose session is seeded; else who it is for
+    /// Identity or role whose session is seeded; defaults to the addressee
     #[arg(long, value_name = "NAME")]
     seed_agent: Option<String>,
-    /// Task of the session that is seeded; else handoff-…
+    /// Task of the seeded session; defaults to handoff-…
     #[arg(long, value_name = "ID")]
     seed_task: Option<String>,
-    /// Expires when nobody has taken it for so long, such as 7d
+    /// Expire if nobody accepts it within this span: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     expires_in: Option<String>,
-    /// Show what would be written; write nothing
+    /// Show what would be written without writing anything
     #[arg(long)]
     dry_run: bool,
-    /// Makes a retry return the same hand-off
+    /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
 }
@@ -178,27 +178,27 @@ struct FromTranscript {
     /// Session id, a unique prefix, `latest`, or a path to a transcript
     #[arg(default_value = "latest")]
     id: String,
-    /// Tool that wrote it: claude, codex, gemini, …
+    /// Tool that wrote the session: claude, codex, gemini, …
     #[arg(long, value_name = "A")]
     agent: Option<String>,
-    /// Tool that is to continue
+    /// Tool that should continue
     #[arg(long, value_name = "TOOL")]
     to: Option<String>,
-    /// Size: tokens (2000) or bytes (2KiB)
+    /// Maximum size of the document, in tokens (2000) or bytes (2KiB)
     #[arg(long, value_name = "N|NKiB")]
     budget: Option<String>,
-    /// minimal, standard, verbose or full
+    /// Level of detail: minimal, standard, verbose or full
     #[arg(long, value_name = "P")]
     preset: Option<String>,
-    /// markdown, json (the packet) or jsonl (its events, a line each)
+    /// Output format: markdown, json (the packet) or jsonl (its events, one per line)
     #[arg(long, value_name = "F", default_value = "markdown", value_parser = ["markdown", "json", "jsonl"])]
     format: String,
     #[command(flatten)]
     summarize: Summarize,
-    /// File to write to, in place of standard output
+    /// File to write to; defaults to standard output
     #[arg(short, value_name = "FILE")]
     output: Option<String>,
-    /// Replace a file that is there; never a store
+    /// Overwrite an existing file; never a store
     #[arg(long, requires = "output")]
     overwrite: bool,
 }
@@ -296,7 +296,7 @@ fn advance(action: Action, ending: Ending, app: &mut App) -> Result<(), CliError
     let Answer { id, who, result } = answer;
     let advanced =
         app.run::<Advance>(&AdvanceInput { id, action, identity: who.identity, result, force, why })?;
-    // The tracker hears of it now if it can, else later.
+    // The tracker is updated now if possible, else later.
     app.drive(&advanced.handoff.handoff.handoff_id, SPAN / 3)?;
     app.show(&advanced, |advanced| {
         let handoff = &advanced.handoff.handoff;

@@ -13,61 +13,61 @@ use crate::render;
 /// What a new task and a changed one both may be given.
 #[derive(clap::Args)]
 pub struct Fields {
-    /// What is to be done; - reads it from standard input
+    /// What needs to be done, or - for standard input
     #[arg(long, short, value_name = "T")]
     description: Option<String>,
-    /// How it is to be built
+    /// How to build it
     #[arg(long, value_name = "T")]
     design: Option<String>,
-    /// When it counts as done
+    /// Acceptance criteria
     #[arg(long, value_name = "T")]
     acceptance: Option<String>,
-    /// Anything else
+    /// Notes: anything else worth knowing
     #[arg(long, value_name = "T")]
     notes: Option<String>,
-    /// 0 (now) to 4 (some day), or P0 to P4
+    /// Priority, from 0 (now) to 4 (some day), or P0 to P4
     #[arg(long, short, value_name = "P", value_parser = crate::cli::priority)]
     priority: Option<i64>,
-    /// task, bug, feature, epic, chore, …
+    /// Type of task: task, bug, feature, epic, chore, …
     #[arg(long = "type", short = 't', value_name = "K")]
     issue_type: Option<String>,
-    /// Who works on it; an empty text removes
+    /// Identity the task is assigned to; an empty string unassigns it
     #[arg(long, short, value_name = "NAME")]
     assignee: Option<String>,
-    /// Which role it wants: implementation, testing, fixing, verification, or one of your own
+    /// Role for the task: implementation, testing, fixing, verification, or one of your own
     #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
-    /// What its agent has to be good at, separated by commas
+    /// Skills its agent needs, separated by commas
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     tags: Option<Vec<String>>,
-    /// Labels
+    /// Labels, separated by commas
     #[arg(long = "label", alias = "labels", short, value_name = "L", value_delimiter = ',')]
     labels: Option<Vec<String>>,
-    /// How long it may take, in minutes
+    /// Estimated duration, in minutes
     #[arg(long, short = 'e', value_name = "MINUTES", visible_alias = "estimate")]
     estimated_duration: Option<i64>,
-    /// The task that it is a part of
+    /// Parent task
     #[arg(long, value_name = "ID")]
     parent: Option<String>,
-    /// When it is due: a date, RFC 3339, or a span from now such as 3d
+    /// When it is due: a date, an RFC 3339 time, or a span from now such as 3d
     #[arg(long, value_name = "WHEN")]
     due: Option<String>,
-    /// Not to be offered before: a date, RFC 3339, or a span from now
+    /// Earliest time to offer it: a date, an RFC 3339 time, or a span from now such as 3d
     #[arg(long, value_name = "WHEN")]
     defer: Option<String>,
-    /// Where else it is kept
+    /// Reference to the task in another system
     #[arg(long, value_name = "REF")]
     external_ref: Option<String>,
     /// What was done: a JSON object, or - for standard input
     #[arg(long, value_name = "JSON", visible_alias = "context")]
     agent_context: Option<String>,
-    /// What the next one needs to know: a JSON object, or - for standard input
+    /// What the next agent needs to know: a JSON object, or - for standard input
     #[arg(long, value_name = "JSON")]
     handoff_instructions: Option<String>,
-    /// Encrypt these two, for everybody whose key is listed; nobody else can read them or take the task
+    /// Encrypt context and instructions for everyone whose key is listed; nobody else can read them or take the task
     #[arg(long)]
     sensitive: bool,
-    /// More metadata: a JSON object
+    /// Additional metadata: a JSON object
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
 }
@@ -105,7 +105,7 @@ fn given(input: Value) -> Map<String, Value> {
     }
 }
 
-/// A JSON object from an argument; a fault is told with its place.
+/// Parses a JSON object from an argument, or from standard input for `-`; the error names the position.
 pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, CliError> {
     let Some(text) = text else { return Ok(None) };
     let text = if text == "-" { crate::cli::read_input("-")? } else { text.to_owned() };
@@ -123,19 +123,19 @@ fn bad_json(what: &str, why: &str) -> CliError {
 
 #[derive(clap::Args)]
 pub struct Create {
-    /// One line of at most 500 bytes
+    /// Title: one line of at most 500 bytes
     title: String,
     #[command(flatten)]
     who: ActingIdentity,
     #[command(flatten)]
     fields: Fields,
-    /// An id of your own
+    /// Id to use instead of a generated one
     #[arg(long, value_name = "ID")]
     id: Option<String>,
-    /// What it depends on: ID or TYPE:ID; blocks:ID means that this one blocks that one
+    /// Dependencies, separated by commas: ID or TYPE:ID; with blocks:ID the new task blocks that one
     #[arg(long, value_name = "DEP", value_delimiter = ',')]
     deps: Vec<String>,
-    /// Print the id alone
+    /// Print only the id
     #[arg(long)]
     silent: bool,
 }
@@ -157,41 +157,41 @@ pub fn create(create: Create, app: &mut App) -> Result<(), CliError> {
 
 #[derive(clap::Args)]
 pub struct Increment {
-    /// One line: what is built
+    /// Title: what to build, in one line
     title: String,
     #[command(flatten)]
     who: ActingIdentity,
-    /// What is to be built
+    /// What to build
     #[arg(long, short, value_name = "T", default_value = "")]
     description: String,
-    /// 0 (now) to 4 (some day), or P0 to P4
+    /// Priority, from 0 (now) to 4 (some day), or P0 to P4
     #[arg(long, short, value_name = "P", default_value = "2", value_parser = crate::cli::priority)]
     priority: i64,
-    /// The task that all four are a part of
+    /// Parent task of all four
     #[arg(long, value_name = "ID")]
     parent: Option<String>,
-    /// The verification of the increment before
+    /// Verification task of the previous increment
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-    /// How long building may take, in minutes
+    /// Estimated duration of the build task, in minutes
     #[arg(long, value_name = "MINUTES", default_value_t = 120)]
     estimated_duration: i64,
-    /// What whoever builds has to be good at, separated by commas
+    /// Skills the building agent needs, separated by commas
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     tags: Vec<String>,
-    /// Labels of all four
+    /// Labels for all four, separated by commas
     #[arg(long = "label", short, value_name = "L", value_delimiter = ',')]
     labels: Vec<String>,
-    /// When it counts as done
+    /// Acceptance criteria
     #[arg(long, value_name = "T")]
     acceptance: Option<String>,
-    /// What whoever builds needs to know: a JSON object
+    /// What the building agent needs to know: a JSON object
     #[arg(long, value_name = "JSON")]
     handoff_instructions: Option<String>,
-    /// Encrypt what is handed over from one to the next, for everybody whose key is listed
+    /// Encrypt what each task hands to the next for everyone whose key is listed
     #[arg(long)]
     sensitive: bool,
-    /// Print the id of the verification alone: the next increment comes after it
+    /// Print only the verification task's id, to give to --after for the next increment
     #[arg(long)]
     silent: bool,
 }
@@ -215,23 +215,23 @@ pub fn increment(args: Increment, app: &mut App) -> Result<(), CliError> {
 
 #[derive(clap::Args)]
 pub struct Claim {
-    /// Task id or a unique prefix; without one, the first that is ready
+    /// Task id or a unique prefix; the first ready task if omitted
     id: Option<String>,
     #[command(flatten)]
     who: ActingIdentity,
-    /// Only one that wants this role
+    /// Only a task for this role
     #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
-    /// Only one with at least one of these tags
+    /// Only a task with at least one of these tags
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     tags: Vec<String>,
     /// How long the lease lasts after each sign of life, in seconds
     #[arg(long, value_name = "SECONDS")]
     lease: Option<i64>,
-    /// Take it although something holds it back; with --why, although another holds it
+    /// Claim it even if something blocks it; with --why, even if someone else holds it
     #[arg(long)]
     force: bool,
-    /// Why it is taken from its holder, who is told
+    /// Reason for taking it from its holder, who is told
     #[arg(long, value_name = "T", requires = "force")]
     why: Option<String>,
 }
@@ -254,25 +254,25 @@ pub struct Update {
     who: ActingIdentity,
     #[command(flatten)]
     fields: Fields,
-    /// One line of at most 500 bytes
+    /// Title: one line of at most 500 bytes
     #[arg(long, value_name = "T")]
     title: Option<String>,
-    /// open, in_progress, blocked, deferred, closed, pinned or hooked
+    /// Status: open, in_progress, blocked, deferred, closed, pinned or hooked
     #[arg(long, short, value_name = "S")]
     status: Option<String>,
-    /// A line to be added to the notes
+    /// Line to append to the notes
     #[arg(long, value_name = "T")]
     append_notes: Option<String>,
-    /// Labels to be added
+    /// Labels to add, separated by commas
     #[arg(long, value_name = "L", value_delimiter = ',')]
     add_label: Vec<String>,
-    /// Labels to be taken away
+    /// Labels to remove, separated by commas
     #[arg(long, value_name = "L", value_delimiter = ',')]
     remove_label: Vec<String>,
-    /// Merge the JSON objects key by key in place of replacing them; null takes a key away
+    /// Merge the JSON objects key by key instead of replacing them; null removes a key
     #[arg(long)]
     merge: bool,
-    /// The token of the claim: refused when the lease is lost
+    /// Token of the claim; refused if the lease has been lost
     #[arg(long, value_name = "N")]
     token: Option<i64>,
     /// Print nothing
@@ -300,19 +300,19 @@ pub struct Close {
     ids: Vec<String>,
     #[command(flatten)]
     who: ActingIdentity,
-    /// How it went; else the words of the reason decide
+    /// Outcome of the tasks; inferred from the words of the reason if omitted
     #[arg(long, value_name = "RESULT", value_parser = ["pass", "fail"])]
     result: Option<String>,
-    /// Why
+    /// Reason for closing
     #[arg(long, short, value_name = "T")]
     reason: Option<String>,
-    /// What was done, found or logged: a JSON object, merged into the context
+    /// What was done, found or logged: a JSON object to merge into the context
     #[arg(long, value_name = "JSON")]
     context: Option<String>,
-    /// The token of the claim: refused when the lease is lost
+    /// Token of the claim; refused if the lease has been lost
     #[arg(long, value_name = "N")]
     token: Option<i64>,
-    /// Close it although something holds it back
+    /// Close even if something blocks it
     #[arg(long)]
     force: bool,
 }
@@ -333,25 +333,25 @@ pub fn close(close: Close, app: &mut App) -> Result<(), CliError> {
 pub enum Dep {
     /// Make a task depend on another
     Add {
-        /// The task that depends
+        /// Task that depends on the other
         id: String,
-        /// What it depends on
+        /// Task it depends on
         on: String,
         #[command(flatten)]
         who: ActingIdentity,
-        /// blocks, parent-child, conditional-blocks, waits-for, related, discovered-from, …
+        /// Type of dependency: blocks, parent-child, conditional-blocks, waits-for, related, discovered-from, …
         #[arg(long = "type", short = 't', value_name = "K", default_value = "blocks")]
         kind: String,
     },
-    /// Take a dependency away
+    /// Remove a dependency
     Remove {
-        /// The task that depends
+        /// Task that depends on the other
         id: String,
-        /// What it depends on
+        /// Task it depends on
         on: String,
         #[command(flatten)]
         who: ActingIdentity,
-        /// Only one of this type
+        /// Type of the dependency to remove
         #[arg(long = "type", short = 't', value_name = "K", default_value = "blocks")]
         kind: String,
     },
@@ -359,11 +359,11 @@ pub enum Dep {
     Tree {
         /// Task id or a unique prefix
         id: String,
-        /// What depends on it, in place of what it depends on
+        /// Show what depends on it instead of what it depends on
         #[arg(long)]
         up: bool,
     },
-    /// Look for dependencies that go round in a circle
+    /// Find dependency cycles
     Cycles,
 }
 

@@ -9,37 +9,37 @@ use crate::render::{self, list as items, text};
 
 #[derive(clap::Args)]
 pub struct List {
-    /// Only these statuses, separated by commas
+    /// Only tasks with one of these statuses, separated by commas
     #[arg(long, short, value_name = "S")]
     status: Option<String>,
-    /// Only tasks that want this role
+    /// Only tasks for this role
     #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
-    /// Only tasks of this identity
+    /// Only tasks assigned to this identity
     #[arg(long, short, value_name = "NAME")]
     assignee: Option<String>,
-    /// Only this type
+    /// Only tasks of this type
     #[arg(long = "type", short = 't', value_name = "K")]
     issue_type: Option<String>,
-    /// Only tasks with all of these labels
+    /// Only tasks with all of these labels, separated by commas
     #[arg(long = "label", short, value_name = "L", value_delimiter = ',')]
     labels: Vec<String>,
-    /// Only tasks with at least one of these tags
+    /// Only tasks with at least one of these tags, separated by commas
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     tags: Vec<String>,
-    /// Only parts of this task
+    /// Only subtasks of this task
     #[arg(long, value_name = "ID")]
     parent: Option<String>,
-    /// Only this priority
+    /// Only tasks of this priority
     #[arg(long, short, value_name = "P", value_parser = crate::cli::priority)]
     priority: Option<i64>,
-    /// Closed ones too
+    /// Include closed tasks
     #[arg(long)]
     all: bool,
-    /// At most so many; 0 for all
+    /// Maximum number of results; 0 for all
     #[arg(short, value_name = "N", default_value_t = 50)]
     n: u32,
-    /// Leave out so many: `next` of the page before
+    /// Number of results to skip: `next` of the previous page
     #[arg(long, value_name = "N", default_value_t = 0)]
     after: usize,
 }
@@ -56,10 +56,10 @@ pub fn list(args: List, app: &mut App) -> Result<(), CliError> {
 
 #[derive(clap::Args)]
 pub struct Search {
-    /// Words that are all to be found in the id, the title or a text
+    /// Words that must all occur in the id, the title or a text
     #[arg(required = true)]
     words: Vec<String>,
-    /// At most so many; 0 for all
+    /// Maximum number of results; 0 for all
     #[arg(short, value_name = "N", default_value_t = 50)]
     n: u32,
 }
@@ -73,19 +73,19 @@ pub fn search(args: Search, app: &mut App) -> Result<(), CliError> {
 
 #[derive(clap::Args)]
 pub struct Ready {
-    /// Only tasks that want this role
+    /// Only tasks for this role
     #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
-    /// Only tasks that this agent may take, by the role that its name says
+    /// Only tasks this agent may take, going by the role in its name
     #[arg(long, value_name = "NAME")]
     for_agent: Option<String>,
-    /// Only tasks of this identity
+    /// Only tasks assigned to this identity
     #[arg(long, short, value_name = "NAME")]
     assignee: Option<String>,
-    /// Only tasks with all of these labels
+    /// Only tasks with all of these labels, separated by commas
     #[arg(long = "label", short, value_name = "L", value_delimiter = ',')]
     labels: Vec<String>,
-    /// Only tasks with at least one of these tags
+    /// Only tasks with at least one of these tags, separated by commas
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     tags: Vec<String>,
     /// Claim the first of them
@@ -93,10 +93,10 @@ pub struct Ready {
     claim: bool,
     #[command(flatten)]
     who: super::super::ActingIdentity,
-    /// At most so many; 0 for all
+    /// Maximum number of results; 0 for all
     #[arg(short, value_name = "N", default_value_t = 100)]
     n: u32,
-    /// Leave out so many: `next` of the page before
+    /// Number of results to skip: `next` of the previous page
     #[arg(long, value_name = "N", default_value_t = 0)]
     after: usize,
 }

@@ -12,7 +12,7 @@ use crate::error::CliError;
 pub use change::{Fields, object};
 pub use look::{board, cycles, one as details, tree};
 
-/// Write tasks down, find, claim, change and close them; without a verb, the board
+/// Create, find, claim, change and close tasks; shows the board by default
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -21,67 +21,67 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Show the tasks by role and state
+    /// Show tasks by role and state
     Board,
-    /// Write a task down
+    /// Create a task
     Create(Box<change::Create>),
-    /// Write one piece of work down as four tasks: build, test, fix if need be, verify
+    /// Create four linked tasks for one piece of work: build, test, fix if needed, verify
     Increment(change::Increment),
     /// List tasks by priority, then oldest first
     List(look::List),
-    /// List the tasks that mention all of these words
+    /// List tasks that mention all of the given words
     Search(look::Search),
-    /// List what can be worked on now, by priority, then oldest first; or claim the first
+    /// List tasks that are ready to work on, by priority, then oldest first; or claim the first
     Ready(look::Ready),
-    /// List the tasks that wait, and for what
+    /// List blocked tasks and what each is waiting for
     Blocked {
-        /// At most so many; 0 for all
+        /// Maximum number of results; 0 for all
         #[arg(short, value_name = "N", default_value_t = 100)]
         n: u32,
     },
-    /// Show a task, within the budget of its role or in full
+    /// Show a task, within its role's budget or in full
     Show {
         /// Task id or a unique prefix
         id: String,
-        /// Everything: whole contexts, linked tasks with their fields, all comments
+        /// Show everything: whole contexts, linked tasks with their fields, all comments
         #[arg(long)]
         full: bool,
-        /// Bytes that texts and contexts may have; else by role
+        /// Maximum size of texts and contexts, in bytes; defaults to the role's budget
         #[arg(long, value_name = "BYTES", conflicts_with = "full")]
         budget: Option<usize>,
     },
-    /// Take a task to work on it alone, under a lease
+    /// Claim a task for yourself, under a lease
     Claim(change::Claim),
-    /// Change a task; what is left out stays
+    /// Update a task; fields you omit stay as they are
     Update(Box<change::Update>),
-    /// Close tasks with their result, and set off what follows
+    /// Close tasks with their result and trigger what follows
     Close(change::Close),
-    /// Open closed tasks again
+    /// Reopen closed tasks
     Reopen {
         /// Task ids or unique prefixes
         #[arg(required = true)]
         ids: Vec<String>,
         #[command(flatten)]
         who: ActingIdentity,
-        /// Why
+        /// Reason for reopening
         #[arg(long, value_name = "T")]
         reason: Option<String>,
     },
-    /// Make a task depend on another, take that away, look at what depends on what
+    /// Add, remove and show dependencies between tasks
     Dep {
         #[command(subcommand)]
         verb: change::Dep,
     },
-    /// Say something about a task
+    /// Comment on a task
     Comment {
         /// Task id or a unique prefix
         id: String,
-        /// What is said
+        /// Text of the comment
         text: String,
         #[command(flatten)]
         who: ActingIdentity,
     },
-    /// Count tasks by where they stand
+    /// Count tasks by state
     Stats,
 }
 

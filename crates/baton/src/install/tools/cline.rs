@@ -1,4 +1,4 @@
-//! Cline, CLI and extension: servers only; its hooks cannot tell the model anything.
+//! Cline, CLI and extension: servers only; its hooks cannot add to the model's context.
 
 use std::path::PathBuf;
 

@@ -47,7 +47,7 @@ pub struct Tool {
     pub answer: Answer,
 }
 
-/// For whom an entry counts.
+/// The scope of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// For the user, in every project.
@@ -56,7 +56,7 @@ pub enum Scope {
     Project,
 }
 
-/// How a tool wants to be told something at the start of a session.
+/// The shape in which a tool's hook adds context at the start of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// `{"hookSpecificOutput": {"hookEventName", "additionalContext"}}`.
@@ -67,7 +67,7 @@ pub enum Answer {
     Plain,
     /// `{"injectSteps": [{"ephemeralMessage"}]}`, and `{}` when there is nothing to say.
     Steps,
-    /// It cannot be told.
+    /// Its hooks cannot add context.
     None,
 }
 

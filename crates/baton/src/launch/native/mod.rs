@@ -54,7 +54,7 @@ pub struct Places<'a> {
     pub own: PathBuf,
 }
 
-/// What is to be written where.
+/// The files to write.
 pub struct NativeTarget {
     /// The file of the records.
     main: PathBuf,
@@ -74,7 +74,7 @@ pub struct WrittenSession {
 }
 
 impl WrittenSession {
-    /// Takes back what was written: nobody was told of it yet.
+    /// Removes the files that were written, before they are announced.
     pub fn undo(self) {
         write::remove(&self.files);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Of one tool result so much goes along: its end, which tells how it came out.
+/// Maximum length of a tool result, from its end, which shows the outcome.
 const RESULT: usize = 1_500;
 /// So much of the conversation goes along, the newest of it; the document has the rest.
 const WHOLE: usize = 160 * 1024;
@@ -75,7 +75,7 @@ fn turn_of(event: &Value) -> Option<(bool, String)> {
     }
 }
 
-/// A call as text, so that nobody takes it for one that he could make.
+/// A tool call as text, so that the model does not take it for a call that it can make.
 fn call(event: &Value) -> String {
     let mut told = format!("[ran {}", event["tool"].as_str().unwrap_or("a tool"));
     if let Some(target) = event["target"].as_str().filter(|target| !target.is_empty()) {

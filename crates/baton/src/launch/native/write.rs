@@ -9,7 +9,7 @@ use baton_transcripts::{Options, TranscriptFile, by_name, header, show};
 
 use super::{Session, Turn};
 
-/// Writes a file that nobody sees half of, and that was not there before.
+/// Creates a file atomically, with mode 0600; fails if it exists.
 pub fn new_file(path: &Path, content: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("session");

@@ -19,7 +19,7 @@ pub static TOOL: Tool = Tool {
     ],
     headless: Some(Headless {
         words: &["exec", "--skip-git-repo-check", "{mode}", "{folder:--add-dir}", "{more}", "{prompt}"],
-        // Nobody is there to be asked.
+        // Headless runs have no user to confirm a prompt.
         modes: &[(PermissionMode::Edits, &["--sandbox", "workspace-write"])],
     }),
     vars: Some(("-c", "shell_environment_policy.set.{name}={value}")),

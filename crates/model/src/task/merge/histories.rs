@@ -110,7 +110,7 @@ struct World {
     repo: Repo,
     clones: [Clone; 2],
     acts: Vec<Act>,
-    /// What a tool whose clock is behind has put where nobody else puts anything.
+    /// Fields that a tool with a late clock has written, and that no other writer touches.
     late: Vec<Act>,
     /// Whether another tool writes into the files, too.
     has_others: bool,
@@ -134,7 +134,7 @@ impl World {
         clone.now += *self.dice.pick(&[0, 0, 1, 7, 400, 1_000, 5_000, -3_000]);
         match self.dice.roll(26) {
             0..=9 => {
-                // Whoever changes a task looks at the file first; a server's look may come later.
+                // A change of a task looks at the file first; a server may look later.
                 if self.dice.roll(8) > 0 {
                     clone.sync(!self.has_others);
                 }
@@ -198,7 +198,7 @@ impl World {
         let (first, second) = if replays { (other, own) } else { (own, other) };
         let [ours, theirs] = [first, second].map(|commit| self.repo.commits[commit].0.clone());
         self.clones[who].tree = merge_files(&base, &ours, &theirs, manner);
-        // A conflict is settled by whoever looks at the file next.
+        // A conflict is resolved by the next look at the file.
         self.clones[who].sync(!self.has_others);
         self.commit(who, vec![other]);
     }

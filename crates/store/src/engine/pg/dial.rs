@@ -30,7 +30,7 @@ pub(super) struct Dial {
     config: Config,
     tls: Option<Tls>,
     place: String,
-    /// The last attempt was in vain for as long as we wait: until one succeeds, nobody waits again.
+    /// Whether the last reconnect ran out of retries: until one succeeds, later ones try only once.
     weary: bool,
 }
 

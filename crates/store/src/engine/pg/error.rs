@@ -38,8 +38,8 @@ pub(super) fn connect_fault(place: &str, error: tokio_postgres::Error) -> Fault 
     Fault::new(kind, format!("cannot connect to {place}: {}", chain(&error))).with_source(error)
 }
 
-/// Whether an attempt to connect may succeed in a moment: nobody listens yet, the server is about to begin, or all its places
-/// are taken. One that timed out has been waited for already.
+/// Whether a failed connection attempt is worth retrying: connection refused, the server is starting or stopping, or it
+/// is out of connection slots. Not after a timeout, which has waited already.
 pub(super) fn may_pass(fault: &Fault) -> bool {
     let mut cause = fault.source();
     while let Some(error) = cause {

@@ -1,5 +1,5 @@
-//! One connection to the server: questions are answered in the order in which they are asked, and a statement whose answer
-//! nobody waits for travels with the next question.
+//! One connection to the server: queries are answered in order, and a deferred statement is pipelined with the next
+//! query.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -33,7 +33,7 @@ pub(super) struct PipelinedConnection {
     ahead: Vec<Pending>,
     foreseen: Vec<Prefetched>,
     client: Arc<Client>,
-    // Last: the connection says goodbye once nobody can ask any more.
+    // Last: it is dropped after the client, and then sends the termination message.
     wire: Pipeline,
 }
 
@@ -45,12 +45,12 @@ enum Reply<T> {
 
 /// A statement that was sent ahead.
 struct Pending {
-    /// None where its failure matters to nobody.
+    /// None for an optional setting, whose failure is ignored.
     sql: Option<&'static str>,
     reply: Reply<u64>,
 }
 
-/// A question that was sent before anybody asked it.
+/// A query sent before its result was requested.
 struct Prefetched {
     sql: &'static str,
     params: Vec<Value>,
@@ -77,7 +77,7 @@ impl<T> Reply<T> {
     }
 }
 
-/// What moves bytes while somebody waits.
+/// Drives the socket while a caller blocks on an answer.
 struct Pipeline {
     runtime: Runtime,
     /// None once the connection has ended.
@@ -210,8 +210,8 @@ impl PipelinedConnection {
         })
     }
 
-    /// Forgets what was sent ahead and not asked: something is written now, or somebody else asks. In a transaction its failure
-    /// still counts, since the server has ended that.
+    /// Discards prefetched queries that were not used, before a write or another query. In a transaction their errors
+    /// still count, because the server has aborted it.
     pub(super) fn discard_prefetched(&mut self, in_transaction: bool) {
         for Prefetched { sql, reply, .. } in self.foreseen.drain(..) {
             let reply = match reply {
@@ -228,8 +228,9 @@ impl PipelinedConnection {
 }
 
 impl Pipeline {
-    /// Runs a question to its answer, or to the end of the connection. What else is under way is looked at as well, until all of
-    /// it that has to be there is: an answer that nobody takes would keep every later one from coming.
+    /// Polls `question` and the connection until the answer is there or the connection has ended. `others` polls the
+    /// other pending replies and says whether all that are required have arrived: an unread reply would block every
+    /// later one.
     fn run<T>(
         &mut self,
         question: impl Future<Output = Result<T, Error>>,
@@ -265,7 +266,8 @@ impl Pipeline {
 }
 
 impl Drop for Pipeline {
-    /// Tells the server that we go: otherwise it, or what stands before it, notes a client that vanished.
+    /// Closes the connection with a termination message: otherwise the server, or a proxy before it, logs a lost
+    /// client.
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             let _ = self.runtime.block_on(async { tokio::time::timeout(GOODBYE, connection).await });

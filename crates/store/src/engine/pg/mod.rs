@@ -36,7 +36,7 @@ pub(crate) struct Postgres {
     mode: Option<Mode>,
     /// By which the server can say later what became of the open transaction.
     number: Option<i64>,
-    /// How a statement that was sent ahead has failed: then the transaction is lost, whoever's statement it was.
+    /// The error of a deferred statement: the transaction is aborted.
     torn: Option<Fault>,
     /// Whether questions were announced and none of them asked yet: the first one waits for all.
     announced: bool,
@@ -139,8 +139,7 @@ impl Engine for Postgres {
             Ok(()) => Ok(()),
             Err(failed) => {
                 let fault = self.failed("COMMIT", failed);
-                // Whoever lost the connection says so to the first that waits, which is what was sent ahead; the commit may
-                // have happened all the same.
+                // A broken connection fails the oldest pending statement; the commit may have happened all the same.
                 if fault.kind == FaultKind::Unreachable {
                     return self.find_out(fault);
                 }

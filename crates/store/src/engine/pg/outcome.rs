@@ -24,8 +24,8 @@ pub(super) fn is_not_offered(fault: &Fault) -> bool {
 }
 
 impl Postgres {
-    /// Connects again and asks what became of the transaction: it happened, or the fault says that it did not, or that
-    /// nobody knows.
+    /// Reconnects and asks for the status of the transaction: `Ok` if it was committed, else a fault that says that it
+    /// was rolled back, or `CommitUnknown`.
     pub(super) fn find_out(&mut self, mut fault: Fault) -> Result<(), Fault> {
         match self.number.take().and_then(|number| self.status(number)) {
             Some(true) => Ok(()),

@@ -179,7 +179,8 @@ impl TlsConnect<Socket> for To {
 pub(super) struct Encrypted(tokio_rustls::client::TlsStream<Socket>);
 
 impl TlsStream for Encrypted {
-    /// Ties the password's proof to this very certificate, so that nobody between can pass it on.
+    /// Binds the SCRAM proof to the server's certificate (`tls-server-end-point`), so that a man in the middle cannot
+    /// relay it.
     fn channel_binding(&self) -> ChannelBinding {
         let shown = self.0.get_ref().1.peer_certificates().and_then(<[_]>::first);
         shown

@@ -10,9 +10,9 @@ use percent_encoding::percent_decode_str;
 pub(super) enum Mode {
     /// Never encrypted.
     Disable,
-    /// Encrypted where the server can; nobody's certificate is looked at.
+    /// Encrypted if the server supports it; the certificate is not verified.
     Prefer,
-    /// Encrypted or not at all; nobody's certificate is looked at.
+    /// Always encrypted; the certificate is not verified.
     Require,
     /// The certificate comes from an authority that we trust.
     VerifyCa,
@@ -20,7 +20,7 @@ pub(super) enum Mode {
     VerifyFull,
 }
 
-/// Whom to believe that a certificate is sound.
+/// The trusted root certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Roots {
     /// Those that this machine trusts.

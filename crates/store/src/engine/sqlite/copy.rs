@@ -28,7 +28,7 @@ pub(super) fn write_copy(conn: &Connection, to: &Path) -> Result<(), Fault> {
     sync_folder(to)
 }
 
-/// The same to a file that nobody has open; what is cut off stays as it is.
+/// The same into a new file that is not open elsewhere; on an error the partial file is left.
 pub(super) fn write_draft(conn: &Connection, draft: &Path) -> Result<(), Fault> {
     let Some(target) = draft.to_str() else {
         let message = format!("cannot write to {}: the path is not UTF-8", draft.display());
@@ -48,7 +48,7 @@ fn settle(copy: &Path) -> io::Result<()> {
     if mark { write_id(copy) } else { Ok(()) }
 }
 
-/// The application's id in the header of a database that nobody has open; none where it is no database.
+/// The `application_id` in the header of a database that is not open; none if the file is no SQLite database.
 fn id_in(path: &Path) -> io::Result<Option<i64>> {
     let mut header = Vec::with_capacity(100);
     File::open(path)?.take(100).read_to_end(&mut header)?;
@@ -88,10 +88,10 @@ pub(super) fn sweep(store: &Path) {
     }
 }
 
-/// Removes a database that nobody has open, with what may be beside it.
+/// Removes a database that is not open, with its sidecar files.
 pub(super) fn discard(path: &Path) {
     for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
-        // What cannot be removed is in nobody's way.
+        // Errors are ignored: a file that is left does no harm.
         let _ = fs::remove_file(beside(path, suffix));
     }
 }

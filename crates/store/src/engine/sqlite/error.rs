@@ -8,7 +8,7 @@ use rusqlite::{Error, ErrorCode, ffi};
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::tx::one_line;
 
-/// The fault of an SQLite error on the store at `place`; the statement is told when only a developer can mend it.
+/// The fault of an SQLite error on the store at `place`; the statement is included only where it helps a developer.
 pub(super) fn fault(place: &str, sql: Option<&str>, error: Error) -> Fault {
     let kind = kind(&error);
     let attempted = match kind {

@@ -54,7 +54,7 @@ impl WriterLock {
     }
 
     fn open(&self) -> Result<Option<File>, Fault> {
-        // Through a symbolic link or not, everybody must meet at one file.
+        // With or without a symbolic link, all processes must lock the same file.
         let database = self.database.canonicalize().unwrap_or_else(|_| self.database.clone());
         let path = open::beside(&database, "-lock");
         let mut options = OpenOptions::new();
@@ -69,8 +69,8 @@ impl WriterLock {
         }
     }
 
-    /// Queues for the lock, on a thread of its own because the kernel's queue has no time limit. When we give up, the
-    /// thread finds nobody to hand the file to and drops it, and with it the lock.
+    /// Waits for the lock on a thread of its own, because a blocking file lock has no timeout. After a timeout the
+    /// channel is closed, so the thread drops the file, and with it the lock.
     fn wait(&self, file: File) -> Result<File, Fault> {
         let (hand_over, take) = mpsc::sync_channel(0);
         let queue = move || {

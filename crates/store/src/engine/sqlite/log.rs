@@ -1,9 +1,9 @@
 //! The write-ahead log: when it is written back, and a mark by which a file without its log is known to be incomplete.
 //!
-//! What was committed lately lies in the log alone, so a copy of the main file alone is an old store, or an empty one, that
-//! looks sound. Therefore the main file does not carry the store's own id (`application_id`) while there is a log, but a mark;
-//! the log carries the id. Whoever reads both finds the id; whoever writes the log back, SQLite's own tools included, brings
-//! the id into the main file and makes it whole; and whoever finds the mark without a log knows that a part is missing.
+//! Recent commits are in the write-ahead log alone, so a copy of the main file alone is an old store, or an empty one,
+//! that looks sound. Therefore the main file does not carry the store's own id (`application_id`) while there is a log,
+//! but a mark; the log carries the id. A reader of both finds the id. A checkpoint, also by SQLite's own tools, writes
+//! the id into the main file and completes it. A mark without a log shows that a part is missing.
 //!
 //! The mark is set when a log begins: it is committed, written back, and the id is committed over it. A process that is killed
 //! in between leaves a log that is not empty, so what it leaves is never taken for incomplete. A new log begins with the first
@@ -87,8 +87,8 @@ impl Sqlite {
         Ok(pages == written)
     }
 
-    /// Writes a long log back after a commit, as long as nobody else may write. The commit is done, so nothing that goes wrong
-    /// here is told: the log stays as it is, and it is tried again when it has grown further.
+    /// Checkpoints a long log after a commit, while the write lock is still held. The commit is done, so errors are
+    /// ignored: the log stays, and the next attempt follows when it has grown by another [`LIMIT`].
     pub(super) fn fold_long_log(&mut self) {
         if self.log_size() < self.fold_at {
             return;
@@ -101,8 +101,8 @@ impl Sqlite {
         self.fold_at = self.log_size() + LIMIT;
     }
 
-    /// Whether the file is what an older Baton leaves of a store whose log is missing: it was made for a log and is empty.
-    /// Where one is just being made, or was not made to the end, there is the lock of whoever does it.
+    /// Whether the file is what an older Baton leaves of a store whose log is missing: in WAL mode and empty. While a
+    /// store is being created, or after that was interrupted, its lock file is there.
     pub(super) fn is_left_behind(&self) -> Result<bool, Fault> {
         let Some(location) = &self.location else { return Ok(false) };
         let is_empty = std::fs::metadata(&location.real).is_ok_and(|meta| meta.len() == 0);

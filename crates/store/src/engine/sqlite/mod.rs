@@ -27,8 +27,9 @@ const APPLICATION_ID: i64 = 0x4261_746e;
 const STATEMENTS: usize = 512;
 /// How often a store is opened anew whose file is being replaced.
 const OPENINGS: u32 = 5;
-/// A process that ends writes a log of this size back. The first process that opens a store reads its whole log, which costs less than
-/// closing the store did only as long as the log is short; and a log that nobody closes never gets shorter.
+/// A process that ends checkpoints a log of this size. The first process to open a store reads its whole log, which is
+/// cheaper than a checkpoint at every close only while the log is short; and without a checkpoint the log never
+/// shrinks.
 const LONG_LOG: u64 = 1024 * 1024;
 
 /// One SQLite connection.
@@ -102,7 +103,7 @@ impl Sqlite {
         self.location.as_ref().map_or_else(|| ":memory:".to_owned(), |at| at.given.display().to_string())
     }
 
-    /// Refuses to work on a file that its path does not name any more: what is written to it, nobody else would ever see.
+    /// Refuses to work on a file that has been moved or replaced at its path: a write to it would be lost.
     fn check_place(&self) -> Result<(), Fault> {
         match &self.location {
             Some(location) if self.frozen.is_none() && location.has_moved() => Err(location.replaced()),
@@ -250,7 +251,8 @@ impl Engine for Sqlite {
             // The commit's own fault is the one to report.
             let _ = self.run("ROLLBACK");
         }
-        // Where the lock was not asked, somebody may have moved the file: then nobody will see what was written.
+        // Without a check of the lock the file may have been moved during the transaction: then the write would be
+        // lost.
         let committed = committed.and_then(|()| self.check_place());
         if committed.is_ok() {
             self.fold_long_log();

@@ -67,7 +67,7 @@ impl Step {
     ];
 }
 
-/// Hears of every step that is done; a fault stops the restore there, as if the next step had failed.
+/// Called after every step; a fault stops the restore there, as if the next step had failed.
 pub type Observer<'a> = &'a mut dyn FnMut(Step) -> Result<(), Fault>;
 
 /// A store beside the one whose place it shall take. It is removed when it is dropped.
@@ -343,7 +343,7 @@ fn restrict(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a file to whom another belongs: one who restores as root must not lock the owner out.
+/// Sets the owner of a file to that of another: a restore run as root must not lock the owner out.
 #[cfg(unix)]
 fn own_as(path: &Path, other: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, chown};

@@ -1,4 +1,4 @@
-//! What the agent says it tried in vain.
+//! Failed attempts, as the agent reports them.
 
 use super::decisions::reason;
 use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
@@ -184,7 +184,7 @@ fn points_back(lower: &str) -> bool {
     )
 }
 
-/// `Caching the table failed: …` tells of an attempt, `The login failed: …` of a fault.
+/// `Caching the table failed: …` is an attempt, `The login failed: …` a fault.
 fn gerund(lower: &str) -> bool {
     let first = lower.trim_start_matches(['*', '`', ' ', '"']).split_whitespace().next().unwrap_or_default();
     let names =

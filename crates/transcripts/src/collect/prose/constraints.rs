@@ -15,7 +15,7 @@ fn insists(lower: &str) -> bool {
     if lower.contains('?') || any(lower, TALK) || begins(lower, TALK_STARTS) {
         return false;
     }
-    // `I don't think so` tells of the speaker, `I don't want you to` commands.
+    // `I don't think so` is a statement, `I don't want you to` a command.
     let wants = ["i don't want", "i don't like", "we don't want"];
     if any(lower, &["i don't", "i dont", "we don't"]) && !any(lower, &wants) {
         return false;

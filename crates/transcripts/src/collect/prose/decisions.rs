@@ -2,7 +2,7 @@
 
 use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
 
-/// A decision as it was told.
+/// A decision in the words of the transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionText {
     /// The sentence, with the one after it where that gives the reason.
@@ -98,7 +98,7 @@ const DECIDE: &[&str] = &[
 /// Words that set one thing against another.
 const AGAINST: &[&str] = &["instead of", "rather than", "in place of"];
 const NOT: &[&str] = &[", not ", " and not ", "(not ", " not ", " but not ", " and no ", ", no ", " forget "];
-/// Words of doing: somebody does it from now on, which is more than that it is so.
+/// Words of action: a commitment to do something counts more than a statement.
 const ACT: &[&str] = &[
     "i'll",
     "i will",

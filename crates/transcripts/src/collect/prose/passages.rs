@@ -4,7 +4,7 @@ use super::weight::weigh;
 use super::{begins, lowered};
 use crate::shared::words::{is_item, one_line, sentences, unmarked};
 
-/// What is told of one passage, in characters; a single longer sentence ends in an ellipsis.
+/// Maximum length of a passage, in characters; a single longer sentence ends in an ellipsis.
 const MAX_PASSAGE: usize = 320;
 /// A neighbour of a telling sentence goes with it if it is no longer than this.
 const MAX_NEIGHBOUR: usize = 160;
@@ -12,7 +12,7 @@ const MAX_NEIGHBOUR: usize = 160;
 const MAX_LEAD: usize = 90;
 /// No more passages of one message are looked at: the rest is a document and no speech.
 const MAX_PASSAGES: usize = 48;
-/// What weighs less is not told, except of the user.
+/// Minimum weight of a passage, except of the user's.
 const LEAST: u8 = 13;
 
 /// A piece of what was said.
@@ -44,8 +44,8 @@ impl PacketWords {
     }
 }
 
-/// What the agent said, where it carries a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what
-/// stands elsewhere already.
+/// The agent's passages with a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what other sections
+/// have already.
 pub fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
     let mut all = Vec::new();
     for block in blocks(text) {
@@ -127,7 +127,7 @@ fn says_much(text: &str) -> bool {
     text.split_whitespace().count() >= 5 || text.chars().filter(|c| !c.is_ascii()).count() >= 6
 }
 
-/// The lines that somebody spoke: no code, quotation, table, tag or terminal, nothing that is mostly signs.
+/// The lines of prose: no code, quotation, table, tag or terminal output, and no line that is mostly symbols.
 fn speech(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     let single = text.trim().lines().nth(1).is_none();
@@ -221,7 +221,7 @@ fn list(lead: Option<&str>, items: &[&str], told: &[PacketWords], all: &mut Vec<
     }
 }
 
-/// Sentences in a row in pieces of a size that can be told.
+/// Consecutive sentences, joined into pieces of at most [`MAX_PASSAGE`].
 fn chunks(sentences: &[&str]) -> Vec<Passage> {
     let mut pieces: Vec<Vec<&str>> = Vec::new();
     let mut size = 0;

@@ -64,7 +64,7 @@ const OPEN: &[&str] = &[
     "question for later",
     "unanswered",
 ];
-/// Words that ask, where nobody answered any more.
+/// Phrases that ask for an answer, in the last message.
 const ASK: &[&str] = &[
     "let me know",
     "tell me whether",
@@ -89,7 +89,7 @@ pub fn put_aside(text: &str) -> Vec<String> {
     questions(text, &|lower| told(lower) && !checks(lower))
 }
 
-/// Questions in the last answer: nobody has answered them.
+/// Questions in the last answer: they are unanswered.
 pub fn asked_at_the_end(text: &str) -> Vec<String> {
     questions(text, &|lower| {
         let asks = lower.ends_with('?') || any(lower, ASK) || lower.contains("whether ");

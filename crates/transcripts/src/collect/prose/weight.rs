@@ -1,9 +1,9 @@
 //! How much a passage seems to say, by signs of any kind: a reason, a choice, a turn, a failure, a doubt. The signs are
-//! weak, so nothing is classed by them; they only tell what is worth room that nothing else needs.
+//! weak, so nothing is classed by them; they only decide what is worth the space that is left.
 
 use super::begins;
 
-/// How somebody begins who thinks aloud or says what comes in the next minute.
+/// How a sentence starts that thinks aloud or announces the next step.
 const THINKING: &[&str] = &[
     "let me",
     "now let me",
@@ -20,7 +20,7 @@ const THINKING: &[&str] = &[
 pub struct Salience {
     /// From nothing (0) to a passage with all signs.
     pub sum: u8,
-    /// Whether it says that all is well, or thinks aloud: what is said often, and told elsewhere.
+    /// Whether it says that all is well, or thinks aloud: frequent, and covered elsewhere.
     pub passing: bool,
 }
 

@@ -183,7 +183,7 @@ impl Reader<'_> {
         id
     }
 
-    /// The command has ended. How, is only known where it says so itself.
+    /// Ends the open command. Its exit code is known only if the output contains it.
     fn close(&mut self) {
         let Some((id, output)) = self.open.take() else { return };
         let output = output.join("\n");

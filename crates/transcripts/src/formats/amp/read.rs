@@ -34,7 +34,7 @@ struct Reader<'s> {
     tell: EventEmitter<'s>,
     /// Kinds of the calls, by id.
     kinds: Vec<(String, Category)>,
-    /// Whether messages told what they used.
+    /// Whether messages reported their usage.
     used: bool,
 }
 

@@ -47,7 +47,7 @@ struct Reader<'s> {
     own: bool,
     /// The sub-agent whose file is read.
     agent: Option<String>,
-    /// Facts already told.
+    /// Facts already emitted.
     seen: Session<'static>,
     plan: Vec<PlanItem>,
     /// The last messages with their usage, which repeats on every block of a message.
@@ -118,7 +118,7 @@ impl Reader<'_> {
         !self.own && json.get("isSidechain").is_true()
     }
 
-    /// Tells what has changed about the session since it was told last.
+    /// Emits the session's fields that have changed since the last call.
     fn session(&mut self, json: &Json<'_>, place: Place) {
         let said = |seen: &Option<Cow<'static, str>>, value: Option<&str>| {
             value.filter(|value| seen.as_deref() != Some(value)).map(|value| Cow::Owned(value.to_owned()))

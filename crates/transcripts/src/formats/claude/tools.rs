@@ -25,7 +25,7 @@ pub fn call<'a>(block: &'a Json<'a>) -> Call<'a> {
         "task_id",
     ];
     let question = || input.get("questions").items().first().and_then(|first| first.get("question").str());
-    // A search is told by its pattern, not by the folder that it looks through.
+    // A search is labelled by its pattern, not by the folder.
     let target =
         if matches!(name, "Grep" | "Glob") { input.get("pattern").str() } else { input.first(TARGETS) };
     Call {

@@ -62,7 +62,7 @@ fn parsed(text: &str) -> Json<'_> {
     Json::parse(text).unwrap_or(Json::Null)
 }
 
-/// Tells what the task knows of itself.
+/// Emits the metadata of the task.
 fn facts(tell: &mut EventEmitter<'_>, path: &Path, shown: &Json<'_>, sent: &Json<'_>) {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
     let history = history(path, folder);

@@ -93,7 +93,7 @@ impl Format for Cline {
         }
     }
 
-    /// The tools that share the files cannot be told apart by them.
+    /// The files do not show which of the tools that share the format wrote them.
     fn sniff(&self, head: &[u8]) -> bool {
         let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
         let head = head.trim_ascii_start();

@@ -16,7 +16,7 @@ pub struct Says {
     verdicts: Verdicts,
     asked: bool,
     calls: u64,
-    /// The call that has not ended, and what it said so far.
+    /// The open call, and its output so far.
     open: Option<Open>,
     /// An answer while it was being written: it may come again, and whole.
     partial: Option<String>,

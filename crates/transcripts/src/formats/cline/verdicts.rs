@@ -1,4 +1,4 @@
-//! How calls ended: what was shown to the user does not say so, what was sent to the model does.
+//! Outcomes of calls: the record for the user does not hold them, the one for the model does.
 
 use std::collections::HashMap;
 

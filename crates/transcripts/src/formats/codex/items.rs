@@ -152,7 +152,7 @@ pub fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
     Some(Outcome { id, ok, exit_code, output: Cow::Borrowed(output), edits })
 }
 
-/// The events by which older versions told the end of a command or patch.
+/// The events by which older versions report the end of a command or patch.
 pub fn ended<'a>(event: &'a Json<'a>) -> Option<Outcome<'a>> {
     let exit_code = event.get("exit_code").int();
     let ok = match event.get("success") {

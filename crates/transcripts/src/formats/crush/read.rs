@@ -87,7 +87,8 @@ fn message(tell: &mut EventEmitter<'_>, parts: &mut Parts, message: &Message) {
     json.items().iter().for_each(|part| parts.part(tell, message.role == "user", part));
 }
 
-/// The project in which the database stands. Where the data lies elsewhere, nothing in it tells the project.
+/// The project folder that holds the database. None if the data lies elsewhere: nothing in the database names the
+/// project.
 fn folder(path: &Path) -> Option<String> {
     let data = path.parent().filter(|data| data.ends_with(".crush"))?;
     data.parent().map(|folder| folder.to_string_lossy().into_owned())

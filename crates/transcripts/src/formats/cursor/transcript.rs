@@ -140,7 +140,7 @@ fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     }
 }
 
-/// Where results are not written down, the agent's going on tells that its calls have ended.
+/// Where results are not recorded, the agent's next message implies that its calls have ended.
 fn close(tell: &mut EventEmitter<'_>) {
     while let Some(open) = tell.waiting() {
         let id = open.id.clone();

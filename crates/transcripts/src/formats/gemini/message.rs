@@ -48,7 +48,7 @@ pub fn context_root(text: &str) -> Option<&str> {
     Some(line.trim_start_matches("- ").trim()).filter(|path| path.len() > 1)
 }
 
-/// Tells a message.
+/// Emits a message.
 pub fn tell(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     match message.get("type").str() {
         Some("user") => user(tell, message),

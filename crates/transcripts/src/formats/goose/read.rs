@@ -104,7 +104,7 @@ fn message(
     parts.items().iter().for_each(|part| content.part(tell, role == "user", part));
 }
 
-/// What the tool tells the model after a compaction is no summary.
+/// Whether a text is the tool's own instruction after a compaction, which is no summary.
 fn is_order(text: &str) -> bool {
     text.starts_with("Your context was compacted")
         || text.starts_with("The previous message contains a summary")

@@ -10,7 +10,7 @@ use crate::shared::json::Json;
 use crate::shared::tell::{CallEnd, EventEmitter, Speaker};
 use crate::shared::{call, plan};
 
-/// Types of records by which this format is told from its predecessor.
+/// Types of records that distinguish this format from its predecessor.
 const USED: &[&str] = &[
     "config.update",
     "context.append_message",
@@ -48,7 +48,7 @@ const KNOWN: &[&str] = &[
     "usage.",
 ];
 
-/// Whether a record of this type tells the format.
+/// Whether a record of this type identifies the format.
 pub fn is_own(name: &str) -> bool {
     USED.contains(&name)
 }

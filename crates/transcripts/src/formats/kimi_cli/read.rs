@@ -138,7 +138,7 @@ fn time(line: &[u8]) -> Option<i64> {
     Json::parse(&text).ok()?.get("timestamp").time()
 }
 
-/// Tokens used, as the log tells them step by step.
+/// Tokens used, summed over the steps of the log.
 fn spent(context: &Path) -> Usage {
     let mut total = Usage::default();
     let Ok(file) = File::open(context.with_file_name(WIRE)) else { return total };

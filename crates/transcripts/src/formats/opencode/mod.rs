@@ -66,7 +66,7 @@ impl Format for OpenCode {
         }
     }
 
-    /// The tools that share the tables cannot be told apart by them.
+    /// The tables do not show which of the tools that share them wrote them.
     fn sniff(&self, head: &[u8]) -> bool {
         let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
         match sqlite::is_database(head) {

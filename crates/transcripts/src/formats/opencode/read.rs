@@ -216,7 +216,7 @@ impl Reader<'_> {
         self.tell.at_ms = message_ms;
     }
 
-    /// Tells the changes that no tool told: made by commands or by hand.
+    /// Emits the changes that no tool reported: made by commands or by hand.
     fn changes(&mut self) {
         let edited = std::mem::take(&mut self.edited);
         let mut told: Vec<Edit> = Vec::new();

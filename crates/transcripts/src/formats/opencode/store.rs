@@ -113,7 +113,7 @@ fn from_file(path: &Path) -> Option<Session> {
     Json::parse(&text).ok().map(|json| session(&json))
 }
 
-/// A session as JSON tells it.
+/// Reads a session from JSON.
 pub fn session(json: &Json<'_>) -> Session {
     let said = |key| json.get(key).str().map(str::to_owned);
     Session {

@@ -59,7 +59,7 @@ fn edits(state: &Json<'_>, call: &Call<'_>) -> Vec<Edit> {
     }
 }
 
-/// A file as `apply_patch` and the diffs of a turn tell it.
+/// Reads a file change of `apply_patch` or of the diffs of a turn.
 pub fn file(file: &Json<'_>) -> Option<Edit> {
     let path = file.first(&["file", "filePath", "relativePath", "path"])?;
     let change = match file.first(&["status", "type"]) {

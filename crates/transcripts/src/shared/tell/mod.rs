@@ -14,7 +14,7 @@ use crate::shared::{call, lines, shell};
 /// So many calls may wait for their result at once.
 const MAX_OPEN: usize = 256;
 
-/// Tells what a reader finds.
+/// Emits the events of a transcript.
 pub struct EventEmitter<'s> {
     out: Output<'s>,
     /// Where the record stands that is read.
@@ -78,7 +78,7 @@ pub struct CallEnd<'a> {
 }
 
 impl<'s> EventEmitter<'s> {
-    /// Nothing told yet.
+    /// An emitter without any event yet.
     pub fn new(sink: &'s mut dyn FnMut(&Event<'_>)) -> Self {
         Self {
             out: Output::new(sink),
@@ -111,7 +111,7 @@ impl<'s> EventEmitter<'s> {
         (self.agent, self.place) = outer;
     }
 
-    /// Takes a piece of what is said; pieces of one key that follow each other are told as one.
+    /// Adds a piece of text; consecutive pieces of one speaker and key are merged.
     pub fn piece(&mut self, who: Speaker, key: &str, text: &str) {
         let goes_on =
             |open: &PartialText| open.who == who && open.key == key && open.text.len() < lines::MAX_LINE;
@@ -126,7 +126,7 @@ impl<'s> EventEmitter<'s> {
         }
     }
 
-    /// Tells what was said in pieces.
+    /// Emits the pending text, merged from pieces.
     fn flush(&mut self) {
         let Some(said) = self.pieces.take() else { return };
         let now = (self.place, self.at_ms);
@@ -146,35 +146,35 @@ impl<'s> EventEmitter<'s> {
         self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent, what });
     }
 
-    /// Tells what the user said, if it is something.
+    /// Emits a message of the user, unless it is blank.
     pub fn user(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.send(EventKind::User(Cow::Borrowed(text)));
         }
     }
 
-    /// Tells what the agent said, if it is something.
+    /// Emits a message of the agent, unless it is blank.
     pub fn assistant(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.send(EventKind::Assistant(Cow::Borrowed(text)));
         }
     }
 
-    /// Tells what the agent thought, if it is something.
+    /// Emits a thought of the agent, unless it is blank.
     pub fn thinking(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.send(EventKind::Thinking(Cow::Borrowed(text)));
         }
     }
 
-    /// Tells a summary, if it is one.
+    /// Emits a summary, unless it is blank.
     pub fn compaction(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.send(EventKind::Compaction(Cow::Borrowed(text)));
         }
     }
 
-    /// Tells the plan as it stands now, unless there is none or it is the same as before.
+    /// Emits the plan, unless it is empty or unchanged.
     pub fn plan(&mut self, items: impl Into<Option<Vec<PlanItem>>>) {
         let news = items.into().filter(|items| !items.is_empty() && *items != self.plan);
         if let Some(items) = news {
@@ -185,7 +185,7 @@ impl<'s> EventEmitter<'s> {
         }
     }
 
-    /// Tells a call.
+    /// Emits a call.
     pub fn call(&mut self, call: Call<'_>) {
         self.open.push_back(Open {
             id: call.id.clone().into_owned(),
@@ -198,14 +198,14 @@ impl<'s> EventEmitter<'s> {
         self.send(EventKind::Call(call));
     }
 
-    /// Tells a call; one that writes down the plan changes it.
+    /// Emits a call, and the plan if the call writes one.
     pub fn call_with(&mut self, call: Call<'_>, input: &Json<'_>) {
         let plan = call::plan(&call.name, input);
         self.call(call);
         self.plan(plan);
     }
 
-    /// Tells how a call ended, as it is.
+    /// Emits the outcome of a call unchanged.
     pub fn outcome(&mut self, outcome: Outcome<'_>) {
         self.open.retain(|open| open.id != outcome.id);
         self.send(EventKind::Outcome(outcome));
@@ -221,7 +221,7 @@ impl<'s> EventEmitter<'s> {
         self.open.iter().rev().find(|open| open.id == id)
     }
 
-    /// Tells how a call ended. Only of a command is an exit code looked for in what it returned.
+    /// Emits the outcome of a call. An exit code is looked for in the output of commands only.
     pub fn ended(&mut self, ended: CallEnd<'_>) {
         let at = self.open.iter().rposition(|open| open.id == ended.id);
         let open = at.and_then(|at| self.open.remove(at));
@@ -242,7 +242,7 @@ impl<'s> EventEmitter<'s> {
         }));
     }
 
-    /// Tells of the session what has not been told yet.
+    /// Emits the session's facts that are new.
     pub fn session(&mut self, news: Session<'_>) {
         if self.agent.is_some() {
             return;
@@ -266,12 +266,12 @@ impl<'s> EventEmitter<'s> {
         }
     }
 
-    /// Tells the model that answers.
+    /// Emits the model that answers.
     pub fn model(&mut self, model: Option<&str>) {
         self.session(Session { model: model.map(Cow::Borrowed), ..Session::default() });
     }
 
-    /// Adds tokens used on the main line, and tells the total.
+    /// Adds tokens used on the main line, and emits the total.
     pub fn spend(&mut self, more: Usage) {
         if self.agent.is_none() && more != Usage::default() {
             self.usage = self.usage.plus(more);

@@ -162,8 +162,8 @@ impl Clone {
         self.ledger.entry(id).or_insert(Known { record, line, earlier: Vec::new() });
     }
 
-    /// A tool whose clock is an hour behind adds a field to a line of the file. `may_design`: nobody takes it for one that was taken
-    /// away.
+    /// A tool whose clock is an hour behind adds a field to a line of the file. `may_design`: a missing `design` cannot
+    /// be mistaken for a removed one.
     pub(super) fn late_tool(&mut self, dice: &mut Dice, late: &mut Vec<Act>, may_design: bool) {
         let ids: Vec<String> = self.tree.keys().cloned().collect();
         if ids.is_empty() || self.file().is_none() {
