@@ -90,17 +90,20 @@ async fn readable(request: Request, next: Next) -> Response {
     }
 }
 
-/// When the last byte of an MCP answer was taken, the signals in it are marked as delivered.
+/// When the last byte of an MCP answer was taken, the signals in it are marked as delivered, by the authority of its caller.
 async fn mark_delivered(State(pool): State<Arc<Pool>>, mut request: Request, next: Next) -> Response {
     let receipts = Arc::new(Receipts::default());
     request.extensions_mut().insert(Arc::clone(&receipts));
+    // Without a grant no request gets here.
+    let grant = request.extensions().get::<Grant>().cloned();
+    let caller = grant.map(|grant| Caller { grant, ..Caller::default() });
     let (head, body) = next.run(request).await.into_parts();
-    let rest = stream::unfold(Some((body.into_data_stream(), pool, receipts)), |state| async move {
-        let (mut body, pool, receipts) = state?;
+    let rest = stream::unfold(Some((body.into_data_stream(), pool, caller, receipts)), |state| async move {
+        let (mut body, pool, caller, receipts) = state?;
         match body.next().await {
-            Some(chunk) => Some((chunk, Some((body, pool, receipts)))),
+            Some(chunk) => Some((chunk, Some((body, pool, caller, receipts)))),
             None => {
-                delivered(&pool, &receipts).await;
+                delivered(&pool, caller?, &receipts).await;
                 None
             }
         }
@@ -289,10 +292,10 @@ fn error(ended: &CliError) -> Value {
 }
 
 /// The signals of answers that were written out are delivered.
-async fn delivered(pool: &Pool, receipts: &Receipts) {
+async fn delivered(pool: &Pool, caller: Caller, receipts: &Receipts) {
     for DeliveryReceipt { project_id, message_ids } in receipts.answer_written(None) {
         let mark = json!({ "project": project_id, "message_ids": message_ids });
         // The result is not needed: if the operation fails, the signals are delivered once more.
-        let _ = pool.run(baton_ops::message::Delivered::NAME, mark, Caller::default()).await;
+        let _ = pool.run(baton_ops::message::Delivered::NAME, mark, caller.clone()).await;
     }
 }

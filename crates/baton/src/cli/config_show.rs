@@ -47,7 +47,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
             "webhook_secret" => "[hidden]".to_owned(),
             _ => value.clone(),
         };
-        settings.set(*key, value, from);
+        settings.set(key, value, from);
     }
     let answer = Shown { settings, repository: trust::report(app), trusted: trust::listed(app) };
     app.show(&answer, |answer| {

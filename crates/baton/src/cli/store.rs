@@ -56,8 +56,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     }
     target.analyze()?;
     let items = copied.iter();
-    let items =
-        items.map(|table| Table { table: &table.name, rows: table.rows, hash: &table.hash }).collect();
+    let items = items.map(|table| Table { table: table.name, rows: table.rows, hash: &table.hash }).collect();
     let rows: u64 = copied.iter().map(|table| table.rows).sum();
     let (from, to) = (from.to_string(), to.to_string());
     app.show(&Copied { from, to, rows, verified: !unverified, items, next: None }, show)

@@ -3,6 +3,7 @@
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use futures_util::stream;
 use serde_json::{Value, json};
@@ -57,19 +58,18 @@ pub fn tagged(answer: &Value, known: Option<&str>) -> Response {
     response
 }
 
-/// The answer to a write; when its last byte was taken, the signals in it are marked as delivered.
-pub fn delivered(pool: Arc<Pool>, status: StatusCode, answer: Value) -> Response {
-    let signals = answer["pending_signals"].as_array().into_iter().flatten().map(|s| &s["message_id"]);
-    // Mail says by itself what its reader has seen.
-    let mail = answer["deliver"].as_array().into_iter().flatten();
-    let ids: Vec<Value> = signals.chain(mail).cloned().collect();
+/// The answer to an operation. When its last byte was taken, the signals that a pickup brought are marked as delivered, by the
+/// authority of its caller. What an answer names in `deliver` is marked by the program that reads it.
+pub fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answer: Value) -> Response {
+    let signals = answer["pending_signals"].as_array().into_iter().flatten();
+    let ids: Vec<Value> = signals.map(|signal| signal["message_id"].clone()).collect();
     let bytes = Bytes::from(answer.to_string());
     let tag = answer.get("state_version").map(|_| etag(&answer, &bytes));
     let mut response = if ids.is_empty() || answer["dry_run"] == true {
         of_type(status, JSON, Body::from(bytes))
     } else {
         let mark = json!({ "project": answer["project_id"], "message_ids": ids });
-        of_type(status, JSON, marking(pool, bytes, mark))
+        of_type(status, JSON, marking(pool, grant, bytes, mark))
     };
     if let Some(value) = tag.and_then(|tag| HeaderValue::from_str(&tag).ok()) {
         response.headers_mut().insert(header::ETAG, value);
@@ -89,15 +89,16 @@ pub async fn driven(pool: &Pool, status: StatusCode, mut answer: Value) -> Respo
     response
 }
 
-fn marking(pool: Arc<Pool>, bytes: Bytes, mark: Value) -> Body {
-    Body::from_stream(stream::unfold(Some((bytes, pool, mark)), |state| async move {
-        let (bytes, pool, mark) = state?;
+fn marking(pool: Arc<Pool>, grant: Grant, bytes: Bytes, mark: Value) -> Body {
+    let caller = Caller { grant, ..Caller::default() };
+    Body::from_stream(stream::unfold(Some((bytes, pool, caller, mark)), |state| async move {
+        let (bytes, pool, caller, mark) = state?;
         if bytes.is_empty() {
             // The result is not needed: if the operation fails, the signals are delivered once more.
-            let _ = pool.run(baton_ops::message::Delivered::NAME, mark, Caller::default()).await;
+            let _ = pool.run(baton_ops::message::Delivered::NAME, mark, caller).await;
             return None;
         }
-        Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, mark))))
+        Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, caller, mark))))
     }))
 }
 

@@ -256,9 +256,9 @@ async fn operation(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    match call(&pool, &name, grant, &headers, &body).await {
+    match call(&pool, &name, grant.clone(), &headers, &body).await {
         Ok(answer) if is_driven(&name) => answer::driven(&pool, StatusCode::OK, answer).await,
-        Ok(answer) => answer::delivered(pool, StatusCode::OK, answer),
+        Ok(answer) => answer::delivered(pool, grant, StatusCode::OK, answer),
         Err(ended) => rest::conditional_problem(&headers, &ended),
     }
 }

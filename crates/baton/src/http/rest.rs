@@ -129,13 +129,13 @@ struct RouteRequest<'a> {
 
 impl RouteRequest<'_> {
     async fn answer(self, pool: Arc<Pool>, grant: Grant) -> Response {
-        match self.run(&pool, grant).await {
+        match self.run(&pool, grant.clone()).await {
             Ok(answer) if self.wants_markdown() => document(&answer),
             Ok(answer) if self.entry.access == Access::Read || self.route.method == "GET" => {
                 tagged(&answer, self.text(&header::IF_NONE_MATCH))
             }
             Ok(answer) if is_driven(self.entry.name) => driven(&pool, self.status(), answer).await,
-            Ok(answer) => delivered(pool, self.status(), answer),
+            Ok(answer) => delivered(pool, grant, self.status(), answer),
             Err(ended) => conditional_problem(self.headers, &ended),
         }
     }

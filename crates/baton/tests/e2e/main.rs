@@ -25,6 +25,7 @@ mod cross_kill;
 mod database;
 #[path = "../../../store/tests/support/database_server.rs"]
 mod database_server;
+mod delivery;
 mod door;
 mod evil_clone;
 mod evil_clone_git;

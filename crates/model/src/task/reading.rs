@@ -68,6 +68,18 @@ impl Reading {
         self.facts.insert(name.to_owned(), fact);
     }
 
+    /// Another instant of closing is another closing, also where the status and the reason were the same at an earlier one.
+    fn say_closed_again(&mut self) {
+        let stamp = match self.facts.get("closed_at") {
+            Some(Fact { value: Some(_), stamp }) => *stamp,
+            _ => return,
+        };
+        let status = self.entries.get("status").filter(|status| *status == "closed").cloned();
+        if let (Some(status), false) = (status, self.facts.contains_key("status")) {
+            self.facts.insert("status".to_owned(), Fact { value: Some(status), stamp });
+        }
+    }
+
     /// What a line lacks although its clocks name it was taken away, at that time or after it.
     fn say_gone(&mut self, line: &Version<'_>) {
         let clocks = &line.record.task.clocks.entries;
@@ -214,7 +226,12 @@ fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Vers
 fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
     // A line that is as old as its task was never changed, by whatever tool.
     let is_changed = line.at() != line.record.task.created_at;
+    let is_earlier = |version: &Version<'_>| known.last().is_some_and(|last| !std::ptr::eq(last, version));
     let is_possible = |version: &&Version<'_>| {
+        // Between an earlier version and a later line that is the same as it, something was changed and changed back.
+        if is_earlier(version) && line.at() > version.until() && line.differing(version).next().is_none() {
+            return false;
+        }
         let is_stripped = version.record.stamp.is_some() && is_changed;
         match version.has_clocks_of(line) {
             // Its time says nothing about which of them it was.
@@ -253,6 +270,7 @@ fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version
         let before = base.made_at().max(stamp.at);
         reading.say(name, value, true, line.at().max(before.saturating_add(1)));
     }
+    reading.say_closed_again();
     reading
 }
 
@@ -278,6 +296,7 @@ fn grown(base: &Version<'_>, line: &Version<'_>) -> Reading {
         let before = base.made_at().max(was.at).max(written_at);
         reading.say(name, value, true, line.at().max(before.saturating_add(1)));
     }
+    reading.say_closed_again();
     reading
 }
 
@@ -304,13 +323,16 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
     let edited_at = line.at().max(written_at.saturating_add(1));
     for (name, value) in &line.entries {
         let is_old = known.iter().any(|version| version.entries.get(name) == Some(value));
-        if ours.entries.get(name) != Some(value) && !is_old {
-            let stamp = line.record.task.clocks.of(name);
+        let (stamp, our) = (line.record.task.clocks.of(name), ours.clocks.of(name));
+        // A value that was there before is back where its clock says that it was set after ours.
+        let is_set_again = stamp.is_seen && stamp > our;
+        if ours.entries.get(name) != Some(value) && (!is_old || is_set_again) {
             // Another value under the time of ours was put there after it.
-            let is_changed_there = stamp.is_seen && stamp != ours.clocks.of(name);
+            let is_changed_there = stamp.is_seen && stamp != our;
             reading.say(name, Some(value), true, if is_changed_there { stamp.at } else { edited_at });
         }
     }
+    reading.say_closed_again();
     reading.say_gone(line);
     reading
 }

@@ -45,7 +45,7 @@ pub struct ShowOutput {
 #[serde(untagged)]
 pub enum Shown {
     /// A baton, in the words of a hand-off.
-    Baton(BatonRow),
+    Baton(Box<BatonRow>),
     /// A hand-off.
     Handoff(Box<Row>),
 }
@@ -140,7 +140,7 @@ fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Op
     let holder = holder.map(|holder| holder.identity);
     Ok(Some(ShowOutput {
         project_id: project_id.to_owned(),
-        handoff: Shown::Baton(described(found, state, holder)),
+        handoff: Shown::Baton(Box::new(described(found, state, holder))),
         packet,
         note: None,
     }))

@@ -4,7 +4,7 @@ use baton_model::baton::{Baton, Claim};
 use baton_model::delta::Kind;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, delta, session};
+use baton_store::{Failure, Tx, delta, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -76,6 +76,9 @@ pub struct Picked {
     pub recovered_since: i64,
     /// Batons that wait for other agents.
     pub waiting_for_others: usize,
+    /// The messages that waited, where the call has a request id: its answer brings these, and so does the answer to a retry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Vec<String>>,
     /// It was decided for an earlier call of the same request.
     #[serde(skip)]
     pub replayed: bool,
@@ -224,8 +227,8 @@ fn pick(
     let decision = decide(tx, env, input, project_id, identity)?;
     if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
         session::beat(tx, own, Pickup::NAME, env.now)?;
-        let picked = asked_again(tx, own, &decision)?;
-        request::keep(tx, env, request.as_ref(), &picked)?;
+        let mut picked = asked_again(tx, own, &decision)?;
+        keep(tx, env, request.as_ref(), project_id, &mut picked)?;
         return Ok(picked);
     }
     let holder = decision.taken_from();
@@ -251,7 +254,7 @@ fn pick(
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
     let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
-    let picked = Picked {
+    let mut picked = Picked {
         session_id: Some(own.session_id),
         identity: own.identity,
         predecessor_session_id: before.map(|s| s.session_id),
@@ -260,10 +263,27 @@ fn pick(
         recovered_session_id: holder.map(|s| s.session_id),
         recovered_since,
         waiting_for_others: decision.waiting_for_others,
-        replayed: false,
+        ..Picked::default()
     };
-    request::keep(tx, env, request.as_ref(), &picked)?;
+    keep(tx, env, request.as_ref(), project_id, &mut picked)?;
     Ok(picked)
+}
+
+/// Keeps a decision for a retry of its request, with the messages that wait now: the first answer counts as delivered even where it
+/// never reached its caller, and a retry has to bring the same.
+pub(super) fn keep(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    request: Option<&Request>,
+    project_id: &str,
+    picked: &mut Picked,
+) -> Result<(), Failure> {
+    if request.is_none() {
+        return Ok(());
+    }
+    let waiting = message::pending(tx, project_id, &picked.identity, env.now)?;
+    picked.messages = Some(waiting.into_iter().map(|message| message.message_id).collect());
+    request::keep(tx, env, request, &*picked)
 }
 
 /// Who has to yield to a pickup.
@@ -349,7 +369,7 @@ fn asked_again(tx: &mut Tx<'_>, own: &Session, decision: &Decision) -> Result<Pi
         pickup_delta_id: own_pickup(tx, own)?,
         baton_id: own.baton_id.clone(),
         waiting_for_others: decision.waiting_for_others,
-        replayed: false,
+        ..Picked::default()
     })
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use baton_model::accounting::Remark;
 use baton_model::baton::Baton;
 use baton_model::delta::{Delta, Kind, Row};
-use baton_model::message as message_view;
+use baton_model::message::{self as message_view, Message};
 use baton_model::packet::Sealed;
 use baton_model::session::{ReleaseReason, Session, View};
 use baton_model::task::Task;
@@ -206,14 +206,10 @@ pub(super) fn read(
     crate::handoff::without_words(tx, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, DECISIONS)?;
     let recent = delta::newest(tx, project_id, env.now - DAY, RECENT)?;
-    let mut pending = message::pending(tx, project_id, &picked.identity, env.now)?;
-    // What is encrypted is not written out here, so it must not count as delivered: it waits in the inbox.
-    pending.retain(|message| message.readers.is_none());
     let replay = replay_of(tx, env, project_id, picked)?;
-    if replay.is_over() {
-        // They are left to the session that works under the name now.
-        pending.clear();
-    }
+    let mut messages = messages(tx, env, project_id, picked, &replay)?;
+    // What is encrypted is not written out here, so it must not count as delivered: it waits in the inbox.
+    messages.retain(|message| message.readers.is_none());
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let mut reminders = card::reminders(tx, env, &project, &open)?;
     reminders.extend(remind(tx, project_id, &picked.identity, env.now)?);
@@ -235,11 +231,36 @@ pub(super) fn read(
         todos: todos(&tasks, &focus),
         adrs: adrs.iter().map(Delta::row).collect(),
         wip: in_progress(env, &tasks, &open, picked),
-        pending_signals: pending.iter().map(message_view::View::of).collect(),
+        pending_signals: messages.iter().map(message_view::View::of).collect(),
         controller_status: open.iter().map(|s| s.view(env.now, env.limits)).collect(),
         rules_reminders: reminders,
         inherited_chain: chain(tx, project_id, picked.predecessor_session_id.as_deref())?,
     })
+}
+
+/// The messages that go with an answer. A retry brings those of the first answer, which may never have reached its caller. Where
+/// another session works under the name by now, what waits is left to it.
+fn messages(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    picked: &Picked,
+    replay: &Replay,
+) -> Result<Vec<Message>, Failure> {
+    let Some(ids) = &picked.messages else {
+        return match replay.is_over() {
+            true => Ok(Vec::new()),
+            false => Ok(message::pending(tx, project_id, &picked.identity, env.now)?),
+        };
+    };
+    let mut found = Vec::new();
+    for id in ids {
+        found.extend(message::get(tx, project_id, id)?);
+    }
+    found.retain(|message| {
+        message.recalled_at.is_none() && (!replay.is_over() || message.delivered_at.is_some())
+    });
+    Ok(found)
 }
 
 /// Of a repeated request: whether what was picked up is held still.

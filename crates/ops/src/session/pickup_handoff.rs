@@ -10,7 +10,7 @@ use baton_store::state::State;
 use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
-use super::pickup::{Picked, Pickup, PickupInput};
+use super::pickup::{Picked, Pickup, PickupInput, keep};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
@@ -19,7 +19,6 @@ use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
-use crate::request;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn meant(
@@ -125,7 +124,7 @@ fn take(
         let delta = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
         picked.pickup_delta_id = Some(delta.delta_id);
     }
-    request::keep(tx, env, request.as_ref(), &picked)?;
+    keep(tx, env, request.as_ref(), &project_id, &mut picked)?;
     Ok(picked)
 }
 

@@ -96,6 +96,21 @@ on_every_backend! {
         assert_eq!(w.pickup(&agent("Donna"))["pending_signals"], json!([]));
     }
 
+    fn the_answer_to_a_retry_brings_the_messages_of_the_first(w) {
+        w.ok(&agent("Lola"), "signal_send", json!({ "to": "Donna", "subject": "hello" }));
+        w.leave_baton(&agent("Lola"), "done");
+        let pickup = json!({ "request_id": "r" });
+        let first = list(&w.ok(&agent("Donna"), "hd_exec", pickup.clone())["pending_signals"]);
+        w.ok(&agent("Donna"), "signal_delivered", json!({ "message_ids": column(&first, "message_id") }));
+        w.ok(&agent("Lola"), "signal_send", json!({ "to": "Donna", "subject": "later" }));
+        let again = w.ok(&agent("Donna"), "hd_exec", pickup.clone());
+        assert_eq!(column(&list(&again["pending_signals"]), "subject"), ["hello"], "the first answer may be lost");
+        w.ok(&agent("Ben"), "hd_exec", json!({ "force": true, "why": "urgent" }));
+        let over = w.ok(&agent("Donna"), "hd_exec", pickup);
+        assert_eq!(column(&list(&over["pending_signals"]), "subject"), ["hello"], "it is delivered, and waits no more");
+        assert_eq!(column(&list(&w.ok(&agent("Donna"), "mail_inbox", json!({}))["items"]), "subject")[..1], ["later"]);
+    }
+
     fn the_roster_shows_everybody_at_work(w) {
         w.leave_baton(&agent("Lola"), "done");
         w.start(&agent("Rex"));

@@ -19,11 +19,16 @@ fn record(fields: Value) -> Record {
 
 /// The ledger after a task that was read from `base` was changed to `ours`.
 fn ledger(base: &Record, ours: &Record) -> Record {
-    let mut changed = ours.clone();
-    changed.task.clocks = adopt(base).task.clocks;
-    let (old, new) = (entries(base), entries(ours));
+    changed(&adopt(base), ours)
+}
+
+/// The ledger after one of its tasks was changed.
+fn changed(before: &Record, after: &Record) -> Record {
+    let mut changed = after.clone();
+    changed.task.clocks = before.task.clocks.clone();
+    let (old, new) = (entries(before), entries(after));
     let names = old.keys().chain(new.keys()).filter(|name| old.get(*name) != new.get(*name));
-    note(&mut changed.task, names.cloned(), ours.task.updated_at);
+    note(&mut changed.task, names.cloned(), after.task.updated_at);
     changed
 }
 

@@ -92,3 +92,42 @@ fn a_comment_is_the_same_whatever_its_number_and_the_parts_of_its_second() {
     let twice = record(json!({ "comments": [comment(1, "t", exact), comment(2, "t", whole)] }));
     assert_eq!(merge(&[], &adopt(&twice), &twice).0.comments.len(), 2);
 }
+
+#[test]
+fn a_state_that_came_back_is_taken_from_a_line_that_lost_its_clocks() {
+    const FOURTH: &str = "2026-01-04T00:00:00Z";
+    const FIFTH: &str = "2026-01-05T00:00:00Z";
+    let closed = |at: &str| json!({ "status": "closed", "closed_at": at, "close_reason": "passed", "updated_at": at, "metadata": { "x": 1 } });
+    let open = |at: &str| json!({ "updated_at": at, "metadata": { "x": 1 } });
+    // Another ledger goes on by one state; its line is rewritten by a tool that drops the metadata, or changes a field.
+    for states in [
+        vec![open(SECOND), closed(THIRD), open(FOURTH), closed(FIFTH)],
+        vec![closed(SECOND), open(THIRD), closed(FOURTH), open(FIFTH)],
+    ] {
+        let begun = record(json!({ "metadata": { "x": 1 } }));
+        let mut ledgers = vec![adopt(&begun)];
+        for state in &states {
+            ledgers.push(changed(&ledgers[ledgers.len() - 1], &record(state.clone())));
+        }
+        let mut versions = vec![begun];
+        versions.extend(ledgers[1..].iter().map(published));
+        let last = versions.pop().expect("the last");
+        let ours = &ledgers[states.len() - 1];
+        let mut dropped = states[states.len() - 1].clone();
+        dropped.as_object_mut().expect("fields").remove("metadata");
+        let after = merge(&versions, ours, &record(dropped.clone())).0;
+        assert_eq!(
+            canonical(&after).get("status"),
+            dropped.get("status").or(Some(&json!("open"))),
+            "{states:?}"
+        );
+        assert_eq!(canonical(&after).get("close_reason"), dropped.get("close_reason"), "{states:?}");
+        let mut edited = last.clone();
+        edited.task.updated_at += 1_000;
+        edited.task.extra.insert("notes".to_owned(), json!("n"));
+        let after = merge(&versions, ours, &edited).0;
+        assert_eq!(canonical(&after).get("status"), canonical(&last).get("status"), "{states:?}");
+        assert_eq!(canonical(&after).get("closed_at"), canonical(&last).get("closed_at"), "{states:?}");
+        assert_eq!(after.task.extra["notes"], "n");
+    }
+}
