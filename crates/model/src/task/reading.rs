@@ -190,6 +190,19 @@ impl<'a> Version<'a> {
         })
     }
 
+    /// Whether it names an instant that a later version brought, and so was made from that one or after it.
+    fn has_instant_of(&self, later: &Self, earlier: &Self) -> bool {
+        let names = later
+            .entries
+            .keys()
+            .filter(|name| entry::is_comment(name) || matches!(name.as_str(), "started_at" | "closed_at"));
+        let value = |of: &Self, name: &String| of.entries.get(name).cloned();
+        names.into_iter().any(|name| {
+            let brought = value(later, name);
+            brought == value(self, name) && brought != value(earlier, name)
+        })
+    }
+
     /// The entries in which the line differs from a version that it may come from, as far as it speaks of them.
     fn differing<'b>(&'b self, base: &'b Self) -> impl Iterator<Item = &'b String> {
         let more = self.entries.keys().filter(|name| !base.entries.contains_key(*name));
@@ -226,10 +239,11 @@ fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Vers
 fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
     // A line that is as old as its task was never changed, by whatever tool.
     let is_changed = line.at() != line.record.task.created_at;
-    let is_earlier = |version: &Version<'_>| known.last().is_some_and(|last| !std::ptr::eq(last, version));
-    let is_possible = |version: &&Version<'_>| {
+    let is_possible = |&(index, version): &(usize, &Version<'_>)| {
+        let later = &known[index + 1..];
         // Between an earlier version and a later line that is the same as it, something was changed and changed back.
-        if is_earlier(version) && line.at() > version.until() && line.differing(version).next().is_none() {
+        let is_back = || line.at() > version.until() && line.differing(version).next().is_none();
+        if !later.is_empty() && (is_back() || later.iter().any(|later| line.has_instant_of(later, version))) {
             return false;
         }
         let is_stripped = version.record.stamp.is_some() && is_changed;
@@ -239,7 +253,8 @@ fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b V
             is_alike => (is_stripped || is_alike) && line.may_come_from(version),
         }
     };
-    known.iter().rev().filter(is_possible).min_by_key(|version| line.differing(version).count())
+    let possible = known.iter().enumerate().rev().filter(is_possible).map(|(_, version)| version);
+    possible.min_by_key(|version| line.differing(version).count())
 }
 
 /// What a line differs in from the version that it was made from was changed since.

@@ -97,12 +97,25 @@ fn a_comment_is_the_same_whatever_its_number_and_the_parts_of_its_second() {
 fn a_state_that_came_back_is_taken_from_a_line_that_lost_its_clocks() {
     const FOURTH: &str = "2026-01-04T00:00:00Z";
     const FIFTH: &str = "2026-01-05T00:00:00Z";
+    const SIXTH: &str = "2026-01-06T00:00:00Z";
     let closed = |at: &str| json!({ "status": "closed", "closed_at": at, "close_reason": "passed", "updated_at": at, "metadata": { "x": 1 } });
     let open = |at: &str| json!({ "updated_at": at, "metadata": { "x": 1 } });
+    // A field that goes on telling that the work has begun.
+    let started = |mut state: Value| {
+        state["started_at"] = json!(SECOND);
+        state
+    };
     // Another ledger goes on by one state; its line is rewritten by a tool that drops the metadata, or changes a field.
     for states in [
         vec![open(SECOND), closed(THIRD), open(FOURTH), closed(FIFTH)],
         vec![closed(SECOND), open(THIRD), closed(FOURTH), open(FIFTH)],
+        vec![
+            open(SECOND),
+            started(closed(THIRD)),
+            started(open(FOURTH)),
+            started(closed(FIFTH)),
+            started(open(SIXTH)),
+        ],
     ] {
         let begun = record(json!({ "metadata": { "x": 1 } }));
         let mut ledgers = vec![adopt(&begun)];
