@@ -245,14 +245,15 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 17] = [
-        ("app.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
+    const WRITERS: [(&str, &str); 18] = [
+        ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
         ("cli/completions.rs", "a script of ours"),
         ("cli/handoff/mod.rs", "documents, through `printable` where they reach a terminal"),
         ("cli/help.rs", "texts of ours"),
         ("cli/install.rs", "the question, through `for_terminal`"),
         ("cli/log.rs", "lines through `for_terminal`; JSON is exact"),
+        ("cli/man.rs", "manual pages of ours"),
         ("cli/merge_driver.rs", "a question of ours"),
         ("cli/mod.rs", "asks whether standard output is a terminal"),
         ("cli/trust.rs", "the question, through `for_terminal`"),

@@ -9,6 +9,7 @@ mod heartbeat;
 mod history;
 mod leave;
 mod pickup;
+mod pickup_again;
 mod pickup_bundle;
 mod pickup_decide;
 mod pickup_handoff;

@@ -4,13 +4,14 @@ use baton_model::baton::{Baton, Claim};
 use baton_model::delta::Kind;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, delta, message, session};
+use baton_store::{Failure, Tx, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::pickup_again::asked_again;
 use super::pickup_bundle::{self, Bundle};
-use super::pickup_decide::{Decision, decide};
+use super::pickup_decide::decide;
 use super::pickup_handoff;
 use super::{Registered, Registration, Releaser, again, move_baton, notify, release, replace};
 use crate::ledger::{Author, append_json};
@@ -354,39 +355,6 @@ fn pickup_body(
         body["why"] = json!(input.why);
     }
     body
-}
-
-/// The holder asks again: the same answer, found by its pickup delta.
-fn asked_again(tx: &mut Tx<'_>, own: &Session, decision: &Decision) -> Result<Picked, Failure> {
-    let held = decision.found.as_ref();
-    let from = own.inherited_from.clone();
-    Ok(Picked {
-        session_id: Some(own.session_id.clone()),
-        identity: own.identity.clone(),
-        recovered_session_id: from.clone().filter(|id| held.is_some_and(|b| b.session_id != *id)),
-        recovered_since: held.map_or(0, |b| b.seq),
-        predecessor_session_id: from,
-        pickup_delta_id: own_pickup(tx, own)?,
-        baton_id: own.baton_id.clone(),
-        waiting_for_others: decision.waiting_for_others,
-        ..Picked::default()
-    })
-}
-
-/// The pickup of the baton that this session holds: its own, or that of a session that it reconnected from.
-fn own_pickup(tx: &mut Tx<'_>, own: &Session) -> Result<Option<String>, Failure> {
-    let mut next = Some(own.clone());
-    while let Some(session) = next.filter(|s| s.baton_id == own.baton_id) {
-        let deltas = delta::of_session(tx, &session.project_id, &session.session_id)?;
-        if let Some(pickup) = deltas.into_iter().rev().find(|d| d.kind == Kind::Pickup) {
-            return Ok(Some(pickup.delta_id));
-        }
-        next = match session.inherited_from {
-            Some(id) => session::get(tx, &session.project_id, &id)?,
-            None => None,
-        };
-    }
-    Ok(None)
 }
 
 /// Releases a session that has to yield; one that was preempted by force gets a signal that names its successor.
