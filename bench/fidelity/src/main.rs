@@ -27,7 +27,7 @@ fn main() -> Result<()> {
     if let Some(folders) = args.strip_prefix(&["--redaction".to_owned()]) {
         return redaction(folders);
     }
-    let wish = Wish::parse(args.into_iter())?;
+    let wish = RunOptions::parse(args.into_iter())?;
     if let (Some(file), Some(facts)) = (&wish.document, &wish.facts) {
         return one(file, facts);
     }
@@ -41,7 +41,7 @@ fn main() -> Result<()> {
 }
 
 /// What the command line asks for.
-struct Wish {
+struct RunOptions {
     sessions: u64,
     turns: Vec<usize>,
     tokens: usize,
@@ -54,7 +54,7 @@ struct Wish {
     write: Option<PathBuf>,
 }
 
-impl Wish {
+impl RunOptions {
     fn parse(args: impl Iterator<Item = String>) -> Result<Self> {
         let mut wish = Self {
             sessions: 10,
@@ -79,7 +79,7 @@ impl Wish {
                 "--evidence" => {}
                 "--json" => wish.json = true,
                 "--misses" => wish.misses = true,
-                "--phrases" => wish.phrases = seen(&value()?)?,
+                "--phrases" => wish.phrases = phrases_of(&value()?)?,
                 "--document" => wish.document = Some(value()?.into()),
                 "--facts" => wish.facts = Some(value()?.into()),
                 "--write" => wish.write = Some(value()?.into()),
@@ -95,7 +95,7 @@ impl Wish {
 }
 
 /// Phrases that may be looked at: those that are held out may not.
-fn seen(name: &str) -> Result<&'static Phrases> {
+fn phrases_of(name: &str) -> Result<&'static Phrases> {
     Ok(match name {
         "tried" => TUNE,
         "fresh" => FRESH,
@@ -112,13 +112,13 @@ fn count(files: &[String]) -> Result<()> {
 }
 
 fn redaction(folders: &[String]) -> Result<()> {
-    for kind in secrets::kept(1, 1000) {
+    for kind in secrets::harmless_texts(1, 1000) {
         println!("{:20} {} of {} stayed", kind.name, kind.kept, kind.made);
     }
     let redactor = baton_redact::Redactor::new();
     for folder in folders {
-        let mut taken = secrets::Taken::default();
-        secrets::taken(Path::new(folder), &redactor, &mut taken)?;
+        let mut taken = secrets::FalsePositives::default();
+        secrets::count_false_positives(Path::new(folder), &redactor, &mut taken)?;
         println!("{folder}: {} places in {} files, {} bytes", taken.places.len(), taken.files, taken.bytes);
         for (kind, line) in taken.places.iter().take(40) {
             println!("  {kind}: {}", line.chars().take(160).collect::<String>());
@@ -147,7 +147,7 @@ fn one(file: &Path, facts: &Path) -> Result<()> {
     Ok(())
 }
 
-fn write(folder: &Path, wish: &Wish) -> Result<()> {
+fn write(folder: &Path, wish: &RunOptions) -> Result<()> {
     for seed in 0..wish.sessions {
         for turns in &wish.turns {
             let story = story(seed, *turns, wish.phrases);
@@ -161,7 +161,7 @@ fn write(folder: &Path, wish: &Wish) -> Result<()> {
     Ok(())
 }
 
-fn misses(root: &Path, wish: &Wish) -> Result<()> {
+fn misses(root: &Path, wish: &RunOptions) -> Result<()> {
     for (seed, turns) in all(wish) {
         let story = story(seed, turns, wish.phrases);
         for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
@@ -176,14 +176,14 @@ fn misses(root: &Path, wish: &Wish) -> Result<()> {
     Ok(())
 }
 
-fn all(wish: &Wish) -> impl Iterator<Item = (u64, usize)> {
+fn all(wish: &RunOptions) -> impl Iterator<Item = (u64, usize)> {
     (0..wish.sessions).flat_map(|seed| wish.turns.iter().map(move |turns| (seed, *turns)))
 }
 
 /// Shares by budget and kind.
 type Shares = [[Share; 9]; 5];
 
-fn table(root: &Path, wish: &Wish) -> Result<()> {
+fn table(root: &Path, wish: &RunOptions) -> Result<()> {
     for (name, phrases) in [("tried", TUNE), ("held out", HELD), ("fresh", FRESH), ("blind", BLIND)] {
         let mut sum = Shares::default();
         for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
@@ -203,7 +203,12 @@ fn table(root: &Path, wish: &Wish) -> Result<()> {
     Ok(())
 }
 
-fn shares(root: &Path, wish: &Wish, tool: &baton_fidelity::write::Tool, phrases: &Phrases) -> Result<Shares> {
+fn shares(
+    root: &Path,
+    wish: &RunOptions,
+    tool: &baton_fidelity::write::Tool,
+    phrases: &Phrases,
+) -> Result<Shares> {
     let mut shares = Shares::default();
     for (seed, turns) in all(wish) {
         let story = story(seed, turns, phrases);

@@ -89,7 +89,7 @@ pub fn ending(random: &mut Random, world: &World) -> String {
 /// One to four calls that change nothing.
 pub fn calls(random: &mut Random, world: &World) -> Vec<Step> {
     let mut steps = Vec::new();
-    for _ in 0..random.between(1, 4) {
+    for _ in 0..random.in_range(1, 4) {
         if random.chance(40) {
             steps.push(Step::Agent(saying(random, world)));
         }
@@ -100,7 +100,7 @@ pub fn calls(random: &mut Random, world: &World) -> Vec<Step> {
 
 fn call(random: &mut Random, world: &World) -> Step {
     let file = random.pick(world.files);
-    let lines = random.between(3, 60);
+    let lines = random.in_range(3, 60);
     match random.below(8) {
         0..=2 => Step::Read(file.to_owned(), code(random, lines)),
         3 => Step::Search(word(random), log(random, lines / 4, world)),

@@ -2,7 +2,7 @@
 
 /// A filled phrase.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct Phrase {
     /// The sentence.
     pub text: String,
     /// Its telling parts, in order.
@@ -10,8 +10,8 @@ pub struct Said {
 }
 
 /// Fills `{x}` and `{X}` from `with`; fillings and `[parts]` tell.
-pub fn fill(phrase: &str, with: &[(char, &str)]) -> Said {
-    let mut said = Said { text: String::new(), keys: Vec::new() };
+pub fn fill(phrase: &str, with: &[(char, &str)]) -> Phrase {
+    let mut said = Phrase { text: String::new(), keys: Vec::new() };
     let mut part = None;
     let mut rest = phrase.chars();
     while let Some(c) = rest.next() {

@@ -2,7 +2,7 @@
 
 use crate::fact::{Check, Fact};
 use crate::noise;
-use crate::phrase::{Said, fill};
+use crate::phrase::{Phrase, fill};
 use crate::phrases::Phrases;
 use crate::random::Random;
 use crate::story::{Step, Story};
@@ -64,11 +64,11 @@ impl Plot<'_> {
     /// A turn between the first and the last two.
     pub fn middle(&mut self) -> usize {
         let end = self.turns.len() - 2;
-        self.random.between(1, end)
+        self.random.in_range(1, end)
     }
 
     /// Plants what was said.
-    pub fn words(&mut self, kind: u8, said: &Said) {
+    pub fn words(&mut self, kind: u8, said: &Phrase) {
         self.facts.push(Fact::new(kind, words(said)));
     }
 
@@ -90,7 +90,7 @@ impl Plot<'_> {
         for (turn, wish) in [(0, wishes[0]), (middle, wishes[1]), (last, wishes[2])] {
             self.turns[turn].user.push(wish.to_owned());
             if turn != middle {
-                self.words(1, &Said { text: wish.to_owned(), keys: vec![wish.to_owned()] });
+                self.words(1, &Phrase { text: wish.to_owned(), keys: vec![wish.to_owned()] });
             }
         }
     }
@@ -135,8 +135,8 @@ impl Plot<'_> {
             self.words(5, &said);
         }
         let [chosen, rejected, why] = choices[4];
-        let first = self.random.between(1, self.turns.len() / 2);
-        let second = self.random.between(self.turns.len() / 2, self.last() - 1);
+        let first = self.random.in_range(1, self.turns.len() / 2);
+        let second = self.random.in_range(self.turns.len() / 2, self.last() - 1);
         let hasty = [('c', rejected), ('r', chosen), ('w', "it is less work")];
         let old = fill(self.random.pick(self.phrases.decide), &hasty);
         self.agent_says(first, &old.text);
@@ -176,15 +176,15 @@ impl Plot<'_> {
     }
 
     fn last_turns(&mut self) {
-        let (last, count) = (self.last(), self.random.between(1000, 99_000));
-        let seconds = self.random.between(3, 90);
+        let (last, count) = (self.last(), self.random.in_range(1000, 99_000));
+        let seconds = self.random.in_range(3, 90);
         let asked = format!("How long does it take with {count} records?");
         let told = format!("With {count} records it takes {seconds} seconds on this machine.");
         self.turns[last - 1].user.push(asked.clone());
         self.turns[last - 1].close.push(told.clone());
         let opening = format!(
             "I looked at the request and changed {} places in `{}`.",
-            self.random.between(2, 9),
+            self.random.in_range(2, 9),
             self.random.pick(self.world.files)
         );
         self.turns[last].close.insert(0, opening.clone());
@@ -207,7 +207,7 @@ impl Plot<'_> {
     }
 
     /// Sentences one after the other; after one without a stop people begin a new line.
-    fn said(&mut self, sentences: &[String]) -> String {
+    fn add_sentences(&mut self, sentences: &[String]) -> String {
         let lines = self.random.chance(30);
         let mut text = String::new();
         for sentence in sentences {
@@ -226,7 +226,7 @@ impl Plot<'_> {
         for turn in std::mem::take(&mut self.turns) {
             let user = match turn.user.is_empty() {
                 true => self.random.pick(noise::CHATTER).to_owned(),
-                false => self.said(&turn.user),
+                false => self.add_sentences(&turn.user),
             };
             steps.push(Step::User(user));
             if self.random.chance(70) {
@@ -244,7 +244,7 @@ impl Plot<'_> {
 }
 
 /// What was said, as something to look for.
-pub fn words(said: &Said) -> Check {
+pub fn words(said: &Phrase) -> Check {
     Check::Words { said: said.text.clone(), keys: said.keys.clone() }
 }
 

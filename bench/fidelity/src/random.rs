@@ -25,7 +25,7 @@ impl Random {
     }
 
     /// A number from `from` up to, not including, `to`.
-    pub fn between(&mut self, from: usize, to: usize) -> usize {
+    pub fn in_range(&mut self, from: usize, to: usize) -> usize {
         from + self.below(to.saturating_sub(from))
     }
 

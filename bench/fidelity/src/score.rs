@@ -96,7 +96,7 @@ impl Document {
             Check::Words { said, keys } => words(&passage.text(), said, keys),
             Check::File { path, how, from } => file(passage, path, how, from.as_deref()),
             Check::Command { command, exit, message } => {
-                let ended = passage.lines.iter().any(|line| ended(line, command) == Some(*exit));
+                let ended = passage.lines.iter().any(|line| exit_code(line, command) == Some(*exit));
                 ended && message.as_ref().is_none_or(|message| self.message(passage, message))
             }
             Check::Item { title, state } => {
@@ -235,7 +235,7 @@ fn said_how(text: &str, moved: bool) -> Option<&'static str> {
 }
 
 /// The exit code that a line tells of a command: the next after it, else the last before it.
-fn ended(line: &str, command: &str) -> Option<i64> {
+fn exit_code(line: &str, command: &str) -> Option<i64> {
     let command = plain(command);
     let mut from = 0;
     while let Some(at) = line[from..].find(&command).map(|at| at + from) {

@@ -80,7 +80,7 @@ const PLACES: &[&str] = &[
 ];
 
 /// What was left of the made-up secrets of a kind.
-pub struct Kept {
+pub struct HarmlessText {
     /// The kind.
     pub name: &'static str,
     /// How many were made.
@@ -90,7 +90,7 @@ pub struct Kept {
 }
 
 /// Makes so many secrets of each kind and takes them out.
-pub fn kept(seed: u64, each: usize) -> Vec<Kept> {
+pub fn harmless_texts(seed: u64, each: usize) -> Vec<HarmlessText> {
     let redactor = Redactor::new();
     let mut random = Random::new(seed);
     let mut all = Vec::new();
@@ -103,14 +103,14 @@ pub fn kept(seed: u64, each: usize) -> Vec<Kept> {
             let text = random.pick(PLACES).replace("{}", &line);
             kept += usize::from(redactor.redact(&text).text.contains(&secret));
         }
-        all.push(Kept { name: kind.name, made: each, kept });
+        all.push(HarmlessText { name: kind.name, made: each, kept });
     }
     all
 }
 
 /// What was taken out of source code, where there should be nothing.
 #[derive(Default)]
-pub struct Taken {
+pub struct FalsePositives {
     /// Files read.
     pub files: usize,
     /// Their bytes.
@@ -120,7 +120,7 @@ pub struct Taken {
 }
 
 /// Reads the source files below a folder. Tests are left out where `tests` is not wanted: they hold made-up secrets.
-pub fn taken(folder: &Path, redactor: &Redactor, taken: &mut Taken) -> Result<()> {
+pub fn count_false_positives(folder: &Path, redactor: &Redactor, taken: &mut FalsePositives) -> Result<()> {
     let mut inside: Vec<_> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     inside.sort();
     for path in inside {
@@ -128,7 +128,7 @@ pub fn taken(folder: &Path, redactor: &Redactor, taken: &mut Taken) -> Result<()
         if path.is_dir()
             && !matches!(name, "tests" | "target" | ".git" | "node_modules" | "samples" | "redact")
         {
-            self::taken(&path, redactor, taken)?;
+            self::count_false_positives(&path, redactor, taken)?;
         }
         let is_source = [".rs", ".toml", ".py", ".ts", ".js", ".go", ".c", ".h", ".md"]
             .iter()

@@ -9,8 +9,8 @@ use crate::story::{State, Step};
 /// A plan that changes, and what comes next.
 pub fn plan(plot: &mut Plot) {
     let tasks = plot.random.shuffled(plot.world.tasks);
-    let items = plot.random.between(6, 10);
-    let done = plot.random.between(1, items - 2);
+    let items = plot.random.in_range(6, 10);
+    let done = plot.random.in_range(1, items - 2);
     let last = plot.last();
     for step in 0..=done {
         let turn = (1 + step * (last - 2) / (done + 1)).min(last - 1);
@@ -91,7 +91,7 @@ fn push_file(plot: &mut Plot, path: String, how: &str, from: Option<String>) {
 }
 
 fn edit(plot: &mut Plot, path: &str, refused: Option<&'static str>) -> Step {
-    let lines = plot.random.between(1, 8);
+    let lines = plot.random.in_range(1, 8);
     let old = noise::code(&mut plot.random, lines);
     let new = noise::code(&mut plot.random, lines + 1);
     Step::Edit { path: path.to_owned(), old, new, refused }
@@ -118,7 +118,7 @@ pub fn git(plot: &mut Plot) -> String {
     let branch = plot.random.pick(plot.world.branches).to_owned();
     let id = plot.random.hex(7);
     let (half, last) = (plot.turns.len() / 2, plot.last());
-    let turn = plot.random.between(half, last - 1);
+    let turn = plot.random.in_range(half, last - 1);
     let path = plot.random.pick(plot.world.files);
     plot.turns[1].steps.push(shell(
         format!("git checkout -b {branch}"),
@@ -176,14 +176,14 @@ fn command(line: &str, exit: i64, message: Option<&str>) -> Fact {
 }
 
 fn fails(plot: &mut Plot, line: &str, exit: i64, error: &str) -> Step {
-    let lines = plot.random.between(5, 80);
+    let lines = plot.random.in_range(5, 80);
     let before = noise::log(&mut plot.random, lines, plot.world);
     let after = plot.random.pick(&["", "\n1 failed, 41 passed in 3.21s\n", "\nerror: could not finish\n"]);
     shell(line.to_owned(), exit, format!("{before}{error}\n{after}"))
 }
 
 fn passes(plot: &mut Plot, line: &str) -> Step {
-    let lines = plot.random.between(2, 40);
+    let lines = plot.random.in_range(2, 40);
     let output = noise::log(&mut plot.random, lines, plot.world);
     shell(line.to_owned(), 0, format!("{output}42 passed, 0 failed\n"))
 }

@@ -40,7 +40,7 @@ pub struct Cell {
 }
 
 /// A damaged sample.
-pub struct Made {
+pub struct SeedInput {
     /// Where it lies.
     pub path: PathBuf,
     /// The session in it.
@@ -49,12 +49,12 @@ pub struct Made {
 
 impl Seed {
     /// A damaged copy of it in this folder.
-    pub fn damaged(&self, dice: &mut Dice, dir: &Path) -> anyhow::Result<Made> {
+    pub fn damaged(&self, dice: &mut Dice, dir: &Path) -> anyhow::Result<SeedInput> {
         match self {
             Self::File { name, bytes } => {
                 let path = dir.join(name);
                 std::fs::write(&path, mutate::damaged(dice, bytes))?;
-                Ok(Made { path, key: None })
+                Ok(SeedInput { path, key: None })
             }
             Self::Database { file, cells, key, .. } => {
                 let path = dir.join("made.db");
@@ -76,7 +76,7 @@ impl Seed {
                     // A constraint of the tool's schema may forbid it.
                     let _ = connection.execute(&sql, rusqlite::params![value, cell.row]);
                 }
-                Ok(Made { path, key: Some(key.clone()) })
+                Ok(SeedInput { path, key: Some(key.clone()) })
             }
         }
     }

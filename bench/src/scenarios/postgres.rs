@@ -141,13 +141,13 @@ pub fn run(lab: &Lab) -> Result<Vec<Line>> {
          CREATE TABLE bench_row (id int PRIMARY KEY, body text NOT NULL); \
          INSERT INTO bench_row SELECT i, repeat('x', 400) FROM generate_series(1, 10000) i",
     )?;
-    let mut lines = alone(lab, &schema, &folder)?;
+    let mut lines = single_client(lab, &schema, &folder)?;
     lines.extend(crowds(lab, &schema, &folder)?);
     Ok(lines)
 }
 
 /// A note, a wrap and a pickup, each against a script with its own number of statements.
-fn alone(lab: &Lab, schema: &Schema, folder: &Path) -> Result<Vec<Line>> {
+fn single_client(lab: &Lab, schema: &Schema, folder: &Path) -> Result<Vec<Line>> {
     let store = Store::open(&Place::parse(&schema.url()), 0).map_err(|fault| anyhow!("{fault}"))?;
     let mut ledger = on(store, folder);
     ledger.call("project_init", json!({ "id": "alone", "vcs": "none" }))?;

@@ -26,13 +26,15 @@ const BEAT: Duration = Duration::from_secs(30);
     clippy::disallowed_methods,
     reason = "a benchmark has no configuration; the services' script says it so"
 )]
-fn named(variable: &str) -> Option<String> {
+fn from_environment(variable: &str) -> Option<String> {
     std::env::var(variable).ok().filter(|value| !value.is_empty())
 }
 
 /// The same sessions on a server with Redis and on one without.
 pub fn run(lab: &Lab) -> Result<Vec<Line>> {
-    let (Some(postgres), Some(redis)) = (named("BATON_TEST_POSTGRES"), named("BATON_TEST_REDIS")) else {
+    let (Some(postgres), Some(redis)) =
+        (from_environment("BATON_TEST_POSTGRES"), from_environment("BATON_TEST_REDIS"))
+    else {
         return Ok(vec![Line::new("not measured: no PostgreSQL, or no Redis, is named", 0.0, "")]);
     };
     let schema = Schema::new(&postgres)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use baton_model::handoff::State;
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::handoff::{Row, Show, ShowInput, Shown};
+use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
 use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::progress::Progress;
-use crate::recall::Outside;
+use crate::recall::IndexServices;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
 
@@ -200,7 +200,7 @@ impl App {
 
     fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
         let outside = self.machine.outside()?;
-        let asked = outside.and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
+        let asked = outside.and_then(|outside| Some((outside, IndexServices::scope_query((name, &input))?)));
         // What is wrong with the question is said by the search itself.
         let scope = |(outside, wish)| {
             let scope = self.within(caller, |cx| baton_ops::all::run("memory_scope", wish, cx)).ok()?;
@@ -210,7 +210,7 @@ impl App {
             return self.within(caller, |cx| baton_ops::all::run(name, input, cx));
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let caller = runtime.block_on(outside.before(&input, &scope, caller.clone()));
+        let caller = runtime.block_on(outside.prepare(&input, &scope, caller.clone()));
         self.within(&caller, |cx| baton_ops::all::run(name, input, cx))
     }
 
@@ -244,7 +244,7 @@ impl App {
             let input = ShowInput { id: id.to_owned(), project: None };
             let is_begun = |row: &Row| matches!(row.handoff.state, State::Planned | State::Pending);
             match self.run::<Show>(&input)?.handoff {
-                Shown::Handoff(row) if is_begun(&row) => {}
+                HandoffOrBaton::Handoff(row) if is_begun(&row) => {}
                 _ => return Ok(true),
             }
             if Instant::now() >= until {

@@ -9,7 +9,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 use baton_ops::task::{
     BeadsExport, BeadsExportInput, BeadsExportOutput, BeadsImportOutput, BeadsPublished, BeadsPublishedInput,
-    Complaint, Line, Published,
+    Complaint, ExportLine, Published,
 };
 use baton_ops::{ImportWish, Lines};
 use serde::Serialize;
@@ -116,17 +116,17 @@ impl ExclusiveTurn {
     pub fn take(app: &mut App, project: String, file: &RepoFile) -> Result<(Self, Vec<String>), CliError> {
         let (turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
         let mut held = Self { turn, project, path };
-        let complaints = held.look(app)?;
+        let complaints = held.sync(app)?;
         Ok((held, complaints))
     }
 
-    fn look(&mut self, app: &mut App) -> Result<Vec<String>, CliError> {
+    fn sync(&mut self, app: &mut App) -> Result<Vec<String>, CliError> {
         bring_in_step(app, &self.project, &mut self.turn, &self.path)
     }
 
     /// Writes what the operation did and ends the turn.
     pub fn settle(mut self, app: &mut App) -> Result<Vec<String>, CliError> {
-        self.look(app)
+        self.sync(app)
     }
 }
 
@@ -235,7 +235,7 @@ fn head(app: &mut App, project: Option<&str>) -> Result<BeadsExportOutput, CliEr
 }
 
 /// The lines of these tasks.
-fn lines_of(app: &mut App, project: &str, ids: Vec<String>) -> Result<Vec<Line>, CliError> {
+fn lines_of(app: &mut App, project: &str, ids: Vec<String>) -> Result<Vec<ExportLine>, CliError> {
     let input = BeadsExportInput { tasks: Some(ids), ..of_project(Some(project)) };
     Ok(app.run::<BeadsExport>(&input)?.items)
 }

@@ -104,7 +104,7 @@ const SENTENCE: usize = 1_000;
 
 /// Prepares a sentence that may quote user input: control characters are made visible, and it is truncated to
 /// `SENTENCE` characters.
-pub fn said(sentence: &str) -> String {
+pub fn quote(sentence: &str) -> String {
     let mut shown: String = sentence.chars().take(SENTENCE).collect();
     if shown.len() < sentence.len() {
         shown.push('…');
@@ -158,12 +158,12 @@ impl CliError {
         match self {
             Self::Refused(refusal) => {
                 let mut error = refusal.to_json();
-                error["message"] = said(&refusal.message).into();
-                error["hint"] = said(&refusal.hint).into();
+                error["message"] = quote(&refusal.message).into();
+                error["hint"] = quote(&refusal.hint).into();
                 json!({ "error": error })
             }
             Self::Fault(error) => json!({ "error": {
-                "code": "fault", "message": said(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
+                "code": "fault", "message": quote(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
             Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => json!({}),
         }
@@ -175,13 +175,13 @@ impl CliError {
             Self::Refused(refusal) => {
                 format!(
                     "error: {} [{}]\n  hint: {}\n",
-                    said(&refusal.message),
+                    quote(&refusal.message),
                     refusal.code,
-                    said(&refusal.hint)
+                    quote(&refusal.hint)
                 )
             }
             Self::Fault(error) => {
-                let what = said(&format!("{error:#}"));
+                let what = quote(&format!("{error:#}"));
                 format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
             Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => String::new(),

@@ -24,7 +24,7 @@ use crate::git;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
-use crate::recall::Outside;
+use crate::recall::IndexServices;
 use crate::repo_file::{Fault, RepoFile, SMALL};
 use crate::{path_kind, private, process};
 
@@ -47,7 +47,7 @@ pub struct Machine {
     config: Config,
     keys: Keys,
     matrices: baton_ops::recall::MatrixCache,
-    outside: OnceLock<Option<Arc<Outside>>>,
+    outside: OnceLock<Option<Arc<IndexServices>>>,
     /// Live state beside the ledger, from the first store on.
     live: OnceLock<Option<Arc<Live>>>,
 }
@@ -128,11 +128,11 @@ impl Machine {
     }
 
     /// The external services of the memory index, if the settings name any; created on first use.
-    pub fn outside(&self) -> Result<Option<Arc<Outside>>, CliError> {
+    pub fn outside(&self) -> Result<Option<Arc<IndexServices>>, CliError> {
         if let Some(known) = self.outside.get() {
             return Ok(known.clone());
         }
-        let made = Outside::new(&self.config)?;
+        let made = IndexServices::new(&self.config)?;
         Ok(self.outside.get_or_init(|| made).clone())
     }
 

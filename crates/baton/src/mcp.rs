@@ -11,7 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
-use baton_ops::handoff::{Show, ShowInput, Shown};
+use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput};
 use baton_ops::op::{Access, Caller, Operation};
 use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
@@ -23,7 +23,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
 use crate::config::Config;
-use crate::driven::{self, is_driven};
 use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::http::json_of;
@@ -31,6 +30,7 @@ use crate::mcp_sessions::{Owners, check_owner};
 use crate::mirror::Mirror;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
+use crate::transfer_progress::{self, is_driven};
 use crate::workers::{Pool, Threads};
 
 /// Serves one client on standard input and output, to its end.
@@ -143,7 +143,7 @@ impl Pipe {
     /// As a command does: drives the hand-off that a call has planned or moved on, before the call is answered. What is not done by
     /// then goes on with a later call.
     async fn drive(&self, pool: &Pool, operation: &str, answer: &mut Value) {
-        let span = if is_driven(operation) { driven::SPAN } else { driven::SPAN / 3 };
+        let span = if is_driven(operation) { transfer_progress::SPAN } else { transfer_progress::SPAN / 3 };
         let Some(id) = answer["handoff_id"].as_str().map(str::to_owned) else { return };
         if answer["dry_run"] == true || matches!(self.config.store, Target::Memory) {
             return;
@@ -166,9 +166,9 @@ impl Pipe {
             failed => tracing::warn!(?failed, "the hand-off could not be driven"),
         }
         let shown = pool.ask::<Show>(&show, Caller::default()).await;
-        if let Ok(Shown::Handoff(now)) = shown.map(|shown| shown.handoff) {
-            driven::renew(answer, &now);
-            driven::log(&now);
+        if let Ok(HandoffOrBaton::Handoff(now)) = shown.map(|shown| shown.handoff) {
+            transfer_progress::renew(answer, &now);
+            transfer_progress::log(&now);
         }
     }
 
@@ -245,7 +245,7 @@ impl Backend for PoolBackend {
         Box::pin(async move {
             let mut answer = self.0.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
             if is_driven(operation) {
-                driven::wait(&self.0, &mut answer).await;
+                transfer_progress::wait(&self.0, &mut answer).await;
             }
             Ok(answer)
         })

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A running mirror.
 pub struct Mirror {
     file: RepoFile,
-    asks: Mutex<Option<Sender<Ask>>>,
+    asks: Mutex<Option<Sender<MirrorRequest>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The file as it was looked at last.
     seen: Arc<Mutex<String>>,
@@ -33,15 +33,15 @@ pub struct Mirror {
 const LONGEST_TURN: Duration = Duration::from_secs(30);
 
 /// What the thread is asked for.
-enum Ask {
+enum MirrorRequest {
     /// Look at the file now; the sender, if any, is notified when it is done.
     Look(Option<oneshot::Sender<()>>),
     /// A look after which no other process writes the file until an operation is done.
-    Hold(Hold),
+    Hold(ExclusiveHold),
 }
 
 /// The thread's side of a turn that an operation holds.
-struct Hold {
+struct ExclusiveHold {
     begun: oneshot::Sender<()>,
     over: Receiver<oneshot::Sender<()>>,
 }
@@ -80,15 +80,20 @@ impl Mirror {
         let config = config.clone();
         let (asks, asked) = channel();
         let seen = Arc::new(Mutex::new(String::new()));
-        let keeper =
-            Keeper { file: file.clone(), seen: Arc::clone(&seen), reported: String::new(), asked, pause };
+        let keeper = MirrorThread {
+            file: file.clone(),
+            seen: Arc::clone(&seen),
+            reported: String::new(),
+            asked,
+            pause,
+        };
         let thread = std::thread::spawn(move || keeper.run(App::new(config, Format::Json, false, true)));
         Some(Arc::new(Self { file, asks: Mutex::new(Some(asks)), thread: Mutex::new(Some(thread)), seen }))
     }
 
     /// Before an operation that goes by the tasks: a file that has changed is taken in. One that only one ledger may carry out gets
     /// the turn at the file.
-    pub async fn before(&self, operation: &str) -> Option<Exclusive> {
+    pub async fn prepare(&self, operation: &str) -> Option<Exclusive> {
         let meta = baton_ops::all::meta(operation)?;
         if meta.exclusive {
             return self.hold().await;
@@ -101,7 +106,7 @@ impl Mirror {
             _ => return None,
         }
         let (done, wait) = oneshot::channel();
-        self.ask(Ask::Look(Some(done)));
+        self.ask(MirrorRequest::Look(Some(done)));
         // The mirror thread reports errors itself; the answer comes from the ledger in any case.
         let _ = tokio::time::timeout(PATIENCE, wait).await;
         None
@@ -109,7 +114,7 @@ impl Mirror {
 
     async fn hold(&self) -> Option<Exclusive> {
         let ((begun, wait), (end, over)) = (oneshot::channel(), channel());
-        self.ask(Ask::Hold(Hold { begun, over }));
+        self.ask(MirrorRequest::Hold(ExclusiveHold { begun, over }));
         // Without the turn what the ledger has is gone by.
         tokio::time::timeout(PATIENCE, wait).await.ok()?.ok()?;
         Some(Exclusive(end))
@@ -118,11 +123,11 @@ impl Mirror {
     /// After an operation that may have changed tasks.
     pub fn after(&self, operation: &str) {
         if baton_ops::all::meta(operation).is_some_and(|meta| meta.changes_tasks) {
-            self.ask(Ask::Look(None));
+            self.ask(MirrorRequest::Look(None));
         }
     }
 
-    fn ask(&self, ask: Ask) {
+    fn ask(&self, ask: MirrorRequest) {
         if let Some(asks) = lock(&self.asks).as_ref() {
             // It has ended: so has the process.
             let _ = asks.send(ask);
@@ -140,17 +145,17 @@ impl Mirror {
     }
 }
 
-struct Keeper {
+struct MirrorThread {
     file: RepoFile,
     seen: Arc<Mutex<String>>,
     /// What went wrong last: the same is reported once.
     reported: String,
-    asked: Receiver<Ask>,
+    asked: Receiver<MirrorRequest>,
     /// The interval between two looks on the thread's own account.
     pause: Option<Duration>,
 }
 
-impl Keeper {
+impl MirrorThread {
     fn run(mut self, mut app: App) {
         let mut has_looked = self.pause.is_some();
         while let Some(ask) = self.next() {
@@ -159,12 +164,12 @@ impl Keeper {
             let (mut waiting, mut holds) = (Vec::new(), Vec::new());
             for ask in std::iter::once(ask).chain(self.asked.try_iter()) {
                 match ask {
-                    Ask::Look(done) => waiting.extend(done),
-                    Ask::Hold(hold) => holds.push(hold),
+                    MirrorRequest::Look(done) => waiting.extend(done),
+                    MirrorRequest::Hold(hold) => holds.push(hold),
                 }
             }
             if !waiting.is_empty() || holds.is_empty() {
-                self.look(&mut app);
+                self.sync(&mut app);
             }
             for done in waiting {
                 // The receiver may have given up waiting.
@@ -176,23 +181,23 @@ impl Keeper {
         }
         // What was written last is in the file when the process has ended.
         if has_looked {
-            self.look(&mut app);
+            self.sync(&mut app);
         }
         app.leave();
     }
 
     /// Waits for the next look; none when the process ends.
-    fn next(&self) -> Option<Ask> {
+    fn next(&self) -> Option<MirrorRequest> {
         let Some(pause) = self.pause else { return self.asked.recv().ok() };
         match self.asked.recv_timeout(pause) {
             Ok(ask) => Some(ask),
-            Err(RecvTimeoutError::Timeout) => Some(Ask::Look(None)),
+            Err(RecvTimeoutError::Timeout) => Some(MirrorRequest::Look(None)),
             Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 
     /// Holds the turn at the file while an operation runs.
-    fn hold(&mut self, app: &mut App, hold: Hold) {
+    fn hold(&mut self, app: &mut App, hold: ExclusiveHold) {
         let held = match beads::own_project(app) {
             Some(project) => beads::ExclusiveTurn::take(app, project, &self.file),
             None => return,
@@ -217,7 +222,7 @@ impl Keeper {
         }
     }
 
-    fn look(&mut self, app: &mut App) {
+    fn sync(&mut self, app: &mut App) {
         let done = step(app, &self.file);
         self.report(done);
     }

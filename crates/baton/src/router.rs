@@ -16,9 +16,9 @@ use baton_store::{Failure, Store};
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::duties::Duties;
 use crate::error::CliError;
 use crate::host::{self, Machine};
+use crate::leadership::Duties;
 
 /// Pause between two passes.
 const EVERY: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ pub struct Router {
 }
 
 /// What a pass needs.
-struct Stand {
+struct RoutingPass {
     store: Store,
     machine: Arc<Machine>,
     duties: Arc<Duties>,
@@ -54,7 +54,7 @@ impl Router {
         let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
         let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
         caller.place.machine.clone_from(&machine.id);
-        let mut stand = Stand { store, machine, duties, config: config.clone(), caller };
+        let mut stand = RoutingPass { store, machine, duties, config: config.clone(), caller };
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -73,7 +73,7 @@ impl Router {
     }
 }
 
-impl Stand {
+impl RoutingPass {
     fn pass(&mut self) -> Result<(), Failure> {
         if self.duties.fence(duty::ROUTE).is_none() {
             return Ok(());

@@ -12,9 +12,9 @@ use baton_ops::sweep::mark_silent;
 use baton_store::Store;
 
 use crate::config::Config;
-use crate::duties::Duties;
 use crate::error::CliError;
 use crate::host::{self, Machine};
+use crate::leadership::Duties;
 
 /// Pause between two sweeps.
 const EVERY: Duration = Duration::from_secs(30);
@@ -62,12 +62,12 @@ impl SweepThread {
 
 fn sweep_once(store: &mut Store, machine: &Machine, limits: Limits) {
     match mark_silent(store, machine.now(), limits) {
-        Ok(silent) => silent.iter().for_each(tell),
+        Ok(silent) => silent.iter().for_each(log_release),
         Err(failure) => tracing::error!(%failure, "silent sessions cannot be marked"),
     }
 }
 
-fn tell(session: &Session) {
+fn log_release(session: &Session) {
     let (project, identity, id) = (&session.project_id, &session.identity, short(&session.session_id));
     tracing::info!(%project, %identity, session = %id, "a session went silent; others may take over");
 }

@@ -17,8 +17,8 @@ use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::http::traces;
 use crate::mirror::Mirror;
-use crate::recall::Outside;
-use crate::remote::{Elsewhere, Fact, WANTED};
+use crate::recall::IndexServices;
+use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 use crate::served::RemoteCallHost;
 
 /// The most operations that one commit carries.
@@ -48,40 +48,40 @@ impl Threads {
 
 type Answer = Result<Value, CliError>;
 
-struct Job {
+struct QueuedCall {
     entry: &'static Entry,
     input: Value,
     caller: Caller,
     /// The key under which this request is answered only once.
     once: Option<String>,
     /// Facts about the client's machine, sent by a Baton client; none for other callers.
-    facts: Option<Vec<Fact>>,
+    facts: Option<Vec<AnsweredQuestion>>,
     reply: oneshot::Sender<Answer>,
 }
 
 /// The store's threads.
 pub struct Pool {
-    writers: Vec<SyncSender<Job>>,
-    readers: SyncSender<Job>,
+    writers: Vec<SyncSender<QueuedCall>>,
+    readers: SyncSender<QueuedCall>,
     in_hand: AtomicUsize,
     wrote: Arc<Notify>,
     /// The external services of the memory index, if any are configured.
-    outside: Option<Arc<Outside>>,
+    outside: Option<Arc<IndexServices>>,
     /// The Beads file of the tasks, if the settings name one.
     mirror: Option<Arc<Mirror>>,
 }
 
 /// Counts an operation until it is answered, or its caller stops waiting.
-struct InHand<'a>(&'a AtomicUsize);
+struct PendingCount<'a>(&'a AtomicUsize);
 
-impl<'a> InHand<'a> {
+impl<'a> PendingCount<'a> {
     fn count(all: &'a AtomicUsize) -> Self {
         all.fetch_add(1, Ordering::Relaxed);
         Self(all)
     }
 }
 
-impl Drop for InHand<'_> {
+impl Drop for PendingCount<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -156,7 +156,7 @@ impl Pool {
         input: Value,
         caller: Caller,
         key: Option<String>,
-        facts: Vec<Fact>,
+        facts: Vec<AnsweredQuestion>,
     ) -> Answer {
         traces::operation(name, self.queued(name, input, caller, (key, Some(facts)))).await
     }
@@ -176,15 +176,18 @@ impl Pool {
         name: &str,
         input: Value,
         caller: Caller,
-        (once, facts): (Option<String>, Option<Vec<Fact>>),
+        (once, facts): (Option<String>, Option<Vec<AnsweredQuestion>>),
     ) -> Answer {
-        let _counted = InHand::count(&self.in_hand);
+        let _counted = PendingCount::count(&self.in_hand);
         let entry = all::find(name)?;
         let exclusive = match &self.mirror {
-            Some(mirror) => mirror.before(name).await,
+            Some(mirror) => mirror.prepare(name).await,
             None => None,
         };
-        let asked = self.outside.as_ref().and_then(|outside| Some((outside, Outside::wish((name, &input))?)));
+        let asked = self
+            .outside
+            .as_ref()
+            .and_then(|outside| Some((outside, IndexServices::scope_query((name, &input))?)));
         let caller = match asked {
             Some((outside, wish)) => {
                 // What is wrong with the question is said by the search itself.
@@ -196,7 +199,7 @@ impl Pool {
                 ))
                 .await
                 {
-                    Ok(scope) => outside.before(&input, &scope, caller).await,
+                    Ok(scope) => outside.prepare(&input, &scope, caller).await,
                     Err(_) => caller,
                 }
             }
@@ -207,7 +210,7 @@ impl Pool {
             Access::Read => &self.readers,
             Access::Write => self.writer_of(&input, &caller),
         };
-        match queue.try_send(Job { entry, input, caller, once, facts, reply }) {
+        match queue.try_send(QueuedCall { entry, input, caller, once, facts, reply }) {
             Ok(()) => {
                 let answer = answer.await;
                 match (exclusive, &self.mirror) {
@@ -229,7 +232,7 @@ impl Pool {
     }
 
     /// A project always goes to the same writer, so that its operations can share a commit.
-    fn writer_of(&self, input: &Value, caller: &Caller) -> &SyncSender<Job> {
+    fn writer_of(&self, input: &Value, caller: &Caller) -> &SyncSender<QueuedCall> {
         let named =
             input.get("project").and_then(Value::as_str).or(caller.project.as_deref()).unwrap_or_default();
         let hash = named.bytes().fold(0_usize, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
@@ -237,8 +240,8 @@ impl Pool {
     }
 }
 
-fn spawn_writer(mut store: Store, shared: &Arc<Shared>) -> SyncSender<Job> {
-    let (sender, jobs) = sync_channel::<Job>(QUEUE);
+fn spawn_writer(mut store: Store, shared: &Arc<Shared>) -> SyncSender<QueuedCall> {
+    let (sender, jobs) = sync_channel::<QueuedCall>(QUEUE);
     let shared = Arc::clone(shared);
     std::thread::spawn(move || {
         while let Some(batch) = next_batch(&jobs) {
@@ -249,8 +252,12 @@ fn spawn_writer(mut store: Store, shared: &Arc<Shared>) -> SyncSender<Job> {
     sender
 }
 
-fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Result<SyncSender<Job>, Fault> {
-    let (sender, jobs) = sync_channel::<Job>(QUEUE);
+fn spawn_readers(
+    target: &Target,
+    shared: &Arc<Shared>,
+    threads: usize,
+) -> Result<SyncSender<QueuedCall>, Fault> {
+    let (sender, jobs) = sync_channel::<QueuedCall>(QUEUE);
     let jobs = Arc::new(Mutex::new(jobs));
     for _ in 0..threads {
         let mut store = Store::open_read_only(target)?;
@@ -267,13 +274,13 @@ fn spawn_readers(target: &Target, shared: &Arc<Shared>, threads: usize) -> Resul
 }
 
 /// Waits for one operation and takes whatever waits behind it. No timer: the flush itself is what lets others gather.
-fn next_batch(jobs: &Receiver<Job>) -> Option<Vec<Job>> {
+fn next_batch(jobs: &Receiver<QueuedCall>) -> Option<Vec<QueuedCall>> {
     let mut batch = vec![jobs.recv().ok()?];
     batch.extend(jobs.try_iter().take(BATCH - 1));
     Some(batch)
 }
 
-fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Result<Value, Failure> {
+fn run_one(store: &mut Store, job: &QueuedCall, shared: &Shared) -> Result<Value, Failure> {
     let machine: &Machine = &shared.machine;
     let Some(facts) = &job.facts else {
         return match shared.served {
@@ -282,27 +289,27 @@ fn run_one(store: &mut Store, job: &Job, shared: &Shared) -> Result<Value, Failu
         };
     };
     for _ in 0..RETRIES {
-        match run_elsewhere(store, job, shared, &Elsewhere::new(machine, &job.caller.place.machine, facts)) {
+        match run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.place.machine, facts)) {
             Err(Failure::Fault(fault)) if matches!(fault.kind, FaultKind::Retry | FaultKind::Busy) => {}
             answer => return answer,
         }
     }
-    run_elsewhere(store, job, shared, &Elsewhere::new(machine, &job.caller.place.machine, facts))
+    run_elsewhere(store, job, shared, &RemoteHost::new(machine, &job.caller.place.machine, facts))
 }
 
 /// Runs an operation that may have to ask its caller: then nothing of it is kept.
 fn run_elsewhere(
     store: &mut Store,
-    job: &Job,
+    job: &QueuedCall,
     shared: &Shared,
-    host: &Elsewhere<'_>,
+    host: &RemoteHost<'_>,
 ) -> Result<Value, Failure> {
     let own_batch = job.entry.access == Access::Write && !store.in_batch();
     if own_batch {
         store.begin_batch()?;
     }
     let answer = run_on(store, job, shared, host);
-    let wanted = host.wanted();
+    let wanted = host.facts_required();
     match (own_batch, &wanted) {
         (false, _) => {}
         (true, None) => store.commit_batch()?,
@@ -311,7 +318,7 @@ fn run_elsewhere(
     wanted.map_or(answer, |wanted| Err(wanted.into()))
 }
 
-fn run_on(store: &mut Store, job: &Job, shared: &Shared, host: &dyn Host) -> Result<Value, Failure> {
+fn run_on(store: &mut Store, job: &QueuedCall, shared: &Shared, host: &dyn Host) -> Result<Value, Failure> {
     let env = Env {
         now: shared.machine.now(),
         random: &mut host::random,
@@ -327,11 +334,11 @@ fn run_on(store: &mut Store, job: &Job, shared: &Shared, host: &dyn Host) -> Res
 }
 
 /// Whether an operation ended in questions: what it wrote before it asked must not stay.
-fn asks(answer: &Result<Value, Failure>) -> bool {
-    matches!(answer, Err(Failure::Refused(refusal)) if refusal.code == WANTED)
+fn needs_facts(answer: &Result<Value, Failure>) -> bool {
+    matches!(answer, Err(Failure::Refused(refusal)) if refusal.code == FACTS_REQUIRED)
 }
 
-impl Job {
+impl QueuedCall {
     /// Whether it may be run again after a commit of unknown outcome: its idempotency key makes it take effect once.
     fn is_repeatable(&self) -> bool {
         self.once.is_some() || self.input.get("request_id").is_some_and(Value::is_string)
@@ -343,7 +350,7 @@ impl Job {
 }
 
 /// Runs an operation in transactions of its own. One that may or may not have happened is run again where that is safe.
-fn run_alone(store: &mut Store, job: Job, shared: &Shared) {
+fn run_alone(store: &mut Store, job: QueuedCall, shared: &Shared) {
     let mut answer = run_one(store, &job, shared);
     if job.is_repeatable()
         && matches!(&answer, Err(Failure::Fault(fault)) if fault.kind == FaultKind::CommitUnknown)
@@ -354,7 +361,7 @@ fn run_alone(store: &mut Store, job: Job, shared: &Shared) {
 }
 
 /// Runs operations under savepoints, commits once, then answers them all. A write is answered only when it is durable.
-fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
+fn run_batch(store: &mut Store, batch: Vec<QueuedCall>, shared: &Shared) {
     let begun = if batch.len() > 1 { store.begin_batch().map(|()| true) } else { Ok(false) };
     match begun {
         Ok(true) => run_together(store, batch, shared),
@@ -366,13 +373,13 @@ fn run_batch(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
     }
 }
 
-fn run_together(store: &mut Store, batch: Vec<Job>, shared: &Shared) {
+fn run_together(store: &mut Store, batch: Vec<QueuedCall>, shared: &Shared) {
     let answers: Vec<_> = batch.iter().map(|job| run_one(store, job, shared)).collect();
     // A keyed write that failed may have lost its answer and not its change: alone, both are one transaction.
-    let torn = |(job, answer): (&Job, &Result<Value, Failure>)| {
+    let torn = |(job, answer): (&QueuedCall, &Result<Value, Failure>)| {
         job.is_repeatable() && matches!(answer, Err(Failure::Fault(_)))
     };
-    let lost = if answers.iter().any(asks) || batch.iter().zip(&answers).any(torn) {
+    let lost = if answers.iter().any(needs_facts) || batch.iter().zip(&answers).any(torn) {
         None
     } else {
         match store.commit_batch() {

@@ -4,11 +4,11 @@ use baton_model::printable;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
-use crate::words;
+use crate::next_step;
 
 /// The answer of an operation in its frame.
 pub fn framed(operation: &str, answer: Value) -> Value {
-    let next_step = words::next_step(operation, &answer);
+    let next_step = next_step::next_step(operation, &answer);
     put_first("next_step", json!(next_step), answer)
 }
 
@@ -16,7 +16,7 @@ pub fn framed(operation: &str, answer: Value) -> Value {
 pub fn refused(mut error: Value) -> Value {
     let code = error["code"].as_str().unwrap_or("fault").to_owned();
     let own = error["hint"].as_str().unwrap_or_default().to_owned();
-    let hint = words::hint(&code, &own).to_owned();
+    let hint = next_step::hint(&code, &own).to_owned();
     error["hint"] = json!(hint);
     let mut frame = Map::new();
     frame.insert("next_step".into(), json!(format!("Refused ({code}): {hint}.")));

@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use baton_ops::op::{Caller, Operation, SessionEffect};
 
 use crate::answer::{error, framed, put_first, refused, result};
-use crate::ask::{ElicitationResult, Question, Replies};
 use crate::backend::{Answer, Backend};
-use crate::link::{BoundIdentity, DeliveryReceipt};
+use crate::connection::{BoundIdentity, DeliveryReceipt};
+use crate::elicitation::{ElicitationResult, Question, Replies};
 use crate::roots;
 use crate::schema::{Detail, PageInput};
 use crate::server::Server;
@@ -124,7 +124,7 @@ impl Server {
 
     async fn operate(&self, call: &Call, mut caller: Caller) -> Answer {
         let mut input = call.input.clone();
-        crate::link::say_for(call.action, &mut input, &mut caller);
+        crate::connection::say_for(call.action, &mut input, &mut caller);
         let input = Value::Object(input);
         if call.action.operation == baton_ops::handoff::Show::NAME {
             return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
@@ -235,7 +235,7 @@ impl Server {
     /// The answer within its limit; what does not fit is kept to be read on.
     fn fitted(&self, answer: Value, detail: Detail) -> Value {
         let token = self.shared.token();
-        match crate::fit::fit(&answer, detail.limit(), &token) {
+        match crate::truncate::fit(&answer, detail.limit(), &token) {
             None => answer,
             Some(fitted) => {
                 self.shared.kept.keep(token, answer);

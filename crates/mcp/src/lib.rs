@@ -4,32 +4,32 @@
 //! step first and keeps within what every client shows whole.
 
 mod answer;
-mod ask;
+mod argument_docs;
 mod backend;
 mod call;
 mod complete;
-mod fit;
+mod connection;
+mod elicitation;
 mod incoming;
-mod link;
+mod next_step;
 mod prompts;
 mod resources;
 mod roots;
-mod say;
 mod schema;
 mod server;
 mod stdio;
 pub mod table;
 mod tools;
+mod truncate;
 mod watch;
 mod web;
-mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use backend::{Answer, Backend, BoxedFuture};
+pub use connection::{DeliveryReceipt, Receipts};
 pub use incoming::unreadable;
-pub use link::{DeliveryReceipt, Receipts};
 pub use server::{Server, Shared};
 pub use stdio::serve as serve_stdio;
 pub use tools::ToolSet;
@@ -41,7 +41,7 @@ pub const MAX_NAME: usize = 40;
 /// Everything that a client can list, as JSON: what the reference page and its test show.
 pub fn lists() -> serde_json::Value {
     serde_json::json!({
-        "instructions": words::INSTRUCTIONS,
+        "instructions": next_step::INSTRUCTIONS,
         "tools": tools::list(&ToolSet::default()),
         "resource_templates": resources::templates(),
         "prompts": prompts::list(),

@@ -9,7 +9,7 @@ use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 use crate::answer::error;
-use crate::ask::is_modern;
+use crate::elicitation::is_modern;
 use crate::server::Server;
 
 /// The caller as it stands in the one root that belongs to a project; a refusal where several roots belong to several

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::say::argument_doc;
+use crate::argument_docs::argument_doc;
 use crate::table::{Action, REST, Tool};
 
 /// How much of an answer is wanted. Every tool takes it; no operation does.

@@ -16,11 +16,11 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
 use crate::backend::Backend;
-use crate::fit::AnswerCache;
-use crate::link::{ConnectionState, Receipts};
+use crate::connection::{ConnectionState, Receipts};
 use crate::tools::{self, ToolSet};
+use crate::truncate::AnswerCache;
 use crate::watch::Watches;
-use crate::{complete, prompts, resources, watch, words};
+use crate::{complete, next_step, prompts, resources, watch};
 
 /// Lists change with the program only.
 const LIST_TTL_MS: u64 = 3_600_000;
@@ -85,7 +85,7 @@ fn config() -> ServerConfig {
         .build();
     let mut config = ServerConfig::new(capabilities);
     config.server_info = Implementation::new("baton", env!("CARGO_PKG_VERSION")).with_title("Baton");
-    config.instructions = Some(words::INSTRUCTIONS.to_owned());
+    config.instructions = Some(next_step::INSTRUCTIONS.to_owned());
     config
 }
 

@@ -17,8 +17,8 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufRea
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
+use crate::connection::DeliveryReceipt;
 use crate::incoming::{Incoming, to_json};
-use crate::link::DeliveryReceipt;
 use crate::server::{Server, Shared};
 
 /// Pause between two heartbeats.

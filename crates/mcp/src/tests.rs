@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{framed, refused, result};
-use crate::fit::{AnswerCache, fit, size};
 use crate::schema::{Detail, PageInput};
 use crate::table::TOOLS;
 use crate::tools::{ToolSet, list};
+use crate::truncate::{AnswerCache, fit, size};
 
 fn as_json(offer: &ToolSet) -> Vec<Value> {
     list(offer).iter().map(|tool| serde_json::to_value(tool).expect("JSON")).collect()

@@ -46,7 +46,7 @@ pub enum Origin {
 
 /// What becomes of a packet that arrives for a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrival {
+pub enum ArrivalAction {
     /// It is left as a baton.
     Leave,
     /// It is left as a baton in place of the earlier one, which still waits.
@@ -59,16 +59,16 @@ pub enum Arrival {
 
 /// What becomes of a packet, given how the conversation's earlier baton stands and whose words that holds. The agent's own
 /// words outrank those of a transcript; of two transcripts the longer counts.
-pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, is_newer: bool) -> Arrival {
+pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, is_newer: bool) -> ArrivalAction {
     use Origin::{Agent, Transcript};
     match (earlier, arriving) {
-        (None, _) => Arrival::Leave,
-        (Some((State::Open, _)), Agent) => Arrival::Supersede,
-        (Some((State::Open, Transcript)), Transcript) if is_newer => Arrival::Supersede,
-        (Some((State::Open, _)), Transcript) => Arrival::Present,
-        (Some(_), Agent) => Arrival::Late,
-        (Some(_), Transcript) if is_newer => Arrival::Late,
-        (Some(_), Transcript) => Arrival::Present,
+        (None, _) => ArrivalAction::Leave,
+        (Some((State::Open, _)), Agent) => ArrivalAction::Supersede,
+        (Some((State::Open, Transcript)), Transcript) if is_newer => ArrivalAction::Supersede,
+        (Some((State::Open, _)), Transcript) => ArrivalAction::Present,
+        (Some(_), Agent) => ArrivalAction::Late,
+        (Some(_), Transcript) if is_newer => ArrivalAction::Late,
+        (Some(_), Transcript) => ArrivalAction::Present,
     }
 }
 
@@ -126,19 +126,19 @@ mod tests {
         use Origin::{Agent, Transcript};
         let all = [State::Open, State::Held, State::Abandoned, State::Spent];
         for newer in [false, true] {
-            assert_eq!(arrival(None, Transcript, newer), Arrival::Leave);
-            assert_eq!(arrival(Some((State::Open, Agent)), Transcript, newer), Arrival::Present);
+            assert_eq!(arrival(None, Transcript, newer), ArrivalAction::Leave);
+            assert_eq!(arrival(Some((State::Open, Agent)), Transcript, newer), ArrivalAction::Present);
             for origin in [Agent, Transcript] {
-                assert_eq!(arrival(Some((State::Open, origin)), Agent, newer), Arrival::Supersede);
+                assert_eq!(arrival(Some((State::Open, origin)), Agent, newer), ArrivalAction::Supersede);
                 for taken in all.into_iter().filter(|state| *state != State::Open) {
-                    assert_eq!(arrival(Some((taken, origin)), Agent, newer), Arrival::Late);
-                    let wanted = if newer { Arrival::Late } else { Arrival::Present };
+                    assert_eq!(arrival(Some((taken, origin)), Agent, newer), ArrivalAction::Late);
+                    let wanted = if newer { ArrivalAction::Late } else { ArrivalAction::Present };
                     assert_eq!(arrival(Some((taken, origin)), Transcript, newer), wanted);
                 }
             }
         }
-        assert_eq!(arrival(Some((State::Open, Transcript)), Transcript, true), Arrival::Supersede);
-        assert_eq!(arrival(Some((State::Open, Transcript)), Transcript, false), Arrival::Present);
+        assert_eq!(arrival(Some((State::Open, Transcript)), Transcript, true), ArrivalAction::Supersede);
+        assert_eq!(arrival(Some((State::Open, Transcript)), Transcript, false), ArrivalAction::Present);
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod tests {
     const LIMITS: Limits = Limits { stale_after: 600, live_after: 90 };
 
     /// What the ledger has after these heartbeats, given as pauses between them.
-    fn kept(pauses: &[Millis], lag: Millis) -> Vec<(Millis, Millis)> {
+    fn retained(pauses: &[Millis], lag: Millis) -> Vec<(Millis, Millis)> {
         let (mut now, mut kept_at) = (0, 0);
         let beat = |pause: &Millis| {
             now += pause;
@@ -66,7 +66,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_ledger_is_never_further_behind_than_it_may_be(pauses in prop::collection::vec(0i64..2_000, 1..50)) {
-            for (now, kept_at) in kept(&pauses, lag(LIMITS, None)) {
+            for (now, kept_at) in retained(&pauses, lag(LIMITS, None)) {
                 prop_assert!(now - kept_at < lag(LIMITS, None).max(1));
             }
         }
@@ -76,7 +76,7 @@ mod tests {
             pauses in prop::collection::vec(0i64..=300, 1..50),
             last in 0i64..=300,
         ) {
-            for (heard_at, kept_at) in kept(&pauses, lag(LIMITS, None)) {
+            for (heard_at, kept_at) in retained(&pauses, lag(LIMITS, None)) {
                 prop_assert!(heard_at + last - kept_at <= LIMITS.stale_after);
             }
         }
@@ -89,14 +89,14 @@ mod tests {
         ) {
             let half = lease.min(LIMITS.stale_after) / 2;
             let pauses: Vec<_> = parts.iter().map(|part| part * half / 100).collect();
-            for (heard_at, kept_at) in kept(&pauses, lag(LIMITS, Some(lease))) {
+            for (heard_at, kept_at) in retained(&pauses, lag(LIMITS, Some(lease))) {
                 prop_assert!(heard_at + last * half / 100 <= kept_at + lease);
             }
         }
 
         #[test]
         fn after_a_pause_the_first_heartbeat_is_written(pauses in prop::collection::vec(300i64..5_000, 1..20)) {
-            for (now, kept_at) in kept(&pauses, lag(LIMITS, None)) {
+            for (now, kept_at) in retained(&pauses, lag(LIMITS, None)) {
                 prop_assert_eq!(now, kept_at, "so a session that comes back is known to all at once");
             }
         }

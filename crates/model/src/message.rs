@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::handoff_message::{Kind as HandoffKind, Urgency};
 use crate::id::{check_identity, identity_key};
-use crate::near::near;
 use crate::refusal::{Kind, Refusal};
 use crate::role::role_key;
+use crate::suggest::near;
 use crate::time::{Millis, Timestamp};
 
 /// The types of a signal.

@@ -166,7 +166,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
         drop(task::open(tx, project_id, SHOWN));
         drop(baton::unspent(tx, project_id, SHOWN));
         drop(handoffs::of_project(tx, project_id));
-        foresee_reminders(tx, env, project_id);
+        prefetch_reminders(tx, env, project_id);
     });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
@@ -220,7 +220,7 @@ pub(crate) fn addressee(identity: Option<String>, role: Option<String>) -> Optio
 }
 
 /// The questions of [`reminders`].
-pub(crate) fn foresee_reminders(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) {
+pub(crate) fn prefetch_reminders(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) {
     drop(session::outcomes(tx, project_id, env.now - WINDOW));
     drop(task::count_open(tx, project_id));
     drop(message::overdue(tx, project_id, env.now));

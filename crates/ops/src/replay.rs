@@ -44,13 +44,13 @@ pub(crate) fn of_session(
 ) -> Result<Option<String>, Failure> {
     let known = session::get(tx, project_id, session_id)?;
     let mut parts: Vec<String> = known.as_ref().and_then(|known| known.ending(env.now)).into_iter().collect();
-    parts.extend(known.filter(|known| known.is_open()).and_then(|known| elsewhere(env, &known)));
+    parts.extend(known.filter(|known| known.is_open()).and_then(|known| other_process(env, &known)));
     if let Some(held) = baton_id.map(|id| baton::get(tx, project_id, id)).transpose()?.flatten() {
         let holder = match held.holder_session_id.as_deref().filter(|id| *id != session_id) {
             Some(id) => session::get(tx, project_id, id)?,
             None => None,
         };
-        parts.extend(holder.map(|holder| taken(&holder, held.held_at, env.now)));
+        parts.extend(holder.map(|holder| holder_text(&holder, held.held_at, env.now)));
         if let Some(next) = held.spent_by.filter(|_| parts.is_empty()) {
             parts.push(format!("the baton was carried on and wrapped as {next}"));
         }
@@ -59,7 +59,7 @@ pub(crate) fn of_session(
 }
 
 /// Where a session of a name goes on, if another process may be at work in it.
-fn elsewhere(env: &Env<'_>, known: &Session) -> Option<String> {
+fn other_process(env: &Env<'_>, known: &Session) -> Option<String> {
     ownership::is_held_elsewhere(env, known, &known.place).then(|| {
         format!(
             "its session goes on in {}, which is not known to have ended; if you are that agent, set BATON_SESSION={}",
@@ -69,7 +69,7 @@ fn elsewhere(env: &Env<'_>, known: &Session) -> Option<String> {
     })
 }
 
-fn taken(holder: &Session, at: Option<Millis>, now: Millis) -> String {
+fn holder_text(holder: &Session, at: Option<Millis>, now: Millis) -> String {
     let when = at.map(|at| format!(" {}", ago(now, at))).unwrap_or_default();
     format!("the baton was taken by {}{when}", holder.identity)
 }

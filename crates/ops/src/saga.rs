@@ -10,7 +10,7 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
-use crate::handoff::steps::{self, Came as Local};
+use crate::handoff::steps::{self, StepResult as Local};
 use crate::handoff::{by_id, record, tracker};
 use crate::op::Env;
 
@@ -187,7 +187,7 @@ fn lease(
 }
 
 /// Records the outcome of a leased step. What was created outside is recorded before anything else is tried.
-pub fn tell(
+pub fn notify_step(
     store: &mut Store,
     env: &mut Env<'_>,
     leased: &LeasedStep,
@@ -244,7 +244,7 @@ fn settle(
     match ended {
         CallEnd::Came(came) if aside => return double(tx, env, handoff, (steps, at), came),
         CallEnd::Came(came) => {
-            tracker::came(tx, env, handoff, kind, came)?;
+            tracker::record_success(tx, env, handoff, kind, came)?;
             if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);
             }
@@ -286,7 +286,7 @@ fn double(
     came: &StepResult,
 ) -> Result<(), Failure> {
     let knew = handoff.issue_number;
-    tracker::came(tx, env, handoff, Kind::Double, came)?;
+    tracker::record_success(tx, env, handoff, Kind::Double, came)?;
     let host = env.host;
     saga::looked(&mut steps[at], closed(came), |place| host.process_gone(place), env.now);
     let ended = matches!(handoff.state, State::Cancelled | State::Declined | State::Expired | State::Failed);
@@ -327,7 +327,7 @@ pub(crate) fn bring(
     }
     let before = handoff_step::of(tx, &handoff.handoff_id)?;
     let mut steps = before.clone();
-    saga::tell(&mut steps, kind, text, env.now);
+    saga::append_event(&mut steps, kind, text, env.now);
     Ok(handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?)
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::assigned::Class;
+use crate::assigned::SecretClass;
 use crate::extent::{is_end, line_end, word};
 use crate::naming::{is_path, is_symbol, is_type, is_usage};
 use crate::plain::{is_literal, is_varied};
@@ -12,7 +12,7 @@ const BEFORE: usize = 1024;
 const MOST: usize = 256;
 
 /// The value behind the option `name` in a list of arguments.
-pub fn value(text: &str, name: Range<usize>, class: Class) -> Option<Range<usize>> {
+pub fn value(text: &str, name: Range<usize>, class: SecretClass) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let found = match quote(bytes, name.end) {
         Some(len) => next_string(text, name.clone(), &bytes[name.end..name.end + len])?,
@@ -24,8 +24,8 @@ pub fn value(text: &str, name: Range<usize>, class: Class) -> Option<Range<usize
     let word = !argument.bytes().any(|byte| byte.is_ascii_whitespace()) && is_literal(argument);
     let named = is_usage(argument) || is_type(argument) || is_path(argument);
     let own = match class {
-        Class::Password => varied || listed && !argument.contains(['_', '(', '{', '=']),
-        Class::Token => varied && argument.len() >= 8 && !is_symbol(argument),
+        SecretClass::Password => varied || listed && !argument.contains(['_', '(', '{', '=']),
+        SecretClass::Token => varied && argument.len() >= 8 && !is_symbol(argument),
     };
     (word && !named && own).then_some(found)
 }

@@ -10,59 +10,59 @@ use crate::{arguments, block_scalar, prose};
 
 /// What kind of name it is: passwords may be short and human, tokens are long and random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum SecretClass {
     /// `password` and its kin.
     Password,
     /// `token`, `api_key` and their kin.
     Token,
 }
 
-impl Class {
+impl SecretClass {
     /// What it is called in the replacement.
     pub fn kind(self) -> &'static str {
         match self {
-            Class::Password => "password",
-            Class::Token => "secret",
+            SecretClass::Password => "password",
+            SecretClass::Token => "secret",
         }
     }
 }
 
 /// Names, in lower case.
-pub static NAMES: &[(&str, Class)] = &[
-    ("password", Class::Password),
-    ("passwd", Class::Password),
-    ("passphrase", Class::Password),
-    ("passcode", Class::Password),
-    ("passwort", Class::Password),
-    ("pwd", Class::Password),
-    ("_pass", Class::Password),
-    ("pass=", Class::Password),
-    ("pass\"", Class::Password),
-    ("pass\\\"", Class::Password),
-    ("pw=", Class::Password),
-    ("pw\"", Class::Password),
-    ("pw\\\"", Class::Password),
-    ("secret", Class::Token),
-    ("token", Class::Token),
-    ("api_key", Class::Token),
-    ("api-key", Class::Token),
-    ("apikey", Class::Token),
-    ("access_key", Class::Token),
-    ("accesskey", Class::Token),
-    ("private_key", Class::Token),
-    ("privatekey", Class::Token),
-    ("presharedkey", Class::Token),
-    ("encryptionkey", Class::Token),
-    ("signingkey", Class::Token),
-    ("sharedkey", Class::Token),
-    ("master_key", Class::Token),
-    ("account_key", Class::Token),
-    ("signing_key", Class::Token),
-    ("encryption_key", Class::Token),
-    ("auth_key", Class::Token),
-    ("credential", Class::Token),
-    ("authorization", Class::Token),
-    ("cookie", Class::Token),
+pub static NAMES: &[(&str, SecretClass)] = &[
+    ("password", SecretClass::Password),
+    ("passwd", SecretClass::Password),
+    ("passphrase", SecretClass::Password),
+    ("passcode", SecretClass::Password),
+    ("passwort", SecretClass::Password),
+    ("pwd", SecretClass::Password),
+    ("_pass", SecretClass::Password),
+    ("pass=", SecretClass::Password),
+    ("pass\"", SecretClass::Password),
+    ("pass\\\"", SecretClass::Password),
+    ("pw=", SecretClass::Password),
+    ("pw\"", SecretClass::Password),
+    ("pw\\\"", SecretClass::Password),
+    ("secret", SecretClass::Token),
+    ("token", SecretClass::Token),
+    ("api_key", SecretClass::Token),
+    ("api-key", SecretClass::Token),
+    ("apikey", SecretClass::Token),
+    ("access_key", SecretClass::Token),
+    ("accesskey", SecretClass::Token),
+    ("private_key", SecretClass::Token),
+    ("privatekey", SecretClass::Token),
+    ("presharedkey", SecretClass::Token),
+    ("encryptionkey", SecretClass::Token),
+    ("signingkey", SecretClass::Token),
+    ("sharedkey", SecretClass::Token),
+    ("master_key", SecretClass::Token),
+    ("account_key", SecretClass::Token),
+    ("signing_key", SecretClass::Token),
+    ("encryption_key", SecretClass::Token),
+    ("auth_key", SecretClass::Token),
+    ("credential", SecretClass::Token),
+    ("authorization", SecretClass::Token),
+    ("cookie", SecretClass::Token),
 ];
 
 /// Names that go on like this speak about a secret instead of holding one.
@@ -81,7 +81,7 @@ const MAX_VALUE: usize = 4096;
 
 /// The bare word that was looked at last, and how often: names may stand in the value of a name.
 #[derive(Debug, Default)]
-pub struct Word {
+pub struct NameWord {
     span: Range<usize>,
     looks: usize,
 }
@@ -89,7 +89,7 @@ pub struct Word {
 /// In one word no more names are looked at, so that a word of nothing but names takes no longer than others.
 const MOST_LOOKS: usize = 16;
 
-impl Word {
+impl NameWord {
     /// The end of the word at `start`, unless it has been looked at often enough.
     fn end(&mut self, text: &str, start: usize) -> Option<usize> {
         if !self.span.contains(&start) {
@@ -106,13 +106,13 @@ impl Word {
 }
 
 /// The value assigned at this name, if it is one and looks like a secret.
-pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Option<Range<usize>> {
+pub fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mut NameWord) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     // A keyword may include what follows its name, which distinguishes it from longer words.
     let sign = bytes[hit.clone()].iter().rev().take_while(|byte| matches!(byte, b'=' | b'"' | b'\\')).count();
     let (short, hit) = (sign > 0, hit.start..hit.end - sign);
     let name_start = hit.start - back(bytes, hit.start, is_name).min(MAX_NAME);
-    let name_end = hit.end + ahead(bytes, hit.end, is_name).min(MAX_NAME);
+    let name_end = hit.end + skip_while(bytes, hit.end, is_name).min(MAX_NAME);
     let name = text.get(name_start..name_end)?;
     if ABOUT.iter().any(|end| name.len() >= end.len() && ends_with_word(name, end)) {
         return None;
@@ -125,7 +125,7 @@ pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Op
         return Some(span);
     }
     let Some((at, tight)) = separator(bytes, name_start..name_end, flag) else {
-        return (class == Class::Password && hit.end == name_end)
+        return (class == SecretClass::Password && hit.end == name_end)
             .then(|| prose::value(text, name_end))
             .flatten();
     };
@@ -134,7 +134,8 @@ pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Op
     }
     let at = at + scheme(bytes, at);
     let (span, quoted) = literal(text, at, word)?;
-    if class == Class::Token && !quoted && text[span.clone()].bytes().all(|byte| byte.is_ascii_digit()) {
+    if class == SecretClass::Token && !quoted && text[span.clone()].bytes().all(|byte| byte.is_ascii_digit())
+    {
         return None;
     }
     let site = if quoted { Site::Inside } else { extent::site(text, name_start) };
@@ -149,7 +150,7 @@ pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Op
         quoted,
         followed: 0,
     };
-    let whole = if quoted { span.end } else { extent::whole(text, site, span.clone()) };
+    let whole = if quoted { span.end } else { extent::extend(text, site, span.clone()) };
     // The whole is judged where it can only be data; elsewhere its first word decides.
     let data = place.env || place.given || place.property || place.line && tight;
     for end in [span.end, whole] {
@@ -163,13 +164,13 @@ pub fn value(text: &str, hit: Range<usize>, class: Class, word: &mut Word) -> Op
             break;
         }
     }
-    let spoken = class == Class::Password && !tight && !quoted && !short && hit.end == name_end;
+    let spoken = class == SecretClass::Password && !tight && !quoted && !short && hit.end == name_end;
     spoken.then(|| prose::value(text, name_end)).flatten()
 }
 
-fn is_secret_block(lines: &str, class: Class) -> bool {
+fn is_secret_block(lines: &str, class: SecretClass) -> bool {
     let varied = lines.bytes().any(|byte| byte.is_ascii_digit());
-    is_literal(lines) && lines.len() >= 6 && (varied || class == Class::Password)
+    is_literal(lines) && lines.len() >= 6 && (varied || class == SecretClass::Password)
 }
 
 /// Whether the name is set as a variable: `export name=`, `$env:name =`.
@@ -198,7 +199,7 @@ fn back(bytes: &[u8], from: usize, keep: impl Fn(u8) -> bool) -> usize {
     bytes[..from].iter().rev().take(MAX_NAME).take_while(|byte| keep(**byte)).count()
 }
 
-fn ahead(bytes: &[u8], from: usize, keep: impl Fn(u8) -> bool) -> usize {
+fn skip_while(bytes: &[u8], from: usize, keep: impl Fn(u8) -> bool) -> usize {
     bytes[from..].iter().take(MAX_VALUE).take_while(|byte| keep(**byte)).count()
 }
 
@@ -213,15 +214,16 @@ fn is_env(name: &str) -> bool {
 /// Where the value begins after the sign of assignment, and whether it follows without spaces.
 fn separator(bytes: &[u8], name: Range<usize>, flag: bool) -> Option<(usize, bool)> {
     let from = name.end;
-    let mut at = from + ahead(bytes, from, |byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b']')).min(4);
-    let spaces = ahead(bytes, at, is_blank).min(8);
+    let mut at =
+        from + skip_while(bytes, from, |byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b']')).min(4);
+    let spaces = skip_while(bytes, at, is_blank).min(8);
     at += spaces;
-    let sign = ahead(bytes, at, |byte| matches!(byte, b'=' | b':' | b'>')).min(3);
+    let sign = skip_while(bytes, at, |byte| matches!(byte, b'=' | b':' | b'>')).min(3);
     if sign == 0 && !(flag && spaces > 0) {
         return None;
     }
     at += sign;
-    let after = ahead(bytes, at, is_blank).min(8);
+    let after = skip_while(bytes, at, is_blank).min(8);
     if let Some(next) = next_line(bytes, name.start, at + after).filter(|_| sign == 1) {
         return Some((next, false));
     }
@@ -231,14 +233,14 @@ fn separator(bytes: &[u8], name: Range<usize>, flag: bool) -> Option<(usize, boo
 /// Where a value begins in the line behind its name: in quotes as in JSON, or alone and deeper as in YAML.
 fn next_line(bytes: &[u8], name: usize, at: usize) -> Option<usize> {
     let line = at + Some(line_end(&bytes[at..])).filter(|len| *len > 0)?;
-    let blank = ahead(bytes, line, is_blank).min(64);
+    let blank = skip_while(bytes, line, is_blank).min(64);
     let value = line + blank;
-    let slashes = ahead(bytes, value, |byte| byte == b'\\').min(3);
+    let slashes = skip_while(bytes, value, |byte| byte == b'\\').min(3);
     if matches!(bytes.get(value + slashes), Some(b'"' | b'\'')) {
         return Some(value);
     }
     let deeper = block_scalar::indent_of_line(bytes, name).is_some_and(|own| blank > own);
-    let word = ahead(bytes, value, |byte| !byte.is_ascii_whitespace() && byte != b'\\');
+    let word = skip_while(bytes, value, |byte| !byte.is_ascii_whitespace() && byte != b'\\');
     let alone = word > 0 && bytes[value + word - 1] != b':' && is_end(&bytes[value + word..]);
     (deeper && alone).then_some(value)
 }
@@ -256,14 +258,14 @@ fn scheme(bytes: &[u8], at: usize) -> usize {
 }
 
 /// A quoted string without its quotes, or a bare word.
-fn literal(text: &str, at: usize, word: &mut Word) -> Option<(Range<usize>, bool)> {
+fn literal(text: &str, at: usize, word: &mut NameWord) -> Option<(Range<usize>, bool)> {
     let bytes = text.as_bytes();
-    let slashes = ahead(bytes, at, |byte| byte == b'\\').min(3);
+    let slashes = skip_while(bytes, at, |byte| byte == b'\\').min(3);
     let mark = bytes.get(at + slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
     let start = if mark.is_some() { at + slashes + 1 } else { at };
     let start = start + scheme(bytes, start);
     let len = match mark {
-        Some(mark) => ahead(bytes, start, |byte| byte != mark && byte != b'\n').checked_sub(slashes)?,
+        Some(mark) => skip_while(bytes, start, |byte| byte != mark && byte != b'\n').checked_sub(slashes)?,
         None => word.end(text, start)? - start,
     };
     let end = (start..=start + len).rev().find(|end| text.is_char_boundary(*end))?;

@@ -109,7 +109,7 @@ pub fn property(text: &str, name: usize) -> Option<&str> {
 }
 
 /// The end of the value whose first word is `span`: signs that end a word elsewhere may be part of it.
-pub fn whole(text: &str, site: Site, span: Range<usize>) -> usize {
+pub fn extend(text: &str, site: Site, span: Range<usize>) -> usize {
     let bytes = text.as_bytes();
     let limit = span.end + REACH;
     let mut end = span.end;

@@ -209,9 +209,9 @@ impl Field<'_> {
 
     /// `"name": "value"`, `name = "value"`.
     fn is_pair(&self, kind: Kind) -> bool {
-        let between = self.between();
+        let between = self.separator();
         let sign = between.trim_matches(|c: char| c.is_ascii_whitespace() || QUOTES.contains(&c));
-        let in_quotes = self.before().is_some_and(|byte| matches!(byte, b'"' | b'\''))
+        let in_quotes = self.preceding_byte().is_some_and(|byte| matches!(byte, b'"' | b'\''))
             && self
                 .text
                 .as_bytes()
@@ -238,7 +238,7 @@ impl Field<'_> {
     /// A line of YAML with nothing else in it.
     fn is_line(&self, name: &str, value: &str) -> bool {
         let bytes = self.text.as_bytes();
-        if self.between() != ": " || !is_end_of_line(&bytes[self.value.end..]) || value.len() < 8 {
+        if self.separator() != ": " || !is_end_of_line(&bytes[self.value.end..]) || value.len() < 8 {
             return false;
         }
         let line = bytes[..self.name.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -256,17 +256,17 @@ impl Field<'_> {
             None | Some(b'&' | b';' | b'"' | b'\'' | b'\\' | b'|') => true,
             Some(byte) => byte.is_ascii_whitespace(),
         };
-        if !self.tight || !ends || self.between() != "=" {
+        if !self.tight || !ends || self.separator() != "=" {
             return false;
         }
         let start = bytes[..self.name.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let start = start.max(self.name.start.saturating_sub(256));
-        let query = matches!(self.before(), Some(b'?' | b'&' | b';'));
+        let query = matches!(self.preceding_byte(), Some(b'?' | b'&' | b';'));
         match kind {
             Kind::Named => {
                 query
                     || self
-                        .before()
+                        .preceding_byte()
                         .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''))
             }
             // `pass` counts tests and `pw` is a width: the name of an account stands before a password.
@@ -285,21 +285,22 @@ impl Field<'_> {
     fn is_varied_or_alone(&self, line: usize) -> bool {
         let bytes = self.text.as_bytes();
         let value = &self.text[self.value.clone()];
-        let fresh =
-            self.before().is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
+        let fresh = self
+            .preceding_byte()
+            .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
         let varied = value.len() >= 7 && is_varied(value) && !value.contains(['_', '.', ':', '/', '*', '+']);
         let alone =
             bytes[line..self.name.start].trim_ascii().is_empty() && is_end_of_line(&bytes[self.value.end..]);
         fresh && (varied || alone && value.len() >= 6 && !value.contains(['*', '/', '+', '%', '.']))
     }
 
-    fn between(&self) -> &str {
+    fn separator(&self) -> &str {
         let text = &self.text[self.name.end..self.value.start];
         if self.quoted { text } else { text.trim_start_matches(QUOTES) }
     }
 
     /// What stands before the name.
-    fn before(&self) -> Option<u8> {
+    fn preceding_byte(&self) -> Option<u8> {
         self.name.start.checked_sub(1).map(|at| self.text.as_bytes()[at])
     }
 

@@ -1,6 +1,6 @@
 //! Whether a value is a secret for where it stands.
 
-use crate::assigned::Class;
+use crate::assigned::SecretClass;
 use crate::entropy::{bits, looks_random};
 use crate::fields;
 use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
@@ -33,10 +33,10 @@ pub struct Place {
 }
 
 /// Whether this value of a name of this class is a secret.
-pub fn is_secret(value: &str, class: Class, place: Place) -> bool {
+pub fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
     let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
     let (len, value) = (value.len(), &value[..end]);
-    if class == Class::Password && place.env && is_rooted(value) {
+    if class == SecretClass::Password && place.env && is_rooted(value) {
         return true;
     }
     if is_reference(value, place) {
@@ -44,7 +44,7 @@ pub fn is_secret(value: &str, class: Class, place: Place) -> bool {
     }
     if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
         // A sentence in quotes is a secret where only a secret can stand.
-        let phrase = class == Class::Password && is_phrase(value);
+        let phrase = class == SecretClass::Password && is_phrase(value);
         return (place.env || phrase)
             && place.quoted
             && place.whole
@@ -52,7 +52,7 @@ pub fn is_secret(value: &str, class: Class, place: Place) -> bool {
             && is_spoken(value);
     }
     let sure = place.env || place.property || place.given && place.whole;
-    let exact = class == Class::Password && sure;
+    let exact = class == SecretClass::Password && sure;
     if len < 6 && !(exact && len >= 3) {
         return false;
     }
@@ -64,21 +64,21 @@ pub fn is_secret(value: &str, class: Class, place: Place) -> bool {
         _ if exact && place.apart => plain() && (len >= 6 || place.whole),
         _ if exact && place.property => varied || plain() && fields::is_plain_word(value),
         _ if exact => is_literal(value) && (len >= 6 || place.whole) && !is_file(value),
-        (Class::Token, false, _) if place.header && place.whole => {
+        (SecretClass::Token, false, _) if place.header && place.whole => {
             len >= 8 && (varied && !is_wordy(value) || plain() && fields::is_plain_word(value))
         }
-        (Class::Token, false, _) if (place.given || place.property) && place.whole => {
+        (SecretClass::Token, false, _) if (place.given || place.property) && place.whole => {
             varied && len >= 8 && !is_wordy(value)
         }
-        (Class::Password, _, true) => {
+        (SecretClass::Password, _, true) => {
             varied && !is_file(value)
                 || is_scrambled(value)
                 || value.bytes().any(|byte| matches!(byte, b'!' | b'@' | b'#' | b'%' | b'^' | b'*' | b'?'))
         }
-        (Class::Password, _, false) => varied && is_written_out(value, place),
-        (Class::Token, true, _) => letters && len >= 8 && (varied || len >= 16),
-        (Class::Token, _, true) => varied && len >= 8 && !is_wordy(value) && !is_file(value),
-        (Class::Token, _, false) => {
+        (SecretClass::Password, _, false) => varied && is_written_out(value, place),
+        (SecretClass::Token, true, _) => letters && len >= 8 && (varied || len >= 16),
+        (SecretClass::Token, _, true) => varied && len >= 8 && !is_wordy(value) && !is_file(value),
+        (SecretClass::Token, _, false) => {
             (varied || is_scrambled(value)) && len >= 16 && !is_wordy(value) && !is_file(value)
         }
     }

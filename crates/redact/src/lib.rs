@@ -31,14 +31,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use assigned::{Class, Word};
+use assigned::{NameWord, SecretClass};
 use commands::{COMMANDS, Command};
 use entropy::Run;
 use keywords::Keywords;
 use patterns::Patterns;
-use rules::Own;
+use rules::UserRules;
 pub use rules::{RuleError, Rules};
-use shapes::{SHAPES, Shape};
+use shapes::{SHAPES, TokenShape};
 
 /// How a redacted place begins; what follows is the kind and `]`.
 pub const MARK: &str = "[redacted:";
@@ -51,7 +51,7 @@ pub struct Redactor {
     keywords: Option<Keywords>,
     rules: Vec<Rule>,
     patterns: Patterns,
-    own: Own,
+    own: UserRules,
     fingerprint: u64,
 }
 
@@ -82,8 +82,8 @@ pub struct Redacted<'a> {
 /// What is tried where a keyword stands.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
-    Shape(&'static Shape),
-    Assigned(Class),
+    Shape(&'static TokenShape),
+    Assigned(SecretClass),
     Pattern(usize),
     Command(&'static Command),
     Manifest,
@@ -94,7 +94,7 @@ enum Rule {
 
 /// A secret: where it stands and how sure its rule is (lower is surer).
 #[derive(Debug)]
-struct Found {
+struct Match {
     span: Range<usize>,
     kind: &'static str,
     rank: u8,
@@ -106,12 +106,12 @@ impl Redactor {
         let (words, rules): (Vec<&str>, Vec<Rule>) = table().into_iter().unzip();
         let keywords = Keywords::new(&words);
         let fingerprint = Rules::default().fingerprint();
-        Self { keywords, rules, patterns: Patterns::new(), own: Own::default(), fingerprint }
+        Self { keywords, rules, patterns: Patterns::new(), own: UserRules::default(), fingerprint }
     }
 
     /// Compiles our rules and a user's.
     pub fn with(rules: &Rules) -> Result<Self, RuleError> {
-        Ok(Self { own: Own::new(rules)?, fingerprint: rules.fingerprint(), ..Self::new() })
+        Ok(Self { own: UserRules::new(rules)?, fingerprint: rules.fingerprint(), ..Self::new() })
     }
 
     /// A fingerprint of the rules: redacted text that was kept under another one is made anew.
@@ -133,14 +133,14 @@ impl Redactor {
         done
     }
 
-    fn find(&self, text: &str) -> Vec<Found> {
+    fn find(&self, text: &str) -> Vec<Match> {
         let mut found = self.find_plain(text);
         entropy::scan(text, |run| match run {
-            Run::Random(span) => found.push(Found { span, kind: "high-entropy", rank: 3 }),
+            Run::Random(span) => found.push(Match { span, kind: "high-entropy", rank: 3 }),
             Run::Encoded(_, text) if self.find_plain(&text).is_empty() => {}
-            Run::Encoded(span, _) => found.push(Found { span, kind: "encoded-secret", rank: 3 }),
+            Run::Encoded(span, _) => found.push(Match { span, kind: "encoded-secret", rank: 3 }),
         });
-        self.own.find(text, &mut |span| found.push(Found { span, kind: "custom", rank: 4 }));
+        self.own.find(text, &mut |span| found.push(Match { span, kind: "custom", rank: 4 }));
         found.retain(|one| {
             !text[one.span.clone()].contains(MARK) && !self.own.allows(&text[one.span.clone()])
         });
@@ -148,14 +148,14 @@ impl Redactor {
     }
 
     /// What the keywords find, but not what looks random or is encoded.
-    fn find_plain(&self, text: &str) -> Vec<Found> {
+    fn find_plain(&self, text: &str) -> Vec<Match> {
         let mut search = Search {
             text,
             patterns: &self.patterns,
             found: Vec::new(),
             looked: Vec::new(),
-            word: Word::default(),
-            encoded: Word::default(),
+            word: NameWord::default(),
+            encoded: NameWord::default(),
         };
         if let Some(keywords) = &self.keywords {
             keywords.each(text, |index, hit| {
@@ -172,12 +172,12 @@ impl Redactor {
 struct Search<'t> {
     text: &'t str,
     patterns: &'t Patterns,
-    found: Vec<Found>,
+    found: Vec<Match>,
     /// How far rules with a wide window have looked, by their keyword.
     looked: Vec<(usize, usize)>,
-    word: Word,
+    word: NameWord,
     /// The same for the beginning of a JSON object in base64, which occurs within such objects.
-    encoded: Word,
+    encoded: NameWord,
 }
 
 impl Search<'_> {
@@ -196,7 +196,7 @@ impl Search<'_> {
             Rule::Piped => (commands::piped(text, hit, 0), "password", 1),
             Rule::Command(_) | Rule::Manifest => return self.wide(rule, index, hit),
         };
-        self.found.extend(span.map(|span| Found { span, kind, rank }));
+        self.found.extend(span.map(|span| Match { span, kind, rank }));
     }
 
     /// Whether an expression is tried here: text of nothing but its keyword is not gone over again for each.
@@ -209,7 +209,7 @@ impl Search<'_> {
                 let line = self.text.as_bytes()[hit.end..].iter().take(4096);
                 let len =
                     line.take_while(|byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`')).count();
-                self.look(index, hit.end + len);
+                self.advance_to(index, hit.end + len);
                 true
             }
             _ => true,
@@ -227,7 +227,7 @@ impl Search<'_> {
             return None;
         }
         let span = block(hit)?;
-        self.look(index, span.end);
+        self.advance_to(index, span.end);
         Some(span)
     }
 
@@ -241,15 +241,15 @@ impl Search<'_> {
             Rule::Command(command) => (command.values(self.text, hit, &mut spans), "password"),
             _ => (manifest::values(self.text, hit, looked, &mut spans), "kubernetes-secret"),
         };
-        self.look(index, to);
-        self.found.extend(spans.into_iter().map(|span| Found { span, kind, rank: 1 }));
+        self.advance_to(index, to);
+        self.found.extend(spans.into_iter().map(|span| Match { span, kind, rank: 1 }));
     }
 
     fn looked(&self, index: usize) -> usize {
         self.looked.iter().find(|(rule, _)| *rule == index).map_or(0, |(_, to)| *to)
     }
 
-    fn look(&mut self, index: usize, to: usize) {
+    fn advance_to(&mut self, index: usize, to: usize) {
         match self.looked.iter_mut().find(|(rule, _)| *rule == index) {
             Some((_, looked)) => *looked = to.max(*looked),
             None => self.looked.push((index, to)),
@@ -284,9 +284,9 @@ fn table() -> Vec<(&'static str, Rule)> {
 }
 
 /// Overlapping finds become one, of the surest kind, so that nothing is redacted twice and no remainder is left.
-fn merge(mut found: Vec<Found>) -> Vec<Found> {
+fn merge(mut found: Vec<Match>) -> Vec<Match> {
     found.sort_by_key(|one| (one.span.start, one.rank));
-    let mut merged: Vec<Found> = Vec::with_capacity(found.len());
+    let mut merged: Vec<Match> = Vec::with_capacity(found.len());
     for one in found {
         match merged.last_mut() {
             Some(last) if one.span.start < last.span.end => {
@@ -301,10 +301,10 @@ fn merge(mut found: Vec<Found>) -> Vec<Found> {
     merged
 }
 
-fn replace(text: &str, found: Vec<Found>, counts: &mut BTreeMap<&'static str, usize>) -> String {
+fn replace(text: &str, found: Vec<Match>, counts: &mut BTreeMap<&'static str, usize>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    for Found { span, kind, .. } in found {
+    for Match { span, kind, .. } in found {
         out.push_str(&text[done..span.start]);
         out.push_str(MARK);
         out.push_str(kind);

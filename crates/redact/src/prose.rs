@@ -47,11 +47,11 @@ pub fn value(text: &str, from: usize) -> Option<Range<usize>> {
         return None;
     }
     let at = words.find(|(_, word)| !FILLERS.contains(&word.to_ascii_lowercase().as_str()))?.0;
-    spoken(line, at, verb).map(|span| from + span.start..from + span.end)
+    value_after(line, at, verb).map(|span| from + span.start..from + span.end)
 }
 
 /// The value at this place of a line, in quotes or bare.
-fn spoken(line: &str, at: usize, verb: &str) -> Option<Range<usize>> {
+fn value_after(line: &str, at: usize, verb: &str) -> Option<Range<usize>> {
     let rest = &line[at..];
     let open = rest.chars().next()?;
     let close = match open {

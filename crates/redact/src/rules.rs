@@ -62,13 +62,13 @@ impl Rules {
 
 /// Compiled rules of a user.
 #[derive(Debug, Default)]
-pub struct Own {
+pub struct UserRules {
     patterns: Vec<Regex>,
     literals: Vec<String>,
     allowed: Vec<Regex>,
 }
 
-impl Own {
+impl UserRules {
     /// Compiles them, or says which one cannot be used and why.
     pub fn new(rules: &Rules) -> Result<Self, RuleError> {
         let mut own = Self::default();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// One token shape.
 #[derive(Debug)]
-pub struct Shape {
+pub struct TokenShape {
     /// What it is called in the replacement.
     pub kind: &'static str,
     /// How it begins; also its keyword.
@@ -14,7 +14,7 @@ pub struct Shape {
     max: usize,
 }
 
-impl Shape {
+impl TokenShape {
     /// The token that starts at `start`, if it is one.
     pub fn matches(&self, text: &str, start: usize) -> Option<Range<usize>> {
         let bytes = text.as_bytes();
@@ -95,12 +95,12 @@ const fn shape(
     chars: fn(u8) -> bool,
     min: usize,
     max: usize,
-) -> Shape {
-    Shape { kind, prefix, chars, min, max }
+) -> TokenShape {
+    TokenShape { kind, prefix, chars, min, max }
 }
 
 /// The shapes, by provider.
-pub static SHAPES: &[Shape] = &[
+pub static SHAPES: &[TokenShape] = &[
     shape("anthropic-key", "sk-ant-", url, 20, ANY),
     shape("openai-key", "sk-proj-", url, 20, ANY),
     shape("openai-key", "sk-svcacct-", url, 20, ANY),

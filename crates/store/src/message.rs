@@ -56,7 +56,7 @@ fn read(row: Row) -> Result<Message, Fault> {
         recalled_at: r.opt_int()?,
         ack_by: r.opt_int()?,
         acked_at: r.opt_int()?,
-        importance: r.opt_text()?.and_then(|word| Urgency::named(&word).ok()).unwrap_or_default(),
+        importance: r.opt_text()?.and_then(|word| Urgency::parse(&word).ok()).unwrap_or_default(),
         thread_id: r.opt_text()?,
         reply_to: r.opt_text()?,
         to_role: r.opt_text()?,

@@ -119,7 +119,7 @@ pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
 }
 
 /// Moves the summary of the last wrap: only a wrap does.
-pub fn wrapped(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(), Fault> {
+pub fn record_wrap(tx: &mut Tx<'_>, project_id: &str, last: &LastWrap) -> Result<(), Fault> {
     tx.execute_deferred(
         WRAPPED,
         params![last.at, &last.by, &last.session_id, &last.delta_id, &last.summary, project_id],

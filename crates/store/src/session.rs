@@ -193,7 +193,11 @@ pub fn keep_alive(tx: &mut Tx<'_>, session: &Session, now: Millis) -> Result<boo
 }
 
 /// Time of the persisted heartbeat of a session, and the shortest lease of the tasks that it has claimed.
-pub fn kept(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<(Millis, Option<Millis>), Fault> {
+pub fn persisted_heartbeat(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    session_id: &str,
+) -> Result<(Millis, Option<Millis>), Fault> {
     let row = tx.query_one(KEPT, params![project_id, session_id])?;
     let mut r = row.reader();
     Ok((r.int()?, r.opt_int()?))
@@ -233,7 +237,7 @@ pub fn outcomes(
 }
 
 /// The sessions that began since an instant, and those before it that are still open, oldest first.
-pub fn begun(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<Vec<Session>, Fault> {
+pub fn started_since(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<Vec<Session>, Fault> {
     many(tx, BEGUN, params![project_id, since])
 }
 

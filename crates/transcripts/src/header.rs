@@ -203,7 +203,7 @@ impl Header {
     }
 
     /// Takes the first prompt, which is the title where the tool gave none.
-    pub(crate) fn asked(&mut self, prompt: &str) {
+    pub(crate) fn set_first_prompt(&mut self, prompt: &str) {
         let line = one_line(prompt, 300);
         if !line.is_empty() && self.first_prompt.is_none() {
             self.title = self.title.take().or_else(|| Some(one_line(prompt, 120)));

@@ -9,7 +9,7 @@ mod format;
 mod formats;
 mod header;
 mod list;
-mod manner;
+mod permission_mode;
 mod places;
 pub mod report;
 pub mod search;
@@ -25,6 +25,6 @@ pub use collect::{
 pub use format::{ALL, Format, by_name, detect};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, Listed, browse, find, header, list};
-pub use manner::{PermissionMode, manner};
+pub use permission_mode::{PermissionMode, permission_mode};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};

@@ -6,7 +6,7 @@
 
 mod blind;
 mod fresh;
-mod held;
+mod held_out;
 mod tune;
 
 /// One way of speaking, per kind of fact.
@@ -36,7 +36,7 @@ pub struct Phrases {
 /// The sentences that the rules may be tried on.
 pub const TUNE: &Phrases = &tune::PHRASES;
 /// The sentences that are kept for the figure.
-pub const HELD: &Phrases = &held::PHRASES;
+pub const HELD: &Phrases = &held_out::PHRASES;
 
 /// Those of another hand.
 pub const FRESH: &Phrases = &fresh::PHRASES;

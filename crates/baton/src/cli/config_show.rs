@@ -49,7 +49,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         };
         settings.set(key, value, from);
     }
-    let answer = Shown { settings, repository: trust::report(app), trusted: trust::listed(app) };
+    let answer = ConfigAnswer { settings, repository: trust::report(app), trusted: trust::listed(app) };
     app.show(&answer, |answer| {
         let row = |(key, setting): &(&str, Setting)| {
             vec![(*key).to_owned(), visible(&setting.value), visible(&setting.from)]
@@ -61,7 +61,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
 
 /// What `baton config show` answers.
 #[derive(Serialize)]
-struct Shown {
+struct ConfigAnswer {
     settings: Settings,
     repository: Option<trust::Report>,
     trusted: Vec<trust::TrustedFile>,

@@ -13,7 +13,7 @@ use crate::app::{App, Format};
 use crate::config;
 use crate::error::CliError;
 use crate::install::change::{Plan, actions, put_in, take_out};
-use crate::install::check::{InstallState, standing};
+use crate::install::check::{InstallState, install_state};
 use crate::install::record::Record;
 use crate::install::{self, ALL, InstallPart, Places, Scope, Tool};
 use crate::render;
@@ -60,7 +60,7 @@ impl From<Reach> for Scope {
 }
 
 /// The work for one tool: its plan, or why there is none.
-struct Job {
+struct ToolJob {
     tool: &'static Tool,
     plan: Result<Plan, Refusal>,
 }
@@ -73,7 +73,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let kept = app.config.data_dir.join("installed.json");
     let mut record = Record::read(&kept);
     let jobs = jobs(&args, &places, &record)?;
-    if let ([Job { plan: Err(refusal), .. }], false) = (jobs.as_slice(), args.all) {
+    if let ([ToolJob { plan: Err(refusal), .. }], false) = (jobs.as_slice(), args.all) {
         return Err(refusal.clone().into());
     }
     let whole = Plan {
@@ -125,7 +125,7 @@ pub fn places(app: &App, scope: Scope) -> Result<Places, CliError> {
     Ok(places)
 }
 
-fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<Job>, Refusal> {
+fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<ToolJob>, Refusal> {
     let scope = args.scope.into();
     let mut chosen: Vec<&'static Tool> = Vec::new();
     for name in &args.tools {
@@ -149,7 +149,7 @@ fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<Job>, Refus
             plan.settle();
             plan
         });
-        Job { tool, plan: settled }
+        ToolJob { tool, plan: settled }
     };
     Ok(chosen.into_iter().map(job).collect())
 }
@@ -206,7 +206,7 @@ fn as_json<S: Serializer>(refusal: &Refusal, serializer: S) -> Result<S::Ok, S::
     refusal.to_json().serialize(serializer)
 }
 
-impl Job {
+impl ToolJob {
     fn outcome(&self, args: &Args) -> Outcome<'_> {
         let result = match &self.plan {
             Err(error) => Changed::Refused { error },
@@ -341,7 +341,7 @@ pub fn report(places: &Places) -> Vec<ToolReport> {
     };
     let line = |tool: &'static Tool| {
         let (mcp, hooks) =
-            (standing(places, tool, InstallPart::Mcp), standing(places, tool, InstallPart::Hooks));
+            (install_state(places, tool, InstallPart::Mcp), install_state(places, tool, InstallPart::Hooks));
         let hint = hint(tool, &mcp, &hooks);
         ToolReport { agent: tool.id, title: tool.title, mcp, hooks, hint }
     };

@@ -204,7 +204,7 @@ fn lines(file: &str, unverified: bool) -> Result<Vec<String>, CliError> {
 fn read(args: Read, app: &mut App) -> Result<(), CliError> {
     let since = super::since(args.since.as_deref())?;
     if app.format == Format::Json && !args.follow {
-        return whole(&args, since, app);
+        return print_all(&args, since, app);
     }
     let mut after = args.after;
     loop {
@@ -245,7 +245,7 @@ fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(V
     Ok((page.items, page.next.unwrap_or(last).max(last)))
 }
 
-fn whole(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), CliError> {
+fn print_all(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), CliError> {
     let mut items = Vec::new();
     let mut input = page_input(args, since, args.after, app);
     let project_id = loop {

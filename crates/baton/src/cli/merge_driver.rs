@@ -48,7 +48,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         DriverFile::Merge { base, ours, theirs } => match merge_driver::merge(&base, &ours, &theirs) {
             Ok((text, conflicts)) => {
                 RepoFile::from_user_path(&ours).replace(&text).map_err(std::io::Error::from)?;
-                tell(app, &conflicts);
+                print_conflicts(app, &conflicts);
                 Ok(())
             }
             Err(refusal) => {
@@ -73,7 +73,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
 }
 
 /// Names what both sides had changed differently, and leaves it for the ledger to say.
-fn tell(app: &App, conflicts: &[Conflict]) {
+fn print_conflicts(app: &App, conflicts: &[Conflict]) {
     for conflict in conflicts {
         app.remark(&format!("warning: {}", conflict.summary()));
     }

@@ -1,6 +1,7 @@
 //! The command line: one command, one file. A command only parses its arguments, calls an operation and renders.
 
 mod agent;
+mod arguments;
 mod audit;
 mod backup;
 mod bd;
@@ -12,7 +13,6 @@ mod continue_in;
 mod demo;
 mod doctor;
 mod end;
-mod given;
 mod handoff;
 mod heartbeat;
 mod help;
@@ -65,7 +65,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::app::{App, Format};
 use crate::config;
 use crate::error::CliError;
-use given::{priority, read_input, since, span};
+use arguments::{priority, read_input, since, span};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
 #[derive(Parser)]

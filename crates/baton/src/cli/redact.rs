@@ -29,7 +29,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let redacted = redact::shared().redact(&text);
     let total: usize = redacted.counts.values().sum();
     if args.check {
-        let found = Found { secrets: total, counts: &redacted.counts, text: None };
+        let found = MatchRow { secrets: total, counts: &redacted.counts, text: None };
         app.show(&found, |found| {
             let rows = found.counts.iter().map(|(kind, count)| vec![count.to_string(), kind.to_string()]);
             render::table(&rows.collect::<Vec<_>>())
@@ -37,13 +37,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         return if total == 0 { Ok(()) } else { Err(CliError::Told) };
     }
     redacted.counts.iter().for_each(|(kind, count)| app.remark(&format!("{count} {kind}")));
-    let found = Found { secrets: total, counts: &redacted.counts, text: Some(&redacted.text) };
+    let found = MatchRow { secrets: total, counts: &redacted.counts, text: Some(&redacted.text) };
     app.show(&found, |_| redacted.text.to_string())
 }
 
 /// What `baton redact` answers.
 #[derive(Serialize)]
-struct Found<'a> {
+struct MatchRow<'a> {
     secrets: usize,
     /// How many of each kind.
     counts: &'a BTreeMap<&'static str, usize>,

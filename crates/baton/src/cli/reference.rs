@@ -113,7 +113,7 @@ fn the_messages_shown_in_the_documentation_fit() {
         let message: serde_json::Value = serde_json::from_str(block).expect(block);
         let word = |field: &str| message[field].as_str().expect(field);
         let envelope = Envelope { from: word("from_agent"), to: word("to_agent"), at: "" };
-        let kind = Kind::named(word("type")).expect(block);
+        let kind = Kind::from_word(word("type")).expect(block);
         assert_eq!(baton_model::handoff_message::check(kind, &message, &envelope), Ok(()), "{block}");
     }
 }

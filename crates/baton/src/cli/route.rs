@@ -51,7 +51,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     input["dry_run"] = json!(args.dry_run || args.explain);
     if !args.watch {
         let answer = app.call(baton_ops::task::Route::NAME, input)?;
-        return app.answer(&answer, |a| shown(a, args.explain));
+        return app.answer(&answer, |a| pass_text(a, args.explain));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut interrupted = Box::pin(ctrl_c());
@@ -59,7 +59,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         let answer = app.call(baton_ops::task::Route::NAME, input.clone())?;
         let did = ["items", "blocked", "given_back"].iter().any(|key| !render::list(&answer, key).is_empty());
         if did {
-            app.answer(&answer, |a| shown(a, false))?;
+            app.answer(&answer, |a| pass_text(a, false))?;
         }
         let stop = runtime.block_on(async {
             tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(EVERY) => false }
@@ -71,7 +71,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
 }
 
 /// A pass as people read it.
-fn shown(answer: &Value, explain: bool) -> String {
+fn pass_text(answer: &Value, explain: bool) -> String {
     let mut text = String::new();
     let would = if answer["dry_run"] == true { "would go" } else { "goes" };
     for id in render::list(answer, "given_back").iter().filter_map(Value::as_str) {

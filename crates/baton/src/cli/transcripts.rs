@@ -113,7 +113,7 @@ fn search(options: Search, app: &mut App) -> Result<(), CliError> {
         no_refresh: options.no_refresh,
     };
     let answer = app.run::<ops::Search>(&input)?;
-    app.show(&answer, found)?;
+    app.show(&answer, search_text)?;
     if answer.index.refreshed.as_ref().is_some_and(|refreshed| refreshed.busy) {
         app.remark("another process is indexing: what it has not read yet was not searched");
     }
@@ -123,7 +123,7 @@ fn search(options: Search, app: &mut App) -> Result<(), CliError> {
     Ok(())
 }
 
-fn found(answer: &SearchOutput) -> String {
+fn search_text(answer: &SearchOutput) -> String {
     let mut text = String::new();
     for item in &answer.items {
         let (place, age) = (visible(&item.place), item.transcript.updated_at.map(render::since));

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{command, help, words};
 use crate::app::Format;
-use crate::error::{CliError, said};
+use crate::error::{CliError, quote};
 use crate::render;
 
 /// Help that lists commands, said by the command in which all of them are described.
@@ -29,7 +29,7 @@ pub fn usage(error: &clap::Error) -> i32 {
     let message = plainly(&rendered);
     let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
     if wants_json {
-        let first = said(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
+        let first = quote(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
         let hint = "see `baton --help`, or the command's own --help";
         let _ = writeln!(
             std::io::stdout(),
@@ -38,7 +38,7 @@ pub fn usage(error: &clap::Error) -> i32 {
         );
     } else if message != rendered || baton_model::printable::block(&message) != message {
         // It quotes something that would reach into the terminal, or says it in words of our own.
-        let lines: String = message.lines().map(|line| said(line) + "\n").collect();
+        let lines: String = message.lines().map(|line| quote(line) + "\n").collect();
         let _ = std::io::stderr().write_all(lines.as_bytes());
     } else {
         let _ = error.print();

@@ -4,8 +4,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use baton_model::id::visible;
-use baton_model::near::near;
 use baton_model::refusal::Refusal;
+use baton_model::suggest::near;
 
 use super::{KEYS, redact};
 

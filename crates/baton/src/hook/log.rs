@@ -7,7 +7,7 @@ use baton_store::Target;
 
 use super::Call;
 use crate::config::Config;
-use crate::error::{CliError, said};
+use crate::error::{CliError, quote};
 use crate::{host, private};
 
 /// Beyond this size the log begins anew, and the one before is kept.
@@ -26,7 +26,7 @@ pub fn write(config: &Config, call: &Call, ended: &CliError) {
         let _ = fs::rename(&file, file.with_extension("log.1"));
     }
     let at = baton_model::time::rfc3339(host::now());
-    let line = format!("{at} {} {}: {}\n", said(&call.agent), said(&call.event), said(what));
+    let line = format!("{at} {} {}: {}\n", quote(&call.agent), quote(&call.event), quote(what));
     let log = private::append(&file);
     let _ = log.and_then(|mut log| log.write_all(line.as_bytes()));
 }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-use crate::driven;
 use crate::error::CliError;
+use crate::transfer_progress;
 use crate::workers::Pool;
 use baton_ops::op::{Caller, Operation};
 
@@ -78,8 +78,8 @@ pub fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answer: Valu
 }
 
 /// The answer to a write that planned a hand-off: after it was driven, or with 202 and where to look when it is still on its way.
-pub async fn driven(pool: &Pool, status: StatusCode, mut answer: Value) -> Response {
-    let is_on_its_way = driven::wait(pool, &mut answer).await;
+pub async fn transfer_response(pool: &Pool, status: StatusCode, mut answer: Value) -> Response {
+    let is_on_its_way = transfer_progress::wait(pool, &mut answer).await;
     let status = if is_on_its_way { StatusCode::ACCEPTED } else { status };
     let mut response = json_of(status, &answer);
     let place = answer["handoff_id"].as_str().map(|id| format!("/api/v1/handoffs/{id}"));

@@ -124,7 +124,7 @@ impl EventHub {
 
     /// A number of the ledger after which everything since this time comes: looked for backwards from the head, so what is
     /// long past is not read.
-    async fn before(&self, project_id: &str, head: i64, since: i64) -> Result<i64, CliError> {
+    async fn position_before(&self, project_id: &str, head: i64, since: i64) -> Result<i64, CliError> {
         let mut back = PAGE;
         loop {
             let after = head.saturating_sub(back).max(0);
@@ -276,7 +276,7 @@ async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, CliEr
             (from.seq, i64::MIN)
         } else {
             let since = from.millis.saturating_sub(OVERLAP);
-            (stage.before(&project_id, head, since).await?, since)
+            (stage.position_before(&project_id, head, since).await?, since)
         };
         loop {
             let page = stage.page(&project_id, after, &wish.grant).await?;

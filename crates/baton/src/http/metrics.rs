@@ -16,7 +16,7 @@ use baton_model::access::Grant;
 use super::answer::{of_type, problem};
 use super::events::EventHub;
 use super::limit::Peer;
-use crate::duties::Duties;
+use crate::leadership::Duties;
 use crate::live::{self, Live};
 use crate::workers::Pool;
 

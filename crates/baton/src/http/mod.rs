@@ -39,10 +39,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::driven::is_driven;
-use crate::duties::{Duties, Leader};
 use crate::error::CliError;
 use crate::host::Machine;
+use crate::leadership::{Duties, Leader};
 use crate::live::Live;
 use crate::mcp;
 use crate::mirror::Mirror;
@@ -51,6 +50,7 @@ use crate::relay::recall::Indexer;
 use crate::relay::saga::{Driver, Lanes};
 use crate::router::Router as TaskRouter;
 use crate::sweep::SweepThread;
+use crate::transfer_progress::is_driven;
 use crate::workers::{Pool, Threads};
 use access::Authenticator;
 pub use answer::json_of;
@@ -257,7 +257,7 @@ async fn operation(
     body: Bytes,
 ) -> Response {
     match call(&pool, &name, grant.clone(), &headers, &body).await {
-        Ok(answer) if is_driven(&name) => answer::driven(&pool, StatusCode::OK, answer).await,
+        Ok(answer) if is_driven(&name) => answer::transfer_response(&pool, StatusCode::OK, answer).await,
         Ok(answer) => answer::delivered(pool, grant, StatusCode::OK, answer),
         Err(ended) => rest::conditional_problem(&headers, &ended),
     }

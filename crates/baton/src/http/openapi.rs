@@ -173,7 +173,7 @@ fn responses(entry: &Entry, status: u16, document: bool, tagged: bool) -> Value 
     }
     let mut all = Map::new();
     all.insert(status.to_string(), json!({ "description": entry.doc, "content": content.clone() }));
-    if crate::driven::is_driven(entry.name) {
+    if crate::transfer_progress::is_driven(entry.name) {
         let later = "Written down and on its way: Location says where to look";
         all.insert("202".into(), json!({ "description": later, "content": content }));
     }

@@ -15,11 +15,11 @@ use baton_ops::all;
 use baton_ops::op::{Access, Entry};
 use serde_json::{Map, Value};
 
-use super::answer::{delivered, driven, json_of, of_type, problem, problem_as, tagged};
+use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged, transfer_response};
 use super::caller::{caller, input};
 use super::routes::{ROUTES, Route};
-use crate::driven::is_driven;
 use crate::error::CliError;
+use crate::transfer_progress::is_driven;
 use crate::workers::Pool;
 
 /// Every path of the table, under `/api/v1` and, for programs written for the seed's paths, at the root.
@@ -134,7 +134,7 @@ impl RouteRequest<'_> {
             Ok(answer) if self.entry.access == Access::Read || self.route.method == "GET" => {
                 tagged(&answer, self.text(&header::IF_NONE_MATCH))
             }
-            Ok(answer) if is_driven(self.entry.name) => driven(&pool, self.status(), answer).await,
+            Ok(answer) if is_driven(self.entry.name) => transfer_response(&pool, self.status(), answer).await,
             Ok(answer) => delivered(pool, grant, self.status(), answer),
             Err(ended) => conditional_problem(self.headers, &ended),
         }

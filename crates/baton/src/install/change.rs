@@ -7,8 +7,8 @@ use baton_model::refusal::Refusal;
 use serde_json::{Value, json};
 
 use super::edit::{EditError, json as objects, toml as tables};
+use super::entry::{EntryContent, NAME, is_hook, is_server, program_of};
 use super::record::{InstallRecord, Record, digest};
-use super::want::{EntryContent, NAME, is_hook, is_server, program_of};
 use super::{InstallEntry, files};
 
 /// What becomes of one file.

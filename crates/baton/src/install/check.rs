@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::edit::{json as objects, toml as tables};
-use super::want::{EntryContent, NAME, is_hook, is_server, program_of};
+use super::entry::{EntryContent, NAME, is_hook, is_server, program_of};
 use super::{InstallEntry, InstallPart, Places, Scope, Tool, files};
 
 /// How one half of an installation stands.
@@ -47,7 +47,7 @@ impl Serialize for InstallState {
 }
 
 /// How one half of a tool's installation stands, for the user or in this project.
-pub fn standing(places: &Places, tool: &Tool, part: InstallPart) -> InstallState {
+pub fn install_state(places: &Places, tool: &Tool, part: InstallPart) -> InstallState {
     let mut best = InstallState::None;
     for scope in [Scope::User, Scope::Project] {
         let wants = (tool.wants)(places, scope).unwrap_or_default();

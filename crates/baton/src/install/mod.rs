@@ -5,10 +5,10 @@ pub mod apply;
 pub mod change;
 pub mod check;
 mod edit;
+mod entry;
 pub mod files;
 pub mod record;
 pub mod tools;
-mod want;
 
+pub use entry::{EntryContent, InstallEntry, InstallPart};
 pub use tools::{ALL, Places, Scope, Tool, by_name};
-pub use want::{EntryContent, InstallEntry, InstallPart};

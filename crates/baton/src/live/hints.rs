@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::link::{self, LinkError};
-use super::words::WROTE;
+use super::command::WROTE;
+use super::connection::{self, LinkError};
 use super::{Shared, State};
 use crate::config::Redis;
 
@@ -28,7 +28,7 @@ pub fn start(redis: Redis, shared: Arc<Shared>) {
 
 /// Listens for as long as the other thread has the connection that it had: a new one may lead to another server.
 fn listen(redis: &Redis, shared: &Shared, link: u64) -> Result<(), LinkError> {
-    link::listen(redis, WROTE, WAIT, |hint| {
+    connection::listen(redis, WROTE, WAIT, |hint| {
         if hint.is_some_and(|hint| !hint.starts_with(&shared.own)) {
             shared.woken.notify_one();
         }

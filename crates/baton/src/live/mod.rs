@@ -5,13 +5,13 @@
 //! memory. Which heartbeats the ledger gets all the same is a rule of `baton_model::liveness`.
 
 mod circuit;
+mod command;
+mod connection;
+mod dirty_sessions;
 mod hints;
-mod keeper;
-mod link;
 #[cfg(test)]
 mod tests;
-mod unsaid;
-mod words;
+mod thread;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -25,10 +25,10 @@ use baton_store::{CommitEvent, CommitObserver};
 use tokio::sync::Notify;
 
 use crate::config::Redis;
-use link::LinkError;
-pub use link::probe;
-use unsaid::DirtySessions;
-use words::{Beat, LiveCommand};
+use command::{Beat, LiveCommand};
+use connection::LinkError;
+pub use connection::probe;
+use dirty_sessions::DirtySessions;
 
 /// Words that may wait for the thread; a heartbeat beyond them goes to the ledger.
 const QUEUE: usize = 8_192;
@@ -152,7 +152,7 @@ impl Live {
     /// Starts the thread and gives it a moment to learn what Redis knows.
     pub fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
         let (live, words) = Self::new(redis);
-        keeper::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
+        thread::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
         let (asked, told) = &live.shared.asked;
         if let Ok(asked) = asked.lock() {
             let _ = told.wait_timeout_while(asked, PATIENCE, |asked| !*asked);

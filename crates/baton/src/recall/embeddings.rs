@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::http::{Http, Trouble};
+use super::http::{Http, ServiceError};
 use crate::config;
 use crate::error::CliError;
 
@@ -33,14 +33,17 @@ impl Embeddings {
 
     /// A vector for each text, in their order, all of one dimension, from one request. No answer in time is trouble with the
     /// status that HTTP has for it.
-    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Trouble> {
+    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ServiceError> {
         let input: Vec<&str> = texts.iter().map(|text| beginning(text)).collect();
         let request = Request { model: &self.model, input, encoding_format: "float" };
-        let body = serde_json::to_value(request).map_err(|error| Trouble::new(error.to_string()))?;
+        let body = serde_json::to_value(request).map_err(|error| ServiceError::new(error.to_string()))?;
         let asked = self.http.send("POST", &self.url, Some(&body), TIMEOUT * 2);
         let Ok(answer) = tokio::time::timeout(TIMEOUT, asked).await else {
             let why = "the embeddings endpoint does not answer in time";
-            return Err(Trouble { status: Some(StatusCode::REQUEST_TIMEOUT.as_u16()), ..Trouble::new(why) });
+            return Err(ServiceError {
+                status: Some(StatusCode::REQUEST_TIMEOUT.as_u16()),
+                ..ServiceError::new(why)
+            });
         };
         let all = vectors(&answer?, texts.len())?;
         let dimension = all.first().map_or(0, Vec::len);
@@ -76,7 +79,7 @@ struct Embedding {
 }
 
 /// The vectors of an answer by the place that each names.
-fn vectors(answer: &Value, wanted: usize) -> Result<Vec<Vec<f32>>, Trouble> {
+fn vectors(answer: &Value, wanted: usize) -> Result<Vec<Vec<f32>>, ServiceError> {
     let Ok(Response { data }) = Response::deserialize(answer) else { return Err(odd("no list of vectors")) };
     let mut all: Vec<Option<Vec<f32>>> = vec![None; wanted];
     for (place, one) in data.into_iter().enumerate() {
@@ -96,8 +99,8 @@ fn number(value: f64) -> Option<f32> {
     Some(value as f32).filter(|number| number.is_finite())
 }
 
-fn odd(what: &str) -> Trouble {
-    Trouble::new(format!("the embeddings endpoint answers with {what}"))
+fn odd(what: &str) -> ServiceError {
+    ServiceError::new(format!("the embeddings endpoint answers with {what}"))
 }
 
 #[cfg(test)]

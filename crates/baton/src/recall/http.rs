@@ -11,7 +11,7 @@ const LARGEST: usize = 64 * 1024 * 1024;
 
 /// Why an external service could not be used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trouble {
+pub struct ServiceError {
     /// What went wrong, in a sentence without its end.
     pub why: String,
     /// What to do, where that is known.
@@ -22,7 +22,7 @@ pub struct Trouble {
     pub after: Option<i64>,
 }
 
-impl Trouble {
+impl ServiceError {
     /// Something that went wrong.
     pub fn new(why: impl Into<String>) -> Self {
         Self { why: why.into(), hint: None, status: None, after: None }
@@ -58,7 +58,7 @@ impl Http {
         url: &str,
         body: Option<&Value>,
         timeout: Duration,
-    ) -> Result<Value, Trouble> {
+    ) -> Result<Value, ServiceError> {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap_or_default();
         let mut request = self.client.request(method, url).timeout(timeout);
         if let Some((header, key)) = &self.key {
@@ -75,7 +75,7 @@ impl Http {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.away(&error))? {
             if bytes.len() + chunk.len() > LARGEST {
-                return Err(Trouble::new(format!("{} answers with more than 64 MiB", self.name)));
+                return Err(ServiceError::new(format!("{} answers with more than 64 MiB", self.name)));
             }
             bytes.extend_from_slice(&chunk);
         }
@@ -83,18 +83,18 @@ impl Http {
         match (status, read) {
             (200, Ok(answer)) => Ok(answer),
             (200, Err(_)) => {
-                Err(Trouble::new(format!("{} answers with something that is no JSON", self.name)))
+                Err(ServiceError::new(format!("{} answers with something that is no JSON", self.name)))
             }
             (status, read) => {
-                let said = read.ok().and_then(|answer| said(&answer)).unwrap_or_default();
+                let said = read.ok().and_then(|answer| error_text(&answer)).unwrap_or_default();
                 let why = format!("{} answered {status}{said}", self.name);
-                Err(Trouble { status: Some(status), after, ..Trouble::new(why) })
+                Err(ServiceError { status: Some(status), after, ..ServiceError::new(why) })
             }
         }
     }
 
     /// Never with the address: a key could stand in it.
-    fn away(&self, error: &reqwest::Error) -> Trouble {
+    fn away(&self, error: &reqwest::Error) -> ServiceError {
         let what = if error.is_timeout() {
             "does not answer in time"
         } else if error.is_connect() {
@@ -102,12 +102,12 @@ impl Http {
         } else {
             "broke the connection off"
         };
-        Trouble::new(format!("{} {what}", self.name))
+        ServiceError::new(format!("{} {what}", self.name))
     }
 }
 
 /// What an error says of itself: Qdrant's and OpenAI's way.
-fn said(answer: &Value) -> Option<String> {
+fn error_text(answer: &Value) -> Option<String> {
     let text =
         ["/status/error", "/error/message"].iter().find_map(|place| answer.pointer(place)?.as_str())?;
     let line = baton_model::packet::one_line(text);

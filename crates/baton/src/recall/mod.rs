@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::config::Config;
 use crate::error::CliError;
 use embeddings::Embeddings;
-pub use http::Trouble;
+pub use http::ServiceError;
 pub use qdrant::{Point, Qdrant};
 
 /// The operation before which is asked.
@@ -32,14 +32,14 @@ const PATIENCE: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_secs(5);
 
 /// The external services of the memory index: Qdrant and an embeddings endpoint.
-pub struct Outside {
+pub struct IndexServices {
     setup: Setup,
     qdrant: Option<Qdrant>,
     embeddings: Option<Embeddings>,
     resting: Mutex<Option<(Instant, String)>>,
 }
 
-impl Outside {
+impl IndexServices {
     /// Those of the settings, if there are any.
     pub fn new(config: &Config) -> Result<Option<Arc<Self>>, CliError> {
         let setup = config.recall.setup();
@@ -70,7 +70,7 @@ impl Outside {
     }
 
     /// Vectors for these texts, in their order.
-    pub async fn embed(&self, texts: &[String]) -> Result<Vec<QuantizedVector>, Trouble> {
+    pub async fn embed(&self, texts: &[String]) -> Result<Vec<QuantizedVector>, ServiceError> {
         let vectors = match &self.embeddings {
             Some(endpoint) => endpoint.embed(texts).await?,
             None => texts.iter().map(|text| hashing(text)).collect(),
@@ -96,7 +96,7 @@ impl Outside {
 
     /// What the ledger is to be asked with `memory_scope` before this operation, where those outside are asked at all: which
     /// projects may be looked into is the ledger's to say.
-    pub fn wish((operation, input): (&str, &Value)) -> Option<Value> {
+    pub fn scope_query((operation, input): (&str, &Value)) -> Option<Value> {
         let query = input["query"].as_str().unwrap_or_default();
         let asks = operation == SEARCH
             && check_query(query).is_ok()
@@ -106,7 +106,7 @@ impl Outside {
 
     /// The caller of an operation together with what was found for it within the scope. It waits, and not for the ledger:
     /// a database's driver waits in its own way and cannot be asked by a thread that waits here.
-    pub async fn before(&self, input: &Value, scope: &Value, caller: Caller) -> Caller {
+    pub async fn prepare(&self, input: &Value, scope: &Value, caller: Caller) -> Caller {
         let projects: Vec<String> = serde_json::from_value(scope["searched"].clone()).unwrap_or_default();
         let query = input["query"].as_str().unwrap_or_default();
         Caller { found: Some(Arc::new(self.ask(query, &projects).await)), ..caller }
@@ -116,7 +116,7 @@ impl Outside {
         if let Some(why) = self.rests() {
             return IndexResult { why: Some(why), ..IndexResult::default() };
         }
-        let asked = tokio::time::timeout(PATIENCE, self.found(query, projects)).await;
+        let asked = tokio::time::timeout(PATIENCE, self.query_index(query, projects)).await;
         match asked {
             Ok(Ok(found)) => found,
             Ok(Err(trouble)) => self.rest(trouble.why),
@@ -124,7 +124,7 @@ impl Outside {
         }
     }
 
-    async fn found(&self, query: &str, projects: &[String]) -> Result<IndexResult, Trouble> {
+    async fn query_index(&self, query: &str, projects: &[String]) -> Result<IndexResult, ServiceError> {
         let mut found = IndexResult::default();
         let vector = match &self.embeddings {
             None => Some(hashing(query)),

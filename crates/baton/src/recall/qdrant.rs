@@ -9,7 +9,7 @@ use baton_model::recall::Sparse;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::http::{Http, Trouble};
+use super::http::{Http, ServiceError};
 use super::qdrant_json::{
     Collection, Condition, Counted, Counting, Deletion, DenseParams, FieldIndex, Filter, Fusion, Hit, Index,
     Match, NewCollection, PerVector, PointRow, Points, Prefetch, Query, Reply, Search, SparseParams, Test,
@@ -59,22 +59,22 @@ impl Qdrant {
     }
 
     /// Its version.
-    pub async fn version(&self) -> Result<String, Trouble> {
+    pub async fn version(&self) -> Result<String, ServiceError> {
         let answer = self.http.send("GET", &format!("{}/", self.base), None, TIMEOUT).await?;
         let version: Version = serde_json::from_value(answer).unwrap_or_default();
         Ok(version.version.unwrap_or_else(|| "unknown".to_owned()))
     }
 
     /// Whether the collection, if there is one, can be searched as we do.
-    pub async fn check(&self) -> Result<(), Trouble> {
-        match self.look(None).await {
+    pub async fn check(&self) -> Result<(), ServiceError> {
+        match self.check_collection(None).await {
             Err(trouble) if trouble.status == Some(404) => Ok(()),
             answer => answer,
         }
     }
 
     /// Puts points there, in the place of those with the same ids. `at` is the ledger's time, in milliseconds.
-    pub async fn upsert(&self, points: &[Point], at: i64) -> Result<(), Trouble> {
+    pub async fn upsert(&self, points: &[Point], at: i64) -> Result<(), ServiceError> {
         let Some(first) = points.first() else { return Ok(()) };
         self.ensure(first.dense.len()).await?;
         let points = points.iter().map(|point| PointRow::of(point, at)).collect();
@@ -83,11 +83,11 @@ impl Qdrant {
             // The collection has been deleted: the next attempt creates it again.
             self.set_ready(None);
         }
-        done(put?, "points")
+        check_status(put?, "points")
     }
 
     /// Takes these memories out.
-    pub async fn delete(&self, project_id: &str, memory_ids: &[String]) -> Result<(), Trouble> {
+    pub async fn delete(&self, project_id: &str, memory_ids: &[String]) -> Result<(), ServiceError> {
         if memory_ids.is_empty() {
             return Ok(());
         }
@@ -96,22 +96,22 @@ impl Qdrant {
     }
 
     /// Takes out what was put there before this time and not since.
-    pub async fn forget_before(&self, project_id: &str, at: i64) -> Result<(), Trouble> {
+    pub async fn forget_before(&self, project_id: &str, at: i64) -> Result<(), ServiceError> {
         self.delete_where(project_id, Condition { key: "at", test: Test::Range { lt: at } }).await
     }
 
-    async fn delete_where(&self, project_id: &str, which: Condition<'_>) -> Result<(), Trouble> {
+    async fn delete_where(&self, project_id: &str, which: Condition<'_>) -> Result<(), ServiceError> {
         let project = [project_id.to_owned()];
         let filter = within(&project, vec![which]);
         match self.call::<Written>("POST", "/points/delete?wait=true", &Deletion { filter }).await {
             // Where there is no collection there is nothing to take out.
             Err(trouble) if trouble.status == Some(404) => Ok(()),
-            answer => done(answer?, "a deletion"),
+            answer => check_status(answer?, "a deletion"),
         }
     }
 
     /// How many points there are of these projects.
-    pub async fn count(&self, projects: &[String]) -> Result<i64, Trouble> {
+    pub async fn count(&self, projects: &[String]) -> Result<i64, ServiceError> {
         let body = Counting { filter: within(projects, Vec::new()), exact: true };
         match self.call::<Counted>("POST", "/points/count", &body).await {
             Err(trouble) if trouble.status == Some(404) => Ok(0),
@@ -126,7 +126,7 @@ impl Qdrant {
         projects: &[String],
         words: &Sparse,
         about: Option<(&str, &[f32], Option<f32>)>,
-    ) -> Result<Vec<(String, String, f64)>, Trouble> {
+    ) -> Result<Vec<(String, String, f64)>, ServiceError> {
         let mut rankings = Vec::new();
         if !words.indices.is_empty() {
             let (query, filter) = (Query::Sparse(words.into()), within(projects, Vec::new()));
@@ -158,9 +158,9 @@ impl Qdrant {
     }
 
     /// Throws the collection away, if it is one of Baton's: what was in it is gone.
-    pub async fn drop_collection(&self) -> Result<(), Trouble> {
+    pub async fn drop_collection(&self) -> Result<(), ServiceError> {
         self.set_ready(None);
-        match self.look(None).await {
+        match self.check_collection(None).await {
             Err(trouble) if trouble.status == Some(404) => return Ok(()),
             seen => seen?,
         }
@@ -171,18 +171,18 @@ impl Qdrant {
     }
 
     /// Sees to it that the collection is there, for vectors of this dimension.
-    async fn ensure(&self, dimension: usize) -> Result<(), Trouble> {
+    async fn ensure(&self, dimension: usize) -> Result<(), ServiceError> {
         if self.ready.lock().is_ok_and(|ready| *ready == Some(dimension)) {
             return Ok(());
         }
-        if let Err(trouble) = self.look(Some(dimension)).await {
+        if let Err(trouble) = self.check_collection(Some(dimension)).await {
             if trouble.status != Some(404) {
                 return Err(trouble);
             }
             match self.create(dimension).await {
                 // Another server was faster: what it made is looked at.
                 Err(trouble) if matches!(trouble.status, Some(400 | 409)) => {
-                    self.look(Some(dimension)).await?
+                    self.check_collection(Some(dimension)).await?
                 }
                 made => made?,
             }
@@ -200,7 +200,7 @@ impl Qdrant {
         Ok(())
     }
 
-    async fn create(&self, dimension: usize) -> Result<(), Trouble> {
+    async fn create(&self, dimension: usize) -> Result<(), ServiceError> {
         let size = u64::try_from(dimension).ok();
         let about = DenseParams { size, distance: Some("Cosine".to_owned()) };
         let words = SparseParams { modifier: Some("idf".to_owned()) };
@@ -212,7 +212,7 @@ impl Qdrant {
     }
 
     /// Whether the collection is one that we would have made, for vectors of this dimension where one is wanted.
-    async fn look(&self, dimension: Option<usize>) -> Result<(), Trouble> {
+    async fn check_collection(&self, dimension: Option<usize>) -> Result<(), ServiceError> {
         let answer = self.http.send("GET", &self.path(""), None, TIMEOUT).await?;
         // A collection of another shape was not created by Baton.
         let reply: Reply<Collection> = serde_json::from_value(answer).unwrap_or_default();
@@ -235,15 +235,18 @@ impl Qdrant {
         } else {
             return Ok(());
         };
-        Err(Trouble {
+        Err(ServiceError {
             hint: Some(hint),
-            ..Trouble::new(format!("Qdrant's collection `{}` {what}", self.collection))
+            ..ServiceError::new(format!("Qdrant's collection `{}` {what}", self.collection))
         })
     }
 
-    fn missing(&self) -> Trouble {
+    fn missing(&self) -> ServiceError {
         let what = format!("Qdrant has no collection `{}`", self.collection);
-        Trouble { hint: Some("`baton memory reindex --all` fills it from the ledger"), ..Trouble::new(what) }
+        ServiceError {
+            hint: Some("`baton memory reindex --all` fills it from the ledger"),
+            ..ServiceError::new(what)
+        }
     }
 
     fn path(&self, rest: &str) -> String {
@@ -256,8 +259,8 @@ impl Qdrant {
         method: &str,
         rest: &str,
         body: &impl Serialize,
-    ) -> Result<Option<T>, Trouble> {
-        let body = serde_json::to_value(body).map_err(|error| Trouble::new(error.to_string()))?;
+    ) -> Result<Option<T>, ServiceError> {
+        let body = serde_json::to_value(body).map_err(|error| ServiceError::new(error.to_string()))?;
         let answer = self.http.send(method, &self.path(rest), Some(&body), TIMEOUT).await?;
         Ok(serde_json::from_value::<Reply<T>>(answer).ok().and_then(|reply| reply.result))
     }
@@ -276,7 +279,7 @@ fn within<'a>(projects: &'a [String], more: Vec<Condition<'a>>) -> Filter<'a> {
     Filter { must }
 }
 
-fn hits(points: Option<Points>) -> Result<Vec<(String, String, f64)>, Trouble> {
+fn hits(points: Option<Points>) -> Result<Vec<(String, String, f64)>, ServiceError> {
     let points = points.ok_or_else(|| odd("no list of points"))?.points;
     // A point without our payload is none of ours.
     let hit = |point: Hit| {
@@ -288,15 +291,15 @@ fn hits(points: Option<Points>) -> Result<Vec<(String, String, f64)>, Trouble> {
 }
 
 /// Whether a write was carried out.
-fn done(written: Option<Written>, what: &str) -> Result<(), Trouble> {
+fn check_status(written: Option<Written>, what: &str) -> Result<(), ServiceError> {
     match written {
         Some(Written { status }) if status == "completed" => Ok(()),
         _ => Err(odd(&format!("{what} not carried out"))),
     }
 }
 
-fn odd(what: &str) -> Trouble {
-    Trouble::new(format!("Qdrant answers with {what}"))
+fn odd(what: &str) -> ServiceError {
+    ServiceError::new(format!("Qdrant answers with {what}"))
 }
 
 #[cfg(test)]
@@ -339,7 +342,7 @@ mod tests {
         ] } });
         assert_eq!(hits(result(answer)).expect("hits"), [("p".to_owned(), "m".to_owned(), 0.5)]);
         assert!(hits(result(json!({ "result": 1 }))).is_err());
-        assert!(done(result(json!({ "result": { "status": "acknowledged" } })), "points").is_err());
-        assert!(done(result(json!({ "result": { "status": "completed" } })), "points").is_ok());
+        assert!(check_status(result(json!({ "result": { "status": "acknowledged" } })), "points").is_err());
+        assert!(check_status(result(json!({ "result": { "status": "completed" } })), "points").is_ok());
     }
 }

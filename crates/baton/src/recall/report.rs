@@ -8,7 +8,7 @@ use baton_ops::recall::ADAPTER;
 use baton_store::{memory, outbox, project, vector};
 use serde::Serialize;
 
-use super::{Outside, Trouble};
+use super::{IndexServices, ServiceError};
 use crate::app::App;
 use crate::error::CliError;
 
@@ -55,8 +55,8 @@ struct Amiss {
     hint: Option<&'static str>,
 }
 
-impl From<Trouble> for Amiss {
-    fn from(trouble: Trouble) -> Self {
+impl From<ServiceError> for Amiss {
+    fn from(trouble: ServiceError) -> Self {
         Self { answers: false, trouble: trouble.why, hint: trouble.hint }
     }
 }
@@ -96,10 +96,10 @@ pub fn report(app: &mut App) -> Result<Option<Report>, CliError> {
     Ok(Some(report))
 }
 
-async fn qdrant(outside: &Outside, projects: &[String], memories: i64) -> Option<Qdrant> {
+async fn qdrant(outside: &IndexServices, projects: &[String], memories: i64) -> Option<Qdrant> {
     let qdrant = outside.qdrant()?;
     let counted = async {
-        Ok::<_, Trouble>((qdrant.version().await?, qdrant.check().await?, qdrant.count(projects).await?))
+        Ok::<_, ServiceError>((qdrant.version().await?, qdrant.check().await?, qdrant.count(projects).await?))
     };
     Some(match counted.await {
         Ok((version, (), points)) => {

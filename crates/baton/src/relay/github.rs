@@ -20,9 +20,9 @@ const START_BY: Duration = Duration::from_secs(5);
 
 /// When a step was taken, by both clocks: one stands still while the machine sleeps, the other may be set.
 #[derive(Debug, Clone, Copy)]
-pub struct Taken(Instant, i64);
+pub struct StepTime(Instant, i64);
 
-impl Taken {
+impl StepTime {
     /// Now.
     pub fn now() -> Self {
         Self(Instant::now(), host::now())
@@ -47,7 +47,7 @@ pub struct GitHub {
 }
 
 /// An issue that carries the marker.
-struct Found {
+struct MarkedIssue {
     number: i64,
     url: String,
     is_open: bool,
@@ -65,7 +65,7 @@ enum Stop {
 }
 
 /// What an issue looks like from outside.
-pub struct Seen {
+pub struct IssueState {
     /// `open` or `closed`.
     pub state: String,
     /// Why it is closed.
@@ -81,7 +81,7 @@ pub struct Seen {
 /// What a poll brought.
 pub struct Polled {
     /// Issues that changed; nothing when none has.
-    pub issues: Vec<Seen>,
+    pub issues: Vec<IssueState>,
     /// The tag to show next time.
     pub etag: Option<String>,
 }
@@ -101,7 +101,7 @@ impl GitHub {
     }
 
     /// Carries a call out. `taken` is when the step was taken under its lease.
-    pub async fn ask(&self, call: &Call, taken: Taken) -> CallEnd {
+    pub async fn ask(&self, call: &Call, taken: StepTime) -> CallEnd {
         let maybe = call.maybe_there();
         let came = match call {
             Call::Create(draft) => self.create(draft, taken).await,
@@ -114,7 +114,7 @@ impl GitHub {
             Call::Comment { repo, number, comment, marker, maybe_there } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = maybe_there.then_some(marker.as_str());
-                self.say(&format!("/repos/{repo}/issues/{number}"), &text, known)
+                self.comment_once(&format!("/repos/{repo}/issues/{number}"), &text, known)
                     .await
                     .map(|()| StepResult::Said)
             }
@@ -135,7 +135,7 @@ impl GitHub {
         }
     }
 
-    async fn create(&self, draft: &Draft, taken: Taken) -> Result<StepResult, Stop> {
+    async fn create(&self, draft: &Draft, taken: StepTime) -> Result<StepResult, Stop> {
         if draft.maybe_there {
             let there = self.marked(draft).await?;
             if let Some(first) = there.first() {
@@ -173,7 +173,7 @@ impl GitHub {
     }
 
     /// Keeps the known one, else the oldest, and closes the others as duplicates.
-    async fn only_oldest(&self, draft: &Draft, mut there: Vec<Found>) -> Result<StepResult, Stop> {
+    async fn only_oldest(&self, draft: &Draft, mut there: Vec<MarkedIssue>) -> Result<StepResult, Stop> {
         let at = there.iter().position(|issue| Some(issue.number) == draft.known).unwrap_or_default();
         let first = match (draft.known, there.is_empty()) {
             // Known, though its marker was edited away.
@@ -198,12 +198,12 @@ impl GitHub {
 
     /// The issues with the marker, oldest first: by label, and if there are none, without it, because GitHub drops
     /// labels set by users without the permission.
-    async fn marked(&self, draft: &Draft) -> Result<Vec<Found>, Stop> {
+    async fn marked(&self, draft: &Draft) -> Result<Vec<MarkedIssue>, Stop> {
         let by_label = self.marked_among(draft, "&labels=handoff").await?;
         if by_label.is_empty() { self.marked_among(draft, "").await } else { Ok(by_label) }
     }
 
-    async fn marked_among(&self, draft: &Draft, filter: &str) -> Result<Vec<Found>, Stop> {
+    async fn marked_among(&self, draft: &Draft, filter: &str) -> Result<Vec<MarkedIssue>, Stop> {
         let since = rfc3339(draft.since);
         let mut found = Vec::new();
         for page in 1..=PAGES {
@@ -220,7 +220,13 @@ impl GitHub {
                     [&issue.title, &issue.body].map(|text| text.as_deref().unwrap_or_default());
                 let is_ours = draft.is_ours(title, body);
                 let is_open = issue.is_open();
-                Some(Found { number, url, is_open, reason: issue.state_reason.unwrap_or_default(), is_ours })
+                Some(MarkedIssue {
+                    number,
+                    url,
+                    is_open,
+                    reason: issue.state_reason.unwrap_or_default(),
+                    is_ours,
+                })
             }));
             if rows.len() < 100 && !answer.has_next {
                 break;
@@ -240,15 +246,15 @@ impl GitHub {
         known: Option<&str>,
     ) -> Result<(), Stop> {
         let path = format!("/repos/{repo}/issues/{number}");
-        self.say(&path, text, known).await?;
+        self.comment_once(&path, text, known).await?;
         let change = Change { state: Some("closed"), state_reason: Some(reason), ..Change::default() };
         self.change(&path, &change).await
     }
 
     /// Says something under an issue, unless `known` stands there already.
-    async fn say(&self, path: &str, text: &str, known: Option<&str>) -> Result<(), Stop> {
+    async fn comment_once(&self, path: &str, text: &str, known: Option<&str>) -> Result<(), Stop> {
         if let Some(marker) = known
-            && self.said(path, marker).await?
+            && self.has_comment(path, marker).await?
         {
             return Ok(());
         }
@@ -258,7 +264,7 @@ impl GitHub {
         judged(answer, true).map(drop)
     }
 
-    async fn said(&self, path: &str, marker: &str) -> Result<bool, Stop> {
+    async fn has_comment(&self, path: &str, marker: &str) -> Result<bool, Stop> {
         for page in 1..=PAGES {
             let path = format!("{path}/comments?per_page=100&page={page}");
             let answer = judged(self.http.send("GET", &path, None, READ, None).await, false)?;
@@ -295,11 +301,11 @@ impl GitHub {
     }
 
     /// The present state of one issue; none if it cannot be determined.
-    pub async fn issue(&self, repo: &str, number: i64) -> Option<Seen> {
+    pub async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
         let path = format!("/repos/{repo}/issues/{number}");
         judged(self.http.send("GET", &path, None, READ, None).await, false)
             .ok()
-            .and_then(|answer| seen(read(&answer.body)))
+            .and_then(|answer| issue_state(read(&answer.body)))
     }
 
     /// The issues of a repository that changed since then; `None` if they cannot be read now.
@@ -320,7 +326,7 @@ impl GitHub {
             }
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             let issues = rows.iter().map(read::<Issue>).filter(|issue| issue.pull_request.is_none());
-            all.issues.extend(issues.filter_map(seen));
+            all.issues.extend(issues.filter_map(issue_state));
             if rows.len() < 100 {
                 break;
             }
@@ -337,8 +343,8 @@ fn address(issue: &Issue) -> Option<(i64, String)> {
     Some((issue.number?, issue.html_url.clone()?))
 }
 
-fn seen(issue: Issue) -> Option<Seen> {
-    Some(Seen {
+fn issue_state(issue: Issue) -> Option<IssueState> {
+    Some(IssueState {
         state: issue.state?,
         reason: issue.state_reason,
         by: issue.closed_by.and_then(|account| account.login),
@@ -348,7 +354,7 @@ fn seen(issue: Issue) -> Option<Seen> {
 }
 
 /// What an answer means. `changes`: the call may have done something although no good answer came.
-fn judged(answer: Result<Answer, super::github_http::NoAnswer>, changes: bool) -> Result<Answer, Stop> {
+fn judged(answer: Result<Answer, super::github_http::RequestError>, changes: bool) -> Result<Answer, Stop> {
     let answer = match answer {
         Ok(answer) => answer,
         Err(none) => return Err(Stop::Retry(none.why, none.after, changes && none.was_sent)),

@@ -9,7 +9,7 @@ use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde::{Deserialize, Serialize};
 
-use super::github_http::{Answer, Http, NoAnswer};
+use super::github_http::{Answer, Http, RequestError};
 use super::github_json::{json, read};
 use crate::config::Config;
 use crate::host;
@@ -59,7 +59,7 @@ fn part(value: &impl Serialize) -> String {
 }
 
 /// What stands in the place of a token: GitHub's answer to our asking for one, or none.
-pub type Instead = Result<Answer, NoAnswer>;
+pub type TokenFailure = Result<Answer, RequestError>;
 
 /// A GitHub App.
 pub struct App {
@@ -88,7 +88,7 @@ impl Access {
     }
 
     /// The token for a request of this path. Where there is none, what GitHub said in its place is the answer to that request.
-    pub async fn token(&self, http: &Http, path: &str) -> Result<String, Instead> {
+    pub async fn token(&self, http: &Http, path: &str) -> Result<String, TokenFailure> {
         match self {
             Self::Token(token) => Ok(token.clone()),
             Self::App(app) => app.token(http, path).await,
@@ -97,7 +97,7 @@ impl Access {
 }
 
 impl App {
-    async fn token(&self, http: &Http, path: &str) -> Result<String, Instead> {
+    async fn token(&self, http: &Http, path: &str) -> Result<String, TokenFailure> {
         let now = host::now();
         let known = self.token.lock().ok().and_then(|known| known.clone());
         if let Some((token, _)) = known.filter(|(_, until)| *until > now + MARGIN) {
@@ -120,12 +120,12 @@ impl App {
                 Ok(token)
             }
             _ if made.status >= 300 => Err(Ok(made)),
-            _ => Err(Err(NoAnswer::unsent("GitHub gave the app no token", None))),
+            _ => Err(Err(RequestError::unsent("GitHub gave the app no token", None))),
         }
     }
 
     /// The installation that may speak for the repository of this path.
-    async fn find(&self, http: &Http, path: &str, signed: &str) -> Result<String, Instead> {
+    async fn find(&self, http: &Http, path: &str, signed: &str) -> Result<String, TokenFailure> {
         let repo: Vec<&str> = path.split('/').skip(2).take(2).collect();
         let place = format!("/repos/{}/installation", repo.join("/"));
         let found =
@@ -133,13 +133,13 @@ impl App {
         match read::<Installation>(&found.body).id {
             Some(id) => Ok(id.to_string()),
             None if found.status >= 300 => Err(Ok(found)),
-            None => Err(Err(NoAnswer::unsent("GitHub named no installation of the app", None))),
+            None => Err(Err(RequestError::unsent("GitHub named no installation of the app", None))),
         }
     }
 
     /// A JSON web token that says for ten minutes which app asks.
-    fn sign(&self, now: i64) -> Result<String, NoAnswer> {
-        let wrong = |what: &str| NoAnswer::unsent(format!("the key of the GitHub App {what}"), None);
+    fn sign(&self, now: i64) -> Result<String, RequestError> {
+        let wrong = |what: &str| RequestError::unsent(format!("the key of the GitHub App {what}"), None);
         let pair = key_pair(&self.key).ok_or_else(|| wrong("is not an RSA key in PEM"))?;
         let head = part(&Head { alg: "RS256", typ: "JWT" });
         let claims = part(&Claims { iat: now - 60, exp: now + 540, iss: &self.id });

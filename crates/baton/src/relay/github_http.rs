@@ -41,7 +41,7 @@ pub struct Answer {
 }
 
 /// Nothing came back.
-pub struct NoAnswer {
+pub struct RequestError {
     /// Why.
     pub why: String,
     /// Whether the request may have arrived.
@@ -50,7 +50,7 @@ pub struct NoAnswer {
     pub after: Option<i64>,
 }
 
-impl NoAnswer {
+impl RequestError {
     /// A request that was not sent.
     pub fn unsent(why: impl Into<String>, after: Option<i64>) -> Self {
         Self { why: why.into(), was_sent: false, after }
@@ -90,10 +90,10 @@ impl Http {
         body: Option<&Value>,
         timeout: Duration,
         etag: Option<&str>,
-    ) -> Result<Answer, NoAnswer> {
+    ) -> Result<Answer, RequestError> {
         if let Some(left) = self.blocked_for() {
             let after = i64::try_from(left.as_millis()).ok();
-            return Err(NoAnswer::unsent("GitHub's rate limit is used up", after));
+            return Err(RequestError::unsent("GitHub's rate limit is used up", after));
         }
         let token = match self.access.token(self, path).await {
             Ok(token) => token,
@@ -116,7 +116,7 @@ impl Http {
         body: Option<&Value>,
         timeout: Duration,
         (token, etag): (&str, Option<&str>),
-    ) -> Result<Answer, NoAnswer> {
+    ) -> Result<Answer, RequestError> {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap_or_default();
         let mut request = self
             .client
@@ -170,12 +170,12 @@ fn read(status: u16, headers: &HeaderMap, text: &[u8]) -> Answer {
 }
 
 /// An error of the client. Only where no connection was made is it certain that nothing arrived.
-fn none(error: &reqwest::Error) -> NoAnswer {
+fn none(error: &reqwest::Error) -> RequestError {
     let mut why = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {
         why = format!("{why}: {inner}");
         source = inner.source();
     }
-    NoAnswer { why, was_sent: !error.is_connect() && !error.is_builder(), after: None }
+    RequestError { why, was_sent: !error.is_connect() && !error.is_builder(), after: None }
 }

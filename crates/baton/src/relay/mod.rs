@@ -23,9 +23,9 @@ use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
 
 use crate::config::Config;
-use crate::duties::Duties;
 use crate::error::CliError;
 use crate::host::{self, Machine};
+use crate::leadership::Duties;
 
 /// Pause between two looks at the outbox when nothing was due.
 const SWEEP: Duration = Duration::from_millis(250);
@@ -113,7 +113,7 @@ fn sweep(
         let Some(leased) = leased else { continue };
         let outcome = try_one(&leased);
         let next = after(&leased, outcome, now(), jitter());
-        tell(&leased, &next);
+        log_outcome(&leased, &next);
         record(|| store.write(&[project], |tx| Ok(outbox::close(tx, &leased, &next)?)))?;
         tried += 1;
     }
@@ -140,7 +140,7 @@ fn record<T>(mut write: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure
     write()
 }
 
-fn tell(effect: &Effect, next: &RowFate) {
+fn log_outcome(effect: &Effect, next: &RowFate) {
     let (id, project, attempt) = (&effect.effect_id, &effect.project_id, effect.attempts);
     match next {
         RowFate::Done => tracing::debug!(%id, %project, attempt, "effect done"),

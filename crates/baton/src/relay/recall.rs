@@ -18,12 +18,12 @@ use baton_store::{Failure, Store, memory, outbox};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::{SWEEP, jitter, record, tell};
+use super::{SWEEP, jitter, log_outcome, record};
 use crate::config::Config;
-use crate::duties::Duties;
 use crate::error::CliError;
 use crate::host::{self, Machine};
-use crate::recall::{Outside, Point, Trouble};
+use crate::leadership::Duties;
+use crate::recall::{IndexServices, Point, ServiceError};
 
 /// An index that is away is tried again for as long as it takes: after so many tries the pause grows no more.
 const GROWS: i64 = 6;
@@ -127,7 +127,7 @@ pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Resul
 }
 
 struct Worker<'a> {
-    outside: &'a Outside,
+    outside: &'a IndexServices,
     machine: &'a Machine,
     /// Those of a server; a command has none, and leases what it takes.
     duties: Option<&'a Duties>,
@@ -142,7 +142,7 @@ struct SweepResult {
     /// How many effects were tried.
     tried: usize,
     /// Why those outside are left alone for now.
-    trouble: Option<Trouble>,
+    trouble: Option<ServiceError>,
 }
 
 impl Worker<'_> {
@@ -232,7 +232,7 @@ impl Worker<'_> {
             .collect();
         // All failed for the same reason: one report is enough.
         if let Some((effect, next)) = ended.first() {
-            tell(effect, next);
+            log_outcome(effect, next);
         }
         record(|| {
             store.write(&[project], |tx| {
@@ -248,11 +248,13 @@ impl Worker<'_> {
     fn wait<T>(
         &self,
         deadline: Instant,
-        call: impl Future<Output = Result<T, Trouble>>,
-    ) -> Result<T, Trouble> {
+        call: impl Future<Output = Result<T, ServiceError>>,
+    ) -> Result<T, ServiceError> {
         self.runtime.block_on(async {
             let ended = tokio::time::timeout_at(deadline.into(), call).await;
-            ended.unwrap_or_else(|_| Err(Trouble::new("the time for a try ran out before it was answered")))
+            ended.unwrap_or_else(|_| {
+                Err(ServiceError::new("the time for a try ran out before it was answered"))
+            })
         })
     }
 
@@ -334,12 +336,12 @@ impl EffectBatch {
 
 /// Why a try ended early.
 enum EarlyStop {
-    Outside(Trouble),
+    Outside(ServiceError),
     Ledger(Failure),
 }
 
-impl From<Trouble> for EarlyStop {
-    fn from(trouble: Trouble) -> Self {
+impl From<ServiceError> for EarlyStop {
+    fn from(trouble: ServiceError) -> Self {
         Self::Outside(trouble)
     }
 }

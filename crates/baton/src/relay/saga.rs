@@ -14,11 +14,11 @@ use baton_ops::saga::{self, StepStart};
 use baton_store::{Failure, Store, tracker};
 use tokio::runtime::Handle;
 
-use super::github::{GitHub, Taken};
+use super::github::{GitHub, StepTime};
 use crate::config::Config;
-use crate::duties::Duties;
 use crate::error::CliError;
 use crate::host::{self, Machine};
+use crate::leadership::Duties;
 
 /// Hand-offs taken at one look.
 const AT_ONCE: i64 = 256;
@@ -99,7 +99,7 @@ impl Driver {
                 return Ok(driven);
             }
             let own = &self.caller.place;
-            let taken = Taken::now();
+            let taken = StepTime::now();
             match self.with(store, |store, env| saga::begin(store, env, id, own))? {
                 StepStart::Over => return Ok(DriveResult { is_over: true, has_moved: true }),
                 StepStart::Aside => return Ok(DriveResult { is_over: true, ..driven }),
@@ -120,8 +120,8 @@ impl Driver {
                     let ended = runtime.block_on(github.ask(&leased.call, taken));
                     tracing::info!(handoff = %leased.handoff_id, outcome = ?ended, "asked GitHub");
                     let jitter = super::jitter();
-                    let told =
-                        self.with(store, |store, env| saga::tell(store, env, &leased, &ended, jitter))?;
+                    let told = self
+                        .with(store, |store, env| saga::notify_step(store, env, &leased, &ended, jitter))?;
                     if told == saga::OutcomeReport::Late {
                         tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
                     }
@@ -180,7 +180,7 @@ impl Driver {
     }
 
     /// The present state of an issue; none if it cannot be determined.
-    pub async fn issue(&self, repo: &str, number: i64) -> Option<super::github::Seen> {
+    pub async fn issue(&self, repo: &str, number: i64) -> Option<super::github::IssueState> {
         self.github.as_ref()?.issue(repo, number).await
     }
 }

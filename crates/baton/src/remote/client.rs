@@ -13,9 +13,9 @@ use serde_json::{Map, Value};
 
 use super::Call;
 use super::answers::answer;
-use super::disk::{Disk, Reading};
-use super::facts::{Fact, Question, WANTED};
-use super::stand_in::{self, KeptBack, reveal};
+use super::disk::{Disk, DiskRead};
+use super::facts::{AnsweredQuestion, FACTS_REQUIRED, Question};
+use super::placeholder::{self, WithheldText, reveal};
 use crate::config::{Config, Server};
 use crate::error::CliError;
 use crate::host::{self, Machine};
@@ -54,7 +54,7 @@ impl Remote {
     pub async fn run(&self, name: &str, input: Value, caller: &Caller) -> Result<Value, CliError> {
         let entry = all::find(name)?;
         if entry.site == Site::Disk {
-            return self.read(Reading::Operation(entry, input), caller).await;
+            return self.read(DiskRead::Operation(entry, input), caller).await;
         }
         let Value::Object(input) = input else {
             let what = "the input is no object";
@@ -76,7 +76,7 @@ impl Remote {
         let mut texts: Vec<(String, String)> = Vec::new();
         for _ in 0..ROUNDS {
             let questions = match self.post(entry.name, &call, key.as_deref()).await {
-                Err(CliError::Refused(refusal)) if refusal.code == WANTED => questions(&refusal),
+                Err(CliError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => questions(&refusal),
                 Ok(mut answer) => {
                     texts.iter().for_each(|(sealed, text)| reveal(&mut answer, sealed, text));
                     return Ok(answer);
@@ -88,7 +88,7 @@ impl Remote {
             }
             for question in questions {
                 let answer = self.answer(&question, entry, (&call, &kept), caller, &mut texts).await?;
-                call.facts.push(Fact { question, answer });
+                call.facts.push(AnsweredQuestion { question, answer });
             }
         }
         Err(self.unreadable("it asks on and on").into())
@@ -100,8 +100,8 @@ impl Remote {
         entry: &Entry,
         input: &mut Map<String, Value>,
         caller: &Caller,
-    ) -> Result<KeptBack, CliError> {
-        if stand_in::is_exposed(entry.name, input)
+    ) -> Result<WithheldText, CliError> {
+        if placeholder::is_exposed(entry.name, input)
             && !self.server.is_secure()
             && !is_loopback(&self.server.url)
         {
@@ -113,8 +113,8 @@ impl Remote {
             return Err(Refusal::new(Kind::Refused, "server_insecure", what, hint).into());
         }
         let is_sensitive =
-            stand_in::may_be_sensitive(entry.name, input) && self.is_sensitive(input, caller).await?;
-        Ok(KeptBack::of(entry.name, input, is_sensitive))
+            placeholder::may_be_sensitive(entry.name, input) && self.is_sensitive(input, caller).await?;
+        Ok(WithheldText::of(entry.name, input, is_sensitive))
     }
 
     /// Whether the task that a call names is sensitive.
@@ -128,7 +128,7 @@ impl Remote {
                 Ok(contexts.any(|context| task[context].get("sealed_for").is_some()))
             }
             // It asks whether it can be decrypted here.
-            Err(CliError::Refused(refusal)) if refusal.code == WANTED => Ok(true),
+            Err(CliError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => Ok(true),
             Err(ended) => Err(ended),
         }
     }
@@ -137,21 +137,21 @@ impl Remote {
         &self,
         question: &Question,
         entry: &Entry,
-        (call, kept): (&Call, &KeptBack),
+        (call, kept): (&Call, &WithheldText),
         caller: &Caller,
         texts: &mut Vec<(String, String)>,
     ) -> Result<Value, CliError> {
         match question {
-            Question::Seal { recipients, text } if stand_in::seals(entry.name) => {
-                let whole = kept.whole(text, texts);
+            Question::Seal { recipients, text } if placeholder::seals(entry.name) => {
+                let whole = kept.restore_placeholders(text, texts);
                 let whole = whole
                     .ok_or_else(|| self.unreadable("it wants something encrypted that it was not given"))?;
-                stand_in::check_whole(entry.name, (&call.input, text), &whole)?;
+                placeholder::check_whole(entry.name, (&call.input, text), &whole)?;
                 Ok(Value::String(self.machine.seal(recipients, &whole)?))
             }
             // Only the transcript that this very call names is read.
             Question::Transcript(wish) if call.input.get("id").and_then(Value::as_str) == Some(&wish.id) => {
-                self.read(Reading::Transcript(wish.clone()), caller).await
+                self.read(DiskRead::Transcript(wish.clone()), caller).await
             }
             Question::Unseal { project_id, identity, sealed } => {
                 let text = self.machine.unseal(project_id, identity, sealed)?;
@@ -163,7 +163,7 @@ impl Remote {
     }
 
     /// Reads this machine's transcripts, on a thread where that may take its time.
-    async fn read(&self, reading: Reading, caller: &Caller) -> Result<Value, CliError> {
+    async fn read(&self, reading: DiskRead, caller: &Caller) -> Result<Value, CliError> {
         let projects = self.projects(caller).await?;
         let (disk, caller) = (self.disk.clone(), caller.clone());
         let done = tokio::task::spawn_blocking(move || disk.read(reading, &caller, &projects)).await;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use baton_model::session::Limits;
 use baton_ops::mirror::{ProjectFolders, note};
 use baton_ops::op::{Caller, Cx, Env};
-use baton_ops::transcript::{Wish, for_elsewhere};
+use baton_ops::transcript::{DocumentRequest, for_elsewhere};
 use baton_store::{Failure, Fault, Store, Target};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -18,11 +18,11 @@ use crate::error::CliError;
 use crate::host::{self, Machine};
 
 /// A read request.
-pub enum Reading {
+pub enum DiskRead {
     /// An operation on transcripts, by its name, with its input.
     Operation(&'static baton_ops::op::Entry, Value),
     /// A transcript for an operation that writes it into the ledger.
-    Transcript(Wish),
+    Transcript(DocumentRequest),
 }
 
 /// This machine's transcripts.
@@ -44,7 +44,7 @@ impl Disk {
     /// Reads, with the projects that the server knows. Blocks for as long as it takes.
     pub fn read(
         &self,
-        reading: Reading,
+        reading: DiskRead,
         caller: &Caller,
         projects: &[ProjectFolders],
     ) -> Result<Value, CliError> {
@@ -55,8 +55,8 @@ impl Disk {
             Env { now: host::now(), random: &mut host::random, caller, limits: self.limits, host: machine };
         let mut cx = Cx { store: &mut store, env };
         let answer: Result<Value, Failure> = match reading {
-            Reading::Operation(entry, input) => (entry.run)(input, &mut cx),
-            Reading::Transcript(wish) => for_elsewhere(&mut cx, &wish),
+            DiskRead::Operation(entry, input) => (entry.run)(input, &mut cx),
+            DiskRead::Transcript(wish) => for_elsewhere(&mut cx, &wish),
         };
         store.leave();
         Ok(answer?)

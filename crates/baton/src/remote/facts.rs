@@ -12,15 +12,15 @@ use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
 use baton_ops::op::{Host, PathKind};
-use baton_ops::transcript::Wish;
+use baton_ops::transcript::DocumentRequest;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::stand_in::in_place_of;
+use super::placeholder::in_place_of;
 use crate::host::Machine;
 
 /// The code of the refusal that carries questions.
-pub const WANTED: &str = "facts_wanted";
+pub const FACTS_REQUIRED: &str = "facts_wanted";
 
 /// Something that only the client's machine can tell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,12 +93,12 @@ pub enum Question {
         identity: String,
     },
     /// A transcript, read into a packet.
-    Transcript(Wish),
+    Transcript(DocumentRequest),
 }
 
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fact {
+pub struct AnsweredQuestion {
     /// What was asked.
     pub question: Question,
     /// What is so.
@@ -106,27 +106,27 @@ pub struct Fact {
 }
 
 /// The machine as an operation sees it that runs here for a client elsewhere.
-pub struct Elsewhere<'a> {
+pub struct RemoteHost<'a> {
     here: &'a Machine,
     /// The client's machine.
     machine: &'a str,
-    facts: &'a [Fact],
+    facts: &'a [AnsweredQuestion],
     wanted: RefCell<Vec<Question>>,
 }
 
-impl<'a> Elsewhere<'a> {
+impl<'a> RemoteHost<'a> {
     /// For a client on this machine that knows these facts.
-    pub fn new(here: &'a Machine, machine: &'a str, facts: &'a [Fact]) -> Self {
+    pub fn new(here: &'a Machine, machine: &'a str, facts: &'a [AnsweredQuestion]) -> Self {
         Self { here, machine, facts, wanted: RefCell::default() }
     }
 
     /// The refusal with everything that was asked and not answered, if there is anything.
-    pub fn wanted(&self) -> Option<Refusal> {
+    pub fn facts_required(&self) -> Option<Refusal> {
         let wanted = self.wanted.borrow();
         (!wanted.is_empty()).then(|| {
             let what = "this depends on what only the caller's machine can tell";
             let hint = "call again with the answers in `facts`; nothing was written";
-            Refusal::new(Kind::Conflict, WANTED, what, hint).with("questions", json!(*wanted))
+            Refusal::new(Kind::Conflict, FACTS_REQUIRED, what, hint).with("questions", json!(*wanted))
         })
     }
 
@@ -149,14 +149,14 @@ impl<'a> Elsewhere<'a> {
     fn stop(&self) -> Refusal {
         Refusal::new(
             Kind::Conflict,
-            WANTED,
+            FACTS_REQUIRED,
             "the caller's machine has to answer first",
             "call again with the answer",
         )
     }
 }
 
-impl Host for Elsewhere<'_> {
+impl Host for RemoteHost<'_> {
     fn process_gone(&self, place: &Place) -> bool {
         if place.machine == self.here.id {
             return self.here.process_gone(place);
@@ -244,7 +244,7 @@ impl Host for Elsewhere<'_> {
         self.ask_for(question).ok_or_else(|| self.stop())
     }
 
-    fn transcript(&self, wish: &Wish) -> Option<Result<Value, Refusal>> {
+    fn transcript(&self, wish: &DocumentRequest) -> Option<Result<Value, Refusal>> {
         Some(self.ask(Question::Transcript(wish.clone())).cloned().ok_or_else(|| self.stop()))
     }
 
@@ -281,13 +281,13 @@ mod tests {
     #[test]
     fn only_what_concerns_the_callers_machine_is_asked() {
         let here = machine();
-        let host = Elsewhere::new(&here, "laptop", &[]);
+        let host = RemoteHost::new(&here, "laptop", &[]);
         for other in ["", "phone", "server"] {
             assert!(!host.process_gone(&place(other)), "{other}");
-            assert_eq!(host.wanted(), None, "{other}");
+            assert_eq!(host.facts_required(), None, "{other}");
         }
         assert!(!host.process_gone(&place("laptop")));
-        let wanted = host.wanted().expect("a question");
+        let wanted = host.facts_required().expect("a question");
         assert_eq!(wanted.details["questions"], json!([{ "ask": "process_gone", "process": "7:1@2" }]));
     }
 
@@ -297,15 +297,15 @@ mod tests {
         let gone = Question::ProcessGone { process: "7:1@2".into() };
         let git = Question::Git { folder: "/srv/shop".into() };
         let facts = [
-            Fact { question: gone, answer: json!(true) },
-            Fact { question: git, answer: json!({ "branch": "main" }) },
+            AnsweredQuestion { question: gone, answer: json!(true) },
+            AnsweredQuestion { question: git, answer: json!({ "branch": "main" }) },
         ];
-        let host = Elsewhere::new(&here, "laptop", &facts);
+        let host = RemoteHost::new(&here, "laptop", &facts);
         assert!(host.process_gone(&place("laptop")));
         assert_eq!(host.git("/srv/shop").and_then(|git| git.branch).as_deref(), Some("main"));
-        assert_eq!(host.wanted(), None);
+        assert_eq!(host.facts_required(), None);
         assert_eq!(host.git("/srv/other"), None);
-        assert!(host.wanted().is_some());
+        assert!(host.facts_required().is_some());
     }
 
     #[test]
@@ -313,8 +313,8 @@ mod tests {
         let here = machine();
         let question =
             Question::Unseal { project_id: "p".into(), identity: "Lola".into(), sealed: "age…".into() };
-        let facts = [Fact { question, answer: Value::Null }];
-        let host = Elsewhere::new(&here, "laptop", &facts);
+        let facts = [AnsweredQuestion { question, answer: Value::Null }];
+        let host = RemoteHost::new(&here, "laptop", &facts);
         assert_eq!(host.unseal("p", "Lola", "age…").as_deref(), Ok("age…"));
     }
 }

@@ -7,14 +7,14 @@ mod answers;
 mod client;
 mod disk;
 mod facts;
-mod stand_in;
+mod placeholder;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::http::CallerHeader;
 pub use client::Remote;
-pub use facts::{Elsewhere, Fact, WANTED};
+pub use facts::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 
 /// What is posted to `/api/v1/remote/{operation}`.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -25,5 +25,5 @@ pub struct Call {
     /// Who calls.
     pub caller: CallerHeader,
     /// What was asked before, answered.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<AnsweredQuestion>,
 }

@@ -68,7 +68,7 @@ mod unix {
         /// Waits so long at most, and hands on what is sent to us; the exit code, once the agent has ended.
         pub fn wait(&mut self, agent: &Agent, pause: Duration) -> io::Result<Option<i32>> {
             let pid = Pid::from_child(&agent.child);
-            if let Some(code) = self.look(pid)? {
+            if let Some(code) = self.wait_status(pid)? {
                 return Ok(Some(code));
             }
             let keys = !self.terminal;
@@ -86,12 +86,12 @@ mod unix {
                 // One that has just ended needs it no more.
                 let _ = kill_process(pid, signal);
             }
-            self.look(pid)
+            self.wait_status(pid)
         }
 
         /// What became of the agent. When it stops itself, as for Ctrl-Z, so do we: else the shell would never take the
         /// terminal back.
-        fn look(&self, pid: Pid) -> io::Result<Option<i32>> {
+        fn wait_status(&self, pid: Pid) -> io::Result<Option<i32>> {
             let Some((_, status)) = waitpid(Some(pid), WaitOptions::NOHANG | WaitOptions::UNTRACED)? else {
                 return Ok(None);
             };

@@ -75,11 +75,11 @@ impl Supervisor<'_> {
 
     fn evidence(&self, app: &mut App) -> Result<Evidence, CliError> {
         let (mut taken, rivals) = self.place.others(host::now());
-        taken.extend(self.taken(app)?);
+        taken.extend(self.conversations_of_others(app)?);
         Ok(Evidence {
             cwd: self.cwd.clone(),
             began: self.began,
-            hooks: self.told(app)?,
+            hooks: self.hooked_transcripts(app)?,
             words: self.words.clone(),
             written: self.written.clone(),
             before: self.before.clone(),
@@ -102,7 +102,7 @@ impl Supervisor<'_> {
     }
 
     /// The transcripts that the agent's own hooks named in this session.
-    fn told(&self, app: &mut App) -> Result<Vec<String>, CliError> {
+    fn hooked_transcripts(&self, app: &mut App) -> Result<Vec<String>, CliError> {
         let kind = Some(delta::Kind::Checkpoint.as_str().to_owned());
         let ledger = self.ledger(LedgerListInput { kind, ..LedgerListInput::default() }, app)?;
         let said = ledger.iter().filter_map(Mention::of);
@@ -111,7 +111,7 @@ impl Supervisor<'_> {
     }
 
     /// The conversations that other sessions kept since: their hooks, or they themselves, have named them.
-    fn taken(&self, app: &mut App) -> Result<Vec<Conversation>, CliError> {
+    fn conversations_of_others(&self, app: &mut App) -> Result<Vec<Conversation>, CliError> {
         let input = LedgerListInput {
             project: Some(self.begun.project_id.clone()),
             since_ms: Some(self.began),

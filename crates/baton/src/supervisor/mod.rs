@@ -24,7 +24,7 @@ use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
 use baton_transcripts::PermissionMode;
 
 use crate::app::{App, Format};
-use crate::error::{CliError, said};
+use crate::error::{CliError, quote};
 use crate::launch::{self, Call, Prompt, Tool};
 use crate::{host, process, render};
 use child::{Agent, Signals};
@@ -99,7 +99,7 @@ fn flags(plan: &Plan) -> Result<&'static [&'static str], Refusal> {
 }
 
 fn unstartable(plan: &Plan, why: &str) -> Refusal {
-    let program = said(&plan.program.display().to_string());
+    let program = quote(&plan.program.display().to_string());
     let what = format!("{program} cannot be started: {why}");
     Refusal::new(
         Kind::Outside,
@@ -266,8 +266,8 @@ impl<'a> Supervisor<'a> {
 
     /// Keeps what the agent did, and reports what was kept.
     fn keep(&mut self, code: i32, app: &mut App) -> Result<(), CliError> {
-        let kept = self.kept(app).unwrap_or_else(|ended| {
-            let why = said(ended.text().lines().next().unwrap_or_default());
+        let kept = self.capture_at_end(app).unwrap_or_else(|ended| {
+            let why = quote(ended.text().lines().next().unwrap_or_default());
             self.remarks.push(format!("what the agent did could not be kept: {why}"));
             self.remarks.push(
                 "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),
@@ -292,7 +292,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    fn kept(&mut self, app: &mut App) -> Result<Outcome, CliError> {
+    fn capture_at_end(&mut self, app: &mut App) -> Result<Outcome, CliError> {
         let over = self.beat(app);
         let (open, ended) = (over.is_none(), Form::of_end(over.as_ref(), &self.begun.identity));
         let captured = self.capture("session-end", self.plan.wrap, app)?;

@@ -24,7 +24,7 @@ use crate::launch::Tool;
 use crate::{host, process, render, router};
 use outcome::Outcome;
 pub use preset::preset;
-use run::{Command, Ending, Stop};
+use run::{Command, CommandEnd, Stop};
 
 /// How often an idle worker says that it is there.
 const REGISTER_EVERY: Millis = 30_000;
@@ -110,7 +110,7 @@ struct Idle<'a> {
 
 /// What a worker answers after a task.
 #[derive(Serialize)]
-struct Done<'a> {
+struct FinishedRun<'a> {
     project_id: &'a str,
     identity: &'a str,
     task_id: &'a str,
@@ -120,7 +120,7 @@ struct Done<'a> {
 }
 
 /// A task in hand.
-struct Held {
+struct ClaimedTask {
     task_id: String,
     project_id: String,
     session_id: String,
@@ -181,9 +181,10 @@ impl Worker<'_> {
             Err(other) => return Err(other),
         };
         let (ending, outcome) = self.run(app, stop, &held)?;
-        let recorded = if ending == Ending::Lost { None } else { Some(self.record(app, &held, &outcome)?) };
+        let recorded =
+            if ending == CommandEnd::Lost { None } else { Some(self.record(app, &held, &outcome)?) };
         self.end(app)?;
-        let done = Done {
+        let done = FinishedRun {
             project_id: &held.project_id,
             identity: &self.plan.name,
             task_id: &held.task_id,
@@ -196,7 +197,7 @@ impl Worker<'_> {
                 if done.reason.is_empty() { String::new() } else { format!(": {}", visible(done.reason)) };
             format!("{} {}{why}\n", visible(done.task_id), done.outcome)
         })?;
-        Ok(ending == Ending::Interrupted)
+        Ok(ending == CommandEnd::Interrupted)
     }
 
     /// Opens the session: a pickup of the baton that the task names, else a fresh start.
@@ -230,11 +231,11 @@ impl Worker<'_> {
         Ok(started.session_id)
     }
 
-    fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<Held, CliError> {
+    fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<ClaimedTask, CliError> {
         let input = json!({ "project": app.project, "id": task_id, "while_alive": true });
         let claimed = app.call_as(&self.caller, baton_ops::task::ClaimTask::NAME, input)?;
         let task = &claimed["task"];
-        Ok(Held {
+        Ok(ClaimedTask {
             task_id: render::text(task, "id"),
             project_id: render::text(&claimed, "project_id"),
             session_id,
@@ -246,7 +247,12 @@ impl Worker<'_> {
     }
 
     /// Runs the command on the packet; while it runs, the session is kept alive, and with it the lease.
-    fn run(&self, app: &mut App, stop: &mut Stop, held: &Held) -> Result<(Ending, Outcome), CliError> {
+    fn run(
+        &self,
+        app: &mut App,
+        stop: &mut Stop,
+        held: &ClaimedTask,
+    ) -> Result<(CommandEnd, Outcome), CliError> {
         let command = (self.plan.command.as_slice(), self.plan.tool);
         let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
@@ -257,17 +263,17 @@ impl Worker<'_> {
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
         let (mut beaten, mut warned) = (host::now(), false);
         let ending = loop {
-            if let Some(status) = command.ended()? {
-                break Ending::Ended(status);
+            if let Some(status) = command.try_wait()? {
+                break CommandEnd::Ended(status);
             }
             if stop.within(Duration::from_millis(20)) {
-                break Ending::Interrupted;
+                break CommandEnd::Interrupted;
             }
             let now = host::now();
             if let Some(most) = self.max_duration {
                 let ran = now.saturating_sub(command.started_at);
                 if ran >= most {
-                    break Ending::TooLong(most);
+                    break CommandEnd::TooLong(most);
                 }
                 if !warned && ran >= most / 5 * 4 {
                     warned = true;
@@ -282,11 +288,11 @@ impl Worker<'_> {
                 let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
                 if let Err(CliError::Refused(no)) = app.run_as::<Heartbeat>(&self.caller, &input) {
                     app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
-                    break Ending::Lost;
+                    break CommandEnd::Lost;
                 }
             }
         };
-        if !matches!(ending, Ending::Ended(_)) {
+        if !matches!(ending, CommandEnd::Ended(_)) {
             command.stop();
         }
         let outcome = Outcome::of(&ending, command.result(), held.role.as_deref());
@@ -295,7 +301,7 @@ impl Worker<'_> {
     }
 
     /// Writes the result down: closes the task, or gives it back with the attempt counted.
-    fn record(&self, app: &mut App, held: &Held, outcome: &Outcome) -> Result<&'static str, CliError> {
+    fn record(&self, app: &mut App, held: &ClaimedTask, outcome: &Outcome) -> Result<&'static str, CliError> {
         let (id, token) = (&held.task_id, &held.token);
         let mut why = outcome.reason().to_owned();
         if let Outcome::Closed { result, reason, context, instructions } = outcome {
@@ -348,7 +354,7 @@ pub fn folder(app: &App) -> PathBuf {
 }
 
 /// Environment variables of the command: task, session, project and identity.
-fn held_vars(app: &App, worker: &Worker<'_>, held: &Held) -> Vec<(&'static str, String)> {
+fn held_vars(app: &App, worker: &Worker<'_>, held: &ClaimedTask) -> Vec<(&'static str, String)> {
     let mut vars = vec![
         ("BATON_TASK", held.task_id.clone()),
         ("BATON_SESSION", held.session_id.clone()),

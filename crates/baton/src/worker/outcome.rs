@@ -2,11 +2,11 @@
 
 use std::process::ExitStatus;
 
-use baton_model::task::closing::Stage;
+use baton_model::task::closing::IncrementStage;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::run::Ending;
+use super::run::CommandEnd;
 
 /// What is written down about the task.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,7 @@ pub enum Outcome {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Report {
-    result: Word,
+    result: OutcomeWord,
     #[serde(default)]
     reason: String,
     #[serde(default)]
@@ -38,7 +38,7 @@ struct Report {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Word {
+enum OutcomeWord {
     Pass,
     Fail,
     Error,
@@ -46,13 +46,13 @@ enum Word {
 
 impl Outcome {
     /// What follows from an ending and the file of results, if there is one.
-    pub fn of(ending: &Ending, report: Option<Result<String, String>>, role: Option<&str>) -> Self {
+    pub fn of(ending: &CommandEnd, report: Option<Result<String, String>>, role: Option<&str>) -> Self {
         let status = match ending {
-            Ending::Interrupted | Ending::Lost => return Self::Interrupted,
-            Ending::TooLong(most) => {
+            CommandEnd::Interrupted | CommandEnd::Lost => return Self::Interrupted,
+            CommandEnd::TooLong(most) => {
                 return Self::Failed(format!("stopped after {} seconds, its longest session", most / 1000));
             }
-            Ending::Ended(status) => status,
+            CommandEnd::Ended(status) => status,
         };
         match report.map(|text| text.and_then(|text| read(&text))) {
             Some(Ok(report)) => Self::reported(report),
@@ -64,15 +64,16 @@ impl Outcome {
     fn reported(report: Report) -> Self {
         let Report { result, reason, context, handoff_instructions: instructions } = report;
         let result = match result {
-            Word::Pass => "pass",
-            Word::Fail => "fail",
-            Word::Error => return Self::Failed(reason),
+            OutcomeWord::Pass => "pass",
+            OutcomeWord::Fail => "fail",
+            OutcomeWord::Error => return Self::Failed(reason),
         };
         Self::Closed { result, reason, context, instructions }
     }
 
     fn of_exit(status: ExitStatus, role: Option<&str>) -> Self {
-        let judges = matches!(Stage::of(role), Some(Stage::Testing | Stage::Verification));
+        let judges =
+            matches!(IncrementStage::of(role), Some(IncrementStage::Testing | IncrementStage::Verification));
         let (result, reason) = match status.code() {
             Some(0) => ("pass", "the command ended with 0"),
             Some(1) if judges => ("fail", "the command ended with 1"),
@@ -102,7 +103,7 @@ mod tests {
 
     fn check(raw: i32, report: Option<&str>, role: &str) -> String {
         let report = report.map(|text| Ok(text.to_owned()));
-        match Outcome::of(&Ending::Ended(ExitStatus::from_raw(raw)), report, Some(role)) {
+        match Outcome::of(&CommandEnd::Ended(ExitStatus::from_raw(raw)), report, Some(role)) {
             Outcome::Closed { result, reason, .. } => format!("{result}: {reason}"),
             Outcome::Failed(why) => format!("failed: {why}"),
             Outcome::Interrupted => "interrupted".to_owned(),

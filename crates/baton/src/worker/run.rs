@@ -22,7 +22,7 @@ const MOST: u64 = 1024 * 1024;
 
 /// How a command came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum CommandEnd {
     /// By itself.
     Ended(ExitStatus),
     /// It took longer than this, in milliseconds, and was stopped.
@@ -77,7 +77,7 @@ impl Command {
     }
 
     /// How it ended, if it did.
-    pub fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 

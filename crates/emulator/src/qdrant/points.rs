@@ -129,11 +129,11 @@ impl Collection {
         all.retain(|(id, _)| self.points.get(*id).is_some_and(|point| fits(&body["filter"], point)));
         all.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         all.truncate(limit(body));
-        let row = |(id, score): (&str, f64)| json!({ "id": id, "version": 1, "score": score, "payload": self.shown(id, &body["with_payload"]) });
+        let row = |(id, score): (&str, f64)| json!({ "id": id, "version": 1, "score": score, "payload": self.view(id, &body["with_payload"]) });
         Ok(json!({ "points": all.into_iter().map(row).collect::<Vec<_>>() }))
     }
 
-    fn shown(&self, id: &str, wanted: &Value) -> Value {
+    fn view(&self, id: &str, wanted: &Value) -> Value {
         let keys = wanted.as_array().into_iter().flatten().filter_map(Value::as_str);
         let payload = self.points.get(id).map(|point| &point.payload);
         keys.filter_map(|key| Some((key.to_owned(), payload?.get(key)?.clone())))

@@ -69,7 +69,7 @@ fn piece(rest: &str, first: char, opaque: bool) -> (usize, u64) {
     }
     let after = rest.get(first.len_utf8()..).unwrap_or_default();
     if after.starts_with(char::is_alphabetic) && !is_picture(first) {
-        return word(after, first.len_utf8(), before(first), opaque);
+        return word(after, first.len_utf8(), prefix_of(first), opaque);
     }
     if first.is_whitespace() {
         return spaces(rest, after);
@@ -77,7 +77,7 @@ fn piece(rest: &str, first: char, opaque: bool) -> (usize, u64) {
     symbols(rest)
 }
 
-fn before(first: char) -> TokenPrefix {
+fn prefix_of(first: char) -> TokenPrefix {
     match first {
         ' ' => TokenPrefix::Space,
         '_' | '.' => TokenPrefix::Joint,

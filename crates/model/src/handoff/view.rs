@@ -111,7 +111,7 @@ pub struct LateResult {
 /// The fields of a hand-off's plan that answers show.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Shown {
+struct ViewFields {
     url: Option<String>,
     accepted_as: Option<String>,
     ended: Option<Ending>,
@@ -119,13 +119,13 @@ struct Shown {
 }
 
 impl Handoff {
-    fn shown(&self) -> Shown {
+    fn view_fields(&self) -> ViewFields {
         serde_json::from_str(&self.plan).unwrap_or_default()
     }
 
     /// The task's page, if it has one: as GitHub says it, else where GitHub has it.
     pub fn task_url(&self) -> Option<String> {
-        self.page(self.shown().url)
+        self.page(self.view_fields().url)
     }
 
     fn page(&self, named: Option<String>) -> Option<String> {
@@ -150,7 +150,7 @@ impl Handoff {
 
 impl From<&Handoff> for View {
     fn from(handoff: &Handoff) -> Self {
-        let Shown { url, accepted_as, ended, late_results } = handoff.shown();
+        let ViewFields { url, accepted_as, ended, late_results } = handoff.view_fields();
         Self {
             handoff_id: handoff.handoff_id.clone(),
             state: handoff.state,

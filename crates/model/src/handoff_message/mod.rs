@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 pub use context::{Assignment, Failure, FileRef, Fix, Handoff, TextOrList, Verification};
 
 use crate::id::{identity_key, visible};
-use crate::near::near;
 use crate::refusal::Refusal;
 use crate::role::role_key;
+use crate::suggest::near;
 use crate::time::parse_rfc3339;
 
 /// The version that messages are written in.
@@ -67,7 +67,7 @@ impl Kind {
     }
 
     /// Reads the word; an unknown one is refused with those that are near.
-    pub fn named(word: &str) -> Result<Self, Refusal> {
+    pub fn parse(word: &str) -> Result<Self, Refusal> {
         Self::from_word(word).ok_or_else(|| {
             let all = Self::ALL.map(Self::as_str);
             let meant = near(word, all);
@@ -121,7 +121,7 @@ impl Urgency {
     }
 
     /// Reads the word; refused when unknown.
-    pub fn named(word: &str) -> Result<Self, Refusal> {
+    pub fn parse(word: &str) -> Result<Self, Refusal> {
         let all = [Self::Low, Self::Normal, Self::High, Self::Critical];
         all.into_iter().find(|urgency| urgency.as_str().eq_ignore_ascii_case(word)).ok_or_else(|| {
             let what = format!("`{}` is no importance", visible(word));

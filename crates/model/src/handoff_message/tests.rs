@@ -94,7 +94,7 @@ fn every_type_has_a_schema_of_its_own() {
         assert_eq!(schema["additionalProperties"], json!(false), "{kind:?}");
         assert_eq!(Kind::from_word(kind.as_str()), Some(kind));
     }
-    let refusal = Kind::named("task_handof").expect_err("unknown");
+    let refusal = Kind::parse("task_handof").expect_err("unknown");
     assert_eq!(refusal.details["near"][0], "task_handoff");
 }
 

@@ -1,7 +1,7 @@
 //! Calls of the command line: `baton <command> --flag`.
 
 use super::{Command, FindingKind, KnownNames, RawFinding, Run};
-use crate::near::near;
+use crate::suggest::near;
 
 /// What ends a command of a shell.
 const ENDS: [&str; 8] = ["&&", "||", ";", "|", ">", "<", "#", "&"];

@@ -1,7 +1,7 @@
 //! Names of tools: `session_start`, `hd_exec`, `mcp__baton__…`, and those of the system that came before.
 
 use super::{FindingKind, KnownNames, RawFinding, words};
-use crate::near::near;
+use crate::suggest::near;
 
 /// How a client shows a tool of ours.
 const PREFIX: &str = "mcp__baton__";

@@ -312,7 +312,7 @@ fn entries(cx: &RenderContext) -> Vec<Entry> {
         facts::verify,
         place::git,
         commands::commands,
-        session::earlier,
+        session::earlier_sessions,
         facts::completed,
         work::activity,
         facts::references,

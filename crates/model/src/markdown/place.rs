@@ -88,7 +88,7 @@ pub(super) fn provenance(cx: &RenderContext, out: &mut Vec<Entry>) {
     if let (Some(base), Some(example)) = (&cx.marks.base, &cx.marks.example) {
         let base = quote::code(&cut::middle(base, 100));
         let text = format!("- A mark such as {} is a line of {base}.\n", quote::code(example));
-        out.push(Entry::whole(Section::Provenance, "origins", rank::COMMAND, text));
+        out.push(Entry::unshortened(Section::Provenance, "origins", rank::COMMAND, text));
     }
     if let Some(path) = source.and_then(|source| source.path.as_deref()) {
         let show = |limit| format!("- Transcript: {}\n", quote::code(&cut::middle(path, limit)));
@@ -103,10 +103,10 @@ pub(super) fn git(cx: &RenderContext, out: &mut Vec<Entry>) {
     let said = state(then);
     if !said.is_empty() {
         let text = format!("- At the hand-off: {}\n", said.join(", "));
-        out.push(Entry::whole(Section::Git, "git lines", rank::STATE, text));
+        out.push(Entry::unshortened(Section::Git, "git lines", rank::STATE, text));
     }
     if let Some(text) = drift(cx, then) {
-        out.push(Entry::whole(Section::Git, "git lines", rank::STATE, text));
+        out.push(Entry::unshortened(Section::Git, "git lines", rank::STATE, text));
     }
 }
 

@@ -190,7 +190,7 @@ impl Entry {
     }
 
     /// An entry with only one form.
-    pub(super) fn whole(section: Section, noun: &'static str, rank: u8, text: String) -> Self {
+    pub(super) fn unshortened(section: Section, noun: &'static str, rank: u8, text: String) -> Self {
         Self::new(section, noun).form(rank, None, text)
     }
 

@@ -46,7 +46,7 @@ pub(super) fn fact(cx: &RenderContext, key: &str) -> Option<String> {
 }
 
 /// What the agent itself wrote down of its work when its context was full.
-pub(super) fn earlier(cx: &RenderContext, out: &mut Vec<Entry>) {
+pub(super) fn earlier_sessions(cx: &RenderContext, out: &mut Vec<Entry>) {
     let Some(compaction) = cx.packet.metadata.get("compaction") else { return };
     let summary = compaction["summary"].as_str().filter(|text| !text.trim().is_empty());
     let Some(summary) = summary else { return };
@@ -67,7 +67,7 @@ pub(super) fn earlier(cx: &RenderContext, out: &mut Vec<Entry>) {
 pub(super) fn losses(cx: &RenderContext, out: &mut Vec<Entry>) {
     let mut line = |said: &str, told: Option<String>| {
         let text = told.filter(|told| !told.is_empty()).map(|told| format!("- {said}: {told}\n"));
-        out.extend(text.map(|text| Entry::whole(Section::Provenance, "origins", rank::DETAIL, text)));
+        out.extend(text.map(|text| Entry::unshortened(Section::Provenance, "origins", rank::DETAIL, text)));
     };
     let field = |key: &str| cx.packet.metadata.get(key);
     line("Skipped or mended while the transcript was read", field("complaints").and_then(faults));

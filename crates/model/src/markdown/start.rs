@@ -10,7 +10,7 @@ pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
     let mut row = |rank: u8, field: &str, value: Option<String>| {
         let text = value.map(|value| format!("| **{field}** | {value} |\n"));
-        out.extend(text.map(|text| Entry::whole(Section::Overview, "overview rows", rank, text)));
+        out.extend(text.map(|text| Entry::unshortened(Section::Overview, "overview rows", rank, text)));
     };
     let id = packet.session_id.as_deref();
     row(
@@ -99,7 +99,7 @@ fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
     match (packet.next_steps.split_first(), open()) {
         (Some((first, rest)), _) if is_request(packet, first) => {
             let text = "- **Next:** do what the last request, below, asks: it has no answer yet.\n";
-            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
             rest.iter().for_each(|step| item(out, "Then", rank::OPEN, &step.text, step.at.as_deref()));
         }
         (Some((first, rest)), _) => {
@@ -111,17 +111,17 @@ fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
         }
         (None, None) if packet.last_failure.is_some() => {
             let text = "- **Next:** find out why the last failure, below, fails; go on when it passes.\n";
-            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
         }
         (None, None) if packet.last_answer.is_none() && packet.requests.is_some() => {
             let text =
                 "- **Next:** go on with the last request, below: the session ended before an answer.\n";
-            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
         }
         (None, None) => {
             let text =
                 "- **Next:** not stated. Take it from the summary, check it against the working copy.\n";
-            out.push(Entry::whole(Section::Start, "next steps", rank::STOPPED, text.into()));
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::yaml::{self, Kind, Node, YamlError};
 use super::{Origin, Role, Sourced};
 use crate::id::{check_label, visible};
-use crate::near::near;
 use crate::refusal::Refusal;
+use crate::suggest::near;
 
 /// The key that everything stands under.
 const TOP: &str = "agent_roles";

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::id::visible;
-use crate::near::near;
 use crate::refusal::Refusal;
+use crate::suggest::near;
 
 /// What the file is called, and where it is looked for in a repository, first one first.
 pub const FILES: [&str; 2] = ["AGENT_ROLES.yaml", "droids/AGENT_ROLES.yaml"];

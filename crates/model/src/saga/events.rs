@@ -55,7 +55,7 @@ pub fn push(steps: &mut Vec<Step>, kinds: &[Kind], now: Millis) {
 }
 
 /// Adds a step that brings this text to the task's issue, once, in the order in which it came: a comment, or as JSON what changed.
-pub fn tell(steps: &mut Vec<Step>, kind: Kind, text: &str, now: Millis) {
+pub fn append_event(steps: &mut Vec<Step>, kind: Kind, text: &str, now: Millis) {
     push(steps, &[kind], now);
     if let Some(step) = steps.last_mut() {
         step.result = Some(text.to_owned());

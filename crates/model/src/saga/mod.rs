@@ -7,7 +7,7 @@ mod events;
 use serde::{Deserialize, Serialize};
 
 pub use double::{doubles_of, look_later, looked, overtaken};
-pub use events::{on_event, push, tell};
+pub use events::{append_event, on_event, push};
 
 use crate::effect::{FIRST_RETRY, LEASE, MAX_PAUSE};
 use crate::handoff::State;

@@ -237,7 +237,7 @@ fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
 #[test]
 fn a_comment_that_is_refused_does_not_hold_up_what_follows() {
     let mut steps = after(4);
-    tell(&mut steps, Kind::Comment, "accepted", 1);
+    append_event(&mut steps, Kind::Comment, "accepted", 1);
     on_event(&mut steps, Event::Complete, 2);
     assert_eq!((turn(&steps, 2, nobody), steps[4].result.as_deref()), (NextActor::Take(4), Some("accepted")));
     take(&mut steps[4], &here(), 2);

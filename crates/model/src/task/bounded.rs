@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::closing::Stage;
+use super::closing::IncrementStage;
 use super::{Task, sealed};
 use crate::route::last_sent;
 
 /// The budget of a role in bytes: 2 KiB to build or to mend, 1 KiB to test, half of one to approve.
 pub fn budget_of(role: Option<&str>) -> usize {
-    match Stage::of(role) {
-        Some(Stage::Testing) => 1024,
-        Some(Stage::Verification) => 512,
+    match IncrementStage::of(role) {
+        Some(IncrementStage::Testing) => 1024,
+        Some(IncrementStage::Verification) => 512,
         _ => 2048,
     }
 }
@@ -28,8 +28,8 @@ pub fn packet(task: &Task, budget: usize) -> Value {
     packet.put("type", json!(task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind))));
     packet.put("previous_agent", json!(task.previous_agent));
     packet.put("attempts", json!(task.attempts));
-    packet.put_object("handoff_instructions", &sealed::shown(&task.handoff_instructions));
-    packet.put_object("agent_context", &sealed::shown(&task.agent_context));
+    packet.put_object("handoff_instructions", &sealed::redacted_view(&task.handoff_instructions));
+    packet.put_object("agent_context", &sealed::redacted_view(&task.agent_context));
     packet.put("description", json!(task.description));
     packet.put("acceptance_criteria", task.extra.get("acceptance_criteria").cloned().unwrap_or_default());
     packet.close()

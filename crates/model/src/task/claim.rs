@@ -34,7 +34,7 @@ pub struct Claim {
 
 /// What is known of the session of a claim.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Pulse {
+pub struct ClaimLiveness {
     /// It was not released.
     pub open: bool,
     /// Time of its last heartbeat.
@@ -43,7 +43,7 @@ pub struct Pulse {
 
 /// Who asks, in which session, with which token.
 #[derive(Debug, Clone, Copy)]
-pub struct Asker<'a> {
+pub struct Claimant<'a> {
     /// The identity.
     pub identity: &'a str,
     /// Its session, if it has one.
@@ -56,12 +56,12 @@ pub struct Asker<'a> {
 
 impl Claim {
     /// Until when the lease lasts: each heartbeat of an open session moves it on.
-    pub fn ends(&self, pulse: Option<Pulse>) -> Millis {
+    pub fn ends(&self, pulse: Option<ClaimLiveness>) -> Millis {
         match (&self.session_id, pulse) {
-            (Some(_), Some(Pulse { open: true, heard_at })) => {
+            (Some(_), Some(ClaimLiveness { open: true, heard_at })) => {
                 self.until.max(heard_at.saturating_add(self.lease))
             }
-            (Some(_), Some(Pulse { open: false, .. })) => 0,
+            (Some(_), Some(ClaimLiveness { open: false, .. })) => 0,
             _ => self.until,
         }
     }
@@ -72,7 +72,7 @@ impl Claim {
     }
 
     /// Whether it is the asker's own.
-    pub fn is_of(&self, asker: &Asker<'_>) -> bool {
+    pub fn is_of(&self, asker: &Claimant<'_>) -> bool {
         match (&self.session_id, asker.session_id) {
             (Some(holder), Some(asking)) => holder == asking,
             _ => self.holder().is_same(&asker.holder()),
@@ -80,7 +80,7 @@ impl Claim {
     }
 
     /// Whether it is the asker's own, and something proves that: who asks for it again gets its token.
-    pub fn is_proven_of(&self, asker: &Asker<'_>) -> bool {
+    pub fn is_proven_of(&self, asker: &Claimant<'_>) -> bool {
         self.is_of(asker) && self.holder().is_proven(&asker.holder())
     }
 
@@ -97,14 +97,19 @@ impl Claim {
     }
 }
 
-impl Asker<'_> {
+impl Claimant<'_> {
     fn holder(&self) -> Holder<'_> {
         Holder { identity: self.identity, session_id: self.session_id, place: self.place }
     }
 }
 
 /// Refuses a write to a task whose lease the writer has lost, or that another session holds.
-pub fn check_lease(task: &Task, asker: &Asker<'_>, pulse: Option<Pulse>, now: Millis) -> Result<(), Refusal> {
+pub fn check_lease(
+    task: &Task,
+    asker: &Claimant<'_>,
+    pulse: Option<ClaimLiveness>,
+    now: Millis,
+) -> Result<(), Refusal> {
     let live = task.claim.as_ref().filter(|claim| claim.ends(pulse) > now);
     if let Some(token) = asker.token {
         return if live.is_some_and(|claim| claim.token == token) {
@@ -115,7 +120,7 @@ pub fn check_lease(task: &Task, asker: &Asker<'_>, pulse: Option<Pulse>, now: Mi
     }
     match live {
         // A caller that nothing tells from the holder shows that it is the holder by the token.
-        Some(claim) if !claim.is_proven_of(asker) => Err(held(task, claim)),
+        Some(claim) if !claim.is_proven_of(asker) => Err(claimed_refusal(task, claim)),
         _ => Ok(()),
     }
 }
@@ -140,7 +145,7 @@ fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
 }
 
 /// The refusal for a task that another session holds.
-pub fn held(task: &Task, claim: &Claim) -> Refusal {
+pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
     let own = match is_bot(&claim.by) {
         false => "",
         true => {
@@ -203,15 +208,20 @@ mod tests {
         Task { task_id: "a-1".into(), claim: Some(claim), claim_token: 3, ..Task::default() }
     }
 
-    fn ask(session: Option<&str>, token: Option<i64>, pulse: Pulse, now: i64) -> Option<&'static str> {
-        let asker = Asker { identity: "Ann", session_id: session, token, place: None };
+    fn ask(
+        session: Option<&str>,
+        token: Option<i64>,
+        pulse: ClaimLiveness,
+        now: i64,
+    ) -> Option<&'static str> {
+        let asker = Claimant { identity: "Ann", session_id: session, token, place: None };
         check_lease(&task(), &asker, Some(pulse), now).err().map(|refusal| refusal.code)
     }
 
     #[test]
     fn a_heartbeat_renews_and_an_end_ends() {
-        let alive = Pulse { open: true, heard_at: 5_000 };
-        let gone = Pulse { open: false, heard_at: 5_000 };
+        let alive = ClaimLiveness { open: true, heard_at: 5_000 };
+        let gone = ClaimLiveness { open: false, heard_at: 5_000 };
         assert_eq!(ask(Some("s1"), Some(3), alive, 5_050), None);
         assert_eq!(ask(Some("s1"), Some(3), alive, 5_100), Some("lease_lost"));
         assert_eq!(ask(Some("s1"), Some(3), gone, 500), Some("lease_lost"));
@@ -220,7 +230,7 @@ mod tests {
 
     #[test]
     fn somebody_elses_task_is_not_written_to_and_a_free_one_is() {
-        let alive = Pulse { open: true, heard_at: 0 };
+        let alive = ClaimLiveness { open: true, heard_at: 0 };
         assert_eq!(ask(Some("s2"), None, alive, 500), Some("task_claimed"));
         assert_eq!(ask(Some("s1"), None, alive, 500), None);
         assert_eq!(ask(None, None, alive, 500), None, "the same identity");

@@ -6,7 +6,7 @@ use crate::time::Millis;
 
 /// The stage of an increment that a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum IncrementStage {
     /// Builds.
     Implementation,
     /// Tests what was built.
@@ -17,7 +17,7 @@ pub enum Stage {
     Verification,
 }
 
-impl Stage {
+impl IncrementStage {
     /// The role that works on it.
     pub fn role(self) -> &'static str {
         match self {
@@ -72,34 +72,34 @@ pub enum FollowerAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// The task that it happens to.
-    pub stage: Stage,
+    pub stage: IncrementStage,
     /// What happens.
     pub act: FollowerAction,
     /// The type of message that goes out with its next assignment.
     pub message: Option<&'static str>,
 }
 
-const fn step(stage: Stage, act: FollowerAction, message: &'static str) -> Step {
+const fn step(stage: IncrementStage, act: FollowerAction, message: &'static str) -> Step {
     Step { stage, act, message: Some(message) }
 }
 
-const BUILT: &[Step] = &[step(Stage::Testing, FollowerAction::Hand, "task_handoff")];
-const BROKEN: &[Step] = &[step(Stage::Fixing, FollowerAction::Wake, "test_failure_report")];
-const FIXED: &[Step] = &[step(Stage::Testing, FollowerAction::Rerun, "fix_complete")];
+const BUILT: &[Step] = &[step(IncrementStage::Testing, FollowerAction::Hand, "task_handoff")];
+const BROKEN: &[Step] = &[step(IncrementStage::Fixing, FollowerAction::Wake, "test_failure_report")];
+const FIXED: &[Step] = &[step(IncrementStage::Testing, FollowerAction::Rerun, "fix_complete")];
 const PASSED: &[Step] = &[
-    Step { stage: Stage::Fixing, act: FollowerAction::Unneeded, message: None },
-    step(Stage::Verification, FollowerAction::Hand, "verification_request"),
+    Step { stage: IncrementStage::Fixing, act: FollowerAction::Unneeded, message: None },
+    step(IncrementStage::Verification, FollowerAction::Hand, "verification_request"),
 ];
 
 /// The table. The implementation is never among what is opened again.
-pub fn follows(closed: Stage, outcome: Outcome) -> &'static [Step] {
+pub fn follows(closed: IncrementStage, outcome: Outcome) -> &'static [Step] {
     match (closed, outcome) {
-        (Stage::Implementation, _) => BUILT,
-        (Stage::Testing | Stage::Verification, Outcome::Fail) => BROKEN,
-        (Stage::Fixing, _) => FIXED,
-        (Stage::Testing, Outcome::Pass) => PASSED,
+        (IncrementStage::Implementation, _) => BUILT,
+        (IncrementStage::Testing | IncrementStage::Verification, Outcome::Fail) => BROKEN,
+        (IncrementStage::Fixing, _) => FIXED,
+        (IncrementStage::Testing, Outcome::Pass) => PASSED,
         // The next increment waits for it by a dependency of its own.
-        (Stage::Verification, Outcome::Pass) => &[],
+        (IncrementStage::Verification, Outcome::Pass) => &[],
     }
 }
 

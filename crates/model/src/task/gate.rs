@@ -68,7 +68,7 @@ impl Gate {
     }
 
     /// Whether the dependency still blocks. One on a missing task never does.
-    pub fn holds(self, other: Option<Seen<'_>>, woken: bool) -> bool {
+    pub fn holds(self, other: Option<GateInput<'_>>, woken: bool) -> bool {
         let Some(other) = other else { return false };
         let passed = other.result != Some("fail");
         match self {
@@ -83,7 +83,7 @@ impl Gate {
 
 /// What a gate looks at.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Seen<'a> {
+pub struct GateInput<'a> {
     /// Closed or pinned.
     pub settled: bool,
     /// `pass` or `fail`, when it is closed.
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn seen(settled: bool, result: Option<&str>) -> Option<Seen<'_>> {
-        Some(Seen { settled, result, ..Seen::default() })
+    fn seen(settled: bool, result: Option<&str>) -> Option<GateInput<'_>> {
+        Some(GateInput { settled, result, ..GateInput::default() })
     }
 
     #[test]
@@ -131,8 +131,9 @@ mod tests {
 
     #[test]
     fn waiting_for_children_ends_with_the_last_or_the_first() {
-        let of =
-            |open, closed| Some(Seen { open_children: open, closed_children: closed, ..Seen::default() });
+        let of = |open, closed| {
+            Some(GateInput { open_children: open, closed_children: closed, ..GateInput::default() })
+        };
         assert!(Gate::Children.holds(of(1, 5), false) && !Gate::Children.holds(of(0, 5), false));
         assert!(Gate::AnyChild.holds(of(1, 0), false) && !Gate::AnyChild.holds(of(1, 1), false));
         assert!(!Gate::AnyChild.holds(of(0, 0), false), "no children: nothing to wait for");

@@ -6,7 +6,7 @@ use super::conflict::Conflict;
 use super::entry::is_comment;
 use super::merge::{adopt, clocks_of, merge_from};
 use super::reading::Ancestor;
-use super::record::{Bad, Record, read, write};
+use super::record::{Record, RecordError, read, write};
 
 /// How many earlier lines of a task are remembered.
 const REMEMBERED: usize = 4;
@@ -83,7 +83,7 @@ pub fn merge_lines(
     base: Option<&Map<String, Value>>,
     ours: &Map<String, Value>,
     theirs: &Map<String, Value>,
-) -> Result<(Map<String, Value>, Vec<Conflict>), Bad> {
+) -> Result<(Map<String, Value>, Vec<Conflict>), RecordError> {
     if ours == theirs {
         return Ok((ours.clone(), Vec::new()));
     }

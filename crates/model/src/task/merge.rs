@@ -14,7 +14,7 @@ use super::clock::{Clocks, Stamp};
 use super::conflict::{Conflict, Side};
 use super::coverage::Coverage;
 use super::entry::{self, entries};
-use super::reading::{Ancestor, Fact, Reading, Version, reading};
+use super::reading::{Ancestor, EntryValue, LineContent, Version, reading};
 use super::record::{Record, read};
 use crate::time::{Millis, rfc3339};
 
@@ -136,7 +136,7 @@ fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Sta
 }
 
 /// The join, and which entries of it are theirs and not ours.
-fn join(ours: &State, came: &Reading, texts: &BTreeMap<&str, Value>) -> (State, Vec<String>) {
+fn join(ours: &State, came: &LineContent, texts: &BTreeMap<&str, Value>) -> (State, Vec<String>) {
     let floor = ours.clocks.floor.max(came.floor.unwrap_or(i64::MIN));
     let mut merged = State { entries: Map::new(), clocks: Clocks::since(floor) };
     let mut theirs_kept = Vec::new();
@@ -194,7 +194,7 @@ enum Status {
 }
 
 impl Status {
-    fn of(ours: &State, came: &Reading) -> Self {
+    fn of(ours: &State, came: &LineContent) -> Self {
         let our = (ours.entries.get("status"), ours.clocks.of("status"));
         if our.0 == came.entries.get("status") {
             return Self::Same;
@@ -210,13 +210,13 @@ fn conflicts(
     id: &str,
     last: Option<&Version<'_>>,
     ours: &State,
-    came: &Reading,
+    came: &LineContent,
     theirs_kept: &[String],
 ) -> Vec<Conflict> {
     let base = came.base.as_ref().or(last.map(|last| &last.entries));
     let began = |name: &str| base.and_then(|base| base.get(name));
     let mut found = Vec::new();
-    for (name, Fact { value, stamp }) in &came.facts {
+    for (name, EntryValue { value, stamp }) in &came.facts {
         let (our, their) = (ours.entries.get(name), value.as_ref());
         // What is older than the version seen last was no change since.
         let is_new = last.is_none_or(|last| *stamp > last.stamp(name) || came.base.is_some());

@@ -32,7 +32,7 @@ const MAX_SEALED: usize = 4 * MAX_CONTEXT;
 
 /// Whether a task can be worked on, as it was worked out when something about it last changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct Readiness {
     /// A blocker of its own, or one that an ancestor passes on, holds it back.
     pub blocked: bool,
     /// It holds its children back.
@@ -103,7 +103,7 @@ pub struct Task {
     /// The newest fencing token that was given out for it.
     pub claim_token: i64,
     /// Worked out, never given.
-    pub standing: Standing,
+    pub standing: Readiness,
     /// Every other field, as given.
     pub extra: Map<String, Value>,
     /// When its fields and what hangs on it changed: what merges versions of it.
@@ -233,8 +233,8 @@ impl Task {
         put("parent", json!(self.parent_id));
         put("estimated_minutes", json!(self.estimated_minutes));
         put("estimated_duration", json!(self.estimated_minutes));
-        put("agent_context", json!(sealed::shown(&self.agent_context)));
-        put("handoff_instructions", json!(sealed::shown(&self.handoff_instructions)));
+        put("agent_context", json!(sealed::redacted_view(&self.agent_context)));
+        put("handoff_instructions", json!(sealed::redacted_view(&self.handoff_instructions)));
         put("previous_agent", json!(self.previous_agent));
         put("attempts", json!(Some(self.attempts).filter(|n| *n > 0)));
         put("pending_message", json!(self.pending_type));

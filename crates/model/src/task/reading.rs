@@ -13,18 +13,18 @@ use crate::time::{Millis, parse_rfc3339};
 
 /// The value of an entry in a line, if it is there, and its time.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Fact {
+pub(super) struct EntryValue {
     pub(super) value: Option<Value>,
     pub(super) stamp: Stamp,
 }
 
 /// What a line says. An entry of which it says nothing stays as it is.
 #[derive(Debug, Default)]
-pub(super) struct Reading {
+pub(super) struct LineContent {
     /// Its entries, as they stand.
     pub(super) entries: Map<String, Value>,
     /// What it says about them.
-    pub(super) facts: BTreeMap<String, Fact>,
+    pub(super) facts: BTreeMap<String, EntryValue>,
     /// The time of its other entries; none where it is compared with a version.
     pub(super) floor: Option<Millis>,
     /// The entries of the version that it was made from, where that is known.
@@ -42,7 +42,7 @@ pub(super) enum Ancestor {
     Given,
 }
 
-impl Reading {
+impl LineContent {
     /// Of a line that was made from a version.
     fn from(base: &Version<'_>, line: &Version<'_>) -> Self {
         Self { entries: line.entries.clone(), base: Some(base.entries.clone()), ..Self::default() }
@@ -60,23 +60,23 @@ impl Reading {
     }
 
     /// A comment that a line lacks was not there yet when the line was made: nothing takes comments away.
-    fn say(&mut self, name: &str, value: Option<&Value>, is_seen: bool, at: Millis) {
+    fn insert(&mut self, name: &str, value: Option<&Value>, is_seen: bool, at: Millis) {
         if value.is_none() && entry::is_comment(name) {
             return;
         }
-        let fact = Fact { value: value.cloned(), stamp: Stamp { is_seen, at } };
+        let fact = EntryValue { value: value.cloned(), stamp: Stamp { is_seen, at } };
         self.facts.insert(name.to_owned(), fact);
     }
 
     /// Another instant of closing is another closing, also where the status and the reason were the same at an earlier one.
     fn say_closed_again(&mut self) {
         let stamp = match self.facts.get("closed_at") {
-            Some(Fact { value: Some(_), stamp }) => *stamp,
+            Some(EntryValue { value: Some(_), stamp }) => *stamp,
             _ => return,
         };
         let status = self.entries.get("status").filter(|status| *status == "closed").cloned();
         if let (Some(status), false) = (status, self.facts.contains_key("status")) {
-            self.facts.insert("status".to_owned(), Fact { value: Some(status), stamp });
+            self.facts.insert("status".to_owned(), EntryValue { value: Some(status), stamp });
         }
     }
 
@@ -84,13 +84,13 @@ impl Reading {
     fn say_gone(&mut self, line: &Version<'_>) {
         let clocks = &line.record.task.clocks.entries;
         for (name, at) in clocks.iter().filter(|(name, _)| !line.entries.contains_key(*name)) {
-            self.say(name, None, true, *at);
+            self.insert(name, None, true, *at);
         }
     }
 }
 
 /// Reads a line. `known`: earlier versions of it, oldest first.
-pub(super) fn reading(known: &[Version<'_>], ancestor: Ancestor, ours: &State, line: &Record) -> Reading {
+pub(super) fn reading(known: &[Version<'_>], ancestor: Ancestor, ours: &State, line: &Record) -> LineContent {
     let line = Version::of(line);
     let is_own = line.record.stamp == Some(line.at());
     if let (Ancestor::Given, Some(base), false) = (ancestor, known.last(), is_own)
@@ -261,8 +261,8 @@ fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b V
 ///
 /// Where its time has not moved it may as well be what another clone wrote, whose change happens to have the same time as the one
 /// here: it is no later than its clocks say for an entry that the ledger has changed since.
-fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> Reading {
-    let mut reading = Reading::from(base, line);
+fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
+    let mut reading = LineContent::from(base, line);
     let has_moved = line.at() != base.at();
     // Made from this version or an earlier one that is not known any more: what it lacks may have come later, and what was there
     // before may have been changed later.
@@ -279,11 +279,11 @@ fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version
         // The line's own, or those that its writer has dropped.
         let stamp = base.record.task.clocks.of(name);
         if !has_moved && stamp.is_seen && ours.entries.get(name) != base.entries.get(name) {
-            reading.say(name, value, true, stamp.at);
+            reading.insert(name, value, true, stamp.at);
             continue;
         }
         let before = base.made_at().max(stamp.at);
-        reading.say(name, value, true, line.at().max(before.saturating_add(1)));
+        reading.insert(name, value, true, line.at().max(before.saturating_add(1)));
     }
     reading.say_closed_again();
     reading
@@ -291,8 +291,8 @@ fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version
 
 /// A line of another tool that was made from this version: whatever its clock says, it is later. What its clocks name as changed since
 /// was changed by Baton.
-fn grown(base: &Version<'_>, line: &Version<'_>) -> Reading {
-    let mut reading = Reading::from(base, line);
+fn grown(base: &Version<'_>, line: &Version<'_>) -> LineContent {
+    let mut reading = LineContent::from(base, line);
     let has_moved = line.at() != base.at();
     let written_at = line.record.stamp.unwrap_or(i64::MIN);
     for name in line.differing(base) {
@@ -304,28 +304,29 @@ fn grown(base: &Version<'_>, line: &Version<'_>) -> Reading {
         if line.record.stamp.is_some() && (own.is_seen || was.is_seen) && own != was {
             // Where it is the older one, the line was brought back from before the other.
             if own > was {
-                reading.say(name, value, true, own.at);
+                reading.insert(name, value, true, own.at);
             }
             continue;
         }
         let before = base.made_at().max(was.at).max(written_at);
-        reading.say(name, value, true, line.at().max(before.saturating_add(1)));
+        reading.insert(name, value, true, line.at().max(before.saturating_add(1)));
     }
     reading.say_closed_again();
     reading
 }
 
 /// A line whose clocks are its own. What it has from the beginning says nothing where the ledger knows that as an old value.
-fn dated(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> Reading {
+fn dated(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
     let clocks = clocks_of(line.record);
     let floor = Some(clocks.floor);
-    let mut reading = Reading { entries: line.entries.clone(), floor, is_whole: true, ..Reading::default() };
+    let mut reading =
+        LineContent { entries: line.entries.clone(), floor, is_whole: true, ..LineContent::default() };
     for (name, value) in &line.entries {
         let stamp = clocks.of(name);
         let differs = !known.is_empty() && ours.entries.get(name) != Some(value);
         let is_old = known.iter().any(|version| version.entries.get(name) == Some(value));
         if stamp.is_seen || !differs || !is_old {
-            reading.say(name, Some(value), stamp.is_seen || differs, stamp.at);
+            reading.insert(name, Some(value), stamp.is_seen || differs, stamp.at);
         }
     }
     reading.say_gone(line);
@@ -333,8 +334,8 @@ fn dated(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> Reading {
 }
 
 /// A line whose clocks are those of a version that was never here, written at this time: another tool has changed it since.
-fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: Millis) -> Reading {
-    let mut reading = Reading { entries: line.entries.clone(), ..Reading::default() };
+fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: Millis) -> LineContent {
+    let mut reading = LineContent { entries: line.entries.clone(), ..LineContent::default() };
     let edited_at = line.at().max(written_at.saturating_add(1));
     for (name, value) in &line.entries {
         let is_old = known.iter().any(|version| version.entries.get(name) == Some(value));
@@ -344,7 +345,7 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
         if ours.entries.get(name) != Some(value) && (!is_old || is_set_again) {
             // Another value under the time of ours was put there after it.
             let is_changed_there = stamp.is_seen && stamp != our;
-            reading.say(name, Some(value), true, if is_changed_there { stamp.at } else { edited_at });
+            reading.insert(name, Some(value), true, if is_changed_there { stamp.at } else { edited_at });
         }
     }
     reading.say_closed_again();
@@ -354,14 +355,15 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
 
 /// A line of which nothing is known but its own time. What it lacks, it may never have had. Nothing is older than the creation, so
 /// another value than that of the creation is newer.
-fn undated(ours: &State, line: &Version<'_>) -> Reading {
+fn undated(ours: &State, line: &Version<'_>) -> LineContent {
     let at = line.made_at();
-    let mut reading = Reading { entries: line.entries.clone(), floor: Some(at), ..Reading::default() };
+    let mut reading =
+        LineContent { entries: line.entries.clone(), floor: Some(at), ..LineContent::default() };
     let created_at = line.record.task.created_at;
     let is_behind = line.until() < created_at && ours.clocks.floor <= created_at;
     for (name, value) in &line.entries {
         let is_first = !ours.clocks.of(name).is_seen && ours.entries.get(name) != Some(value);
-        reading.say(name, Some(value), is_behind && is_first, at);
+        reading.insert(name, Some(value), is_behind && is_first, at);
     }
     reading
 }

@@ -35,22 +35,22 @@ pub struct Record {
 
 /// What is wrong with a record: the path of the field, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bad {
+pub struct RecordError {
     /// Such as `dependencies[2].type`.
     pub path: String,
     /// One clause.
     pub what: String,
 }
 
-fn bad<T>(path: impl Into<String>, what: &str) -> Result<T, Bad> {
-    Err(Bad { path: path.into(), what: what.to_owned() })
+fn bad<T>(path: impl Into<String>, what: &str) -> Result<T, RecordError> {
+    Err(RecordError { path: path.into(), what: what.to_owned() })
 }
 
 /// Takes fields out of an object, each with the type it must have.
 struct Fields(Map<String, Value>);
 
 impl Fields {
-    fn text(&mut self, key: &str) -> Result<Option<String>, Bad> {
+    fn text(&mut self, key: &str) -> Result<Option<String>, RecordError> {
         match self.0.shift_remove(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) if text.contains('\0') => {
@@ -61,7 +61,7 @@ impl Fields {
         }
     }
 
-    fn int(&mut self, key: &str) -> Result<Option<i64>, Bad> {
+    fn int(&mut self, key: &str) -> Result<Option<i64>, RecordError> {
         match self.0.shift_remove(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Number(number)) if number.is_i64() => Ok(number.as_i64()),
@@ -69,7 +69,7 @@ impl Fields {
         }
     }
 
-    fn time(&mut self, key: &str) -> Result<Option<i64>, Bad> {
+    fn time(&mut self, key: &str) -> Result<Option<i64>, RecordError> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match parse_nearest(&text) {
             Some(at) => Ok(Some(at)),
@@ -77,7 +77,7 @@ impl Fields {
         }
     }
 
-    fn texts(&mut self, key: &str) -> Result<Vec<String>, Bad> {
+    fn texts(&mut self, key: &str) -> Result<Vec<String>, RecordError> {
         match self.0.shift_remove(key) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(items)) => items
@@ -92,7 +92,7 @@ impl Fields {
         }
     }
 
-    fn objects(&mut self, key: &str) -> Result<Vec<Map<String, Value>>, Bad> {
+    fn objects(&mut self, key: &str) -> Result<Vec<Map<String, Value>>, RecordError> {
         match self.0.shift_remove(key) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(items)) => items
@@ -107,7 +107,7 @@ impl Fields {
         }
     }
 
-    fn object(&mut self, key: &str) -> Result<Map<String, Value>, Bad> {
+    fn object(&mut self, key: &str) -> Result<Map<String, Value>, RecordError> {
         match self.0.shift_remove(key) {
             None | Some(Value::Null) => Ok(Map::new()),
             Some(Value::Object(fields)) => Ok(fields),
@@ -117,7 +117,7 @@ impl Fields {
 }
 
 /// Reads a record. A priority that is missing means 0, as other trackers have it.
-pub fn read(object: &Map<String, Value>) -> Result<Record, Bad> {
+pub fn read(object: &Map<String, Value>) -> Result<Record, RecordError> {
     let mut fields = Fields(object.clone());
     let Some(task_id) = fields.text("id")? else { return bad("id", "is missing") };
     if super::check_id(&task_id).is_err() {
@@ -162,7 +162,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Record, Bad> {
     Ok(Record { task, dependencies, comments, stamp, coverage: Coverage::of(object) })
 }
 
-fn check_dependency(at: usize, dependency: &Map<String, Value>) -> Result<(), Bad> {
+fn check_dependency(at: usize, dependency: &Map<String, Value>) -> Result<(), RecordError> {
     let text = |key: &str| dependency.get(key).and_then(Value::as_str).filter(|text| !text.contains('\0'));
     if text("depends_on_id").is_none_or(str::is_empty) {
         return bad(format!("dependencies[{at}].depends_on_id"), "is missing or not a text");
@@ -191,7 +191,7 @@ pub fn target_of(dependency: &Map<String, Value>) -> &str {
 }
 
 /// Our own fields: from `metadata`, else from the top.
-fn own_fields(fields: &mut Fields) -> Result<(Task, Option<Millis>), Bad> {
+fn own_fields(fields: &mut Fields) -> Result<(Task, Option<Millis>), RecordError> {
     let mut own = Task {
         agent_role: fields.text("agent_role")?,
         agent_context: fields.object("agent_context")?,
@@ -206,7 +206,7 @@ fn own_fields(fields: &mut Fields) -> Result<(Task, Option<Millis>), Bad> {
 }
 
 /// What our own keys of the metadata say; a metadata that held nothing else is gone with them.
-fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<Option<Millis>, Bad> {
+fn own_metadata(fields: &mut Fields, own: &mut Task) -> Result<Option<Millis>, RecordError> {
     if fields.0.get("metadata").is_some_and(Value::is_null) {
         fields.0.shift_remove("metadata");
     }
@@ -252,9 +252,9 @@ fn own_clocks(inner: &mut Map<String, Value>, own: &mut Task) -> Option<Millis> 
 }
 
 /// Reads our own object and returns what of it is unknown.
-fn own_object(inner: Map<String, Value>, own: &mut Task) -> Result<Map<String, Value>, Bad> {
+fn own_object(inner: Map<String, Value>, own: &mut Task) -> Result<Map<String, Value>, RecordError> {
     let mut inner = Fields(inner);
-    let path = |bad: Bad| Bad { path: format!("metadata.{OWN}.{}", bad.path), ..bad };
+    let path = |bad: RecordError| RecordError { path: format!("metadata.{OWN}.{}", bad.path), ..bad };
     // What stands at the top is what an older line says, where this one does not.
     for (name, slot) in
         [("agent_context", &mut own.agent_context), ("handoff_instructions", &mut own.handoff_instructions)]

@@ -68,7 +68,7 @@ pub fn check_reader(task: &Task, identity: &str) -> Result<(), Refusal> {
 }
 
 /// A context as shown to a caller that cannot decrypt it: its readers, and the plain fields beside the encrypted text.
-pub fn shown(context: &Map<String, Value>) -> Map<String, Value> {
+pub fn redacted_view(context: &Map<String, Value>) -> Map<String, Value> {
     if text(context).is_none() {
         return context.clone();
     }
@@ -122,10 +122,10 @@ mod tests {
     fn what_stands_beside_is_shown_and_goes_along() {
         let mut context = sealed(&["Ann"]);
         context.insert("failure".into(), json!("boom"));
-        assert_eq!(json!(shown(&context)), json!({ "sealed_for": ["Ann"], "failure": "boom" }));
+        assert_eq!(json!(redacted_view(&context)), json!({ "sealed_for": ["Ann"], "failure": "boom" }));
         let whole = opened(&context, r#"{"work_completed": "x"}"#).expect("an object");
         assert_eq!(json!(whole), json!({ "work_completed": "x", "failure": "boom" }));
         assert_eq!(opened(&context, "[1]").map_err(|no| no.code), Err("sealed_damaged"));
-        assert_eq!(shown(&sealed_like()), sealed_like());
+        assert_eq!(redacted_view(&sealed_like()), sealed_like());
     }
 }

@@ -53,7 +53,7 @@ pub fn check_status(status: &str) -> Result<(), Refusal> {
     if STATUSES.contains(&status) {
         return Ok(());
     }
-    let near = crate::near::near(status, STATUSES);
+    let near = crate::suggest::near(status, STATUSES);
     let hint = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
     Err(invalid(
         format!("`{}` is not a status", visible(status)),
@@ -115,7 +115,7 @@ pub fn check_dependency(kind: &str) -> Result<(), Refusal> {
 /// name that says no role; the register of agents knows better where there is one.
 pub fn role_of_agent(name: &str) -> Option<&'static str> {
     let role = name.split_once("-specialist").map_or(name, |(role, _)| role);
-    super::closing::Stage::of(Some(role)).map(super::closing::Stage::role)
+    super::closing::IncrementStage::of(Some(role)).map(super::closing::IncrementStage::role)
 }
 
 /// Whether the reason for closing says that it failed.

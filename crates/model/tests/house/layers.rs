@@ -81,7 +81,7 @@ const ENGINES: &[(&str, &[&str])] = &[
 const BUT_FOR: &[(&str, &str, &str)] = &[
     // The PostgreSQL client asks its TLS for a stream with the traits of `tokio`, and a runtime to wait on.
     ("store", "tokio", "crates/store/src/engine/pg/tls.rs"),
-    ("store", "tokio", "crates/store/src/engine/pg/line.rs"),
+    ("store", "tokio", "crates/store/src/engine/pg/pipeline.rs"),
 ];
 
 fn layer(krate: &str) -> Option<&'static Layer> {
@@ -244,7 +244,7 @@ mod tests {
     fn only_what_the_client_of_a_server_asks_for_is_asynchronous() {
         let text = "use tokio::io::AsyncRead;";
         check("crates/store/src/engine/pg/tls.rs", text, &[]);
-        check("crates/store/src/engine/pg/line.rs", text, &[]);
+        check("crates/store/src/engine/pg/pipeline.rs", text, &[]);
         check("crates/store/src/engine/pg/mod.rs", text, &["tokio::io::AsyncRead"]);
     }
 

@@ -6,6 +6,7 @@
 mod exempt;
 mod hygiene;
 mod layers;
+mod names;
 mod repository;
 mod size;
 mod source;
@@ -33,6 +34,11 @@ fn files_are_short() {
 #[test]
 fn functions_are_short() {
     over_sources(size::functions);
+}
+
+#[test]
+fn names_are_nouns_of_the_trade() {
+    over_sources(names::names);
 }
 
 #[test]

@@ -7,9 +7,9 @@ mod show;
 
 pub use baton_model::agent::{Profile, State};
 use baton_model::id::visible;
-use baton_model::near::near;
 use baton_model::refusal::{Kind, Refusal};
 pub use baton_model::role::{RoleOrigins, RoleRow};
+use baton_model::suggest::near;
 use baton_store::{Failure, Tx, agent, session};
 pub use list::{List, ListInput, ListOutput, Row};
 pub use register::{Register, RegisterInput, RegisterOutput, Warning, WarningKind};

@@ -35,7 +35,7 @@ pub(super) fn read(
     since: Millis,
 ) -> Result<Records, Failure> {
     let mut records = Vec::new();
-    for session in session::begun(tx, project_id, since)? {
+    for session in session::started_since(tx, project_id, since)? {
         let deltas = delta::of_session(tx, project_id, &session.session_id)?;
         records.push(record(env, session, &deltas));
     }

@@ -15,7 +15,7 @@ use super::steps::Plan;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
-use crate::session::tell;
+use crate::session::send_signal;
 
 /// Who accepted a hand-off. A name is one agent; an unnamed one is its process and session.
 pub(crate) struct Acceptor {
@@ -168,7 +168,7 @@ pub(super) fn keep_late(
 }
 
 /// Writes down who ended a hand-off, and tells its holder, with the reason.
-pub(crate) fn ended(
+pub(crate) fn record_end(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     (was, after): (State, &mut Handoff),
@@ -200,5 +200,5 @@ pub(crate) fn ended(
         forced.or(why).unwrap_or_else(|| "no reason was given".to_owned()),
         after.handoff_id,
     );
-    tell(tx, env, (&after.to_project_id, by, &holder.identity), (&subject, &text))
+    send_signal(tx, env, (&after.to_project_id, by, &holder.identity), (&subject, &text))
 }

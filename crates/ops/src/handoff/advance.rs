@@ -157,7 +157,7 @@ fn moved(
         handoff.plan = Plan { accepted_as, accepted_place, ..Plan::of(&handoff) }.to_text();
     } else {
         let why = input.result.as_deref();
-        acceptor::ended(tx, env, (was, &mut handoff), identity, (why, forced))?;
+        acceptor::record_end(tx, env, (was, &mut handoff), identity, (why, forced))?;
     }
     record(tx, env, &handoff, identity)?;
     happened(tx, env, &mut handoff, event)?;

@@ -371,14 +371,14 @@ fn default_key(handoff_id: &str) -> String {
 
 /// What is kept for a retry; how it stands is read anew.
 #[derive(Deserialize)]
-struct Earlier {
+struct EarlierHandoff {
     handoff_id: String,
     #[serde(default)]
     warnings: Vec<Warning>,
 }
 
 /// The same request again: the same hand-off, as it stands now.
-fn again(tx: &mut Tx<'_>, earlier: Earlier) -> Result<Progress, Failure> {
+fn again(tx: &mut Tx<'_>, earlier: EarlierHandoff) -> Result<Progress, Failure> {
     let handoff = by_id(tx, &Grant::default(), &earlier.handoff_id)?;
     let steps = handoff_step::of(tx, &handoff.handoff_id)?;
     Ok(progress(&handoff, &steps, earlier.warnings))

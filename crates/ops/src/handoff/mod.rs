@@ -33,7 +33,7 @@ pub use preview::{Preview, PreviewedMemory, PreviewedSession, PreviewedTask};
 pub use publish::{Publish, PublishInput, PublishOutput, PublishPreview, PublishedIssue};
 pub use retry::{Retry, RetryInput};
 pub use row::{MemoryRef, Progress, Row, SeededSession};
-pub use show::{BatonRow, Show, ShowInput, ShowOutput, Shown};
+pub use show::{BatonRow, HandoffOrBaton, Show, ShowInput, ShowOutput};
 pub use tracker::{TrackerEvent, TrackerEventInput, TrackerEventOutput};
 
 /// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.

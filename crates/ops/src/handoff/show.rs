@@ -33,7 +33,7 @@ pub struct ShowOutput {
     pub project_id: String,
     /// The hand-off.
     #[serde(flatten)]
-    pub handoff: Shown,
+    pub handoff: HandoffOrBaton,
     /// The hand-off packet.
     pub packet: Option<String>,
     /// The note that came with it.
@@ -43,7 +43,7 @@ pub struct ShowOutput {
 /// What an id of `handoff_show` names.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Shown {
+pub enum HandoffOrBaton {
     /// A baton, in the words of a hand-off.
     Baton(Box<BatonRow>),
     /// A hand-off.
@@ -89,7 +89,7 @@ impl Operation for Show {
         let Cx { store, env } = cx;
         store.read(|tx| match by_id(tx, &env.caller.grant, &input.id) {
             Err(Failure::Refused(refusal)) if refusal.kind == refusal::Kind::NotFound => {
-                match here.as_deref().map(|project| left(tx, env, project, &input.id)).transpose()? {
+                match here.as_deref().map(|project| find_baton(tx, env, project, &input.id)).transpose()? {
                     Some(Some(found)) => Ok(found),
                     _ => Err(refusal.into()),
                 }
@@ -106,7 +106,7 @@ impl Operation for Show {
                 let project_id = handoff.to_project_id.clone();
                 Ok(ShowOutput {
                     project_id,
-                    handoff: Shown::Handoff(Box::new(Row::of(&handoff, &steps))),
+                    handoff: HandoffOrBaton::Handoff(Box::new(Row::of(&handoff, &steps))),
                     packet,
                     note,
                 })
@@ -116,7 +116,12 @@ impl Operation for Show {
 }
 
 /// The baton of this id or unique prefix, in the words of a hand-off.
-fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Option<ShowOutput>, Failure> {
+fn find_baton(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    id: &str,
+) -> Result<Option<ShowOutput>, Failure> {
     resolve::require_project(tx, project_id)?;
     let found = match baton::get(tx, project_id, id)? {
         Some(found) => Some(found),
@@ -140,7 +145,7 @@ fn left(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, id: &str) -> Result<Op
     let holder = holder.map(|holder| holder.identity);
     Ok(Some(ShowOutput {
         project_id: project_id.to_owned(),
-        handoff: Shown::Baton(Box::new(described(found, state, holder))),
+        handoff: HandoffOrBaton::Baton(Box::new(described(found, state, holder))),
         packet,
         note: None,
     }))

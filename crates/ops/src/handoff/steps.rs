@@ -71,7 +71,7 @@ impl Plan {
 }
 
 /// How a step in the ledger ended.
-pub(crate) enum Came {
+pub(crate) enum StepResult {
     /// Done, with what undoing needs.
     Done(Option<Value>),
     /// Not yet, for this reason.
@@ -156,7 +156,7 @@ pub(crate) fn local(
     handoff: &mut Handoff,
     step: &Step,
     steps: &[Step],
-) -> Result<Came, Failure> {
+) -> Result<StepResult, Failure> {
     let done = |kind| steps.iter().rev().find(|s| s.kind == kind).and_then(|s| s.result.clone());
     match step.kind {
         Kind::Task => make_task(tx, env, handoff),
@@ -167,22 +167,22 @@ pub(crate) fn local(
             handoff.last_error = None;
             handoff.updated_at = env.now;
             record(tx, env, handoff, &handoff.from_identity.clone())?;
-            Ok(Came::Done(None))
+            Ok(StepResult::Done(None))
         }
         Kind::UndoSession => unseed(tx, env, handoff, done(Kind::Session)),
         Kind::UndoMemory => withdraw(tx, env, handoff),
         Kind::Closed => closed(tx, env, handoff),
         Kind::UndoTask | Kind::Report | Kind::Publish | Kind::Double => {
             close_row(tx, env, handoff)?;
-            Ok(Came::Done(None))
+            Ok(StepResult::Done(None))
         }
         // The task is the ledger's own: what was said and changed stands there.
-        Kind::Comment | Kind::Edit => Ok(Came::Done(None)),
+        Kind::Comment | Kind::Edit => Ok(StepResult::Done(None)),
     }
 }
 
 /// The receiver has closed the task: that completes the hand-off.
-fn closed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<Came, Failure> {
+fn closed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<StepResult, Failure> {
     let row = match &handoff.task_id {
         Some(id) => task::get(tx, &handoff.to_project_id, id)?.filter(|row| !row.is_open()),
         None => None,
@@ -195,7 +195,7 @@ fn closed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<C
         let by = row.assignee.filter(|name| baton_model::id::check_identity(name).is_ok());
         record(tx, env, handoff, &by.unwrap_or_else(|| baton_model::id::BOT.to_owned()))?;
     }
-    Ok(Came::Done(None))
+    Ok(StepResult::Done(None))
 }
 
 /// The task row that a hand-off's task has in the receiver's ledger, whichever tracker it lives in.
@@ -228,7 +228,7 @@ pub(crate) fn task_of(handoff: &Handoff) -> Task {
     }
 }
 
-fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<Came, Failure> {
+fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<StepResult, Failure> {
     if let Some(id) = &handoff.task_id
         && let Some(mut known) = task::get(tx, &handoff.to_project_id, id)?
     {
@@ -236,13 +236,13 @@ fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Resul
         known.set_status("open", env.now);
         known.updated_at = env.now;
         change_quietly(tx, &before, &known)?;
-        return Ok(Came::Done(None));
+        return Ok(StepResult::Done(None));
     }
     let author =
         Author { project_id: &handoff.to_project_id, identity: &handoff.from_identity, session: None };
     let made = add_task(tx, env, &author, task_of(handoff))?;
     handoff.task_id = Some(made.task_id);
-    Ok(Came::Done(None))
+    Ok(StepResult::Done(None))
 }
 
 /// Closes the row of the task, if it is still open.
@@ -272,7 +272,9 @@ pub(crate) fn note_text(handoff: &Handoff) -> String {
     if let Ok(packet) = Sealed::parse(handoff.packet.clone()) {
         lines.push(format!("Where it stands: {}", packet.view().summary));
         let texts = serde_json::to_value(&packet.view().constraints).unwrap_or_default();
-        lines.extend(texts.as_array().into_iter().flatten().map(|c| format!("Constraint: {}", said(c))));
+        lines.extend(
+            texts.as_array().into_iter().flatten().map(|c| format!("Constraint: {}", status_text(c))),
+        );
     }
     if let Some(id) = &handoff.task_id {
         let page = handoff.task_url().map(|url| format!(" ({url})")).unwrap_or_default();
@@ -291,7 +293,7 @@ pub(crate) fn note_text(handoff: &Handoff) -> String {
     text
 }
 
-fn said(value: &Value) -> String {
+fn status_text(value: &Value) -> String {
     let text = value.as_str().or_else(|| value["text"].as_str());
     text.map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -305,7 +307,7 @@ pub(crate) fn note_tags(plan: &Plan) -> Vec<String> {
     tags
 }
 
-fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<Came, Failure> {
+fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<StepResult, Failure> {
     let memory_id = handoff.memory_id.get_or_insert_with(|| env.id()).clone();
     let note = Memory {
         project_id: handoff.to_project_id.clone(),
@@ -328,10 +330,10 @@ fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result
         "memory_id": note.memory_id, "handoff_id": handoff.handoff_id });
     let delta = append_json(tx, env, &author, Delta::Remember, &body)?;
     crate::memory::indexed(tx, env, &note, delta.seq)?;
-    Ok(Came::Done(None))
+    Ok(StepResult::Done(None))
 }
 
-fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<Came, Failure> {
+fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<StepResult, Failure> {
     if let Some(id) = &handoff.memory_id {
         let why = format!("the hand-off is {}", handoff.state.as_str());
         let project = handoff.to_project_id.as_str();
@@ -340,5 +342,5 @@ fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<Cam
             crate::memory::dropped(tx, env, project, id, seq)?;
         }
     }
-    Ok(Came::Done(None))
+    Ok(StepResult::Done(None))
 }

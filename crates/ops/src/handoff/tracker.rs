@@ -21,7 +21,7 @@ use crate::task::{change_quietly, insert as insert_task};
 const MAX_COMMENT: usize = 65_000;
 
 /// Applies the result of a step's successful call to the transfer and the task's row.
-pub(crate) fn came(
+pub(crate) fn record_success(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &mut Handoff,
@@ -128,7 +128,7 @@ fn end(
     let was = known.state;
     let mut after = Handoff { state, result, updated_at: env.now, ..known };
     let why = after.result.clone();
-    acceptor::ended(tx, env, (was, &mut after), by, (why.as_deref(), None))?;
+    acceptor::record_end(tx, env, (was, &mut after), by, (why.as_deref(), None))?;
     record(tx, env, &after, by)?;
     happened(tx, env, &mut after, event)?;
     close_row(tx, env, &after)?;

@@ -44,7 +44,7 @@ impl ExportOutput {
 }
 
 /// Refuses a ledger whose chain is broken.
-fn whole(project_id: &str, walk: &chain::ChainVerifier) -> Result<(), Refusal> {
+fn check_complete(project_id: &str, walk: &chain::ChainVerifier) -> Result<(), Refusal> {
     let faults = walk.faults();
     let Some(first) = walk.broken.first() else { return Ok(()) };
     let what = format!("the ledger of {project_id} is damaged at delta {}: {}", first.seq, first.what);
@@ -67,7 +67,7 @@ impl Operation for Export {
         let rows = cx.store.snapshot(|tx| {
             resolve::require_project(tx, &project_id)?;
             if !input.unverified {
-                whole(&project_id, &chain::walk(tx, &project_id)?)?;
+                check_complete(&project_id, &chain::walk(tx, &project_id)?)?;
             }
             Ok(dump::read(tx, &project_id)?)
         })?;

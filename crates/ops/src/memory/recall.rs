@@ -56,7 +56,7 @@ pub(super) fn recall(
     if words.is_empty() {
         return newest(tx, projects);
     }
-    let (method, why, second) = beside(tx, env, kept, (projects, query))?;
+    let (method, why, second) = add_index_hits(tx, env, kept, (projects, query))?;
     let text = by_words(tx, projects, &words)?;
     let fused = fuse(&[text, second]);
     let most = CANDIDATES * projects.len();
@@ -83,7 +83,7 @@ fn by_words(tx: &mut Tx<'_>, projects: &[String], words: &[String]) -> Result<Ra
 }
 
 /// The ranking beside the words: of the index outside where there is one, else of the vectors in the ledger.
-fn beside(
+fn add_index_hits(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     kept: Option<&MatrixCache>,

@@ -3,8 +3,8 @@
 use baton_model::handoff_message::{self, Envelope, Kind as HandoffKind, Urgency};
 use baton_model::id::{check_project, is_bot};
 use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_life};
-use baton_model::near::near;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::suggest::near;
 use baton_model::time::{Millis, TEN_YEARS, rfc3339, seconds_within, within};
 use baton_store::{Failure, Tx, project};
 use schemars::JsonSchema;
@@ -197,7 +197,7 @@ pub(super) fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, 
 /// Everything that can be said about the message before the ledger is written.
 fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let kind = mail_type(&input.kind)?;
-    let named = input.importance.as_deref().map(Urgency::named).transpose()?;
+    let named = input.importance.as_deref().map(Urgency::parse).transpose()?;
     let from_project = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
     let from = resolve::identity(cx.env.caller, input.identity.as_deref())?;
     let reply = reply::find(cx.store, input, &from_project, &from)?;
@@ -278,7 +278,7 @@ fn text(input: &MailSendInput, kind: &'static str, envelope: &Envelope<'_>) -> R
     let content = Value::Object(handoff_message::complete(handoff, content, envelope));
     handoff_message::check(handoff, &content, envelope)?;
     let subject = content["subject"].as_str().map(str::to_owned);
-    let urgency = content.get("urgency").and_then(Value::as_str).and_then(|word| Urgency::named(word).ok());
+    let urgency = content.get("urgency").and_then(Value::as_str).and_then(|word| Urgency::parse(word).ok());
     Ok((subject, content.to_string(), urgency))
 }
 

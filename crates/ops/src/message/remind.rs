@@ -6,7 +6,7 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Tx, agent, message};
 
 /// The questions of [`remind`].
-pub(crate) fn foresee_reminder(tx: &mut Tx<'_>, project_id: &str, identity: &str, now: Millis) {
+pub(crate) fn prefetch_reminder(tx: &mut Tx<'_>, project_id: &str, identity: &str, now: Millis) {
     drop(message::pending(tx, project_id, identity, now));
     drop(agent::roles(tx, project_id, identity));
 }

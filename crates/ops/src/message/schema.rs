@@ -46,7 +46,7 @@ impl Operation for MailSchema {
 
     fn run(input: MailSchemaInput, _: &mut Cx<'_>) -> Result<MailSchemaOutput, Failure> {
         let kinds = match input.kind.as_deref() {
-            Some(word) => vec![Kind::named(word)?],
+            Some(word) => vec![Kind::parse(word)?],
             None => Kind::ALL.to_vec(),
         };
         let row = |kind: &Kind| SchemaRow { kind: *kind, schema: kind.schema().into() };

@@ -96,7 +96,7 @@ impl Operation for Search {
                 |m: &Message| m.part_of(&identity, &roles).is_some_and(|part| part != Participation::Role);
             let wanted = |m: &Message| (!input.mine || part(m)) && matches(m, &words);
             // One more than is shown, to know whether there are more.
-            look(
+            search_messages(
                 tx,
                 &project_id,
                 wanted,
@@ -112,7 +112,7 @@ impl Operation for Search {
     }
 }
 
-fn look(
+fn search_messages(
     tx: &mut Tx<'_>,
     project_id: &str,
     wanted: impl Fn(&Message) -> bool,

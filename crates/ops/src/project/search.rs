@@ -127,7 +127,7 @@ impl Operation for Search {
                 let wanted = |hit: &Hit| holds(hit, &project_id, &words);
                 let mut hits: Vec<Hit> = std::iter::once(own).filter(wanted).collect();
                 for among in SearchTarget::ALL {
-                    more |= look(tx, (&project_id, among, word), wanted, (&mut hits, limit))?;
+                    more |= search_part(tx, (&project_id, among, word), wanted, (&mut hits, limit))?;
                 }
                 found.extend(hits.into_iter().map(|hit| (project_id.clone(), hit)));
             }
@@ -143,7 +143,7 @@ impl Operation for Search {
 
 /// Looks at what holds the rarest word, newest first, until there are more than are asked for or there is nothing older. Says
 /// whether it gave up before.
-fn look(
+fn search_part(
     tx: &mut Tx<'_>,
     (project_id, among, word): (&str, SearchTarget, &str),
     wanted: impl Fn(&Hit) -> bool,

@@ -63,7 +63,7 @@ pub struct CheckpointOutput {
 }
 
 /// What the transaction came to: an answer, or a late call of a released session whose words were kept as a note.
-enum Came {
+enum CheckpointResult {
     Saved(CheckpointOutput),
     Late(Refusal),
 }
@@ -79,8 +79,8 @@ impl Operation for Checkpoint {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| save(tx, env, &input, &project_id))? {
-            Came::Saved(output) => Ok(output),
-            Came::Late(refusal) => Err(refusal.into()),
+            CheckpointResult::Saved(output) => Ok(output),
+            CheckpointResult::Late(refusal) => Err(refusal.into()),
         }
     }
 }
@@ -114,14 +114,16 @@ fn save(
     env: &mut Env<'_>,
     input: &CheckpointInput,
     project_id: &str,
-) -> Result<Came, Failure> {
+) -> Result<CheckpointResult, Failure> {
     resolve::require(tx, project_id)?;
     let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
     let body = json!({ "summary": input.summary, "state": input.state });
     if !own.is_open() {
         let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": body });
         let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
-        return Ok(Came::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
+        return Ok(CheckpointResult::Late(
+            session_released(&own, env.now).with("kept_delta_id", note.delta_id),
+        ));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));
     let known = state::get(tx, project_id, &own.identity, &key)?;
@@ -154,7 +156,7 @@ fn save(
     own.heartbeat_at = env.now;
     Checkpoint::NAME.clone_into(&mut own.last_verb);
     session::put(tx, &own)?;
-    Ok(Came::Saved(CheckpointOutput {
+    Ok(CheckpointResult::Saved(CheckpointOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
         session_id: own.session_id,

@@ -11,7 +11,7 @@ use baton_store::{Failure, Tx, baton, conversation, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Address, move_baton, tell};
+use super::{Address, move_baton, send_signal};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -22,7 +22,7 @@ pub(crate) const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_
 
 /// How the baton of a conversation stands, for an answer that offers no new one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Standing {
+pub struct BatonStanding {
     /// The baton.
     pub baton_id: String,
     /// Where it stands.
@@ -39,7 +39,7 @@ pub struct Standing {
     pub kept_delta_id: Option<String>,
 }
 
-impl Standing {
+impl BatonStanding {
     /// In a sentence: which baton, and who has it.
     pub(crate) fn sentence(&self) -> String {
         let id = &self.baton_id;
@@ -58,14 +58,14 @@ impl Standing {
 }
 
 /// The newest baton of a conversation.
-pub(crate) struct Earlier {
+pub(crate) struct EarlierBaton {
     pub(crate) baton: Baton,
     pub(crate) state: State,
     pub(crate) origin: Origin,
     holder: Option<Session>,
 }
 
-impl Earlier {
+impl EarlierBaton {
     /// What the rule for arrivals asks.
     pub(crate) fn facts(&self) -> (State, Origin) {
         (self.state, self.origin)
@@ -83,8 +83,8 @@ impl Earlier {
     }
 
     /// As an answer shows it.
-    pub(crate) fn standing(&self) -> Standing {
-        Standing {
+    pub(crate) fn baton_standing(&self) -> BatonStanding {
+        BatonStanding {
             baton_id: self.baton.baton_id.clone(),
             state: self.state,
             holder: self.holder.as_ref().map(|holder| holder.identity.clone()),
@@ -133,11 +133,11 @@ pub(crate) fn join(tx: &mut Tx<'_>, known: &mut Conversation, own: &Session) -> 
 }
 
 /// The newest baton of a conversation, if one was left.
-pub(crate) fn earlier(
+pub(crate) fn earlier_baton(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     known: &Conversation,
-) -> Result<Option<Earlier>, Failure> {
+) -> Result<Option<EarlierBaton>, Failure> {
     let Some(id) = &known.baton_id else { return Ok(None) };
     let Some(baton) = baton::get(tx, &known.project_id, id)? else { return Ok(None) };
     let left_in = session::get(tx, &known.project_id, &baton.session_id)?;
@@ -148,7 +148,7 @@ pub(crate) fn earlier(
         None => None,
     };
     let state = baton.state(holder.as_ref(), env.now, env.limits);
-    Ok(Some(Earlier { baton, state, origin, holder }))
+    Ok(Some(EarlierBaton { baton, state, origin, holder }))
 }
 
 /// Writes down which baton a conversation has from now on, and how far its transcript was read.
@@ -169,7 +169,7 @@ pub(crate) fn keep(
 /// in the conversation up to which they were made.
 pub(crate) fn replacing(
     tx: &mut Tx<'_>,
-    earlier: &Earlier,
+    earlier: &EarlierBaton,
     known: &Conversation,
     later: &Sealed,
 ) -> Result<Sealed, Failure> {
@@ -189,7 +189,7 @@ pub(crate) fn replacing(
 }
 
 /// The earlier baton, which still waits, is not offered any more: its work goes on with the next one.
-pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &Earlier, next: &str) -> Result<(), Failure> {
+pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &EarlierBaton, next: &str) -> Result<(), Failure> {
     move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
 }
 
@@ -198,14 +198,14 @@ pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &Earlier, next: &str) -> Resul
 pub(crate) fn keep_late(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    earlier: &Earlier,
+    earlier: &EarlierBaton,
     packet: &Sealed,
     (by, key): (&str, &str),
-) -> Result<Standing, Failure> {
+) -> Result<BatonStanding, Failure> {
     let project_id = earlier.baton.project_id.clone();
     let once = Request::of_content(&project_id, "conversation", key);
-    if let Some(standing) = once.answered::<Standing>(tx)? {
-        return Ok(Standing { kept_delta_id: standing.kept_delta_id, ..earlier.standing() });
+    if let Some(standing) = once.answered::<BatonStanding>(tx)? {
+        return Ok(BatonStanding { kept_delta_id: standing.kept_delta_id, ..earlier.baton_standing() });
     }
     let left_in = session::get(tx, &project_id, &earlier.baton.session_id)?;
     let author = match &left_in {
@@ -217,7 +217,7 @@ pub(crate) fn keep_late(
         "baton_id": earlier.baton.baton_id, "arrived_from": by, "late_packet": packet.text(),
     });
     let note = append_json(tx, env, &author, Kind::Note, &body)?;
-    let standing = Standing { kept_delta_id: Some(note.delta_id.clone()), ..earlier.standing() };
+    let standing = BatonStanding { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
     if let Some(holder) = &earlier.holder
         && identity_key(&holder.identity) != identity_key(by)
     {
@@ -227,7 +227,7 @@ pub(crate) fn keep_late(
             packet.view().summary,
             note.delta_id
         );
-        tell(tx, env, (&project_id, by, &holder.identity), (&subject, &text))?;
+        send_signal(tx, env, (&project_id, by, &holder.identity), (&subject, &text))?;
     }
     once.keep(tx, env.now, &standing)?;
     Ok(standing)

@@ -86,12 +86,12 @@ impl Operation for End {
                 let by = Releaser {
                     identity: &identity,
                     reason: if forced { ReleaseReason::Operator } else { ReleaseReason::Ended },
-                    why: input.why(),
+                    why: input.reason(),
                     successor: None,
                 };
                 release(tx, env, &mut own, &by)?;
                 if forced {
-                    notify(tx, env, &own, &identity, input.why())?;
+                    notify(tx, env, &own, &identity, input.reason())?;
                 }
                 Ok(Ok(EndOutput {
                     project_id: project_id.clone(),
@@ -114,12 +114,12 @@ fn late(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session, reason: Option<&str>)
 }
 
 impl EndInput {
-    fn why(&self) -> Option<&str> {
+    fn reason(&self) -> Option<&str> {
         self.why.as_deref().or(self.reason.as_deref())
     }
 
     fn end_request(&self) -> EndRequest<'_> {
         let (identity, session) = (self.identity.as_deref(), self.session.as_deref());
-        EndRequest { identity, session, force: self.force, why: self.why() }
+        EndRequest { identity, session, force: self.force, why: self.reason() }
     }
 }

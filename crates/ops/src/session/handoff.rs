@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::reassign::gathered;
+use super::reassign::gather_packet;
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -76,7 +76,7 @@ impl Operation for Handoff {
             match left {
                 Some(wrap) => Ok((of, Sealed::parse(wrap.body)?, true)),
                 None => {
-                    let packet = gathered(tx, &of)?;
+                    let packet = gather_packet(tx, &of)?;
                     Ok((of, packet, false))
                 }
             }

@@ -103,7 +103,7 @@ fn keep_beside(
         if let Some(id) = input.session.as_deref().or(env.caller.session.as_deref()) {
             tx.prefetch(|tx| {
                 drop(session::get(tx, project_id, id));
-                drop(session::kept(tx, project_id, id));
+                drop(session::persisted_heartbeat(tx, project_id, id));
             });
         }
         let own = match input.here {
@@ -114,7 +114,7 @@ fn keep_beside(
             }
         };
         for session in &own {
-            let (kept_at, lease) = session::kept(tx, project_id, &session.session_id)?;
+            let (kept_at, lease) = session::persisted_heartbeat(tx, project_id, &session.session_id)?;
             let promised =
                 Limits { stale_after: env.limits.stale_after.min(session.stale_after), ..env.limits };
             if liveness::is_due(kept_at, env.now, liveness::lag(promised, lease)) {

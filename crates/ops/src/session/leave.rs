@@ -18,7 +18,7 @@ pub(crate) struct Address<'a> {
 }
 
 /// What was left.
-pub(crate) struct Left {
+pub(crate) struct LeaveResult {
     pub(crate) delta_id: String,
     pub(crate) summary: String,
 }
@@ -30,7 +30,7 @@ pub(crate) fn leave(
     own: &Session,
     packet: &Sealed,
     to: &Address<'_>,
-) -> Result<Left, Failure> {
+) -> Result<LeaveResult, Failure> {
     let wrap = append(tx, env, &Author::session(own), Kind::Wrap, packet.text().to_owned())?;
     let summary = one_line(&packet.view().summary);
     let left = Baton {
@@ -57,6 +57,6 @@ pub(crate) fn leave(
         delta_id: wrap.delta_id.clone(),
         summary: summary.clone(),
     };
-    project::wrapped(tx, &own.project_id, &last)?;
-    Ok(Left { delta_id: wrap.delta_id, summary })
+    project::record_wrap(tx, &own.project_id, &last)?;
+    Ok(LeaveResult { delta_id: wrap.delta_id, summary })
 }

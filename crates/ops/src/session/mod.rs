@@ -36,14 +36,14 @@ use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
-pub use conversation::Standing;
+pub use conversation::BatonStanding;
 pub use end::{End, EndInput, EndOutput};
 pub use handoff::{Handoff, HandoffInput, HandoffOutput};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
 pub use history::{History, HistoryInput, HistoryOutput, HistoryRow, LeftBaton};
 pub(crate) use leave::{Address, leave};
-pub(crate) use pickup::{Claiming, claim};
-pub use pickup::{Picked, Pickup, PickupInput};
+pub use pickup::{Pickup, PickupInput, PickupResult};
+pub(crate) use pickup::{PickupRequest, claim};
 pub use pickup_bundle::{Ancestor, Bundle, Context, InProgress, PickedBaton, Recovered};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};
@@ -84,7 +84,7 @@ pub(crate) fn release(
         "successor_session_id": by.successor,
     });
     append_json(tx, env, &Author::session(released), Kind::Release, &body)?;
-    crate::task::let_go(tx, env, released, by.reason, by.successor)
+    crate::task::release_claims(tx, env, released, by.reason, by.successor)
 }
 
 /// Leaves a signal for the holder of a released session: the identity that took over, and why.
@@ -102,11 +102,11 @@ pub(crate) fn notify(
     };
     let subject = format!("{by} {what} your session {}", short(&released.session_id));
     let why = why.unwrap_or("no reason was given");
-    tell(tx, env, (&released.project_id, by, &released.identity), (&subject, why))
+    send_signal(tx, env, (&released.project_id, by, &released.identity), (&subject, why))
 }
 
 /// Leaves a signal inside a project that something has happened to what its receiver works on.
-pub(crate) fn tell(
+pub(crate) fn send_signal(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     (project_id, from, to): (&str, &str, &str),
@@ -128,14 +128,14 @@ pub(crate) fn tell(
 }
 
 /// What registering came to.
-pub(crate) enum Registered {
+pub(crate) enum RegisterResult {
     /// The caller's own open session.
     Same(Session),
     /// A session that is still to be inserted, and the sessions it replaces.
     New(Session, Vec<(Session, ReleaseReason)>),
 }
 
-impl Registered {
+impl RegisterResult {
     /// The identity of the session, as it was first given.
     pub(crate) fn identity(&self) -> String {
         let (Self::Same(session) | Self::New(session, _)) = self;
@@ -143,7 +143,7 @@ impl Registered {
     }
 
     /// The baton that the caller holds already: in its own session, or in one whose process is gone, which it stays with.
-    pub(crate) fn held(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    pub(crate) fn held_baton(&self, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
         let replaced = match self {
             Self::Same(session) => return Ok(session.baton_id.clone()),
             Self::New(_, replaced) => replaced,
@@ -182,7 +182,7 @@ pub(crate) fn register(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     wish: &Registration<'_>,
-) -> Result<Registered, Failure> {
+) -> Result<RegisterResult, Failure> {
     if wish.force.is_none() {
         bearer::require_unreserved(tx, env, wish.project_id, wish.identity)?;
     }
@@ -197,7 +197,7 @@ pub(crate) fn register(
     let host = env.host;
     let is_own = |session: &Session| bearer::is_own(env, session);
     match admit(&open, &applicant, |session| host.process_gone(&session.place), is_own)? {
-        Admission::Same(session) => Ok(Registered::Same(*session)),
+        Admission::Same(session) => Ok(RegisterResult::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();
             let known = session::first_name(tx, wish.project_id, wish.identity)?;
@@ -218,7 +218,7 @@ pub(crate) fn register(
                 opened_by: bearer::token_id(env),
                 stale_after: env.limits.stale_after,
             };
-            Ok(Registered::New(session, replaced))
+            Ok(RegisterResult::New(session, replaced))
         }
     }
 }
@@ -243,7 +243,7 @@ pub(crate) fn again(
         Err(Failure::Refused(no)) if no.code == "identity_conflict" => return Ok(known),
         other => other?,
     };
-    if let Registered::New(_, replaced) = registered
+    if let RegisterResult::New(_, replaced) = registered
         && replaced
             .iter()
             .any(|(old, why)| old.session_id == known.session_id && *why == ReleaseReason::Reconnect)

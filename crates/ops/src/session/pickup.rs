@@ -13,7 +13,7 @@ use super::pickup_again::asked_again;
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::decide;
 use super::pickup_handoff;
-use super::{Registered, Registration, Releaser, again, move_baton, notify, release, replace};
+use super::{RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -60,7 +60,7 @@ pub struct PickupInput {
 
 /// What the transaction decided; kept under the request id. The bundle is built anew for every answer.
 #[derive(Serialize, Deserialize, Clone, Default)]
-pub struct Picked {
+pub struct PickupResult {
     /// The session.
     pub session_id: Option<String>,
     /// The identity that acted.
@@ -119,8 +119,8 @@ impl PickupInput {
         env: &mut Env<'_>,
         request: Option<&Request>,
         (project_id, identity): (&str, &str),
-    ) -> Result<Option<Picked>, Failure> {
-        let Some(mut picked) = request::answered::<Picked>(tx, request)? else { return Ok(None) };
+    ) -> Result<Option<PickupResult>, Failure> {
+        let Some(mut picked) = request::answered::<PickupResult>(tx, request)? else { return Ok(None) };
         picked.replayed = true;
         if let (Some(id), None) = (&picked.session_id, self.session_named(env)) {
             let known = resolve::session_by_id(tx, project_id, id)?;
@@ -141,7 +141,7 @@ impl Operation for Pickup {
     fn run(input: PickupInput, cx: &mut Cx<'_>) -> Result<Bundle, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        if let Some(handoff) = pickup_handoff::meant(cx.store, &input, &project_id)? {
+        if let Some(handoff) = pickup_handoff::find_handoff(cx.store, &input, &project_id)? {
             return pickup_handoff::accept(&input, cx, &handoff, &identity);
         }
         let Cx { store, env } = cx;
@@ -160,16 +160,16 @@ fn preview(
     input: &PickupInput,
     project_id: &str,
     identity: &str,
-) -> Result<Picked, Failure> {
+) -> Result<PickupResult, Failure> {
     if baton_store::project::get(tx, project_id)?.is_none() {
         return Err(resolve::unknown_project(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
+    if let (Some(Claim::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
         return asked_again(tx, own, &decision);
     }
     let recovered = decision.taken_from();
-    Ok(Picked {
+    Ok(PickupResult {
         identity: decision.own.identity(),
         predecessor_session_id: recovered
             .as_ref()
@@ -179,12 +179,12 @@ fn preview(
         recovered_since: decision.found.as_ref().map_or(0, |b| b.seq),
         recovered_session_id: recovered.map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
-        ..Picked::default()
+        ..PickupResult::default()
     })
 }
 
 /// A pickup of exactly one baton, asked for by another verb.
-pub(crate) struct Claiming {
+pub(crate) struct PickupRequest {
     pub(crate) baton_id: String,
     pub(crate) force: bool,
     pub(crate) why: Option<String>,
@@ -196,7 +196,7 @@ pub(crate) fn claim(
     env: &mut Env<'_>,
     project_id: &str,
     identity: &str,
-    wish: Claiming,
+    wish: PickupRequest,
 ) -> Result<String, Failure> {
     let input = PickupInput {
         project: None,
@@ -219,14 +219,14 @@ fn pick(
     input: &PickupInput,
     project_id: &str,
     identity: &str,
-) -> Result<Picked, Failure> {
+) -> Result<PickupResult, Failure> {
     resolve::require(tx, project_id)?;
     let request = input.request(env, project_id, identity)?;
     if let Some(picked) = input.answered(tx, env, request.as_ref(), (project_id, identity))? {
         return Ok(picked);
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(Claim::Again), Registered::Same(own)) = (&decision.claim, &decision.own) {
+    if let (Some(Claim::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
         session::beat(tx, own, Pickup::NAME, env.now)?;
         let mut picked = asked_again(tx, own, &decision)?;
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;
@@ -234,14 +234,14 @@ fn pick(
     }
     let holder = decision.taken_from();
     let (mut own, is_new) = match decision.own {
-        Registered::Same(session) => (session, false),
-        Registered::New(mut session, replaced) => {
+        RegisterResult::Same(session) => (session, false),
+        RegisterResult::New(mut session, replaced) => {
             replace(tx, env, &mut session, replaced, input.why.as_deref())?;
             (session, true)
         }
     };
     let before = holder.clone().or(decision.predecessor.clone());
-    let ousted = Ousted {
+    let ousted = YieldingSessions {
         predecessor: decision.predecessor.as_ref().zip(decision.predecessor_yields),
         claim: decision.claim.as_ref(),
     };
@@ -255,7 +255,7 @@ fn pick(
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
     let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
-    let mut picked = Picked {
+    let mut picked = PickupResult {
         session_id: Some(own.session_id),
         identity: own.identity,
         predecessor_session_id: before.map(|s| s.session_id),
@@ -264,7 +264,7 @@ fn pick(
         recovered_session_id: holder.map(|s| s.session_id),
         recovered_since,
         waiting_for_others: decision.waiting_for_others,
-        ..Picked::default()
+        ..PickupResult::default()
     };
     keep(tx, env, request.as_ref(), project_id, &mut picked)?;
     Ok(picked)
@@ -277,7 +277,7 @@ pub(super) fn keep(
     env: &Env<'_>,
     request: Option<&Request>,
     project_id: &str,
-    picked: &mut Picked,
+    picked: &mut PickupResult,
 ) -> Result<(), Failure> {
     if request.is_none() {
         return Ok(());
@@ -288,7 +288,7 @@ pub(super) fn keep(
 }
 
 /// Who has to yield to a pickup.
-struct Ousted<'a> {
+struct YieldingSessions<'a> {
     predecessor: Option<(&'a Session, ReleaseReason)>,
     claim: Option<&'a Claim>,
 }
@@ -296,7 +296,7 @@ struct Ousted<'a> {
 fn make_way(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    ousted: &Ousted<'_>,
+    ousted: &YieldingSessions<'_>,
     by: &Session,
     why: Option<&str>,
 ) -> Result<(), Failure> {

@@ -4,14 +4,18 @@ use baton_model::delta::Kind;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, delta, session};
 
-use super::pickup::Picked;
+use super::pickup::PickupResult;
 use super::pickup_decide::Decision;
 
 /// The holder asks again: the same answer, found by its pickup delta.
-pub(super) fn asked_again(tx: &mut Tx<'_>, own: &Session, decision: &Decision) -> Result<Picked, Failure> {
+pub(super) fn asked_again(
+    tx: &mut Tx<'_>,
+    own: &Session,
+    decision: &Decision,
+) -> Result<PickupResult, Failure> {
     let held = decision.found.as_ref();
     let from = own.inherited_from.clone();
-    Ok(Picked {
+    Ok(PickupResult {
         session_id: Some(own.session_id.clone()),
         identity: own.identity.clone(),
         recovered_session_id: from.clone().filter(|id| held.is_some_and(|b| b.session_id != *id)),
@@ -20,7 +24,7 @@ pub(super) fn asked_again(tx: &mut Tx<'_>, own: &Session, decision: &Decision) -
         pickup_delta_id: own_pickup(tx, own)?,
         baton_id: own.baton_id.clone(),
         waiting_for_others: decision.waiting_for_others,
-        ..Picked::default()
+        ..PickupResult::default()
     })
 }
 

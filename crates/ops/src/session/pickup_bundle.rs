@@ -14,11 +14,11 @@ use baton_store::session::SourceSession;
 use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
 use serde::{Deserialize, Serialize};
 
-use super::pickup::Picked;
+use super::pickup::PickupResult;
 use super::pickup_transfer::Transfer;
 use super::warning::{BatonWarning, Warning, WarningKind};
 use crate::card::{self, OpenTask};
-use crate::message::{foresee_reminder, remind};
+use crate::message::{prefetch_reminder, remind};
 use crate::op::Env;
 use crate::replay::{self, Replay};
 use crate::resolve;
@@ -192,10 +192,10 @@ pub(super) fn read(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    picked: &Picked,
+    picked: &PickupResult,
     dry_run: bool,
 ) -> Result<Bundle, Failure> {
-    tx.prefetch(|tx| foresee(tx, env, project_id, picked));
+    tx.prefetch(|tx| prefetch_queries(tx, env, project_id, picked));
     let held = match &picked.baton_id {
         Some(id) => baton::get(tx, project_id, id)?.zip(delta::get(tx, project_id, id)?),
         None => None,
@@ -244,7 +244,7 @@ fn messages(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    picked: &Picked,
+    picked: &PickupResult,
     replay: &Replay,
 ) -> Result<Vec<Message>, Failure> {
     let Some(ids) = &picked.messages else {
@@ -264,7 +264,12 @@ fn messages(
 }
 
 /// Of a repeated request: whether what was picked up is held still.
-fn replay_of(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &Picked) -> Result<Replay, Failure> {
+fn replay_of(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    picked: &PickupResult,
+) -> Result<Replay, Failure> {
     match (&picked.session_id, picked.replayed) {
         (Some(id), true) => {
             let held = (id.as_str(), picked.baton_id.as_deref());
@@ -275,7 +280,7 @@ fn replay_of(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &Picked) 
 }
 
 /// The questions that do not depend on each other's answers.
-fn foresee(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &Picked) {
+fn prefetch_queries(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &PickupResult) {
     if let Some(id) = &picked.baton_id {
         drop(baton::get(tx, project_id, id));
         drop(delta::get(tx, project_id, id));
@@ -286,8 +291,8 @@ fn foresee(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &Picked) {
     drop(delta::newest(tx, project_id, env.now - DAY, RECENT));
     drop(message::pending(tx, project_id, &picked.identity, env.now));
     drop(project::get(tx, project_id));
-    card::foresee_reminders(tx, env, project_id);
-    foresee_reminder(tx, project_id, &picked.identity, env.now);
+    card::prefetch_reminders(tx, env, project_id);
+    prefetch_reminder(tx, project_id, &picked.identity, env.now);
     if let Some(from) = &picked.predecessor_session_id {
         drop(session::chain(tx, project_id, from, CHAIN));
     }
@@ -309,7 +314,7 @@ fn focus(wrap: &Delta) -> Vec<String> {
     Sealed::parse(wrap.body.clone()).map(|sealed| sealed.view().focus.clone()).unwrap_or_default()
 }
 
-fn warnings(picked: &Picked) -> Vec<Warning> {
+fn warnings(picked: &PickupResult) -> Vec<Warning> {
     if picked.baton_id.is_some() {
         return Vec::new();
     }
@@ -331,7 +336,7 @@ fn todos(tasks: &[Task], focus: &[String]) -> Vec<OpenTask> {
 }
 
 /// Tasks in progress and the other sessions that have not wrapped.
-fn in_progress(env: &Env<'_>, tasks: &[Task], open: &[Session], picked: &Picked) -> Vec<InProgress> {
+fn in_progress(env: &Env<'_>, tasks: &[Task], open: &[Session], picked: &PickupResult) -> Vec<InProgress> {
     let busy = tasks.iter().filter(|task| task.status == "in_progress");
     let others = open.iter().filter(|s| Some(&s.session_id) != picked.session_id.as_ref());
     let task = |task: &Task| InProgress::Task {
@@ -348,7 +353,7 @@ fn in_progress(env: &Env<'_>, tasks: &[Task], open: &[Session], picked: &Picked)
 }
 
 /// What a holder that never wrapped left since it picked the baton up, marked as recovered.
-fn recovered(tx: &mut Tx<'_>, project_id: &str, picked: &Picked) -> Result<Option<Recovered>, Failure> {
+fn recovered(tx: &mut Tx<'_>, project_id: &str, picked: &PickupResult) -> Result<Option<Recovered>, Failure> {
     let Some(id) = &picked.recovered_session_id else { return Ok(None) };
     let deltas: Vec<Delta> = delta::of_session(tx, project_id, id)?
         .into_iter()

@@ -9,7 +9,7 @@ use baton_store::{Failure, Tx, agent, baton, session};
 use serde_json::{Value, json};
 
 use super::pickup::PickupInput;
-use super::{Registered, register};
+use super::{RegisterResult, register};
 use crate::bearer;
 use crate::op::Env;
 use crate::resolve;
@@ -21,16 +21,16 @@ pub(super) fn own_session(
     input: &PickupInput,
     project_id: &str,
     identity: &str,
-) -> Result<Registered, Failure> {
+) -> Result<RegisterResult, Failure> {
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     if let Some(id) = named {
         let own = resolve::acting_open(tx, env, project_id, Some(id), input.identity.as_deref())?;
-        return Ok(Registered::Same(own));
+        return Ok(RegisterResult::Same(own));
     }
     if is_bot(identity)
         && let Some(own) = idle_bot(tx, env, project_id, identity)?
     {
-        return Ok(Registered::Same(own));
+        return Ok(RegisterResult::Same(own));
     }
     register(tx, env, &input.registration(project_id, identity))
 }
@@ -117,7 +117,7 @@ fn predecessor(
 
 /// The outcome of the first four steps.
 pub(super) struct Decision {
-    pub(super) own: Registered,
+    pub(super) own: RegisterResult,
     pub(super) found: Option<Baton>,
     pub(super) claim: Option<Claim>,
     pub(super) predecessor: Option<Session>,
@@ -145,15 +145,15 @@ pub(super) fn decide(
 ) -> Result<Decision, Failure> {
     let own = own_session(tx, env, input, project_id, named)?;
     let own_id = match &own {
-        Registered::Same(session) => Some(session.session_id.clone()),
-        Registered::New(..) => None,
+        RegisterResult::Same(session) => Some(session.session_id.clone()),
+        RegisterResult::New(..) => None,
     };
     let from = match &input.from_session {
         Some(id) => Some(resolve::session_by_id(tx, project_id, id)?),
         None => None,
     };
     let identity = own.identity();
-    let held = own.held(tx)?;
+    let held = own.held_baton(tx)?;
     let roles = agent::roles(tx, project_id, &identity)?;
     let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref(), &roles)?;
     if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {

@@ -10,18 +10,18 @@ use baton_store::state::State;
 use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
-use super::pickup::{Picked, Pickup, PickupInput, keep};
+use super::pickup::{Pickup, PickupInput, PickupResult, keep};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
-use super::{Registered, replace};
+use super::{RegisterResult, replace};
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
-pub(super) fn meant(
+pub(super) fn find_handoff(
     store: &mut Store,
     input: &PickupInput,
     project_id: &str,
@@ -56,7 +56,7 @@ pub(super) fn accept(
     let Cx { store, env } = cx;
     let project_id = known.to_project_id.clone();
     let picked = if input.dry_run {
-        Picked { identity: identity.to_owned(), ..Picked::default() }
+        PickupResult { identity: identity.to_owned(), ..PickupResult::default() }
     } else {
         store.write(&[&known.from_project_id, &project_id], |tx| {
             take(tx, env, input, &known.handoff_id, identity)
@@ -75,7 +75,7 @@ fn take(
     input: &PickupInput,
     id: &str,
     named: &str,
-) -> Result<Picked, Failure> {
+) -> Result<PickupResult, Failure> {
     let mut handoff = by_id(tx, &Grant::default(), id)?;
     let project_id = handoff.to_project_id.clone();
     let request = input.request(env, &project_id, named)?;
@@ -83,8 +83,8 @@ fn take(
         return Ok(picked);
     }
     let (mut own, is_new) = match own_session(tx, env, input, &project_id, named)? {
-        Registered::Same(session) => (session, false),
-        Registered::New(mut session, replaced) => {
+        RegisterResult::Same(session) => (session, false),
+        RegisterResult::New(mut session, replaced) => {
             take_seeded_id(tx, &mut session, &handoff)?;
             replace(tx, env, &mut session, replaced, input.why.as_deref())?;
             (session, true)
@@ -99,13 +99,14 @@ fn take(
     } else {
         session::put(tx, &own)?
     }
-    let mut picked = Picked {
+    let mut picked = PickupResult {
         session_id: Some(own.session_id.clone()),
         identity: own.identity.clone(),
-        ..Picked::default()
+        ..PickupResult::default()
     };
     if !again {
-        handoff.state = handoff.state.advance(Event::Accept).map_err(|no| taken(&handoff, &plan, no))?;
+        handoff.state =
+            handoff.state.advance(Event::Accept).map_err(|no| accepted_refusal(&handoff, &plan, no))?;
         plan.accepted_by = Some(own.session_id.clone());
         plan.accepted_as = Some(own.identity.clone());
         plan.accepted_place = Some(own.place.clone());
@@ -151,7 +152,7 @@ fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Re
     Ok(())
 }
 
-fn taken(handoff: &Handoff, plan: &Plan, no: Refusal) -> Refusal {
+fn accepted_refusal(handoff: &Handoff, plan: &Plan, no: Refusal) -> Refusal {
     match &plan.accepted_by {
         Some(session) if handoff.state == HandoffState::Accepted => Refusal::new(
             refusal::Kind::Conflict,

@@ -1,9 +1,9 @@
 //! `session_reassign`: make the hand-off of a session that does not do so itself, and address it.
 
 use baton_model::access::Scope;
-use baton_model::gather;
 use baton_model::id::{check_identity, identity_key};
 use baton_model::packet::Sealed;
+use baton_model::packet_from_ledger;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, delta, state};
@@ -83,7 +83,7 @@ impl Operation for Reassign {
             if !given.is_open() {
                 return Err(over(&given).into());
             }
-            let packet = gathered(tx, &given)?;
+            let packet = gather_packet(tx, &given)?;
             let to = Address { identity: Some(&input.to), role: None };
             let left = leave(tx, env, &given, &packet, &to)?;
             spend(tx, &given, &left.delta_id)?;
@@ -121,7 +121,7 @@ fn over(session: &Session) -> Refusal {
 }
 
 /// The packet that the session's deltas, its state and its baton amount to.
-pub(super) fn gathered(tx: &mut Tx<'_>, of: &Session) -> Result<Sealed, Failure> {
+pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Sealed, Failure> {
     let deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
     let state = state::get(tx, &of.project_id, &of.identity, &task_key(of))?;
     let state: Option<Value> =
@@ -131,6 +131,6 @@ pub(super) fn gathered(tx: &mut Tx<'_>, of: &Session) -> Result<Sealed, Failure>
         None => None,
     };
     let inherited = held.and_then(|(_, wrap)| Sealed::parse(wrap.body).ok());
-    let packet = gather::packet(of, &deltas, state, inherited.as_ref().map(Sealed::view));
+    let packet = packet_from_ledger::packet(of, &deltas, state, inherited.as_ref().map(Sealed::view));
     Ok(Sealed::from_view(packet)?)
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Registered, Registration, again, register, replace};
+use super::{RegisterResult, Registration, again, register, replace};
 use crate::card::Card;
 use crate::ledger::{Author, append_json};
 use crate::message::remind;
@@ -111,7 +111,7 @@ pub struct First {
     pub delta_id: Option<String>,
 }
 
-struct Begun {
+struct SessionStart {
     session: Session,
     /// Its first delta.
     delta_id: Option<String>,
@@ -127,7 +127,7 @@ fn begin(
     input: &StartInput,
     project_id: &str,
     identity: &str,
-) -> Result<Begun, Failure> {
+) -> Result<SessionStart, Failure> {
     resolve::require(tx, project_id)?;
     let scope = (project_id, Start::NAME);
     let who = Requester::identity(identity);
@@ -142,10 +142,10 @@ fn begin(
     if let Some(first) = request::answered::<First>(tx, request.as_ref())? {
         let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
         let session = again(tx, env, &wish, session)?;
-        return Ok(Begun { session, delta_id: first.delta_id, resumed: true, replayed: true });
+        return Ok(SessionStart { session, delta_id: first.delta_id, resumed: true, replayed: true });
     }
     match register(tx, env, &wish)? {
-        Registered::Same(mut own) => {
+        RegisterResult::Same(mut own) => {
             own.heartbeat_at = env.now;
             Start::NAME.clone_into(&mut own.last_verb);
             session::put(tx, &own)?;
@@ -153,16 +153,16 @@ fn begin(
                 delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
             let answer = First { session_id: own.session_id.clone(), delta_id: first.clone() };
             request::keep(tx, env, request.as_ref(), &answer)?;
-            Ok(Begun { session: own, delta_id: first, resumed: true, replayed: false })
+            Ok(SessionStart { session: own, delta_id: first, resumed: true, replayed: false })
         }
-        Registered::New(mut new, replaced) => {
+        RegisterResult::New(mut new, replaced) => {
             replace(tx, env, &mut new, replaced, input.why.as_deref())?;
             session::insert(tx, &new)?;
             let body = start_body(&new, input);
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
             let answer = First { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
             request::keep(tx, env, request.as_ref(), &answer)?;
-            Ok(Begun { session: new, delta_id: Some(delta.delta_id), resumed: false, replayed: false })
+            Ok(SessionStart { session: new, delta_id: Some(delta.delta_id), resumed: false, replayed: false })
         }
     }
 }

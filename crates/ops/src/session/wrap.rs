@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::conversation::{Earlier, Standing, earlier, keep, keep_late, supersede};
+use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
 use super::warning::{BatonWarning, Warning, WarningKind};
 use super::{Address, leave, move_baton, notify, wrap_accounting};
@@ -225,7 +225,7 @@ fn wrap(
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
     }
-    warnings.extend(left.standing.as_ref().map(|standing| taken(standing, &left.delta_id)));
+    warnings.extend(left.standing.as_ref().map(|standing| baton_taken_warning(standing, &left.delta_id)));
     let output = WrapOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,
@@ -242,7 +242,7 @@ fn wrap(
 }
 
 /// The warning of a packet that is kept as a note, because the conversation's baton was taken.
-fn taken(standing: &Standing, note: &str) -> Warning {
+fn baton_taken_warning(standing: &BatonStanding, note: &str) -> Warning {
     let what = format!(
         "{}; your packet is kept for its holder as note {note} and not offered a second time",
         standing.sentence()
@@ -252,11 +252,11 @@ fn taken(standing: &Standing, note: &str) -> Warning {
 }
 
 /// What a wrap has left: a baton, or a note beside the one that the conversation had.
-struct Once {
+struct LeftPacket {
     delta_id: String,
     baton_id: String,
     summary: String,
-    standing: Option<Standing>,
+    standing: Option<BatonStanding>,
 }
 
 /// Leaves the baton of a session. One that was made of its transcript gives way to it, unless it was taken: then the packet
@@ -267,16 +267,18 @@ fn leave_once(
     own: &Session,
     (packet, to): (&Sealed, Address<'_>),
     again: bool,
-) -> Result<Once, Failure> {
+) -> Result<LeftPacket, Failure> {
     let talk = conversation::of_session(tx, &own.project_id, &own.session_id)?;
     let earlier = match &talk {
-        Some(talk) => earlier(tx, env, talk)?.filter(|before| before.baton.session_id != own.session_id),
+        Some(talk) => {
+            earlier_baton(tx, env, talk)?.filter(|before| before.baton.session_id != own.session_id)
+        }
         None => None,
     };
     let taken = earlier.as_ref().filter(|before| before.state != State::Open && !before.is_followed_by(own));
     if let Some(before) = taken.filter(|_| !again) {
         let standing = keep_late(tx, env, before, packet, (&own.identity, &own.session_id))?;
-        return Ok(Once {
+        return Ok(LeftPacket {
             delta_id: standing.kept_delta_id.clone().unwrap_or_default(),
             baton_id: standing.baton_id.clone(),
             summary: one_line(&packet.view().summary),
@@ -285,7 +287,7 @@ fn leave_once(
     }
     let waiting = earlier.filter(|before| before.state == State::Open && before.origin == Origin::Transcript);
     let is_addressed = to.identity.is_some() || to.role.is_some();
-    let to = waiting.as_ref().filter(|_| !is_addressed).map_or(to, Earlier::address);
+    let to = waiting.as_ref().filter(|_| !is_addressed).map_or(to, EarlierBaton::address);
     let left = leave(tx, env, own, packet, &to)?;
     if let Some(before) = &waiting {
         supersede(tx, before, &left.delta_id)?;
@@ -293,7 +295,7 @@ fn leave_once(
     if let Some(talk) = &talk {
         keep(tx, env, talk, Some(&left.delta_id), (talk.bytes, talk.last_entry_at))?;
     }
-    Ok(Once {
+    Ok(LeftPacket {
         baton_id: left.delta_id.clone(),
         delta_id: left.delta_id,
         summary: left.summary,
@@ -330,7 +332,7 @@ fn close_as(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, by: String) -
     let reason = ReleaseReason::Wrapped;
     own.release = Some(Release { at: env.now, reason, by, successor: None });
     session::put(tx, own)?;
-    crate::task::let_go(tx, env, own, reason, None)
+    crate::task::release_claims(tx, env, own, reason, None)
 }
 
 /// The same for another agent's session, without counting as a heartbeat: the ledger records the actor and the reason,

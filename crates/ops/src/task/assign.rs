@@ -82,7 +82,7 @@ pub(super) fn message(
         acceptance_criteria: criteria,
         role: found.agent_role.as_deref(),
         previous_role: previous.as_deref(),
-        agent_context: told(found, &found.agent_context),
+        agent_context: message_context(found, &found.agent_context),
         handoff_instructions: if sealed::is_sensitive(found) {
             Map::new()
         } else {
@@ -100,7 +100,7 @@ pub(super) fn message(
 
 /// The part of a context that goes into a message. The router has no key: for a sensitive task it says only that there
 /// is something to read.
-fn told(found: &Task, context: &Map<String, Value>) -> Map<String, Value> {
+fn message_context(found: &Task, context: &Map<String, Value>) -> Map<String, Value> {
     if !sealed::is_sensitive(found) {
         return context.clone();
     }

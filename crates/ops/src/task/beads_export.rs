@@ -34,7 +34,7 @@ pub struct BeadsExportInput {
 
 /// A line of the file.
 #[derive(Serialize, Deserialize)]
-pub struct Line {
+pub struct ExportLine {
     /// The task; missing for a line that is none.
     pub id: Option<String>,
     /// The line, without its end.
@@ -57,7 +57,7 @@ pub struct BeadsExportOutput {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
     /// The rows of this page.
-    pub items: Vec<Line>,
+    pub items: Vec<ExportLine>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
 }
@@ -91,7 +91,12 @@ impl Operation for BeadsExport {
             }
             if input.tasks.is_none() {
                 let others = line::others(tx, &project_id)?.into_iter();
-                output.items.extend(others.map(|line| Line { id: None, line, before: None, changed: false }));
+                output.items.extend(others.map(|line| ExportLine {
+                    id: None,
+                    line,
+                    before: None,
+                    changed: false,
+                }));
             }
             Ok(output)
         })
@@ -106,24 +111,24 @@ fn ids(tx: &mut Tx<'_>, project: &str) -> Result<Vec<String>, Failure> {
 }
 
 /// The lines of these tasks; one that is gone has none.
-fn lines(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<Vec<Line>, Failure> {
+fn lines(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<Vec<ExportLine>, Failure> {
     let mut lines = Vec::with_capacity(ids.len());
     for id in ids {
         if let Some((line, false)) = line::state(tx, project, &id)? {
-            lines.push(Line { id: Some(id), line, before: None, changed: false });
+            lines.push(ExportLine { id: Some(id), line, before: None, changed: false });
             continue;
         }
         let Some(task) = task::get(tx, project, &id)? else { continue };
-        let known = line::known(tx, project, &id)?;
+        let known = line::known_lines(tx, project, &id)?;
         let now = line_of(tx, task, &known)?;
         let changed = known.last.as_ref() != Some(&now);
-        lines.push(Line { id: Some(id), line: now, before: known.last.filter(|_| changed), changed });
+        lines.push(ExportLine { id: Some(id), line: now, before: known.last.filter(|_| changed), changed });
     }
     Ok(lines)
 }
 
 /// A task with everything that hangs on it.
-pub(super) fn whole(tx: &mut Tx<'_>, task: Task) -> Result<Record, Failure> {
+pub(super) fn full_record(tx: &mut Tx<'_>, task: Task) -> Result<Record, Failure> {
     let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
     let comments = comment::of(tx, &task.project_id, &task.task_id)?;
     let dependencies = edges.into_iter().map(|edge| edge.body).collect();
@@ -132,13 +137,13 @@ pub(super) fn whole(tx: &mut Tx<'_>, task: Task) -> Result<Record, Failure> {
 
 /// The line of a task, made from those that the file had.
 pub(super) fn line_of(tx: &mut Tx<'_>, task: Task, known: &line::KnownLines) -> Result<String, Failure> {
-    Ok(render(&whole(tx, task)?, known.last.as_deref(), &known.earlier))
+    Ok(render(&full_record(tx, task)?, known.last.as_deref(), &known.earlier))
 }
 
 /// Keeps a line as the one that the file has now, if there is such a task.
 pub(super) fn keep_line(tx: &mut Tx<'_>, project: &str, id: &str, text: &str) -> Result<(), Failure> {
     let Some(task) = task::get(tx, project, id)? else { return Ok(()) };
-    let known = line::known(tx, project, id)?.followed_by(text);
+    let known = line::known_lines(tx, project, id)?.followed_by(text);
     let stale = line_of(tx, task, &known)? != text;
     Ok(line::put(tx, project, id, &known, stale)?)
 }

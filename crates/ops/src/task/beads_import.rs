@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use task::{comment, dependency, line};
 
-use super::beads_export::{keep_line, whole};
+use super::beads_export::{full_record, keep_line};
 use super::create::raise_counter;
 use super::issues_file::{Complaint, IssuesFile, Version};
-use super::standing::refresh;
+use super::readiness::refresh;
 use super::write::write;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -90,7 +90,7 @@ impl Operation for BeadsImport {
     type Output = BeadsImportOutput;
 
     fn run(input: BeadsImportInput, cx: &mut Cx<'_>) -> Result<BeadsImportOutput, Failure> {
-        let wish = Wish {
+        let wish = ImportRequest {
             project: input.project.as_deref(),
             identity: input.identity.as_deref(),
             dry_run: input.dry_run,
@@ -98,7 +98,7 @@ impl Operation for BeadsImport {
             lenient: input.lenient,
             settled: &[],
         };
-        import_lines(cx, &wish, &mut Given { lines: &input.lines, at: 0 })
+        import_lines(cx, &wish, &mut MemoryLines { lines: &input.lines, at: 0 })
     }
 }
 
@@ -113,12 +113,12 @@ pub trait Lines {
 }
 
 /// Lines that are in memory.
-struct Given<'a> {
+struct MemoryLines<'a> {
     lines: &'a [String],
     at: usize,
 }
 
-impl Lines for Given<'_> {
+impl Lines for MemoryLines<'_> {
     fn rewind(&mut self) -> Result<(), Refusal> {
         self.at = 0;
         Ok(())
@@ -132,7 +132,7 @@ impl Lines for Given<'_> {
 
 /// How an import is to be done.
 #[derive(Default)]
-pub struct Wish<'a> {
+pub struct ImportRequest<'a> {
     /// The project; else the caller's.
     pub project: Option<&'a str>,
     /// The identity; else the caller's.
@@ -152,7 +152,7 @@ pub struct Wish<'a> {
 /// All in one transaction: a line that is refused takes back what those before it have done.
 pub fn import_lines(
     cx: &mut Cx<'_>,
-    wish: &Wish<'_>,
+    wish: &ImportRequest<'_>,
     lines: &mut dyn Lines,
 ) -> Result<BeadsImportOutput, Failure> {
     let asked = (wish.project, wish.identity, BeadsImport::NAME);
@@ -246,15 +246,15 @@ fn take_in(
         output.ids.push(id.clone());
         return Ok(());
     };
-    let known = line::known(tx, project, id)?;
+    let known = line::known_lines(tx, project, id)?;
     if known.last.as_ref() == Some(text) {
         output.unchanged += 1;
         return Ok(());
     }
     // A line that the file had before has nothing new: it came back by way of git.
     let changed = !known.earlier.contains(text) && {
-        let versions = version.known(&known, is_first, now);
-        let ours = received(whole(tx, task.clone())?, now);
+        let versions = version.earlier_versions(&known, is_first, now);
+        let ours = received(full_record(tx, task.clone())?, now);
         let (merged, conflicts) = merge(&versions, &ours, theirs);
         let mut passed = passed_over(&versions, &merged, theirs);
         passed.retain(|name| conflicts.iter().all(|conflict| conflict.field != *name));
@@ -276,7 +276,7 @@ fn take_in(
 fn take_all(
     tx: &mut Tx<'_>,
     project_now: (&str, Millis),
-    (wish, lines): (&Wish<'_>, &mut dyn Lines),
+    (wish, lines): (&ImportRequest<'_>, &mut dyn Lines),
     output: &mut BeadsImportOutput,
 ) -> Result<IssuesFile, Failure> {
     lines.rewind()?;
@@ -384,7 +384,7 @@ fn refresh_around(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<()
         around.extend(task::children(tx, project, id)?.into_iter().map(|child| child.task_id));
         if let Some(parent) = task::get(tx, project, id)?.and_then(|task| task.parent_id) {
             around.extend(dependency::children_awaited(tx, project, &parent)?);
-            around.extend(super::standing::line_of(tx, project, &parent)?);
+            around.extend(super::readiness::line_of(tx, project, &parent)?);
         }
     }
     let own: std::collections::BTreeSet<&String> = ids.iter().collect();

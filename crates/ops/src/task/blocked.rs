@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use task::TaskList;
 
-use super::{at_most, collect, standing};
+use super::{at_most, collect, readiness};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -65,7 +65,7 @@ impl Operation for Blocked {
 
 fn row(tx: &mut Tx<'_>, task: &baton_model::task::Task) -> Result<Value, Failure> {
     let mut by: Vec<String> =
-        standing::holding(tx, task)?.into_iter().map(|edge| edge.depends_on_id).collect();
+        readiness::holding(tx, task)?.into_iter().map(|edge| edge.depends_on_id).collect();
     by.dedup();
     if let (true, Some(parent)) = (by.is_empty(), &task.parent_id) {
         by.push(parent.clone());

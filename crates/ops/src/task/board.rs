@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_model::route;
 use baton_model::task::Task;
-use baton_model::task::closing::Stage;
+use baton_model::task::closing::IncrementStage;
 use baton_model::task::filter::Filter;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
@@ -65,7 +65,7 @@ impl Operation for Board {
 
 /// The built-in roles in the order of the work, then the project's own, then none.
 fn place(role: &str) -> usize {
-    match Stage::of(Some(role)) {
+    match IncrementStage::of(Some(role)) {
         Some(stage) => stage as usize,
         None if role.is_empty() => 9,
         None => 8,

@@ -1,10 +1,10 @@
 //! `task_claim`: take a task to work on it, alone, under a lease.
 
 use baton_model::id::{check_label, visible};
-use baton_model::near;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route::{self, Candidate};
-use baton_model::task::claim::{Asker, Claim, LONGEST, WITHOUT_SESSION, held};
+use baton_model::suggest;
+use baton_model::task::claim::{Claim, Claimant, LONGEST, WITHOUT_SESSION, claimed_refusal};
 use baton_model::task::filter::Filter;
 use baton_model::task::{Task, bounded, sealed, word};
 use baton_model::time::{seconds_within, within};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use task::TaskList;
 
 use super::claim_right::{Force, oust, refuse_unready};
-use super::lease::{give_back, pulse};
+use super::lease::{give_back, liveness};
 use super::write::{answer, change, is_elsewhere, refuse_elsewhere, write};
 use super::{by_id_to_change, collect, secret};
 use crate::handoff::acceptor::require_task_acceptor;
@@ -103,7 +103,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     let Cx { store, env } = cx;
     let found = store.read(|tx| {
         let Some(found) = task::get(tx, &project_id, &task_id)? else { return Ok(None) };
-        let pulse = pulse(tx, env, &found)?;
+        let pulse = liveness(tx, env, &found)?;
         Ok(Some((found, pulse)))
     })?;
     let Some((found, pulse)) = found.filter(|_| answer["claimed"] == true) else {
@@ -155,7 +155,7 @@ impl Operation for ClaimTask {
         if let Some(why) = &input.why {
             check_label("reason", why)?;
         }
-        let for_agent = ForAgent::find(cx, input.project.as_deref(), input.for_agent.as_deref())?;
+        let for_agent = AgentFilter::find(cx, input.project.as_deref(), input.for_agent.as_deref())?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             give_back(tx, env, author)?;
@@ -224,14 +224,14 @@ fn first(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     author: &Author<'_>,
-    (input, for_agent): (&ClaimTaskInput, Option<&ForAgent>),
+    (input, for_agent): (&ClaimTaskInput, Option<&AgentFilter>),
 ) -> Result<Option<Task>, Failure> {
-    let mut filter = wanted(input.agent_role.as_deref(), &input.tags, for_agent);
+    let mut filter = claim_filter(input.agent_role.as_deref(), &input.tags, for_agent);
     filter.unassigned = false;
     // What the router gave it comes first. What a caller without a session has taken up already it does not ask for again;
     // a session takes that over, too.
     let given = task::given_to(tx, author.project_id, author.identity)?;
-    let asker = Asker {
+    let asker = Claimant {
         identity: author.identity,
         session_id: author.session.map(|session| session.session_id.as_str()),
         place: Some(&env.caller.place),
@@ -264,14 +264,14 @@ fn first(
 }
 
 /// Which tasks an agent may be given.
-pub(super) enum ForAgent {
+pub(super) enum AgentFilter {
     /// It is registered, with its roles and skills.
     Registered(Box<Candidate>),
     /// Its name says a role.
     Named(&'static str),
 }
 
-impl ForAgent {
+impl AgentFilter {
     /// What the register knows of an agent, else what its name says.
     pub(super) fn find(
         cx: &mut Cx<'_>,
@@ -302,7 +302,7 @@ impl ForAgent {
 
 fn unregistered<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
     let what = format!("nobody is registered as {}, and the name says no role", visible(name));
-    let near = near::near(name, known);
+    let near = suggest::near(name, known);
     let hint = match near.first() {
         Some(near) => format!("did you mean {near}? `baton agent list` names all"),
         None => format!("`baton agent register --as {} --role ROLE` registers", visible(name)),
@@ -311,13 +311,13 @@ fn unregistered<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal
 }
 
 /// What is asked for by role, tags, and the agent that it is for.
-pub(super) fn wanted(role: Option<&str>, tags: &[String], for_agent: Option<&ForAgent>) -> Filter {
+pub(super) fn claim_filter(role: Option<&str>, tags: &[String], for_agent: Option<&AgentFilter>) -> Filter {
     let named = match for_agent {
-        Some(ForAgent::Named(role)) => Some(*role),
+        Some(AgentFilter::Named(role)) => Some(*role),
         _ => None,
     };
     let able = match for_agent {
-        Some(ForAgent::Registered(agent)) => Some((**agent).clone()),
+        Some(AgentFilter::Registered(agent)) => Some((**agent).clone()),
         _ => None,
     };
     Filter { agent_role: role.or(named).map(str::to_owned), tags: tags.to_vec(), able, ..Filter::default() }
@@ -332,17 +332,17 @@ fn take(
     force: Force<'_>,
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
-    let asker = Asker {
+    let asker = Claimant {
         identity: author.identity,
         session_id: session_id.as_deref(),
         place: Some(&env.caller.place),
         token: None,
     };
-    let pulse = pulse(tx, env, found)?;
+    let pulse = liveness(tx, env, found)?;
     let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
     let refused = live.and_then(|claim| match claim.is_proven_of(&asker) {
         true => refuse_elsewhere(env, author, found, claim).err(),
-        false => Some(held(found, claim)),
+        false => Some(claimed_refusal(found, claim)),
     });
     let own = live.filter(|_| refused.is_none());
     if let (Some(claim), Some(no)) = (live, refused) {

@@ -8,10 +8,10 @@ use baton_model::task::claim::Claim;
 use baton_store::{Failure, Tx};
 use serde_json::json;
 
-use super::standing;
+use super::readiness;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-use crate::session::tell;
+use crate::session::send_signal;
 
 /// With what right a task is claimed.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub(super) fn oust(
         return Ok(());
     }
     let subject = format!("{by} took task {id} over, which you had claimed");
-    tell(tx, env, (author.project_id, by, &claim.by), (&subject, why))
+    send_signal(tx, env, (author.project_id, by, &claim.by), (&subject, why))
 }
 
 /// Refuses a task that is closed, waits for another, or is in progress with another agent.
@@ -59,7 +59,7 @@ pub(super) fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>)
     }
     if found.standing.blocked {
         let by: Vec<String> =
-            standing::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
+            readiness::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
         let by =
             if by.is_empty() { "what the task it belongs to waits for".to_owned() } else { by.join(", ") };
         return no(

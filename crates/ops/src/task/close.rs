@@ -2,7 +2,7 @@
 
 use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::task::closing::{Outcome, Stage, Step, apply, follows};
+use baton_model::task::closing::{IncrementStage, Outcome, Step, apply, follows};
 use baton_model::task::{Task, patch, sealed, word};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::dependency;
 
-use super::secret::{self, Asked, Secret};
+use super::secret::{self, Secret, TaskWrite};
 use super::write::{again, answer, change, change_quietly, hold, write};
-use super::{by_id, by_id_to_change, comment, standing};
+use super::{by_id, by_id_to_change, comment, readiness};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::session::tell;
+use crate::session::send_signal;
 
 /// Closes a task.
 pub struct Close;
@@ -88,7 +88,7 @@ impl Operation for Close {
         let secret = match input.context.is_empty() {
             true => None,
             false => {
-                let asked = Asked { project, identity, id: &input.id, sensitive: false };
+                let asked = TaskWrite { project, identity, id: &input.id, sensitive: false };
                 secret::changed(cx, &asked, |task| patch::merge(&mut task.agent_context, &input.context))?
             }
         };
@@ -193,12 +193,12 @@ fn tell_assignee(
     }
     let subject = format!("{} closed task {}, which you work on", author.identity, closed.task_id);
     let reason = closed.close_reason.as_deref().unwrap_or("no reason was given");
-    tell(tx, env, (author.project_id, author.identity, name), (&subject, reason))
+    send_signal(tx, env, (author.project_id, author.identity, name), (&subject, reason))
 }
 
 fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
     let held: Vec<String> =
-        standing::holding(tx, known)?.into_iter().map(|edge| edge.depends_on_id).collect();
+        readiness::holding(tx, known)?.into_iter().map(|edge| edge.depends_on_id).collect();
     if held.is_empty() {
         return Ok(());
     }
@@ -213,7 +213,7 @@ fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
 }
 
 /// What closing a task led to.
-pub(super) struct Off {
+pub(super) struct CloseEffects {
     unblocked: Vec<String>,
     steps: Vec<Value>,
 }
@@ -226,7 +226,7 @@ pub(super) fn close(
     known: &Task,
     mut wanted: Task,
     said: Option<Outcome>,
-) -> Result<(Task, Off), Failure> {
+) -> Result<(Task, CloseEffects), Failure> {
     let failed = wanted.close_reason.as_deref().is_some_and(word::means_failure);
     let outcome = said.unwrap_or(if failed { Outcome::Fail } else { Outcome::Pass });
     wanted.result = Some(outcome.word().to_owned());
@@ -240,7 +240,7 @@ pub(super) fn close(
     crate::handoff::tracker::task_closed(tx, env, &closed)?;
     let mut unblocked = ready(tx, author.project_id, &candidates)?;
     unblocked.retain(|id| !was_ready.contains(id));
-    Ok((closed, Off { unblocked, steps }))
+    Ok((closed, CloseEffects { unblocked, steps }))
 }
 
 fn ready(tx: &mut Tx<'_>, project_id: &str, ids: &[String]) -> Result<Vec<String>, Failure> {
@@ -260,10 +260,10 @@ fn set_off(
     closed: &Task,
     outcome: Outcome,
 ) -> Result<Vec<Value>, Failure> {
-    let Some(stage) = Stage::of(closed.agent_role.as_deref()) else { return Ok(Vec::new()) };
+    let Some(stage) = IncrementStage::of(closed.agent_role.as_deref()) else { return Ok(Vec::new()) };
     let mut told = Vec::new();
     for step in follows(stage, outcome) {
-        for target in beside(tx, closed, stage, step)? {
+        for target in companion_tasks(tx, closed, stage, step)? {
             let mut after = target.clone();
             apply(step, &mut after, closed, author.identity, env.now);
             after.check(Some(&target))?;
@@ -283,26 +283,31 @@ fn set_off(
 }
 
 /// The tasks of the same increment that a step happens to, found by their dependencies and roles.
-fn beside(tx: &mut Tx<'_>, closed: &Task, stage: Stage, step: &Step) -> Result<Vec<Task>, Failure> {
+fn companion_tasks(
+    tx: &mut Tx<'_>,
+    closed: &Task,
+    stage: IncrementStage,
+    step: &Step,
+) -> Result<Vec<Task>, Failure> {
     let project = &closed.project_id;
     let ids = match (stage, step.stage) {
         // Backwards along what it waits for: from the fix to the test.
-        (Stage::Fixing, _) => targets(tx, closed, "conditional-blocks")?,
+        (IncrementStage::Fixing, _) => targets(tx, closed, "conditional-blocks")?,
         // From the verification to the test, and from there to the fix that waits for it to fail.
-        (Stage::Verification, _) => {
+        (IncrementStage::Verification, _) => {
             let mut found = Vec::new();
             for test in targets(tx, closed, "blocks")? {
                 found.extend(waiting(tx, project, &test, "conditional-blocks")?);
             }
             found
         }
-        (_, Stage::Fixing) => waiting(tx, project, &closed.task_id, "conditional-blocks")?,
+        (_, IncrementStage::Fixing) => waiting(tx, project, &closed.task_id, "conditional-blocks")?,
         _ => waiting(tx, project, &closed.task_id, "blocks")?,
     };
     let mut found = Vec::new();
     for id in ids {
         if let Some(task) = task::get(tx, project, &id)?
-            && Stage::of(task.agent_role.as_deref()) == Some(step.stage)
+            && IncrementStage::of(task.agent_role.as_deref()) == Some(step.stage)
         {
             found.push(task);
         }

@@ -64,7 +64,7 @@ impl Operation for Comment {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             let found = by_id_to_change(tx, author.project_id, &input.id)?;
-            let comment = say(tx, env, author, &found, &input.text)?;
+            let comment = add_comment(tx, env, author, &found, &input.text)?;
             Ok(CommentOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
@@ -75,7 +75,7 @@ impl Operation for Comment {
 }
 
 /// Writes a comment down, and brings it to the task's issue.
-fn say(
+fn add_comment(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
@@ -144,7 +144,7 @@ pub(super) fn late_comment(
     let known = comment::of(tx, author.project_id, &found.task_id)?.into_iter().find(is_it);
     let body = match known {
         Some(body) => body,
-        None => say(tx, env, author, found, text)?,
+        None => add_comment(tx, env, author, found, text)?,
     };
     Ok(body.get("id").cloned().unwrap_or(Value::Null))
 }

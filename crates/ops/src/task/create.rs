@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::depend::{Wish, link};
+use super::depend::{DependencyRequest, link};
 use super::write::{again, answer, write};
-use super::{by_id_to_change, instant, prefix, secret, standing};
+use super::{by_id_to_change, instant, prefix, readiness, secret};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::roles;
@@ -167,16 +167,20 @@ impl Operation for Create {
             let mut wanted = made.clone();
             let parent =
                 input.parent.as_ref().map(|id| by_id_to_change(tx, author.project_id, id)).transpose()?;
-            let wishes = input.deps.iter().map(|text| Wish::parse(text)).collect::<Result<Vec<_>, _>>()?;
+            let wishes = input
+                .deps
+                .iter()
+                .map(|text| DependencyRequest::parse(text))
+                .collect::<Result<Vec<_>, _>>()?;
             wanted.task_id = new_id(tx, env, author, input.id.as_deref(), parent.as_ref())?;
             let made = insert(tx, env, author, wanted)?;
             if let Some(parent) = parent {
-                link(tx, env, author, &made, &Wish::new("parent-child", &parent.task_id))?;
+                link(tx, env, author, &made, &DependencyRequest::new("parent-child", &parent.task_id))?;
             }
             for wish in &wishes {
                 if wish.kind == "blocks" && wish.reversed {
                     let held = by_id_to_change(tx, author.project_id, &wish.on)?;
-                    link(tx, env, author, &held, &Wish::new("blocks", &made.task_id))?;
+                    link(tx, env, author, &held, &DependencyRequest::new("blocks", &made.task_id))?;
                 } else {
                     link(tx, env, author, &made, wish)?;
                 }
@@ -247,7 +251,7 @@ fn new_id(
         (Some(id), _) => {
             check_id(id)?;
             if task::get(tx, author.project_id, id)?.is_some() {
-                return Err(taken(id).into());
+                return Err(id_taken(id).into());
             }
             raise_counter(tx, author.project_id, id)?;
             Ok(id.to_owned())
@@ -266,7 +270,7 @@ pub(super) fn raise_counter(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Resu
     Ok(())
 }
 
-fn taken(id: &str) -> Refusal {
+fn id_taken(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "task_exists",
@@ -302,7 +306,7 @@ fn hash(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, count: i64) -> 
             }
         }
     }
-    Err(taken(&id).into())
+    Err(id_taken(&id).into())
 }
 
 pub(crate) fn insert(
@@ -320,7 +324,7 @@ pub(crate) fn insert(
         ..task
     };
     task::insert(tx, &task)?;
-    standing::settle(tx, None, &task)?;
+    readiness::settle(tx, None, &task)?;
     let body = json!({ "summary": format!("task {} created: {}", task.task_id, task.title), "task_id": task.task_id });
     append_json(tx, env, author, Kind::Other, &body)?;
     again(tx, task)

@@ -10,7 +10,7 @@ use baton_store::{Failure, Tx, task};
 use serde_json::json;
 use task::dependency;
 
-use super::standing::{is_within, line_of};
+use super::readiness::{is_within, line_of};
 
 /// Refuses a dependency of `from` on `on` when `on` waits for `from` already, or for a part of it.
 pub(super) fn check(tx: &mut Tx<'_>, project: &str, from: &str, on: &str) -> Result<(), Failure> {

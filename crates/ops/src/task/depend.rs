@@ -106,11 +106,11 @@ impl Operation for Depend {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             let from = by_id_to_change(tx, author.project_id, &input.id)?;
-            let on = if input.remove { named(tx, &from, &input.on)? } else { input.on.clone() };
+            let on = if input.remove { removed_target(tx, &from, &input.on)? } else { input.on.clone() };
             let (status, on) = if input.remove {
                 (unlink(tx, env, author, &from, &on, &input.kind)?, on)
             } else {
-                let mut wish = Wish::new(&input.kind, &on);
+                let mut wish = DependencyRequest::new(&input.kind, &on);
                 wish.metadata = input.metadata.clone();
                 link(tx, env, author, &from, &wish)?
             };
@@ -127,7 +127,7 @@ impl Operation for Depend {
 }
 
 /// What a dependency that is to go depends on: its target may be gone itself.
-fn named(tx: &mut Tx<'_>, from: &Task, on: &str) -> Result<String, Failure> {
+fn removed_target(tx: &mut Tx<'_>, from: &Task, on: &str) -> Result<String, Failure> {
     let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
     if edges.iter().any(|edge| edge.depends_on_id == on) {
         return Ok(on.to_owned());
@@ -136,7 +136,7 @@ fn named(tx: &mut Tx<'_>, from: &Task, on: &str) -> Result<String, Failure> {
 }
 
 /// A dependency that is wanted.
-pub(super) struct Wish {
+pub(super) struct DependencyRequest {
     pub kind: String,
     pub on: String,
     /// `blocks:ID` of a new task: that one is held back by the new one.
@@ -144,7 +144,7 @@ pub(super) struct Wish {
     pub metadata: Map<String, Value>,
 }
 
-impl Wish {
+impl DependencyRequest {
     pub(super) fn new(kind: &str, on: &str) -> Self {
         Self { kind: kind.to_owned(), on: on.to_owned(), reversed: false, metadata: Map::new() }
     }
@@ -170,7 +170,7 @@ pub(super) fn link(
     env: &mut Env<'_>,
     author: &Author<'_>,
     from: &Task,
-    wish: &Wish,
+    wish: &DependencyRequest,
 ) -> Result<(DependencyChange, String), Failure> {
     let project = author.project_id;
     let on = if wish.on.starts_with("external:") {
@@ -205,7 +205,7 @@ fn refuse(
     tx: &mut Tx<'_>,
     from: &Task,
     on: &str,
-    wish: &Wish,
+    wish: &DependencyRequest,
     edges: &[dependency::Dependency],
     gate: Option<Gate>,
 ) -> Result<(), Failure> {

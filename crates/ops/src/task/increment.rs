@@ -3,7 +3,7 @@
 use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
 use baton_model::task::Task;
-use baton_model::task::closing::Stage;
+use baton_model::task::closing::IncrementStage;
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::add;
 use super::by_id_to_change;
-use super::depend::{Wish, link};
+use super::depend::{DependencyRequest, link};
 use super::secret;
 use super::write::{again, write};
 use crate::op::{Cx, Meta, Operation};
@@ -127,7 +127,12 @@ impl Operation for Increment {
         for label in input.labels.iter().chain(&input.specialist_tags) {
             check_label("label", label)?;
         }
-        let stages = [Stage::Implementation, Stage::Testing, Stage::Fixing, Stage::Verification];
+        let stages = [
+            IncrementStage::Implementation,
+            IncrementStage::Testing,
+            IncrementStage::Fixing,
+            IncrementStage::Verification,
+        ];
         let mut parts = stages.into_iter().map(|stage| part(stage, &input)).collect::<Result<Vec<_>, _>>()?;
         if let Some(builds) = parts.first_mut().filter(|_| input.sensitive) {
             secret::fresh(cx, input.project.as_deref(), builds)?;
@@ -147,7 +152,7 @@ impl Operation for Increment {
             let mut items = Vec::new();
             for task in &made {
                 if let Some(parent) = &parent {
-                    link(tx, env, author, task, &Wish::new("parent-child", &parent.task_id))?;
+                    link(tx, env, author, task, &DependencyRequest::new("parent-child", &parent.task_id))?;
                 }
             }
             for task in &made {
@@ -169,14 +174,14 @@ impl Operation for Increment {
 }
 
 /// The task of one stage, with the minutes and tags that the plan gives it.
-fn part(stage: Stage, input: &IncrementInput) -> Result<Task, Refusal> {
+fn part(stage: IncrementStage, input: &IncrementInput) -> Result<Task, Refusal> {
     let (prefix, minutes, tags): (&str, i64, &[&str]) = match stage {
-        Stage::Implementation => ("", input.estimated_duration, &[]),
-        Stage::Testing => ("TEST: ", 30, &["testing", "validation", "qa"]),
-        Stage::Fixing => ("FIX (conditional): ", 60, &["debugging", "troubleshooting"]),
-        Stage::Verification => ("VERIFY: ", 15, &["review", "validation", "approval"]),
+        IncrementStage::Implementation => ("", input.estimated_duration, &[]),
+        IncrementStage::Testing => ("TEST: ", 30, &["testing", "validation", "qa"]),
+        IncrementStage::Fixing => ("FIX (conditional): ", 60, &["debugging", "troubleshooting"]),
+        IncrementStage::Verification => ("VERIFY: ", 15, &["review", "validation", "approval"]),
     };
-    let builds = stage == Stage::Implementation;
+    let builds = stage == IncrementStage::Implementation;
     let mut task = Task {
         title: format!("{prefix}{}", input.title),
         description: if builds { input.description.clone() } else { String::new() },
@@ -205,9 +210,9 @@ fn part(stage: Stage, input: &IncrementInput) -> Result<Task, Refusal> {
 
 /// TEST waits for the implementation; FIX for a failure of TEST; VERIFY for TEST to pass; the implementation for the
 /// approval of the increment before.
-fn edges(made: &[Task], after: Option<&Task>) -> Vec<(usize, Wish)> {
+fn edges(made: &[Task], after: Option<&Task>) -> Vec<(usize, DependencyRequest)> {
     let wish = |kind: &str, on: &Task, metadata: Value| {
-        let mut wish = Wish::new(kind, &on.task_id);
+        let mut wish = DependencyRequest::new(kind, &on.task_id);
         wish.metadata = metadata.as_object().cloned().unwrap_or_default();
         wish
     };

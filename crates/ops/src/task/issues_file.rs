@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use baton_model::refusal::Refusal;
 use baton_model::task::receipt::remembered;
-use baton_model::task::record::{self, Bad, Record};
+use baton_model::task::record::{self, Record, RecordError};
 use baton_model::time::Millis;
 use baton_store::task::line::KnownLines;
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,7 @@ pub(super) struct Version {
 impl Version {
     /// The earlier versions that this one may have been made from, oldest first. `is_first`: of its task in this file; else the
     /// last known line stands beside it.
-    pub(super) fn known(&self, known: &KnownLines, is_first: bool, now: Millis) -> Vec<Record> {
+    pub(super) fn earlier_versions(&self, known: &KnownLines, is_first: bool, now: Millis) -> Vec<Record> {
         let last = known.last.iter().filter(|_| is_first);
         let lines = self.bases.iter().chain(&known.earlier).chain(last);
         let read = |line: &String| {
@@ -197,7 +197,7 @@ impl IssuesFile {
             }
             return Ok(None);
         }
-        let record = record::read(&row).map_err(|Bad { path, what }| bad(number, &path, &what))?;
+        let record = record::read(&row).map_err(|RecordError { path, what }| bad(number, &path, &what))?;
         if record.coverage.is_odd() {
             let (line, path) = (number, "metadata.handoff.v1".to_owned());
             let text = format!("line {line}, `{path}`: is not an object; what is known of the task stays");

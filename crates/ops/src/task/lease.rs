@@ -4,7 +4,7 @@ use baton_model::delta::Kind;
 use baton_model::route;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::task::Task;
-use baton_model::task::claim::Pulse;
+use baton_model::task::claim::ClaimLiveness;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, message, session, task};
 use serde_json::json;
@@ -16,15 +16,19 @@ use crate::op::Env;
 
 /// What is known of the session of a task's claim. Work that was given to an agent and that it has not begun yet lives
 /// as long as the agent does: with any open session of its own.
-pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Option<Pulse>, Failure> {
+pub(super) fn liveness(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    task: &Task,
+) -> Result<Option<ClaimLiveness>, Failure> {
     let Some(claim) = &task.claim else { return Ok(None) };
-    let gone = Pulse { open: false, heard_at: 0 };
+    let gone = ClaimLiveness { open: false, heard_at: 0 };
     // What the client of a token says of the processes of others counts for nothing.
     let is_gone = |s: &Session| bearer::is_own(env, s) && env.host.process_gone(&s.place);
     let heard = |s: &Session| match (s.is_open(), is_gone(s)) {
-        (true, false) => Pulse { open: true, heard_at: s.heartbeat_at },
+        (true, false) => ClaimLiveness { open: true, heard_at: s.heartbeat_at },
         // What was promised until a time holds until then; heartbeats that cannot come any more make it no longer.
-        (true, true) => Pulse { open: true, heard_at: Millis::MIN },
+        (true, true) => ClaimLiveness { open: true, heard_at: Millis::MIN },
         (false, _) => gone,
     };
     match &claim.session_id {
@@ -41,10 +45,10 @@ pub(super) fn pulse(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<Optio
 /// has to be read.
 pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Task>, Failure> {
     let mut found = Vec::new();
-    let (holders, over) = task::held(tx, project_id, env.now)?;
+    let (holders, over) = task::expiring_claims(tx, project_id, env.now)?;
     for id in &over {
         let Some(task) = task::get(tx, project_id, id)? else { continue };
-        let pulse = pulse(tx, env, &task)?;
+        let pulse = liveness(tx, env, &task)?;
         if task.claim.as_ref().is_some_and(|claim| claim.ends(pulse) <= env.now) {
             found.push(task);
         }
@@ -113,7 +117,7 @@ pub(super) fn give_back(
 }
 
 /// The tasks of a session that ends are free again. A session that goes on under another id keeps them.
-pub(crate) fn let_go(
+pub(crate) fn release_claims(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     ended: &Session,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use task::TaskList;
 
-use super::claim::{ForAgent, wanted};
+use super::claim::{AgentFilter, claim_filter};
 use super::lease::{freed, run_out};
 use super::list::rows;
 use super::{at_most, by_id, collect};
@@ -90,7 +90,7 @@ impl Operation for Ready {
 
     fn run(input: ReadyInput, cx: &mut Cx<'_>) -> Result<ReadyOutput, Failure> {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
-        let for_agent = ForAgent::find(cx, Some(&project_id), input.for_agent.as_deref())?;
+        let for_agent = AgentFilter::find(cx, Some(&project_id), input.for_agent.as_deref())?;
         let (limit, now) = (at_most(input.limit, 100), cx.env.now);
         let Cx { store, env } = cx;
         let env = &*env;
@@ -126,7 +126,7 @@ fn key(task: &Task) -> (i64, i64, &str) {
     (task.priority, task.created_at, &task.task_id)
 }
 
-fn filter(input: &ReadyInput, for_agent: Option<&ForAgent>) -> Filter {
+fn filter(input: &ReadyInput, for_agent: Option<&AgentFilter>) -> Filter {
     let metadata = input.metadata.as_deref().and_then(|text| text.split_once('='));
     Filter {
         assignee: input.assignee.clone(),
@@ -136,6 +136,6 @@ fn filter(input: &ReadyInput, for_agent: Option<&ForAgent>) -> Filter {
         any_label: input.any_label.clone(),
         priority: input.priority,
         metadata: metadata.map(|(key, value)| (key.to_owned(), value.to_owned())),
-        ..wanted(input.agent_role.as_deref(), &input.tags, for_agent)
+        ..claim_filter(input.agent_role.as_deref(), &input.tags, for_agent)
     }
 }

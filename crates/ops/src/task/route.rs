@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::lease::{give_back, run_out};
-use super::route_plan::{Ask, Step, plan};
+use super::route_plan::{PassRequest, Step, plan};
 use super::route_step::{block, give, wait};
 use super::write::write;
 use crate::op::{Cx, Meta, Operation};
@@ -100,7 +100,7 @@ impl Operation for Route {
         let policy = policy(&input)?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let given_back = if input.dry_run { Vec::new() } else { take_back(cx, &project_id, name)? };
-        let ask = Ask {
+        let ask = PassRequest {
             id: input.id.as_deref(),
             role: input.agent_role.as_deref(),
             agent: input.agent.as_deref(),

@@ -24,7 +24,7 @@ const MOST_WAITING: usize = 1_000;
 const LOOKED_BACK: i64 = 2_000;
 
 /// What is asked of a pass.
-pub(super) struct Ask<'a> {
+pub(super) struct PassRequest<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) role: Option<&'a str>,
     pub(super) agent: Option<&'a str>,
@@ -94,7 +94,7 @@ pub(super) fn plan(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    ask: &Ask<'_>,
+    ask: &PassRequest<'_>,
     roles: &Roles,
     policy: &Policy,
 ) -> Result<Plan, Failure> {
@@ -145,7 +145,7 @@ fn one(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    (id, ask): (&str, &Ask<'_>),
+    (id, ask): (&str, &PassRequest<'_>),
     (roles, policy): (&Roles, &Policy),
 ) -> Result<Option<Step>, Failure> {
     let mut agents = candidates(tx, env, project_id, roles)?;
@@ -156,7 +156,7 @@ fn one(
     })
 }
 
-fn is_asked(task: &Task, ask: &Ask<'_>) -> bool {
+fn is_asked(task: &Task, ask: &PassRequest<'_>) -> bool {
     let role = task.agent_role.as_deref().map(role_key);
     role.is_some() && ask.role.is_none_or(|wanted| role == Some(role_key(wanted)))
 }
@@ -179,7 +179,7 @@ fn unready(task: &Task, now: i64) -> Option<String> {
     (!task.standing.ready).then(|| "it is not of a kind that agents work on".to_owned())
 }
 
-fn scores(ask: &Ask<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64, &Policy)) -> Value {
+fn scores(ask: &PassRequest<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64, &Policy)) -> Value {
     match Requirements::of(task, now, policy).filter(|_| ask.explain) {
         Some(wanted) => json!(route::explain(&wanted, agents)),
         None => Value::Null,
@@ -187,7 +187,12 @@ fn scores(ask: &Ask<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64,
 }
 
 /// What happens to a ready task; an agent that gets it has one more from then on.
-fn decide(found: Task, agents: &mut [Candidate], ask: &Ask<'_>, when: (i64, &Policy)) -> Option<Step> {
+fn decide(
+    found: Task,
+    agents: &mut [Candidate],
+    ask: &PassRequest<'_>,
+    when: (i64, &Policy),
+) -> Option<Step> {
     let (now, policy) = when;
     let wanted = Requirements::of(&found, now, policy)?;
     let scores = scores(ask, &found, agents, when);

@@ -40,7 +40,7 @@ impl Secret {
 }
 
 /// Whose write to which task it is.
-pub(super) struct Asked<'a> {
+pub(super) struct TaskWrite<'a> {
     pub(super) project: Option<&'a str>,
     pub(super) identity: Option<&'a str>,
     pub(super) id: &'a str,
@@ -51,7 +51,7 @@ pub(super) struct Asked<'a> {
 /// Works out the contexts after a change to a sensitive task, or to one that becomes so; nothing for any other.
 pub(super) fn changed(
     cx: &mut Cx<'_>,
-    asked: &Asked<'_>,
+    asked: &TaskWrite<'_>,
     change: impl FnOnce(&mut Task),
 ) -> Result<Option<Secret>, Failure> {
     let project_id = resolve::project_id(cx.store, cx.env.caller, asked.project)?;

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::depend::{Wish, link};
-use super::secret::{self, Asked, Secret};
+use super::depend::{DependencyRequest, link};
+use super::secret::{self, Secret, TaskWrite};
 use super::write::{again, answer, change, hold, write};
 use super::{by_id_to_change, close, comment, instant};
 use crate::handoff::acceptor::require_task_acceptor;
@@ -185,7 +185,7 @@ fn attempt(
         change(tx, env, author, &known, wanted, &what)?
     };
     if let Some(parent) = input.parent.as_ref().filter(|parent| !parent.is_empty()) {
-        link(tx, env, author, &task, &Wish::new("parent-child", parent))?;
+        link(tx, env, author, &task, &DependencyRequest::new("parent-child", parent))?;
         task = again(tx, task)?;
     }
     Ok(answer(&task, author))
@@ -197,7 +197,7 @@ fn secret(cx: &mut Cx<'_>, input: &UpdateInput) -> Result<Option<Secret>, Failur
         return Ok(None);
     }
     let (project, identity) = (input.project.as_deref(), input.identity.as_deref());
-    let asked = Asked { project, identity, id: &input.id, sensitive: input.sensitive };
+    let asked = TaskWrite { project, identity, id: &input.id, sensitive: input.sensitive };
     secret::changed(cx, &asked, |task| contexts(task, input))
 }
 

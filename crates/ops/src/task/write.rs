@@ -4,13 +4,13 @@ use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::task::Task;
-use baton_model::task::claim::{Asker, Claim, check_lease, held_elsewhere};
+use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere};
 use baton_model::task::merge;
 use baton_store::{Failure, Tx, task};
 use serde_json::{Value, json};
 
-use super::lease::pulse;
-use super::standing;
+use super::lease::liveness;
+use super::readiness;
 use crate::handoff::edit::task_changed;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env};
@@ -45,7 +45,7 @@ pub(crate) fn change_quietly(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Re
     merge::touch(before, &mut after, now);
     task::put(tx, &after)?;
     task::line::outdate(tx, &after.project_id, &after.task_id)?;
-    standing::settle(tx, Some(before), &after)
+    readiness::settle(tx, Some(before), &after)
 }
 
 /// The task as it stands after others were worked out.
@@ -62,13 +62,13 @@ pub(super) fn hold(
     known: &mut Task,
     token: Option<i64>,
 ) -> Result<(), Failure> {
-    let asker = Asker {
+    let asker = Claimant {
         identity: author.identity,
         session_id: author.session.map(|session| session.session_id.as_str()),
         place: Some(&env.caller.place),
         token,
     };
-    let pulse = pulse(tx, env, known)?;
+    let pulse = liveness(tx, env, known)?;
     check_lease(known, &asker, pulse, env.now)?;
     let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now) else { return Ok(()) };
     if token.is_none() {

@@ -11,15 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::find::Meant;
-use super::import::{extent, known as known_conversation};
-use super::read::{Wish, read};
+use super::find::FoundTranscript;
+use super::import::{extent, load_conversation as known_conversation};
+use super::read::{DocumentRequest, read};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::request::Request;
 use crate::resolve;
-use crate::session::conversation::{self, Standing};
+use crate::session::conversation::{self, BatonStanding};
 use crate::session::{Releaser, release};
 
 /// For how long after a checkpoint a compaction makes no other.
@@ -71,7 +71,7 @@ pub struct CaptureOutput {
     pub summary: String,
     /// How the baton stands that the conversation had already: then this capture offered no new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<Standing>,
+    pub standing: Option<BatonStanding>,
 }
 
 impl Operation for Capture {
@@ -85,7 +85,7 @@ impl Operation for Capture {
         baton_model::id::check_label("event", &input.event)?;
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
-        let (meant, packet) = read(cx, &Wish::of(&input.id, input.agent.as_deref()))?;
+        let (meant, packet) = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()))?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
@@ -99,12 +99,12 @@ impl Operation for Capture {
 /// What is captured, and why.
 pub(super) struct CaptureJob<'a> {
     input: &'a CaptureInput,
-    pub(super) meant: &'a Meant,
+    pub(super) meant: &'a FoundTranscript,
     pub(super) packet: &'a Sealed,
 }
 
 /// The session in which a capture is kept.
-enum In {
+enum CaptureTarget {
     /// The agent's own, or one that a capture registered before.
     Open(Session),
     /// One that is over, for a reason that is not the agent's own.
@@ -121,21 +121,23 @@ impl CaptureJob<'_> {
         let known: Option<CaptureOutput> = request.answered(tx)?;
         let mut talk = known_conversation(tx, env, project_id, self.meant)?;
         let place = match self.place(tx, env, project_id)? {
-            In::None => self.named(tx, env, &talk)?,
+            CaptureTarget::None => self.named_session(tx, env, &talk)?,
             found => found,
         };
         let (mut own, late) = match (place, &known) {
-            (In::Done(own), _) => return self.done(tx, env, talk, &own),
-            (In::Taken(own), _) => (own, true),
-            (In::Open(own), _) => (own, false),
-            (In::None, _) if self.input.wrap && talk.baton_id.is_some() => {
+            (CaptureTarget::Done(own), _) => return self.capture_wrapped(tx, env, talk, &own),
+            (CaptureTarget::Taken(own), _) => (own, true),
+            (CaptureTarget::Open(own), _) => (own, false),
+            (CaptureTarget::None, _) if self.input.wrap && talk.baton_id.is_some() => {
                 match self.present(tx, env, &talk)? {
                     Some(output) => return Ok(output),
                     None => (self.registered(tx, env, project_id)?, false),
                 }
             }
-            (In::None, Some(known)) => return Ok(CaptureOutput { delta_id: None, ..known.clone() }),
-            (In::None, None) => (self.registered(tx, env, project_id)?, false),
+            (CaptureTarget::None, Some(known)) => {
+                return Ok(CaptureOutput { delta_id: None, ..known.clone() });
+            }
+            (CaptureTarget::None, None) => (self.registered(tx, env, project_id)?, false),
         };
         if !late && !registered_here(tx, &own)? {
             conversation::join(tx, &mut talk, &own)?;
@@ -221,15 +223,15 @@ impl CaptureJob<'_> {
         format!("{how}:{id}:{}:{}", header.bytes, header.updated_at_ms.unwrap_or_default() % 1_000_000)
     }
 
-    fn place(&self, tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<In, Failure> {
+    fn place(&self, tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<CaptureTarget, Failure> {
         let place = &env.caller.place;
         if let Some(id) = &env.caller.session {
             let own = resolve::session_by_id(tx, project_id, id)?;
             bearer::require_own(env, &own)?;
-            return Ok(if own.is_open() { In::Open(own) } else { self.over(own) });
+            return Ok(if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) });
         }
         if place.process.is_empty() {
-            return Ok(In::None);
+            return Ok(CaptureTarget::None);
         }
         let (mut captured, mut own) = (Vec::new(), Vec::new());
         let is_here = |one: &Session| one.place == *place && bearer::is_own(env, one);
@@ -238,8 +240,8 @@ impl CaptureJob<'_> {
         }
         // If the agent began several sessions, the one of the conversation is unknown: none of them is used.
         match (own.pop(), own.is_empty(), captured.pop()) {
-            (Some(own), true, _) | (_, _, Some(own)) => return Ok(In::Open(own)),
-            (Some(_), false, None) => return Ok(In::None),
+            (Some(own), true, _) | (_, _, Some(own)) => return Ok(CaptureTarget::Open(own)),
+            (Some(_), false, None) => return Ok(CaptureTarget::None),
             (None, ..) => {}
         }
         let mut newest = session::newest(tx, project_id, 100)?;
@@ -251,18 +253,18 @@ impl CaptureJob<'_> {
                 && matches!(reason, Some(ReleaseReason::Wrapped | ReleaseReason::Ended))
         };
         let last = newest.into_iter().next().filter(|last| !by_capture(last));
-        Ok(last.map_or(In::None, |last| self.over(last)))
+        Ok(last.map_or(CaptureTarget::None, |last| self.over(last)))
     }
 
     /// A session that was released: it counts for a conversation that had begun by then.
-    fn over(&self, own: Session) -> In {
+    fn over(&self, own: Session) -> CaptureTarget {
         let began = self.meant.header.created_at_ms.unwrap_or_default();
         match &own.release {
-            Some(release) if release.at < began => In::None,
+            Some(release) if release.at < began => CaptureTarget::None,
             Some(release) if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended) => {
-                In::Done(own)
+                CaptureTarget::Done(own)
             }
-            _ => In::Taken(own),
+            _ => CaptureTarget::Taken(own),
         }
     }
 
@@ -309,7 +311,7 @@ impl CaptureJob<'_> {
     }
 
     /// The agent wrapped by itself: from here on its baton is the conversation's.
-    fn done(
+    fn capture_wrapped(
         &self,
         tx: &mut Tx<'_>,
         env: &Env<'_>,
@@ -339,15 +341,22 @@ impl CaptureJob<'_> {
 
     /// The agent's own session that the transcript names, where the process tells none. What a capture ended is no word of the
     /// agent's.
-    fn named(&self, tx: &mut Tx<'_>, env: &Env<'_>, talk: &Conversation) -> Result<In, Failure> {
+    fn named_session(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env<'_>,
+        talk: &Conversation,
+    ) -> Result<CaptureTarget, Failure> {
         let Some(id) = talk.session_id.as_ref().filter(|_| !self.meant.sessions.is_empty()) else {
-            return Ok(In::None);
+            return Ok(CaptureTarget::None);
         };
         let is_it = |own: &Session| {
             own.place.machine == env.caller.place.machine && (own.is_open() || own.last_verb != Capture::NAME)
         };
         let own = session::get(tx, &talk.project_id, id)?.filter(is_it);
-        Ok(own.map_or(In::None, |own| if own.is_open() { In::Open(own) } else { self.over(own) }))
+        Ok(own.map_or(CaptureTarget::None, |own| {
+            if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) }
+        }))
     }
 
     /// A released session stays released, but what it did is not lost.

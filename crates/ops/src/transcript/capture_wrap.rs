@@ -1,7 +1,7 @@
 //! What a capture leaves as a baton, and what it keeps where the conversation has one.
 
 use baton_model::baton::State;
-use baton_model::conversation::{Arrival, Conversation, Origin, arrival};
+use baton_model::conversation::{ArrivalAction, Conversation, Origin, arrival};
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
 
@@ -9,7 +9,7 @@ use super::capture::{Capture, CaptureJob, CaptureOutput, registered_here};
 use super::import::extent;
 use crate::op::{Env, Operation};
 use crate::resolve;
-use crate::session::conversation::{self, Earlier, Standing};
+use crate::session::conversation::{self, BatonStanding, EarlierBaton};
 use crate::session::{Address, close, leave, spend};
 
 impl CaptureJob<'_> {
@@ -22,13 +22,13 @@ impl CaptureJob<'_> {
         own: &mut Session,
         talk: &Conversation,
     ) -> Result<CaptureOutput, Failure> {
-        let earlier = conversation::earlier(tx, env, talk)?;
+        let earlier = conversation::earlier_baton(tx, env, talk)?;
         let follows = match &earlier {
             Some(earlier) => earlier.is_followed_by(own) && !registered_here(tx, own)?,
             None => false,
         };
         if let Some(earlier) = earlier.as_ref().filter(|_| !follows)
-            && let Some(standing) = self.standing(tx, env, talk, earlier)?
+            && let Some(standing) = self.wrap_standing(tx, env, talk, earlier)?
         {
             spend(tx, own, &earlier.baton.baton_id)?;
             close(tx, env, own, Capture::NAME)?;
@@ -51,18 +51,18 @@ impl CaptureJob<'_> {
     }
 
     /// How the earlier baton stands, where this capture does not come in its place; what is newer is kept for its holder.
-    fn standing(
+    fn wrap_standing(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         talk: &Conversation,
-        earlier: &Earlier,
-    ) -> Result<Option<Standing>, Failure> {
+        earlier: &EarlierBaton,
+    ) -> Result<Option<BatonStanding>, Failure> {
         let (bytes, last) = extent(self.meant);
         let standing = match arrival(Some(earlier.facts()), Origin::Transcript, talk.is_behind(bytes, last)) {
-            Arrival::Leave | Arrival::Supersede => return Ok(None),
-            Arrival::Present => earlier.standing(),
-            Arrival::Late => {
+            ArrivalAction::Leave | ArrivalAction::Supersede => return Ok(None),
+            ArrivalAction::Present => earlier.baton_standing(),
+            ArrivalAction::Late => {
                 let by = resolve::identity(env.caller, None)?;
                 conversation::keep_late(tx, env, earlier, self.packet, (&by, &self.key()))?
             }
@@ -78,11 +78,11 @@ impl CaptureJob<'_> {
         env: &mut Env<'_>,
         talk: &Conversation,
     ) -> Result<Option<CaptureOutput>, Failure> {
-        let Some(earlier) = conversation::earlier(tx, env, talk)? else { return Ok(None) };
+        let Some(earlier) = conversation::earlier_baton(tx, env, talk)? else { return Ok(None) };
         let Some(left_in) = session::get(tx, &talk.project_id, &earlier.baton.session_id)? else {
             return Ok(None);
         };
-        let Some(standing) = self.standing(tx, env, talk, &earlier)? else { return Ok(None) };
+        let Some(standing) = self.wrap_standing(tx, env, talk, &earlier)? else { return Ok(None) };
         let output = self.output(&left_in, standing.kept_delta_id.clone(), None);
         Ok(Some(CaptureOutput { standing: Some(standing), ..output }))
     }

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::find::{Meant, meant, refuse_empty};
+use super::find::{FoundTranscript, find, refuse_empty};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 
 /// Makes a document from a transcript.
@@ -80,7 +80,7 @@ impl Operation for Document {
     fn run(input: DocumentInput, cx: &mut Cx<'_>) -> Result<DocumentOutput, Failure> {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
-        let meant = meant(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
+        let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
         let packet = packet(&cx.env, &meant, input.to.as_deref(), input.summary.as_deref())?;
         let hint = format!("baton handoff from-transcript {} --preset full", meant.header.id);
         let document = render(
@@ -113,7 +113,7 @@ impl Operation for Document {
 /// A summary that is given takes the place of the one made from the facts; the facts stay as they are.
 pub(super) fn packet(
     env: &Env<'_>,
-    meant: &Meant,
+    meant: &FoundTranscript,
     to: Option<&str>,
     written: Option<&str>,
 ) -> Result<Sealed, Refusal> {
@@ -137,7 +137,7 @@ pub(super) fn packet(
 }
 
 /// The working copy as it stands now, if it is still there.
-fn drift(env: &Env<'_>, meant: &Meant) -> Option<Drift> {
+fn drift(env: &Env<'_>, meant: &FoundTranscript) -> Option<Drift> {
     let now = env.host.git(meant.header.cwd.as_deref()?)?;
     Some(Drift { branch: now.branch, commit: now.commit, dirty: now.dirty })
 }

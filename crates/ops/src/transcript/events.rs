@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::find::{meant, refuse_empty};
+use super::find::{find, refuse_empty};
 use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 
@@ -50,13 +50,13 @@ impl Operation for Events {
 
     fn run(input: EventsInput, cx: &mut Cx<'_>) -> Result<EventsOutput, Failure> {
         let command = "baton handoff from-transcript --format jsonl";
-        let meant = meant(cx, &input.id, input.agent.as_deref(), None, command)?;
+        let meant = find(cx, &input.id, input.agent.as_deref(), None, command)?;
         let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
         let options = Options { home: Some(home), ..Options::default() };
         let mut first = json!(Row::from(&meant.header));
         first["event"] = json!("session");
         let id = baton_transcripts::short_id(&meant.header.id);
-        let mut stream = Stream::new(format!("{}:{id}", meant.format.id()), first);
+        let mut stream = EventStream::new(format!("{}:{id}", meant.format.id()), first);
         let report =
             show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |e| stream.take(e));
         if report.is_empty() {
@@ -67,18 +67,18 @@ impl Operation for Events {
 }
 
 /// A call that has not ended yet: where its event stands, and what it would change.
-struct Open {
+struct OpenTranscript {
     at: usize,
     edits: Vec<Edit>,
 }
 
-struct Stream {
+struct EventStream {
     source: String,
     items: Vec<Value>,
-    open: HashMap<(Option<String>, String), Open>,
+    open: HashMap<(Option<String>, String), OpenTranscript>,
 }
 
-impl Stream {
+impl EventStream {
     fn new(source: String, first: Value) -> Self {
         Self { source, items: vec![first], open: HashMap::new() }
     }
@@ -95,7 +95,7 @@ impl Stream {
             }
             EventKind::Call(call) => {
                 let key = (event.agent.as_deref().map(str::to_owned), call.id.to_string());
-                self.open.insert(key, Open { at: self.items.len(), edits: call.edits.clone() });
+                self.open.insert(key, OpenTranscript { at: self.items.len(), edits: call.edits.clone() });
                 json!({
                     "event": "tool_call", "tool": call.name, "category": call.category.name(), "target": call.target,
                     "ok": null, "exit_code": null, "result": null,

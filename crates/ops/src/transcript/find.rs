@@ -45,7 +45,7 @@ impl StoreCache {
 
     /// What is kept of this file as it is now: the brief header, then the whole one. What another version of the program
     /// kept is read anew.
-    fn kept(&self, path: &Path, stamp: &Stamp) -> Option<(&str, &str)> {
+    fn cached(&self, path: &Path, stamp: &Stamp) -> Option<(&str, &str)> {
         let (known, kept) = self.known.get(path.to_str()?)?;
         let (rules, kept) = kept.split_once('\n')?;
         if known == stamp && rules == self.rules { kept.split_once('\n') } else { None }
@@ -75,11 +75,11 @@ impl StoreCache {
 
 impl HeaderCache for StoreCache {
     fn get(&self, path: &Path, stamp: &Stamp) -> Option<Header> {
-        self.kept(path, stamp).and_then(|(_, whole)| serde_json::from_str(whole).ok())
+        self.cached(path, stamp).and_then(|(_, whole)| serde_json::from_str(whole).ok())
     }
 
     fn brief(&self, path: &Path, stamp: &Stamp) -> Option<Brief> {
-        self.kept(path, stamp).and_then(|(brief, _)| serde_json::from_str(brief).ok())
+        self.cached(path, stamp).and_then(|(brief, _)| serde_json::from_str(brief).ok())
     }
 
     fn put(&self, found: &TranscriptFile, header: &Header) {
@@ -158,7 +158,7 @@ pub(super) fn check_agents(agents: &[String]) -> Result<(), Refusal> {
 }
 
 /// A transcript that was found: the file, which session in it, and how to read it.
-pub(super) struct Meant {
+pub(super) struct FoundTranscript {
     pub(super) path: PathBuf,
     /// Which of several sessions in the file; none where the file is one.
     pub(super) key: Option<String>,
@@ -173,13 +173,13 @@ pub(super) struct Meant {
 ///
 /// A path says which file it is, wherever that belongs; everything else finds only what is shown from the project that the call
 /// names or stands in.
-pub(super) fn meant(
+pub(super) fn find(
     cx: &mut Cx<'_>,
     wanted: &str,
     agent: Option<&str>,
     project: Option<&str>,
     command: &str,
-) -> Result<Meant, Failure> {
+) -> Result<FoundTranscript, Failure> {
     let agents: Vec<String> = agent.map(str::to_owned).into_iter().collect();
     check_agents(&agents)?;
     if wanted != "latest" && !cx.env.host.is_served() && Path::new(wanted).is_file() {
@@ -187,7 +187,7 @@ pub(super) fn meant(
     }
     let filter =
         Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
-    let here = if wanted == "latest" { here(cx)? } else { Vec::new() };
+    let here = if wanted == "latest" { project_folders(cx)? } else { Vec::new() };
     let now = cx.env.now;
     let view = View::of(cx, project)?;
     let chosen = list(cx, &filter, |listed| {
@@ -207,10 +207,16 @@ pub(super) fn meant(
     })?;
     let header = chosen.into_iter().next().ok_or_else(|| unknown(wanted))?;
     let format = by_name(&header.agent).ok_or_else(|| unknown(wanted))?;
-    Ok(Meant { path: header.path.clone(), key: header.key.clone(), format, header, sessions: Vec::new() })
+    Ok(FoundTranscript {
+        path: header.path.clone(),
+        key: header.key.clone(),
+        format,
+        header,
+        sessions: Vec::new(),
+    })
 }
 
-fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
+fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal> {
     let format = match agent {
         Some(name) => by_name(name),
         None => detect(path),
@@ -225,11 +231,11 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<Meant, Refusal> {
     let found = TranscriptFile::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
     let header =
         baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
-    Ok(Meant { path: path.to_owned(), key: None, format, header, sessions: Vec::new() })
+    Ok(FoundTranscript { path: path.to_owned(), key: None, format, header, sessions: Vec::new() })
 }
 
 /// The caller's folder, and those of the project that it stands for on this machine.
-fn here(cx: &mut Cx<'_>) -> Result<Vec<String>, Failure> {
+fn project_folders(cx: &mut Cx<'_>) -> Result<Vec<String>, Failure> {
     let caller = cx.env.caller;
     let mut here: Vec<String> =
         caller.git_root.iter().chain(caller.folders.first()).take(1).cloned().collect();
@@ -252,12 +258,12 @@ fn latest(
     };
     match (listed.iter().position(is_here), listed.first()) {
         (Some(at), _) => Ok(Some(at)),
-        (None, Some(newest)) => Err(elsewhere(here.first(), newest, command, now)),
+        (None, Some(newest)) => Err(other_folder_refusal(here.first(), newest, command, now)),
         (None, None) => Ok(None),
     }
 }
 
-fn elsewhere(here: Option<&String>, newest: &Listed, command: &str, now: Millis) -> Refusal {
+fn other_folder_refusal(here: Option<&String>, newest: &Listed, command: &str, now: Millis) -> Refusal {
     let (Brief { id, cwd, updated_at_ms, .. }, agent) = (&newest.brief, newest.agent());
     let age = updated_at_ms.map_or_else(String::new, |at| format!(", {}", ago(now, at)));
     let folder = here.map_or("of this folder", String::as_str);
@@ -306,7 +312,7 @@ fn unknown(wanted: &str) -> Refusal {
 }
 
 /// Refuses a transcript in which nothing was said, with what is wrong with the file.
-pub(super) fn refuse_empty(meant: &Meant, complaints: &impl Serialize) -> Refusal {
+pub(super) fn refuse_empty(meant: &FoundTranscript, complaints: &impl Serialize) -> Refusal {
     Refusal::invalid(
         "transcript_empty",
         format!("{} holds no conversation that can be read", meant.path.display()),

@@ -1,6 +1,6 @@
 //! `transcript_import`: make a baton of a session whose agent never said goodbye.
 
-use baton_model::conversation::{Arrival, Conversation, Origin, arrival};
+use baton_model::conversation::{ArrivalAction, Conversation, Origin, arrival};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
 use baton_model::packet::{Sealed, one_line};
@@ -10,15 +10,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::find::Meant;
-use super::read::{Wish, read};
+use super::find::FoundTranscript;
+use super::read::{DocumentRequest, read};
 use super::same_conversation::{self, Likeness};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::request::Request;
 use crate::resolve;
-use crate::session::conversation::{self, Earlier, Standing};
+use crate::session::conversation::{self, BatonStanding, EarlierBaton};
 use crate::session::{Address, leave};
 
 /// Imports a transcript as a baton.
@@ -79,7 +79,7 @@ pub struct ImportOutput {
     pub superseded_baton_id: Option<String>,
     /// How the baton stands that the session had already; a new one is made only with `again`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standing: Option<Standing>,
+    pub standing: Option<BatonStanding>,
     /// Batons that may be of the same conversation, and sessions that have left none yet: nothing tells for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_same: Vec<String>,
@@ -97,7 +97,8 @@ impl Operation for Import {
         let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let (summary, project) = (input.summary.clone(), input.project.clone());
-        let wish = Wish { summary, project, ..Wish::of(&input.id, input.agent.as_deref()) };
+        let wish =
+            DocumentRequest { summary, project, ..DocumentRequest::of(&input.id, input.agent.as_deref()) };
         let (meant, packet) = read(cx, &wish)?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
         // A token that is bound to identities imports as one of these, whichever tool it was.
@@ -112,7 +113,7 @@ impl Operation for Import {
             resolve::require(tx, &project_id)?;
             let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
             let (meant, packet, again) = (&meant, &packet, input.again);
-            let importing = Importing {
+            let importing = ImportJob {
                 meant,
                 packet,
                 project_id: &project_id,
@@ -127,31 +128,31 @@ impl Operation for Import {
 }
 
 /// The key under which versions before kept what they imported, by the file's state: its size and last entry are part of it.
-fn key(meant: &Meant) -> String {
+fn key(meant: &FoundTranscript) -> String {
     let id: String = meant.header.id.chars().take(40).collect();
     format!("t:{id}:{}:{}", meant.header.bytes, meant.header.updated_at_ms.unwrap_or_default() % 1_000_000)
 }
 
 /// How far a transcript reaches. Of a database that holds many sessions the size says nothing about one.
-pub(super) fn extent(meant: &Meant) -> (i64, i64) {
+pub(super) fn extent(meant: &FoundTranscript) -> (i64, i64) {
     let bytes = if meant.key.is_some() { 0 } else { i64::try_from(meant.header.bytes).unwrap_or(i64::MAX) };
     (bytes, meant.header.updated_at_ms.unwrap_or_default())
 }
 
 /// What the ledger knows of the conversation in a transcript.
-pub(super) fn known(
+pub(super) fn load_conversation(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    meant: &Meant,
+    meant: &FoundTranscript,
 ) -> Result<Conversation, Failure> {
     let id = (project_id, meant.format.id(), meant.header.id.as_str());
     conversation::of_transcript(tx, env, id, &meant.sessions)
 }
 
 /// A transcript that is to become a baton.
-pub(super) struct Importing<'a> {
-    pub(super) meant: &'a Meant,
+pub(super) struct ImportJob<'a> {
+    pub(super) meant: &'a FoundTranscript,
     pub(super) packet: &'a Sealed,
     pub(super) project_id: &'a str,
     pub(super) identity: &'a str,
@@ -162,12 +163,12 @@ pub(super) struct Importing<'a> {
     pub(super) is_alone: bool,
 }
 
-impl Importing<'_> {
+impl ImportJob<'_> {
     /// Leaves a baton for the session in a transcript, or gives back the one that it has.
     pub(super) fn import(&self, tx: &mut Tx<'_>, env: &mut Env<'_>) -> Result<ImportOutput, Failure> {
-        let mut known = known(tx, env, self.project_id, self.meant)?;
+        let mut known = load_conversation(tx, env, self.project_id, self.meant)?;
         let may_be_same = self.join_alike(tx, env, &mut known)?;
-        let earlier = conversation::earlier(tx, env, &known)?;
+        let earlier = conversation::earlier_baton(tx, env, &known)?;
         let Some(earlier) = earlier else {
             return Ok(ImportOutput { may_be_same, ..self.first(tx, env, &known)? });
         };
@@ -177,12 +178,12 @@ impl Importing<'_> {
         let (bytes, last) = extent(self.meant);
         let is_newer = known.is_behind(bytes, last) || self.says_more(&earlier);
         match arrival(Some(earlier.facts()), Origin::Transcript, is_newer) {
-            Arrival::Leave | Arrival::Supersede => self.leave(tx, env, &known, Some(&earlier)),
-            Arrival::Present => {
+            ArrivalAction::Leave | ArrivalAction::Supersede => self.leave(tx, env, &known, Some(&earlier)),
+            ArrivalAction::Present => {
                 conversation::keep(tx, env, &known, None, extent(self.meant))?;
-                Ok(self.present(&earlier, earlier.standing()))
+                Ok(self.present(&earlier, earlier.baton_standing()))
             }
-            Arrival::Late => {
+            ArrivalAction::Late => {
                 let key = key(self.meant);
                 let standing =
                     conversation::keep_late(tx, env, &earlier, self.packet, (self.identity, &key))?;
@@ -220,7 +221,7 @@ impl Importing<'_> {
     }
 
     /// Whether the caller adds what the earlier baton does not say: a summary of its own, another receiver.
-    fn says_more(&self, earlier: &Earlier) -> bool {
+    fn says_more(&self, earlier: &EarlierBaton) -> bool {
         let summary = self.packet.view().metadata.contains_key("summary_by")
             && one_line(&self.packet.view().summary) != earlier.baton.summary;
         let other =
@@ -251,7 +252,7 @@ impl Importing<'_> {
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
         known: &Conversation,
-        earlier: Option<&Earlier>,
+        earlier: Option<&EarlierBaton>,
     ) -> Result<ImportOutput, Failure> {
         let meant = self.meant;
         let mut own = over_session(env, meant, self.project_id, self.identity);
@@ -294,7 +295,7 @@ impl Importing<'_> {
     }
 
     /// The baton that the conversation has, and how it stands.
-    fn present(&self, earlier: &Earlier, standing: Standing) -> ImportOutput {
+    fn present(&self, earlier: &EarlierBaton, standing: BatonStanding) -> ImportOutput {
         ImportOutput {
             project_id: self.project_id.to_owned(),
             identity: earlier.baton.identity.clone(),
@@ -313,7 +314,7 @@ impl Importing<'_> {
 }
 
 /// A session that is over as soon as it is registered: it stands for the one in the transcript.
-fn over_session(env: &mut Env<'_>, meant: &Meant, project_id: &str, identity: &str) -> Session {
+fn over_session(env: &mut Env<'_>, meant: &FoundTranscript, project_id: &str, identity: &str) -> Session {
     let session_id = env.id();
     Session {
         project_id: project_id.to_owned(),

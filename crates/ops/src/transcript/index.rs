@@ -19,7 +19,7 @@ const BATCH: u64 = 32 * 1024 * 1024;
 
 /// What a refresh did.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Refreshed {
+pub struct RefreshStats {
     /// Sessions that were read, because they are new or have changed.
     pub read: usize,
     /// Sessions that are gone.
@@ -52,8 +52,8 @@ pub(super) fn refresh(
     env: &Env<'_>,
     folders: &[String],
     agents: &[String],
-) -> Result<Refreshed, Failure> {
-    let mut done = Refreshed::default();
+) -> Result<RefreshStats, Failure> {
+    let mut done = RefreshStats::default();
     match bring_up_to_date(index, env, folders, agents, &mut done) {
         Err(Failure::Fault(fault)) if fault.kind == FaultKind::Busy => done.busy = true,
         answer => answer?,
@@ -66,7 +66,7 @@ fn bring_up_to_date(
     env: &Env<'_>,
     folders: &[String],
     agents: &[String],
-    done: &mut Refreshed,
+    done: &mut RefreshStats,
 ) -> Result<(), Failure> {
     let found = baton_transcripts::find(&places(env, folders), agents, THREADS);
     let known = index.read(|tx| Ok(search::indexed_transcripts(tx)?))?;
@@ -124,7 +124,7 @@ fn remove_gone(
     index: &mut Store,
     known: &[IndexedTranscript],
     found: &[TranscriptFile],
-    done: &mut Refreshed,
+    done: &mut RefreshStats,
 ) -> Result<(), Failure> {
     let there: HashSet<String> = found.iter().map(name).collect();
     let databases: HashSet<&Path> =

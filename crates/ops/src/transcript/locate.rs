@@ -4,7 +4,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::find::meant;
+use super::find::find;
 use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 
@@ -42,8 +42,8 @@ impl Operation for Find {
     type Output = FindOutput;
 
     fn run(input: FindInput, cx: &mut Cx<'_>) -> Result<FindOutput, Failure> {
-        let meant = meant(cx, &input.id, input.agent.as_deref(), None, "baton continue")?;
-        let mode = baton_transcripts::manner(meant.format.id(), &meant.path);
+        let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton continue")?;
+        let mode = baton_transcripts::permission_mode(meant.format.id(), &meant.path);
         let mut header = Row::from(&meant.header);
         // A relative path would mean another file in another folder.
         if let Ok(path) = std::path::absolute(&meant.path) {

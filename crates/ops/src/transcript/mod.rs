@@ -3,7 +3,7 @@
 
 mod capture;
 mod capture_wrap;
-mod carry;
+mod continue_session;
 mod document;
 mod events;
 mod find;
@@ -19,15 +19,15 @@ mod same_conversation;
 mod search;
 mod show;
 pub use capture::{Capture, CaptureInput, CaptureOutput};
-pub use carry::{Continue, ContinueInput, ContinueOutput};
+pub use continue_session::{Continue, ContinueInput, ContinueOutput};
 pub use document::{Document, DocumentInput, DocumentOutput, LeftOut};
 pub use events::{Events, EventsInput, EventsOutput};
 pub use import::{Import, ImportInput, ImportOutput};
-pub use index::Refreshed;
+pub use index::RefreshStats;
 pub use list::{List, ListInput, ListOutput};
 pub use locate::{Find, FindInput, FindOutput};
 pub use row::Row;
-pub use search::{Found, IndexState, Search, SearchInput, SearchOutput};
+pub use search::{IndexState, MatchingSession, Search, SearchInput, SearchOutput};
 pub use show::{Message, Role, Show, ShowInput, ShowOutput};
 
-pub use read::{Wish, for_elsewhere};
+pub use read::{DocumentRequest, for_elsewhere};

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use baton_transcripts::event::{Call, Category, Event, EventKind};
 use baton_transcripts::{Options, show_session};
 
-use super::find::Meant;
+use super::find::FoundTranscript;
 
 /// Tools of our MCP server that answer with the caller's own session.
 const TOOLS: [&str; 5] =
@@ -21,7 +21,7 @@ const GAP: usize = 8;
 const MOST: usize = 50;
 
 /// Ids of sessions, or of the batons that they left, oldest first.
-pub(super) fn own_sessions(meant: &Meant) -> Vec<String> {
+pub(super) fn own_sessions(meant: &FoundTranscript) -> Vec<String> {
     let (mut calls, mut found) = (HashSet::new(), Vec::new());
     let _ =
         show_session(&meant.path, meant.key.as_deref(), meant.format, &Options::default(), &mut |event| {

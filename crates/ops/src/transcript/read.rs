@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::document::packet;
-use super::find::{Meant, meant};
+use super::find::{FoundTranscript, find};
 use super::own_sessions::own_sessions;
 use crate::op::Cx;
 
 /// Which transcript to read, and the form of the packet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct DocumentRequest {
     /// Session id, a unique prefix of one, `latest`, or a path.
     pub id: String,
     /// The tool that wrote it.
@@ -30,7 +30,7 @@ pub struct Wish {
     pub project: Option<String>,
 }
 
-impl Wish {
+impl DocumentRequest {
     /// A transcript as it is.
     pub(super) fn of(id: &str, agent: Option<&str>) -> Self {
         Self { id: id.to_owned(), agent: agent.map(str::to_owned), to: None, summary: None, project: None }
@@ -50,22 +50,22 @@ pub struct Read {
 }
 
 /// The transcript that is meant, and the packet made of it.
-pub(super) fn read(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Failure> {
+pub(super) fn read(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<(FoundTranscript, Sealed), Failure> {
     match cx.env.host.transcript(wish) {
-        Some(read) => Ok(elsewhere(read?)?),
-        None => here(cx, wish),
+        Some(read) => Ok(parse_remote_read(read?)?),
+        None => read_here(cx, wish),
     }
 }
 
-fn here(cx: &mut Cx<'_>, wish: &Wish) -> Result<(Meant, Sealed), Failure> {
+fn read_here(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<(FoundTranscript, Sealed), Failure> {
     let command = if wish.to.is_some() { "baton continue" } else { "baton import-transcript" };
-    let mut meant = meant(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref(), command)?;
+    let mut meant = find(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref(), command)?;
     let packet = packet(&cx.env, &meant, wish.to.as_deref(), wish.summary.as_deref())?;
     meant.sessions = own_sessions(&meant);
     Ok((meant, packet))
 }
 
-fn elsewhere(read: Value) -> Result<(Meant, Sealed), Refusal> {
+fn parse_remote_read(read: Value) -> Result<(FoundTranscript, Sealed), Refusal> {
     let no =
         |what: String| Refusal::invalid("transcript_unreadable", what, "use the same version on both sides");
     let read: Read = serde_json::from_value(read)
@@ -75,12 +75,12 @@ fn elsewhere(read: Value) -> Result<(Meant, Sealed), Refusal> {
     };
     let header = read.header;
     let (path, key) = (header.path.clone(), header.key.clone());
-    let meant = Meant { path, key, format, header, sessions: read.sessions };
+    let meant = FoundTranscript { path, key, format, header, sessions: read.sessions };
     Ok((meant, Sealed::parse(read.packet)?))
 }
 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
-pub fn for_elsewhere(cx: &mut Cx<'_>, wish: &Wish) -> Result<Value, Failure> {
-    let (meant, packet) = here(cx, wish)?;
+pub fn for_elsewhere(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<Value, Failure> {
+    let (meant, packet) = read_here(cx, wish)?;
     Ok(json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions }))
 }

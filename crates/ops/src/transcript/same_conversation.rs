@@ -9,7 +9,7 @@ use baton_store::{Failure, Tx, conversation, project, session};
 use baton_transcripts::{Filter, by_name};
 
 use super::capture::registered_here;
-use super::find::{Meant, list};
+use super::find::{FoundTranscript, list};
 use crate::op::{Cx, Env};
 use crate::session::conversation::FROM_TRANSCRIPT;
 
@@ -27,13 +27,13 @@ pub(super) enum Likeness {
 }
 
 /// When a transcript was written.
-fn span(meant: &Meant) -> Option<(Millis, Millis)> {
+fn span(meant: &FoundTranscript) -> Option<(Millis, Millis)> {
     let (from, to) = (meant.header.created_at_ms?, meant.header.updated_at_ms?);
     Some((from.saturating_sub(SLACK), to.saturating_add(SLACK)))
 }
 
 /// Whether no other transcript of this tool was written in the same folder at the same time.
-pub(super) fn is_alone(cx: &mut Cx<'_>, meant: &Meant) -> Result<bool, Failure> {
+pub(super) fn is_alone(cx: &mut Cx<'_>, meant: &FoundTranscript) -> Result<bool, Failure> {
     let (Some((from, to)), Some(cwd)) = (span(meant), meant.header.cwd.clone()) else { return Ok(false) };
     if cx.env.host.is_served() {
         return Ok(false);
@@ -53,7 +53,7 @@ pub(super) fn is_alone(cx: &mut Cx<'_>, meant: &Meant) -> Result<bool, Failure> 
 pub(super) fn likeness(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    (project_id, meant, is_alone): (&str, &Meant, bool),
+    (project_id, meant, is_alone): (&str, &FoundTranscript, bool),
 ) -> Result<Likeness, Failure> {
     let machine = &env.caller.place.machine;
     let (Some((from, to)), Some(cwd)) = (span(meant), &meant.header.cwd) else {

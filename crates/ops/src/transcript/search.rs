@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::find::{check_agents, registered};
-use super::index::{self, Refreshed};
+use super::index::{self, RefreshStats};
 use super::isolation::View;
 use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
@@ -56,7 +56,7 @@ pub struct SearchOutput {
     /// The project.
     pub project_id: Option<String>,
     /// The best first.
-    pub items: Vec<Found>,
+    pub items: Vec<MatchingSession>,
     /// Sessions that match; more than `items` when there is a limit.
     pub total: usize,
     /// Whether so much matches that only the newest of it was ranked.
@@ -71,7 +71,7 @@ pub struct SearchOutput {
 
 /// A session that was found, with its best passage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct MatchingSession {
     /// The session.
     #[serde(flatten)]
     pub transcript: Row,
@@ -101,17 +101,17 @@ pub struct IndexState {
     /// Size in bytes.
     pub bytes: i64,
     /// What looking for new and changed sessions did; none where that was not wanted.
-    pub refreshed: Option<Refreshed>,
+    pub refreshed: Option<RefreshStats>,
 }
 
 /// Where is searched: in these folders, where any are named, and in what is shown from here.
-struct Within {
+struct FolderFilter {
     roots: Option<Vec<String>>,
     view: View,
 }
 
 /// A session that was found.
-struct Ranked {
+struct RankedSession {
     session: i64,
     /// Its best passage.
     best: Hit,
@@ -137,7 +137,8 @@ impl Operation for Search {
             let hint = "give words that occur in it: letters, digits, ideographs or pictographs";
             return Err(Refusal::invalid("query_empty", "there is no word in this query", hint).into());
         }
-        let within = Within { roots: roots(&input, cx)?, view: View::of(cx, input.project.as_deref())? };
+        let within =
+            FolderFilter { roots: roots(&input, cx)?, view: View::of(cx, input.project.as_deref())? };
         let target = index::target(cx.env.host);
         match search(&input, cx, &query, &within, &target) {
             // What another process has made anew is opened again, once.
@@ -158,7 +159,7 @@ fn search(
     input: &SearchInput,
     cx: &mut Cx<'_>,
     query: &Query,
-    within: &Within,
+    within: &FolderFilter,
     target: &baton_store::Target,
 ) -> Result<SearchOutput, Failure> {
     let mut index = index::open(target, cx.env.now)?;
@@ -174,7 +175,7 @@ fn search(
         Some(n) => usize::try_from(n).unwrap_or(usize::MAX),
     };
     let (ranked, partial, items, totals) = index.read(|tx| {
-        let among = among(tx, input, within)?;
+        let among = candidate_ids(tx, input, within)?;
         let (mut ranked, partial) = ranked(tx, query, among.as_deref())?;
         if ranked.len() < limit && query.terms.len() > 1 {
             scattered(tx, query, among.as_deref(), limit, &mut ranked)?;
@@ -204,8 +205,12 @@ fn roots(input: &SearchInput, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Fa
 }
 
 /// The sessions in which may be searched, where the search is narrowed.
-fn among(tx: &mut Tx<'_>, input: &SearchInput, within: &Within) -> Result<Option<Vec<i64>>, Fault> {
-    let Within { roots, view } = within;
+fn candidate_ids(
+    tx: &mut Tx<'_>,
+    input: &SearchInput,
+    within: &FolderFilter,
+) -> Result<Option<Vec<i64>>, Fault> {
+    let FolderFilter { roots, view } = within;
     if input.agents.is_empty() && roots.is_none() && input.since_ms.is_none() && view.is_open() {
         return Ok(None);
     }
@@ -228,12 +233,16 @@ fn among(tx: &mut Tx<'_>, input: &SearchInput, within: &Within) -> Result<Option
 }
 
 /// Sessions with a passage in which the whole query occurs, the best first.
-fn ranked(tx: &mut Tx<'_>, query: &Query, among: Option<&[i64]>) -> Result<(Vec<Ranked>, bool), Fault> {
+fn ranked(
+    tx: &mut Tx<'_>,
+    query: &Query,
+    among: Option<&[i64]>,
+) -> Result<(Vec<RankedSession>, bool), Fault> {
     let hits = search::hits(tx, &query.expression(), among, MOST_HITS)?;
     let partial = i64::try_from(hits.len()).is_ok_and(|found| found >= MOST_HITS);
-    let mut sessions: HashMap<i64, Ranked> = HashMap::new();
+    let mut sessions: HashMap<i64, RankedSession> = HashMap::new();
     for hit in hits {
-        let new = Ranked { session: hit.session(), best: hit, score: 0, passages: 0 };
+        let new = RankedSession { session: hit.session(), best: hit, score: 0, passages: 0 };
         let one = sessions.entry(hit.session()).or_insert(new);
         one.passages += 1;
         // Of equals the first passage, which is the one with the lowest id.
@@ -241,7 +250,7 @@ fn ranked(tx: &mut Tx<'_>, query: &Query, among: Option<&[i64]>) -> Result<(Vec<
             one.best = hit;
         }
     }
-    let mut ranked: Vec<Ranked> = sessions.into_values().collect();
+    let mut ranked: Vec<RankedSession> = sessions.into_values().collect();
     for one in &mut ranked {
         // A session that comes back to it is worth more, up to half as much again.
         let again = i64::try_from(one.passages.min(11)).unwrap_or(1) - 1;
@@ -258,7 +267,7 @@ fn scattered(
     query: &Query,
     among: Option<&[i64]>,
     limit: usize,
-    ranked: &mut Vec<Ranked>,
+    ranked: &mut Vec<RankedSession>,
 ) -> Result<(), Fault> {
     let mut rarest: Option<(usize, String)> = None;
     let mut common: Option<HashSet<i64>> = among.map(|numbers| numbers.iter().copied().collect());
@@ -281,14 +290,14 @@ fn scattered(
     let Some((_, rarest)) = rarest else { return Ok(()) };
     for session in further {
         if let Some(best) = search::hits(tx, &rarest, Some(&[session]), 1)?.pop() {
-            ranked.push(Ranked { session, best, score: 0, passages: 0 });
+            ranked.push(RankedSession { session, best, score: 0, passages: 0 });
         }
     }
     Ok(())
 }
 
 /// A session as it is shown.
-fn item(tx: &mut Tx<'_>, query: &Query, one: &Ranked) -> Result<Found, Fault> {
+fn item(tx: &mut Tx<'_>, query: &Query, one: &RankedSession) -> Result<MatchingSession, Fault> {
     let header: Header = search::header(tx, one.session)?
         .and_then(|header| serde_json::from_str(&header).ok())
         .unwrap_or_default();
@@ -296,7 +305,7 @@ fn item(tx: &mut Tx<'_>, query: &Query, one: &Ranked) -> Result<Found, Fault> {
     let shown = snippet(&entries(&packed), query);
     let line = shown.as_ref().map_or(0, |shown| shown.line);
     let (role, text) = shown.map(|shown| (shown.role, shown.text)).unzip();
-    Ok(Found {
+    Ok(MatchingSession {
         transcript: Row::from(&header),
         place: format!("{}:{}#{line}", header.agent, header.id),
         line,

@@ -7,7 +7,7 @@ use baton_transcripts::{Complaint, Options, show_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::find::{meant, refuse_empty};
+use super::find::{find, refuse_empty};
 use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 
@@ -95,7 +95,7 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let meant = meant(cx, &input.id, input.agent.as_deref(), None, "baton transcripts show")?;
+        let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton transcripts show")?;
         let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
         let options = Options { home: Some(home), ..Options::default() };
         let keep = match input.last.unwrap_or(0) {

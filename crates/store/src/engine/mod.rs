@@ -7,10 +7,10 @@
 //!
 //! This folder is the only place that names a database driver.
 
-mod beside;
+mod commit_observer;
+mod connection;
 mod fault;
 mod pg;
-mod session;
 mod sqlite;
 mod store;
 mod target;
@@ -19,7 +19,7 @@ mod value;
 
 use std::path::Path;
 
-pub use beside::{CommitEvent, CommitObserver};
+pub use commit_observer::{CommitEvent, CommitObserver};
 pub use fault::{Failure, Fault, FaultKind};
 pub use sqlite::restore;
 pub use store::Store;
@@ -127,7 +127,7 @@ pub(crate) trait Engine: Send {
     }
     /// Asks ahead for rows that will be queried in a moment. Where it is no use, nothing is done; it fails where it ended the open
     /// transaction.
-    fn foresee(&mut self, _sql: &'static str, _params: &[Value]) -> Result<(), Fault> {
+    fn enqueue_query(&mut self, _sql: &'static str, _params: &[Value]) -> Result<(), Fault> {
         Ok(())
     }
     /// Runs statements without parameters: migrations, and what ends a savepoint.

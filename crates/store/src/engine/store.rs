@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::beside::CommitObserver;
+use super::commit_observer::CommitObserver;
+use super::connection::Connection;
 use super::fault::{Failure, Fault, FaultKind};
-use super::session::Connection;
 use super::target::Target;
 use super::tx::Tx;
 use super::{Access, Engine, Mode, pg, sqlite};

@@ -1,8 +1,8 @@
 //! One transaction: statements, and the numbers of the projects it has taken.
 
-use super::beside::CommitEvent;
+use super::commit_observer::CommitEvent;
+use super::connection::Connection;
 use super::fault::{Failure, Fault};
-use super::session::Connection;
 use super::value::{Row, Value, check_params};
 use super::{CHAIN_HEAD, LedgerHead, Mode, TAKE};
 use crate::params;
@@ -20,7 +20,7 @@ pub struct Tx<'a> {
     notes: Vec<CommitEvent>,
     ended: bool,
     /// Questions are only announced.
-    foreseeing: bool,
+    prefetching: bool,
 }
 
 /// A project whose row this transaction holds.
@@ -46,7 +46,7 @@ impl<'a> Tx<'a> {
             has_grown: false,
         };
         let taken = projects.iter().zip(numbers).map(take).collect();
-        Ok(Self { session, mode, taken, failed: None, notes: Vec::new(), ended: false, foreseeing: false })
+        Ok(Self { session, mode, taken, failed: None, notes: Vec::new(), ended: false, prefetching: false })
     }
 
     /// Runs a statement and returns all its rows.
@@ -54,10 +54,10 @@ impl<'a> Tx<'a> {
         if self.reads_only() && !reads(sql) {
             return Err(self.doom(Fault::other(format!("a read may not write: {}", one_line(sql)))));
         }
-        if self.foreseeing {
+        if self.prefetching {
             if self.failed.is_none()
                 && check_params(params).is_ok()
-                && let Err(fault) = self.session.engine.foresee(sql, params)
+                && let Err(fault) = self.session.engine.enqueue_query(sql, params)
             {
                 return Err(self.doom(fault));
             }
@@ -107,10 +107,10 @@ impl<'a> Tx<'a> {
     /// write, gets the prefetched rows. Inside the closure every query fails, so no query can depend on the result of
     /// another. On SQLite the closure is not called.
     pub fn prefetch(&mut self, questions: impl FnOnce(&mut Tx<'_>)) {
-        if !self.is_sqlite() && !self.foreseeing {
-            self.foreseeing = true;
+        if !self.is_sqlite() && !self.prefetching {
+            self.prefetching = true;
             questions(self);
-            self.foreseeing = false;
+            self.prefetching = false;
         }
     }
 
@@ -199,7 +199,7 @@ impl<'a> Tx<'a> {
         if let Some(fault) = &self.failed {
             return Err(fault.clone());
         }
-        if self.foreseeing {
+        if self.prefetching {
             return Err(self.doom(Fault::other("only questions can be announced")));
         }
         #[cfg(feature = "fail")]

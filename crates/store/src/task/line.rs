@@ -56,7 +56,7 @@ pub fn outdate(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<(), F
 }
 
 /// The lines of a task that the file had.
-pub fn known(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<KnownLines, Fault> {
+pub fn known_lines(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<KnownLines, Fault> {
     let Some(row) = tx.query_opt(KNOWN, params![project_id, task_id])? else {
         return Ok(KnownLines::default());
     };

@@ -9,7 +9,7 @@ use baton_model::id::identity_key;
 use baton_model::session::Place;
 use baton_model::task::claim::Claim;
 use baton_model::task::clock::Clocks;
-use baton_model::task::{Standing, Task};
+use baton_model::task::{Readiness, Task};
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
@@ -105,7 +105,7 @@ fn read(row: Row) -> Result<Task, Fault> {
         _ => None,
     };
     task.standing =
-        Standing { blocked: r.bool()?, passes: r.bool()?, ready: r.bool()?, wait_until: r.int()? };
+        Readiness { blocked: r.bool()?, passes: r.bool()?, ready: r.bool()?, wait_until: r.int()? };
     task.clocks = Clocks::from_json(&json::read(&r.text()?)?).unwrap_or_default();
     if let (Some(claim), (Some(machine), Some(process))) = (&mut task.claim, (r.opt_text()?, r.opt_text()?)) {
         claim.place = Some(Place { machine, process });
@@ -175,7 +175,11 @@ fn by_name(mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
 
 /// What may end claims: sessions that hold one whose date has not come, and tasks whose claim's date has come, whatever its
 /// session did since. In no order.
-pub fn held(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<(Vec<String>, Vec<String>), Fault> {
+pub fn expiring_claims(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    now: Millis,
+) -> Result<(Vec<String>, Vec<String>), Fault> {
     let (mut sessions, mut tasks) = (Vec::new(), Vec::new());
     for row in tx.query(HELD, params![now, project_id, now])? {
         let mut r = row.reader();
@@ -228,7 +232,7 @@ pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<
 /// Writes a new task down.
 pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
     let standing = task.standing;
-    let mut row = written(task);
+    let mut row = columns(task);
     row.extend_from_slice(params![
         &task.project_id,
         &task.task_id,
@@ -242,12 +246,12 @@ pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
 
 /// Writes everything of a task but its standing.
 pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
-    let mut row = written(task);
+    let mut row = columns(task);
     row.extend_from_slice(params![&task.project_id, &task.task_id]);
     tx.execute_deferred(UPDATE, &row)
 }
 
-fn written(task: &Task) -> Vec<Value> {
+fn columns(task: &Task) -> Vec<Value> {
     let claim = task.claim.clone();
     let place = task.claim.as_ref().and_then(|claim| claim.place.as_ref());
     params![
@@ -289,7 +293,7 @@ fn written(task: &Task) -> Vec<Value> {
 }
 
 /// Writes where a task stands.
-pub fn put_standing(tx: &mut Tx<'_>, task: &Task, standing: Standing) -> Result<(), Fault> {
+pub fn put_standing(tx: &mut Tx<'_>, task: &Task, standing: Readiness) -> Result<(), Fault> {
     tx.execute_deferred(
         STANDING,
         params![

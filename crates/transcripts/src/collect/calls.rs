@@ -7,8 +7,8 @@ use super::capped::BoundedList;
 use super::clean::Cleaner;
 use super::files::relative;
 use super::git::GitState;
+use super::importance::{Importance, importance, makes_good, only_answers};
 use super::shell_edits;
-use super::worth::{Importance, makes_good, only_answers, worth};
 use crate::event::{Call, Category, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::one_line;
@@ -139,7 +139,7 @@ impl Calls {
             edits: call.edits.clone(),
             at: at.clone(),
             at_ms,
-            worth: if shell { worth(&call.target) } else { Importance::Look },
+            worth: if shell { importance(&call.target) } else { Importance::Look },
             answered: false,
         });
     }

@@ -29,7 +29,7 @@ impl<'r> Cleaner<'r> {
 
     /// All of a text. What is not printed goes first: colours within a name would hide a secret from the rules, and
     /// taking them out afterwards would show it.
-    pub fn whole(&mut self, text: &str) -> String {
+    pub fn clean_text(&mut self, text: &str) -> String {
         let printable = printable(text);
         let redacted = match self.redactor {
             None => Cow::Borrowed(printable.as_str()),
@@ -50,7 +50,7 @@ impl<'r> Cleaner<'r> {
 
     /// At most `max` bytes of the beginning. Secrets go first, so that none is cut in two and missed.
     pub fn text(&mut self, text: &str, max: usize) -> String {
-        clip(self.whole(text.trim()).trim(), max)
+        clip(self.clean_text(text.trim()).trim(), max)
     }
 
     /// At most `max` bytes of the end, by whole lines.
@@ -59,7 +59,7 @@ impl<'r> Cleaner<'r> {
         let from = memchr::memchr(b'\n', &text.as_bytes()[window..])
             .filter(|_| window > 0)
             .map_or(0, |at| window + at + 1);
-        clip_front(self.whole(text[from..].trim_end()).trim_end(), max)
+        clip_front(self.clean_text(text[from..].trim_end()).trim_end(), max)
     }
 }
 
@@ -140,12 +140,12 @@ mod tests {
     #[test]
     fn home_becomes_a_tilde_only_as_a_whole_path() {
         let mut cleaner = Cleaner::new(None, Some("/srv/you/"));
-        assert_eq!(cleaner.whole("/srv/you/x /srv/youth /srv/you:"), "~/x /srv/youth ~:");
+        assert_eq!(cleaner.clean_text("/srv/you/x /srv/youth /srv/you:"), "~/x /srv/youth ~:");
     }
 
     #[test]
     fn terminal_colours_and_control_characters_are_dropped() {
-        assert_eq!(Cleaner::new(None, None).whole("\u{1b}[31mred\u{1b}[0m\u{0}\r\nb\u{7}"), "red\nb");
+        assert_eq!(Cleaner::new(None, None).clean_text("\u{1b}[31mred\u{1b}[0m\u{0}\r\nb\u{7}"), "red\nb");
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
             ("\u{1b}]0;title that never ends\nwords", "]0;title that never ends\nwords"),
             ("\u{1b}", ""),
         ] {
-            assert_eq!(Cleaner::new(None, None).whole(text), wanted, "{text:?}");
+            assert_eq!(Cleaner::new(None, None).clean_text(text), wanted, "{text:?}");
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
             ("👩\u{200d}💻 ❤\u{fe0f} می\u{200c}خواهم", "👩\u{200d}💻 ❤\u{fe0f} می\u{200c}خواهم"),
             ("pass\u{200d}word", "pass\\u{200d}word"),
         ] {
-            assert_eq!(Cleaner::new(None, None).whole(text), wanted, "{text:?}");
+            assert_eq!(Cleaner::new(None, None).clean_text(text), wanted, "{text:?}");
         }
     }
 
@@ -179,7 +179,7 @@ mod tests {
     fn colours_and_control_characters_hide_no_secret() {
         let redactor = Redactor::new();
         for text in ["DB_\u{1b}[01;31mPASSWORD\u{1b}[m=s3cret99", "DB_PASS\u{0}WORD=s3c\u{8}ret99"] {
-            let out = Cleaner::new(Some(&redactor), None).whole(text);
+            let out = Cleaner::new(Some(&redactor), None).clean_text(text);
             assert_eq!(out, "DB_PASSWORD=[redacted:password]");
         }
     }

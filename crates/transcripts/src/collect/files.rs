@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn edits_of_one_file_are_summed_up_whatever_its_path_looks_like() {
         let edits = [
-            Edit::written("/w/p/a.rs", Change::Created, "x\ny"),
+            Edit::new_text("/w/p/a.rs", Change::Created, "x\ny"),
             Edit::replaced("a.rs", "x", "z"),
             Edit::replaced("./a.rs", "z", ""),
         ];

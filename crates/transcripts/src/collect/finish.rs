@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Open, Run};
 use super::files::FileState;
+use super::importance::{Importance, core, makes_good};
 use super::label::Label;
 use super::packet::{
     Activity, Failure, FileChange, Git, Message, Remark, Requests, Source, Summary, Task, Text,
@@ -13,7 +14,6 @@ use super::packet::{
 use super::paragraph::{RequestProgress, paragraph};
 use super::prose;
 use super::remarks::TimedRemark;
-use super::worth::{Importance, core, makes_good};
 use super::{Attempt, Collector, Decision, Location, Sentence, StandingDecision, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
@@ -36,7 +36,7 @@ impl Collector<'_> {
             source: Source {
                 agent: agent.to_owned(),
                 id: id.clone(),
-                path: self.cleaner.whole(&path.to_string_lossy()),
+                path: self.cleaner.clean_text(&path.to_string_lossy()),
             },
             session_id: id,
             created_at: self.last_ms.map(time::format),
@@ -234,11 +234,13 @@ impl Collector<'_> {
     fn files_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "files_modified", self.files.left_out);
         for file in std::mem::take(&mut self.files).into_vec() {
-            let (path, diff) =
-                (self.cleaner.whole(&file.path), file.diff.as_deref().map(|diff| self.cleaner.whole(diff)));
+            let (path, diff) = (
+                self.cleaner.clean_text(&file.path),
+                file.diff.as_deref().map(|diff| self.cleaner.clean_text(diff)),
+            );
             summary.files_modified.push(FileChange {
                 path,
-                change: change(&file, |text| self.cleaner.whole(text)),
+                change: change(&file, |text| self.cleaner.clean_text(text)),
                 lines: file.lines.map(|(added, removed)| format!("+{added} -{removed}")),
                 diff,
                 at: label.at(&file.at),
@@ -260,7 +262,7 @@ impl Collector<'_> {
     fn environment(&mut self) -> Map<String, Value> {
         let mut map = Map::new();
         if let Some(cwd) = &self.root {
-            map.insert("cwd".to_owned(), json!(self.cleaner.whole(cwd)));
+            map.insert("cwd".to_owned(), json!(self.cleaner.clean_text(cwd)));
         }
         if let Some(version) = &self.session.version {
             map.insert("tool_version".to_owned(), json!(version));

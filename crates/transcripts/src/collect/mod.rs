@@ -8,13 +8,13 @@ mod files;
 mod finish;
 mod fit;
 mod git;
+mod importance;
 mod label;
 mod packet;
 mod paragraph;
 mod prose;
 mod remarks;
 mod shell_edits;
-mod worth;
 
 use std::path::Path;
 
@@ -91,7 +91,7 @@ pub fn show_session(
 
 fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
     let mut event = event.clone();
-    let mut clean = |text: &mut std::borrow::Cow<'a, str>| *text = cleaner.whole(text).into();
+    let mut clean = |text: &mut std::borrow::Cow<'a, str>| *text = cleaner.clean_text(text).into();
     match &mut event.what {
         EventKind::User(text)
         | EventKind::Assistant(text)
@@ -100,7 +100,9 @@ fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
         EventKind::Call(call) => clean(&mut call.target),
         EventKind::Outcome(outcome) => clean(&mut outcome.output),
         EventKind::Session(session) => session.cwd.iter_mut().for_each(clean),
-        EventKind::Plan(items) => items.iter_mut().for_each(|item| item.title = cleaner.whole(&item.title)),
+        EventKind::Plan(items) => {
+            items.iter_mut().for_each(|item| item.title = cleaner.clean_text(&item.title))
+        }
         EventKind::Usage(_) | EventKind::Interrupted => {}
     }
     let edits = match &mut event.what {
@@ -109,8 +111,8 @@ fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
         _ => return event,
     };
     for edit in edits {
-        edit.path = cleaner.whole(&edit.path);
-        edit.diff = edit.diff.as_deref().map(|diff| cleaner.whole(diff));
+        edit.path = cleaner.clean_text(&edit.path);
+        edit.diff = edit.diff.as_deref().map(|diff| cleaner.clean_text(diff));
     }
     event
 }
@@ -277,13 +279,13 @@ impl<'r> Collector<'r> {
         known.version = owned(&news.version).or(known.version.take());
         if let (None, Some(root)) = (&self.root, news.cwd.as_deref()) {
             self.files.rebase(root);
-            self.calls.rebase(&self.cleaner.whole(root));
+            self.calls.rebase(&self.cleaner.clean_text(root));
             self.root = Some(root.to_owned());
         }
     }
 
     fn user(&mut self, text: &str, at: Location) {
-        let whole = self.cleaner.whole(text);
+        let whole = self.cleaner.clean_text(text);
         let mut told = Vec::new();
         for sentence in prose::constraints(&whole) {
             let known = self.constraints.iter().any(|one| one.text == sentence);
@@ -310,7 +312,7 @@ impl<'r> Collector<'r> {
     }
 
     fn assistant(&mut self, text: &str, at: Location) {
-        let whole = self.cleaner.whole(text);
+        let whole = self.cleaner.clean_text(text);
         let mut told = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {
             told.push(PacketWords::new(&tried, why_failed.is_some()));
@@ -335,11 +337,11 @@ impl<'r> Collector<'r> {
             self.decisions.retain(|known| !prose::same_matter(&known.decision.what, &found.what));
             self.superseded += (before - self.decisions.iter().count()) as u64;
             // What was said of it before, in words of no rule or of other rules, must not stand without this.
-            let named = prose::matter(&found.what);
+            let named = prose::topic(&found.what);
             let reopened = role == "user" && self.reopen(&found.what, at);
             if reopened || self.remarks.about(&named) {
                 let passage = Passage { text: found.what.clone(), weight: u8::MAX };
-                self.remarks.beside(role, passage, at);
+                self.remarks.attach(role, passage, at);
             }
             told.push(PacketWords::new(&found.what, found.why.is_some()));
             let rejected = found.rejected.into_iter().collect();
@@ -356,7 +358,7 @@ impl<'r> Collector<'r> {
         let mut found = false;
         while let Some(held) = self.decisions.take(same) {
             let before = Passage { text: held.decision.what, weight: u8::MAX };
-            self.remarks.beside(held.role, before, &held.at);
+            self.remarks.attach(held.role, before, &held.at);
             found = true;
         }
         found

@@ -61,7 +61,7 @@ impl Remarks {
     }
 
     /// What was classed, and of which something was also said in words that no rule knows: the two must stand together.
-    pub fn beside(&mut self, role: &'static str, passage: Passage, at: &Location) {
+    pub fn attach(&mut self, role: &'static str, passage: Passage, at: &Location) {
         let nth = 0;
         let kept = TimedRemark {
             role,

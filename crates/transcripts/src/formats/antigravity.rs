@@ -11,9 +11,9 @@ use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::chunk::{self, entries};
+use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
-use crate::shared::tell::{CallEnd, EventEmitter};
-use crate::shared::{call, heading, plan, side};
+use crate::shared::{call, heading, plan, sidecar};
 
 /// The format.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Format for Antigravity {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        let mut header = heading::of_lines(found, look);
+        let mut header = heading::of_lines(found, read_header_line);
         header.id = brain(&found.path).and_then(dir_name).unwrap_or(header.id);
         header.cwd = workspace(&found.path).or(header.cwd);
         header
@@ -77,7 +77,7 @@ impl Format for Antigravity {
             known.take().into_iter().for_each(|known| tell.session(known));
             step(tell, json, &mut placed);
         });
-        let tasks = brain(path).map(|brain| side::text(&brain.join("task.md"))).unwrap_or_default();
+        let tasks = brain(path).map(|brain| sidecar::text(&brain.join("task.md"))).unwrap_or_default();
         let plan = plan::checklist(&tasks);
         if !plan.is_empty() {
             (tell.place, tell.at_ms) = (Place::default(), None);
@@ -102,14 +102,14 @@ fn dir_name(dir: &Path) -> Option<String> {
 fn workspace(path: &Path) -> Option<String> {
     let brain = brain(path)?;
     let history: PathBuf = brain.parent()?.parent()?.join("history.jsonl");
-    let (id, text) = (dir_name(brain)?, side::text(&history));
+    let (id, text) = (dir_name(brain)?, sidecar::text(&history));
     let line = text.lines().rev().find(|line| line.contains(id.as_str()))?;
-    let json = side::json(line);
+    let json = sidecar::json(line);
     let said = json.get("workspace").str()?;
     Some(said.strip_prefix("file://").unwrap_or(said).to_owned())
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     let time = json.get("created_at");
     heading::time(header, if time.is_null() { json.get("timestamp") } else { time });
     match role(json) {
@@ -205,5 +205,5 @@ fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>, content: &str) {
     let failed = matches!(json.get("status").str(), Some("ERROR" | "FAILED" | "CANCELED"));
     let said = content.starts_with("Error") || content.contains("Encountered error in step execution");
     let ok = Some(!failed && !said);
-    tell.ended(CallEnd { id: &id, ok, output: Cow::Borrowed(content), ..CallEnd::default() });
+    tell.end_call(CallEnd { id: &id, ok, output: Cow::Borrowed(content), ..CallEnd::default() });
 }

@@ -13,9 +13,9 @@ use crate::report::{Report, kind};
 use crate::shared::blocks;
 use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
-use crate::shared::{heading, plan, side};
+use crate::shared::{heading, plan, sidecar};
 
 /// The format.
 #[derive(Debug)]
@@ -61,9 +61,9 @@ impl Format for Droid {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        let mut header = heading::of_lines(found, look);
+        let mut header = heading::of_lines(found, read_header_line);
         header.model =
-            side::json(&settings(&found.path)).get("model").str().map(str::to_owned).or(header.model);
+            sidecar::json(&settings(&found.path)).get("model").str().map(str::to_owned).or(header.model);
         header
     }
 
@@ -71,7 +71,7 @@ impl Format for Droid {
         let mut tell = EventEmitter::new(sink);
         tell.each_linked(path, LINKS, &mut record);
         let text = settings(path);
-        let settings = side::json(&text);
+        let settings = sidecar::json(&text);
         tell.session(Session { model: settings.get("model").str().map(Cow::Borrowed), ..Session::default() });
         let count = |key| settings.at(&["tokenUsage", key]).count();
         tell.spend(Usage {
@@ -85,10 +85,10 @@ impl Format for Droid {
 }
 
 fn settings(path: &Path) -> String {
-    side::text(&path.with_extension("settings.json"))
+    sidecar::text(&path.with_extension("settings.json"))
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     heading::time(header, json.get("timestamp"));
     let message = json.get("message");
     match (json.get("type").str(), message.get("role").str()) {
@@ -100,7 +100,7 @@ fn look(json: &Json<'_>, header: &mut Header) {
             heading::keep(&mut header.title, json.first(&["sessionTitle", "title"]));
         }
         (Some("message"), Some("user")) => {
-            heading::prompt(header, &blocks::said(message.get("content"), INJECTED))
+            heading::prompt(header, &blocks::message_text(message.get("content"), INJECTED))
         }
         (Some("message"), Some("assistant")) => header.empty = false,
         _ => {}
@@ -141,7 +141,7 @@ fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
         }
         _ => {
             blocks::results(tell, content);
-            tell.user(&blocks::said(content, INJECTED));
+            tell.user(&blocks::message_text(content, INJECTED));
         }
     }
 }

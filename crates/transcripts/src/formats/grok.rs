@@ -11,9 +11,9 @@ use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::chunk::{self, entries};
+use crate::shared::emit::{CallEnd, EventEmitter, Speaker};
 use crate::shared::json::{Json, join};
-use crate::shared::tell::{CallEnd, EventEmitter, Speaker};
-use crate::shared::{call, heading, plan, side};
+use crate::shared::{call, heading, plan, sidecar};
 
 /// The format.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Format for Grok {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        let mut header = heading::of_lines(found, look);
+        let mut header = heading::of_lines(found, read_header_line);
         if let Some(prompt) = first_prompt(&found.path) {
             header.title = None;
             header.first_prompt = None;
@@ -60,7 +60,7 @@ impl Format for Grok {
             header.title = header.first_prompt.clone();
         }
         let text = summary(&found.path);
-        let about = side::json(&text);
+        let about = sidecar::json(&text);
         let fact = |json: &Json<'_>| json.str().map(str::to_owned);
         header.id = fact(about.at(&["info", "id"])).or_else(|| dir_name(&found.path)).unwrap_or(header.id);
         header.cwd = fact(about.at(&["info", "cwd"]));
@@ -86,7 +86,7 @@ impl Format for Grok {
 }
 
 fn summary(path: &Path) -> String {
-    side::text(&path.with_file_name("summary.json"))
+    sidecar::text(&path.with_file_name("summary.json"))
 }
 
 /// A session goes by the name of its directory.
@@ -95,7 +95,7 @@ fn dir_name(path: &Path) -> Option<String> {
     path.parent()?.file_name()?.to_str().map(str::to_owned)
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     let update = json.at(&["params", "update"]);
     heading::time(header, json.get("timestamp"));
     match update.get("sessionUpdate").str() {
@@ -126,7 +126,7 @@ fn first_prompt(path: &Path) -> Option<String> {
 
 fn session(tell: &mut EventEmitter<'_>, path: &Path) {
     let text = summary(path);
-    let about = side::json(&text);
+    let about = sidecar::json(&text);
     let said = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
     tell.session(Session {
         id: said(about.at(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
@@ -201,7 +201,7 @@ fn end(tell: &mut EventEmitter<'_>, update: &Json<'_>) {
     };
     let code = raw.get("exit_code").int().or_else(|| raw.get("exitCode").int());
     let edits = if ok { parts.iter().filter_map(diff).collect() } else { Vec::new() };
-    tell.ended(CallEnd {
+    tell.end_call(CallEnd {
         id: update.get("toolCallId").str().unwrap_or_default(),
         ok: Some(ok),
         code,
@@ -214,7 +214,7 @@ fn diff(part: &Json<'_>) -> Option<Edit> {
     let path = part.get("path").str().filter(|_| part.get("type").str() == Some("diff"))?;
     let new = part.get("newText").str().unwrap_or_default();
     Some(match part.get("oldText") {
-        Json::Null => Edit::written(path, Change::Created, new),
+        Json::Null => Edit::new_text(path, Change::Created, new),
         old => Edit::replaced(path, old.str().unwrap_or_default(), new),
     })
 }

@@ -11,8 +11,8 @@ use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
+use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
-use crate::shared::tell::{CallEnd, EventEmitter};
 use crate::shared::{call, heading};
 
 /// The format.
@@ -64,7 +64,7 @@ impl Format for Pi {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        heading::of_lines(found, look)
+        heading::of_lines(found, read_header_line)
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
@@ -84,7 +84,7 @@ fn sessions(dir: &Path, found: &mut dyn FnMut(TranscriptFile)) {
     named.filter_map(|entry| TranscriptFile::entry(ID, entry)).for_each(&mut *found);
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     heading::time(header, json.get("timestamp"));
     match json.get("type").str().unwrap_or_default() {
         "session" => {
@@ -138,7 +138,7 @@ fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
     match message.get("role").str().unwrap_or_default() {
         "user" => tell.user(&message.get("content").text()),
         "assistant" => assistant(tell, message),
-        "toolResult" => tell.ended(CallEnd {
+        "toolResult" => tell.end_call(CallEnd {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: message.get("content").text(),
@@ -192,5 +192,5 @@ fn typed(tell: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
     });
     let (code, output) = (message.get("exitCode").int(), message.get("output").text());
     let ok = message.get("cancelled").is_true().then_some(false);
-    tell.ended(CallEnd { id: &id, ok, code, output, edits: Vec::new() });
+    tell.end_call(CallEnd { id: &id, ok, code, output, edits: Vec::new() });
 }

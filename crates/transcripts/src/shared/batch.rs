@@ -40,7 +40,7 @@ impl Batches {
     }
 
     /// Notes an entry beside the chain. A pass that goes over the same line again may repeat it.
-    pub fn beside(&mut self, message: Message, index: usize) {
+    pub fn attach(&mut self, message: Message, index: usize) {
         for result in message.results {
             self.results.entry(result).or_insert(index);
         }

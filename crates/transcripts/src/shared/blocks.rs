@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::event::Edit;
 use crate::shared::call;
+use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
-use crate::shared::tell::{CallEnd, EventEmitter};
 
 /// Emits the blocks of an agent's message; a plain string is a block of text.
 pub fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
@@ -33,12 +33,12 @@ pub fn results(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
         let id = block.get("tool_use_id").str().map(str::to_owned).or_else(oldest).unwrap_or_default();
         let output = block.get("content").text();
         let failed = block.get("is_error").is_true() || output.trim_start().starts_with("<tool_use_error>");
-        tell.ended(CallEnd { id: &id, ok: Some(!failed), code: None, output, edits: Vec::<Edit>::new() });
+        tell.end_call(CallEnd { id: &id, ok: Some(!failed), code: None, output, edits: Vec::<Edit>::new() });
     }
 }
 
 /// The text of a message without blocks that the harness put there.
-pub fn said<'a>(content: &'a Json<'a>, injected: &[&str]) -> Cow<'a, str> {
+pub fn message_text<'a>(content: &'a Json<'a>, injected: &[&str]) -> Cow<'a, str> {
     let own = |text: &&str| !injected.iter().any(|start| text.trim_start().starts_with(start));
     let parts =
         content.items().iter().filter(|block| block.get("type").str().is_none_or(|name| name == "text"));

@@ -198,7 +198,7 @@ fn change(name: &str, path: &str, args: &Json<'_>) -> Edit {
     // Other tools, also such as `create_file`, write new files and over old ones.
     let change = if name == "create" { Change::Created } else { Change::Modified };
     match args.first(CONTENTS).or_else(|| args.first(NEW)) {
-        Some(content) => Edit::written(path, change, content),
+        Some(content) => Edit::new_text(path, change, content),
         None => Edit::bare(path, Change::Modified),
     }
 }
@@ -211,7 +211,7 @@ fn several_files(args: &Json<'_>) -> Vec<Edit> {
         Some(replaced(path, part).unwrap_or_else(|| match part.first(&["diff", "patch"]) {
             Some(diff) => replaced::from_diff(path, diff),
             None => part.first(CONTENTS).map_or(Edit::bare(path, Change::Modified), |content| {
-                Edit::written(path, Change::Modified, content)
+                Edit::new_text(path, Change::Modified, content)
             }),
         }))
     });
@@ -262,7 +262,7 @@ mod tests {
         check("Frobnicate", r#"{"n":1,"what":"it"}"#, "it", None);
     }
 
-    fn told(name: &str, input: &str) -> (String, String, Vec<(String, Option<String>)>) {
+    fn result_text(name: &str, input: &str) -> (String, String, Vec<(String, Option<String>)>) {
         let json = Json::parse(input).expect("valid");
         let call = call("c", name, &json);
         let edits = call.edits.into_iter().map(|edit| (edit.path, edit.diff)).collect();
@@ -283,16 +283,20 @@ mod tests {
             ),
             ("text_editor", r#"{"command":"str_replace","path":"a.py","old_str":"x","new_str":"y"}"#),
         ] {
-            assert_eq!(told(name, input), ("edit".to_owned(), "a.py".to_owned(), wanted.clone()), "{name}");
+            assert_eq!(
+                result_text(name, input),
+                ("edit".to_owned(), "a.py".to_owned(), wanted.clone()),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn a_tool_with_several_commands_is_what_its_command_says() {
-        assert_eq!(told("text_editor", r#"{"command":"view","path":"a"}"#).0, "read");
-        assert_eq!(told("fs_write", r#"{"command":"create","path":"a","file_text":"t"}"#).0, "write");
-        assert_eq!(told("run_commands", r#"{"commands":["ls","make test"]}"#).1, "ls\nmake test");
-        assert_eq!(told("read_files", r#"{"files":[{"path":"a.rs"}]}"#).1, "a.rs");
-        assert_eq!(told("grep", r#"{"path":"src","pattern":"x+"}"#).1, "x+");
+        assert_eq!(result_text("text_editor", r#"{"command":"view","path":"a"}"#).0, "read");
+        assert_eq!(result_text("fs_write", r#"{"command":"create","path":"a","file_text":"t"}"#).0, "write");
+        assert_eq!(result_text("run_commands", r#"{"commands":["ls","make test"]}"#).1, "ls\nmake test");
+        assert_eq!(result_text("read_files", r#"{"files":[{"path":"a.rs"}]}"#).1, "a.rs");
+        assert_eq!(result_text("grep", r#"{"path":"src","pattern":"x+"}"#).1, "x+");
     }
 }

@@ -247,7 +247,7 @@ impl Tracer {
         if wanted || kept {
             self.batches.on_chain(entry.message);
         } else {
-            self.batches.beside(entry.message, index);
+            self.batches.attach(entry.message, index);
         }
         wanted || kept
     }

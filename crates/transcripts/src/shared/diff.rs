@@ -26,7 +26,7 @@ impl Edit {
     }
 
     /// A file written as a whole, over what was there or anew.
-    pub fn written(path: &str, change: Change, content: &str) -> Self {
+    pub fn new_text(path: &str, change: Change, content: &str) -> Self {
         Self::with_diff(path, change, &mark('+', content.lines()))
     }
 }
@@ -89,14 +89,14 @@ pub fn only_changed(body: &str) -> String {
         let text =
             |range: std::ops::Range<usize>| lines[range].iter().map(|line| &line[1..]).collect::<Vec<_>>();
         let (old, new_text) = (text(at..at + gone), text(at + gone..at + gone + new));
-        out.push_str(&between(&old, &new_text));
+        out.push_str(&diff_lines(&old, &new_text));
         at += gone + new;
     }
     out
 }
 
 /// The body for these lines replaced by those, with what is the same at both ends as context.
-fn between(old: &[&str], new: &[&str]) -> String {
+fn diff_lines(old: &[&str], new: &[&str]) -> String {
     let (front, back) = same_ends(old, new);
     let stays = |lines: &[&str]| mark(' ', lines.iter().copied());
     stays(&old[..front])

@@ -132,7 +132,7 @@ pub fn of_whole(found: &TranscriptFile, read: impl FnOnce(&mut dyn FnMut(&Event<
 fn update(header: &mut Header, event: &Event<'_>) {
     header.created_at_ms = header.created_at_ms.or(event.at_ms);
     match &event.what {
-        EventKind::User(text) => header.asked(text),
+        EventKind::User(text) => header.set_first_prompt(text),
         EventKind::Session(session) => {
             let owned = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
             if let (true, Some(id)) = (header.id.is_empty(), owned(&session.id)) {

@@ -77,7 +77,7 @@ pub fn open(path: &Path) -> Result<Db, Fault> {
         return Err(Fault::Unreadable);
     }
     let logs = head[18] == 2;
-    let log = std::fs::metadata(beside(path, "-wal")).map_or(0, |meta| meta.len());
+    let log = std::fs::metadata(sibling_path(path, "-wal")).map_or(0, |meta| meta.len());
     if logs && log == 0 {
         return connect(path, true);
     }
@@ -159,7 +159,7 @@ pub fn schema(path: &Path) -> Option<Vec<u8>> {
 pub(super) fn stamp(path: &Path) -> Stamp {
     let of =
         |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|meta| Stamp::of(&meta));
-    let (main, log) = (of(path).unwrap_or_default(), of(&beside(path, "-wal")).unwrap_or_default());
+    let (main, log) = (of(path).unwrap_or_default(), of(&sibling_path(path, "-wal")).unwrap_or_default());
     Stamp {
         size: main.size.saturating_add(log.size),
         mtime_ns: main.mtime_ns.max(log.mtime_ns),
@@ -167,7 +167,7 @@ pub(super) fn stamp(path: &Path) -> Stamp {
     }
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+fn sibling_path(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Db, Fault, Select, open};
 use crate::header::TranscriptFile;
-use crate::shared::tell::EventEmitter;
+use crate::shared::emit::EventEmitter;
 
 /// Where a tool keeps its sessions.
 #[derive(Debug)]

@@ -16,14 +16,14 @@ pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), Cli
         fields.shift_remove("project_id");
         fields.shift_remove("identity");
     }
-    out.say(answer, |done| format!("✓ Comment added to {}\n", text(done, "issue_id")))
+    out.print(answer, |done| format!("✓ Comment added to {}\n", text(done, "issue_id")))
 }
 
 pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), CliError> {
     match words {
         [id] => {
             let found = out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?;
-            out.say(json!(list(&found, "comments")), |all| {
+            out.print(json!(list(&found, "comments")), |all| {
                 let line = |c: &Value| {
                     format!("[{}] {}: {}\n", text(c, "created_at"), text(c, "author"), text(c, "text"))
                 };
@@ -49,7 +49,7 @@ pub(super) fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>
         "add" => out.call(tasks::Update::NAME, json!({ "id": id, "add_labels": labels }))?,
         _ => out.call(tasks::Update::NAME, json!({ "id": id, "remove_labels": labels }))?,
     };
-    out.say(json!(list(&answer, "labels")), |all| {
+    out.print(json!(list(&answer, "labels")), |all| {
         list_of(all)
             .iter()
             .filter_map(Value::as_str)

@@ -14,7 +14,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
-use crate::error::{CliError, said};
+use crate::error::{CliError, quote};
 
 /// Use the commands of the issue tracker Beads: `bd create`, `bd ready --json` and so on
 #[derive(clap::Args)]
@@ -85,7 +85,7 @@ fn fail(ended: &CliError, json: bool, envelope: bool) -> Result<(), CliError> {
         }
         writeln!(std::io::stdout(), "{shown:#}")?;
     } else {
-        writeln!(std::io::stderr(), "Error: {}\nHint: {}", said(message), said(hint))?;
+        writeln!(std::io::stderr(), "Error: {}\nHint: {}", quote(message), quote(hint))?;
     }
     Err(CliError::Told)
 }
@@ -101,7 +101,7 @@ impl Out<'_> {
     }
 
     /// Writes an object or an array, or the text for people.
-    fn say(&self, payload: Value, text: impl FnOnce(&Value) -> String) -> Result<(), CliError> {
+    fn print(&self, payload: Value, text: impl FnOnce(&Value) -> String) -> Result<(), CliError> {
         if !self.json {
             let text = if self.quiet { String::new() } else { text(&payload) };
             return write(&crate::render::for_terminal(&text, false));

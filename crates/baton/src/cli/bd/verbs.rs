@@ -51,7 +51,7 @@ pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), CliError> {
                     &out.call(tasks::Reopen::NAME, json!({ "id": id, "reason": reason }))?,
                 ));
             }
-            out.say(json!(reopened), lines)
+            out.print(json!(reopened), lines)
         }
         other => run_other(other, out),
     }
@@ -73,7 +73,7 @@ fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), CliError> {
         }
         Command::Stats => {
             let answer = out.call(tasks::Stats::NAME, json!({}))?;
-            out.say(json!({ "summary": answer["summary"] }), |stats| {
+            out.print(json!({ "summary": answer["summary"] }), |stats| {
                 let rows = stats["summary"].as_object().into_iter().flatten();
                 rows.map(|(key, value)| format!("{}: {value}\n", key.replace('_', " "))).collect()
             })
@@ -122,7 +122,7 @@ fn filtered(filters: Filters) -> Value {
 /// Prints a list as a bare array; a remark on standard error says when there are more.
 fn listed(name: &str, input: Value, out: &mut Out<'_>) -> Result<(), CliError> {
     let answer = out.call(name, input)?;
-    out.say(shape::issues(&answer["items"]), lines)?;
+    out.print(shape::issues(&answer["items"]), lines)?;
     if !answer["next"].is_null() {
         let shown = list(&answer, "items").len();
         out.remark(&format!("{shown} are shown and there are more: -n 0 shows all"));
@@ -134,12 +134,12 @@ fn claim_first(input: Value, out: &mut Out<'_>) -> Result<(), CliError> {
     let answer = out.call(tasks::ClaimTask::NAME, input)?;
     let claimed: Vec<Value> =
         answer["task"].is_object().then(|| shape::issue(&answer["task"])).into_iter().collect();
-    out.say(json!(claimed), lines)
+    out.print(json!(claimed), lines)
 }
 
 fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), CliError> {
     let made = out.app.run::<Init>(&InitInput { id: prefix, ..InitInput::default() })?;
-    out.say(json!({ "project_id": made.project_id, "prefix": made.project_id }), |made| {
+    out.print(json!({ "project_id": made.project_id, "prefix": made.project_id }), |made| {
         format!("✓ Project {} is registered\n", text(made, "project_id"))
     })
 }
@@ -160,7 +160,7 @@ fn create(args: Create, out: &mut Out<'_>) -> Result<(), CliError> {
     if args.silent && !out.json {
         return write(&format!("{}\n", text(&made, "id")));
     }
-    out.say(shape::issue(&made), |made| {
+    out.print(shape::issue(&made), |made| {
         format!(
             "✓ Created issue: {}\n  Title: {}\n  Priority: P{}\n  Status: {}\n",
             text(made, "id"),
@@ -176,7 +176,7 @@ fn increment(title: &str, after: Option<String>, silent: bool, out: &mut Out<'_>
     if silent && !out.json {
         return write(&format!("{}\n", text(&made, "verify_id")));
     }
-    out.say(shape::issues(&made["items"]), lines)
+    out.print(shape::issues(&made["items"]), lines)
 }
 
 fn show(ids: &[String], full: bool, out: &mut Out<'_>) -> Result<(), CliError> {
@@ -185,7 +185,7 @@ fn show(ids: &[String], full: bool, out: &mut Out<'_>) -> Result<(), CliError> {
         let whole = full || out.json;
         shown.push(shape::details(&out.call(tasks::Show::NAME, json!({ "id": id, "full": whole }))?));
     }
-    out.say(json!(shown), |all| list_of(all).iter().map(task::details).collect())
+    out.print(json!(shown), |all| list_of(all).iter().map(task::details).collect())
 }
 
 pub(super) fn list_of(value: &Value) -> &[Value] {
@@ -221,7 +221,7 @@ fn update(args: Update, out: &mut Out<'_>) -> Result<(), CliError> {
     if args.silent && !out.json {
         return Ok(());
     }
-    out.say(json!(updated), |all| {
+    out.print(json!(updated), |all| {
         list_of(all).iter().map(|issue| format!("✓ Updated issue: {}\n", text(issue, "id"))).collect()
     })
 }
@@ -266,7 +266,7 @@ fn close(args: Close, out: &mut Out<'_>) -> Result<(), CliError> {
     } else {
         json!(closed)
     };
-    out.say(payload, |answer| {
+    out.print(payload, |answer| {
         let all = answer.get("closed").unwrap_or(answer);
         let mut said: String = list_of(all)
             .iter()
@@ -292,15 +292,15 @@ fn dep(
         (Some(Dep::Remove { id, on }), ..) => (id, on, "blocks".into(), true),
         (Some(Dep::Tree { id, direction }), ..) => {
             let tree = out.call(tasks::Tree::NAME, json!({ "id": id, "up": direction == "up" }))?;
-            return out.say(tree["items"].clone(), |_| task::tree(&tree));
+            return out.print(tree["items"].clone(), |_| task::tree(&tree));
         }
         (Some(Dep::List { id }), ..) => {
             let found = out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?;
-            return out.say(shape::issues(&json!(list(&found, "dependencies"))), lines);
+            return out.print(shape::issues(&json!(list(&found, "dependencies"))), lines);
         }
         (Some(Dep::Cycles), ..) => {
             let found = out.call(tasks::Cycles::NAME, json!({}))?;
-            return out.say(found["items"].clone(), |_| task::cycles(&found));
+            return out.print(found["items"].clone(), |_| task::cycles(&found));
         }
         (None, Some(id), Some(blocks)) => (blocks, id, "blocks".into(), false),
         _ => {
@@ -318,7 +318,7 @@ fn dep(
         "status": answer["status"], "issue_id": answer["issue_id"], "depends_on_id": answer["depends_on_id"],
         "type": answer["type"],
     });
-    out.say(payload, |done| {
+    out.print(payload, |done| {
         let word = if remove { "Removed" } else { "Added" };
         format!("✓ {word} dependency: {} → {}\n", text(done, "issue_id"), text(done, "depends_on_id"))
     })
@@ -329,7 +329,7 @@ fn count(status: Option<String>, by: Option<&str>, out: &mut Out<'_>) -> Result<
     let answer = out.call(tasks::List::NAME, json!({ "status": status, "all": all, "limit": 0 }))?;
     let items = list(&answer, "items");
     let Some(key) = by else {
-        return out.say(json!({ "count": items.len() }), |count| format!("{}\n", count["count"]));
+        return out.print(json!({ "count": items.len() }), |count| format!("{}\n", count["count"]));
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for item in items {
@@ -340,7 +340,7 @@ fn count(status: Option<String>, by: Option<&str>, out: &mut Out<'_>) -> Result<
         };
         groups.into_iter().for_each(|group| *counts.entry(group).or_default() += 1);
     }
-    out.say(shape::groups(counts, items.len()), |counted| {
+    out.print(shape::groups(counts, items.len()), |counted| {
         let line = |g: &Value| format!("{}: {}\n", text(g, "group"), g["count"]);
         format!("total: {}\n", counted["total"])
             + &list(counted, "groups").iter().map(line).collect::<String>()
@@ -355,5 +355,7 @@ fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), 
         "source": path, "created": done.created, "updated": done.updated, "skipped": done.unchanged,
         "dedup_skipped": 0, "memories": done.memories, "ids": done.ids, "dry_run": dry_run,
     });
-    out.say(payload, |done| format!("✓ Imported: {} created, {} updated\n", done["created"], done["updated"]))
+    out.print(payload, |done| {
+        format!("✓ Imported: {} created, {} updated\n", done["created"], done["updated"])
+    })
 }

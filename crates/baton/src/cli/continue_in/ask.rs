@@ -18,7 +18,7 @@ pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), C
     if let Some(id) = &args.id {
         return Ok((id.clone(), args.agent.clone()));
     }
-    if asks(app) && !args.print {
+    if is_interactive(app) && !args.print {
         return choose(args, app);
     }
     if args.to.is_some() {
@@ -31,7 +31,7 @@ pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), C
 
 /// The tool that is chosen, of those that are installed.
 pub fn tool(app: &App) -> Result<Option<&'static Tool>, CliError> {
-    if !asks(app) {
+    if !is_interactive(app) {
         return Ok(None);
     }
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
@@ -47,7 +47,7 @@ pub fn tool(app: &App) -> Result<Option<&'static Tool>, CliError> {
     Ok(tools.get(chosen).copied())
 }
 
-fn asks(app: &App) -> bool {
+fn is_interactive(app: &App) -> bool {
     app.format == Format::Text && picker::can_ask()
 }
 

@@ -95,7 +95,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         }
     };
     let prompt = prompt(&plan, document, &recorded, app)?;
-    let (words, session) = words(&plan, carried.as_ref());
+    let (words, session) = command_arguments(&plan, carried.as_ref());
     let call = Call {
         prompt: prompt.as_ref(),
         session: Some(&session),
@@ -140,7 +140,7 @@ fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, CliError
 }
 
 /// The words of the command line, and the session that they name.
-fn words(plan: &Plan, carried: Option<&WrittenSession>) -> (&'static [&'static str], String) {
+fn command_arguments(plan: &Plan, carried: Option<&WrittenSession>) -> (&'static [&'static str], String) {
     match (carried, plan.native.and_then(|native| native.resume)) {
         (Some(carried), Some(words)) => (words, carried.path.display().to_string()),
         (Some(carried), None) => (plan.tool.resume, carried.id.clone()),

@@ -7,21 +7,22 @@ use std::path::PathBuf;
 use baton_emulator::{Emulator, Options};
 use baton_model::id::visible;
 use baton_ops::handoff::{
-    Action, Advance, AdvanceInput, Create, CreateInput, CreateOutput, Progress, Show, ShowInput, Shown,
+    Action, Advance, AdvanceInput, Create, CreateInput, CreateOutput, HandoffOrBaton, Progress, Show,
+    ShowInput,
 };
 use baton_ops::project::{Init, InitInput};
 use baton_ops::session::{PickupInput, Start, StartInput, Status, StatusInput};
 use baton_ops::task;
 use serde_json::json;
 
-use super::{Stage, Story, git_add, git_init};
+use super::{DemoHome, Story, git_add, git_init};
 use crate::app::{App, Format};
-use crate::cli::handoff::driven::{drive, summary, would};
+use crate::cli::handoff::progress::{drive, summary, would};
 use crate::cli::pickup;
 use crate::config::{Config, GitHub};
-use crate::driven::SPAN;
 use crate::error::CliError;
 use crate::render;
+use crate::transfer_progress::SPAN;
 
 const REPO: &str = "acme/lib";
 const SUBJECT: &str = "Round half up in money()";
@@ -30,14 +31,14 @@ const WHY: &str =
 const RESULT: &str = "merged as 4f2c1e9, released in 2.1";
 
 /// Two repositories, an agent in each, and GitHub.
-struct Cast {
+struct DemoWorld {
     hub: Emulator,
     ann: App,
     bob: App,
 }
 
-impl Cast {
-    fn on(stage: &Stage, app: &App) -> Result<Self, CliError> {
+impl DemoWorld {
+    fn on(stage: &DemoHome, app: &App) -> Result<Self, CliError> {
         let hub = Emulator::start(Options::default())?;
         let lib = lib(stage)?;
         let enter = |who: &str, surface: &str, folder: &PathBuf| {
@@ -51,7 +52,7 @@ impl Cast {
 }
 
 /// The other repository.
-fn lib(stage: &Stage) -> Result<PathBuf, CliError> {
+fn lib(stage: &DemoHome) -> Result<PathBuf, CliError> {
     let lib = stage.root.join("lib");
     fs::create_dir_all(lib.join("spec"))?;
     fs::write(lib.join("spec/money.md"), "# Money\n\nAmounts are integers of cents. Rounding is half up.\n")?;
@@ -60,8 +61,8 @@ fn lib(stage: &Stage) -> Result<PathBuf, CliError> {
     Ok(lib)
 }
 
-pub(super) fn play(stage: &Stage, app: &App) -> Result<Story, CliError> {
-    let mut cast = Cast::on(stage, app)?;
+pub(super) fn play(stage: &DemoHome, app: &App) -> Result<Story, CliError> {
+    let mut cast = DemoWorld::on(stage, app)?;
     let mut story = Story::default();
     register(&mut cast, &mut story)?;
     let id = hand_over(&mut cast, &mut story)?;
@@ -78,7 +79,7 @@ pub(super) fn play(stage: &Stage, app: &App) -> Result<Story, CliError> {
     })
 }
 
-fn register(cast: &mut Cast, story: &mut Story) -> Result<(), CliError> {
+fn register(cast: &mut DemoWorld, story: &mut Story) -> Result<(), CliError> {
     let shop = cast.ann.run::<Init>(&InitInput::default())?;
     let with_tracker = InitInput { issues_repo: Some(REPO.to_owned()), ..InitInput::default() };
     let lib = cast.bob.run::<Init>(&with_tracker)?;
@@ -113,7 +114,7 @@ fn create(local: bool, app: &mut App) -> Result<Progress, CliError> {
     }
 }
 
-fn hand_over(cast: &mut Cast, story: &mut Story) -> Result<String, CliError> {
+fn hand_over(cast: &mut DemoWorld, story: &mut Story) -> Result<String, CliError> {
     let command = format!("baton handoff create --to lib --subject \"{SUBJECT}\" --priority high …");
     if let CreateOutput::Preview(preview) = cast.ann.run::<Create>(&request(false, true))? {
         story.step(
@@ -133,7 +134,7 @@ fn hand_over(cast: &mut Cast, story: &mut Story) -> Result<String, CliError> {
     Ok(made.row.handoff.handoff_id)
 }
 
-fn receive(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), CliError> {
+fn receive(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), CliError> {
     cast.bob.run::<Start>(&StartInput::default())?;
     let status = cast.bob.run::<Status>(&StatusInput::default())?;
     story.step(
@@ -166,7 +167,7 @@ fn completion_of(id: &str) -> AdvanceInput {
     }
 }
 
-fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), CliError> {
+fn finish(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), CliError> {
     let after = cast.bob.run::<Advance>(&completion_of(id))?.handoff.handoff;
     cast.bob.drive(id, SPAN / 3)?;
     story.step(
@@ -179,19 +180,23 @@ fn finish(cast: &mut Cast, story: &mut Story, id: &str) -> Result<(), CliError> 
         &format!("gh issue view 1 --repo {REPO} --comments"),
         issue(&cast.hub),
     );
-    story.step("And Ann has heard of it, in shop", "baton handoff show «id»", heard(&mut cast.ann, id)?);
+    story.step(
+        "And Ann has heard of it, in shop",
+        "baton handoff show «id»",
+        outcome_text(&mut cast.ann, id)?,
+    );
     Ok(())
 }
 
 /// The same with Baton's own ledger as the tracker.
-fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, CliError> {
+fn without_network(cast: &mut DemoWorld, story: &mut Story) -> Result<String, CliError> {
     let calls: u64 = cast.hub.hub().calls.values().sum();
     let made = create(true, &mut cast.ann)?;
     let mut shows = summary(&made);
     let (id, task) = (made.row.handoff.handoff_id, made.row.handoff.task);
     pickup::pick_up(&pickup_of(&id), &mut cast.bob)?;
     cast.bob.run::<Advance>(&completion_of(&id))?;
-    shows.push_str(&heard(&mut cast.ann, &id)?);
+    shows.push_str(&outcome_text(&mut cast.ann, &id)?);
     let task = task.map(|task| task.id).unwrap_or_default();
     let task = cast.bob.run::<task::Show>(&task::ShowInput { id: task, ..task::ShowInput::default() })?;
     let (task_id, status) = (render::text(&task.task, "id"), render::text(&task.task, "status"));
@@ -206,9 +211,9 @@ fn without_network(cast: &mut Cast, story: &mut Story) -> Result<String, CliErro
     Ok(id)
 }
 
-fn heard(app: &mut App, id: &str) -> Result<String, CliError> {
+fn outcome_text(app: &mut App, id: &str) -> Result<String, CliError> {
     let shown = app.run::<Show>(&ShowInput { id: id.to_owned(), project: None })?;
-    let Shown::Handoff(row) = shown.handoff else { return Ok(String::new()) };
+    let HandoffOrBaton::Handoff(row) = shown.handoff else { return Ok(String::new()) };
     let result = row.handoff.result.as_deref().map(visible).unwrap_or_default();
     Ok(format!("{}: {result}\n", row.handoff.state.as_str()))
 }

@@ -40,7 +40,7 @@ const SESSION: &str = include_str!("../../../demo/claude-session.jsonl");
 const SESSION_ID: &str = "7d1f0a52-4c1e-4b7a-9a55-2f0b8c6d3e11";
 
 pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
-    let stage = Stage { is_live: args.live, ..Stage::build()? };
+    let stage = DemoHome { is_live: args.live, ..DemoHome::build()? };
     let story = match (args.cross_project, args.live) {
         (true, _) => cross::play(&stage, app),
         (_, true) => leave(&stage, app),
@@ -95,7 +95,7 @@ impl Story {
 }
 
 /// A throw-away home and repository.
-struct Stage {
+struct DemoHome {
     root: PathBuf,
     home: PathBuf,
     repo: PathBuf,
@@ -103,7 +103,7 @@ struct Stage {
     is_live: bool,
 }
 
-impl Stage {
+impl DemoHome {
     fn build() -> Result<Self, CliError> {
         let mut bytes = [0; 8];
         host::random(&mut bytes);
@@ -184,7 +184,7 @@ fn transcript(repo: &Path) -> String {
 }
 
 /// The first half only, in a store that others look at: the second is theirs.
-fn leave(stage: &Stage, app: &App) -> Result<Story, CliError> {
+fn leave(stage: &DemoHome, app: &App) -> Result<Story, CliError> {
     let mut claude = stage.app("claude", "claude_code", app);
     let mut bytes = [0; 3];
     host::random(&mut bytes);
@@ -210,7 +210,7 @@ fn latest() -> ImportInput {
     ImportInput { id: "latest".to_owned(), ..ImportInput::default() }
 }
 
-fn play(stage: &Stage, app: &App) -> Result<Story, CliError> {
+fn play(stage: &DemoHome, app: &App) -> Result<Story, CliError> {
     let mut claude = stage.app("claude", "claude_code", app);
     let mut donna = stage.app("Donna", "codex", app);
     let mut story = Story::default();
@@ -273,7 +273,7 @@ fn sessions(app: &mut App) -> Result<String, CliError> {
 }
 
 /// The refusal of a pickup of a baton that another session holds.
-fn too_late(stage: &Stage, app: &App) -> String {
+fn too_late(stage: &DemoHome, app: &App) -> String {
     let refused = stage.app("Lola", "gemini_cli", app).run::<Pickup>(&PickupInput::default());
     refused.err().map_or_else(|| "nothing was refused\n".to_owned(), |ended| ended.text())
 }

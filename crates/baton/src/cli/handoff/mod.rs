@@ -4,23 +4,23 @@ use baton_model::handoff::View;
 use baton_model::id::visible;
 use baton_model::saga;
 use baton_ops::handoff::{
-    self as ops, Action, Advance, AdvanceInput, BatonRow, CreateInput, CreateOutput, List, ListInput,
-    PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput, ShowOutput, Shown,
+    self as ops, Action, Advance, AdvanceInput, BatonRow, CreateInput, CreateOutput, HandoffOrBaton, List,
+    ListInput, PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput, ShowOutput,
 };
 use baton_ops::session::{self, HandoffInput};
 use baton_ops::transcript::{Document, DocumentInput, Events, EventsInput};
 use serde_json::Value;
 
-pub mod driven;
+pub mod progress;
 
-use driven::driven;
+use progress::show_progress;
 
 use super::summarize::Summarize;
 use super::{ActingIdentity, read_input};
 use crate::app::{App, Format};
-use crate::driven::SPAN;
 use crate::error::CliError;
 use crate::render;
+use crate::transfer_progress::SPAN;
 
 /// Hand work to another project, or turn any tool's session into a document
 #[derive(clap::Args)]
@@ -47,9 +47,9 @@ enum Verb {
     /// Accept a hand-off
     Accept(Answer),
     /// Decline a hand-off
-    Decline(Ending),
+    Decline(EndArgs),
     /// Complete a hand-off: tell the sender the result and close the task
-    Complete(Ending),
+    Complete(EndArgs),
     /// Cancel a hand-off that you sent
     Cancel(Answer),
     /// Retry a failed hand-off, or push a pending one forward
@@ -83,7 +83,7 @@ struct Answer {
 }
 
 #[derive(clap::Args)]
-struct Ending {
+struct EndArgs {
     #[command(flatten)]
     answer: Answer,
     /// End a hand-off that someone else has accepted; for operators
@@ -227,7 +227,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         Verb::Cancel(answer) => advance(Action::Cancel, answer.plainly(), app),
         Verb::Retry(RetryArgs { id, who }) => {
             let progress = app.run::<Retry>(&RetryInput { id, identity: who.identity })?;
-            driven(progress, app)
+            show_progress(progress, app)
         }
         Verb::Publish(Publish { id, who, repo, dry_run }) => {
             let input = PublishInput { id, identity: who.identity, issues_github_repo: repo, dry_run };
@@ -236,7 +236,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
                     let issue = serde_json::to_string_pretty(&preview.would_create_issue);
                     format!("{}\n", issue.unwrap_or_default())
                 }),
-                PublishOutput::Made(progress) => driven(*progress, app),
+                PublishOutput::Made(progress) => show_progress(*progress, app),
             }
         }
         Verb::FromSession { session_id, budget, preset } => {
@@ -278,21 +278,21 @@ fn create(create: Create, app: &mut App) -> Result<(), CliError> {
     match app.run::<ops::Create>(&input)? {
         CreateOutput::Preview(preview) => app.show(&preview, |preview| {
             let warnings = render::warnings(preview.warnings.iter().map(|warning| &warning.message));
-            format!("nothing was written: this is what would be\n{}{warnings}", driven::would(preview))
+            format!("nothing was written: this is what would be\n{}{warnings}", progress::would(preview))
         }),
-        CreateOutput::Made(progress) => driven(*progress, app),
+        CreateOutput::Made(progress) => show_progress(*progress, app),
     }
 }
 
 impl Answer {
     /// Without force.
-    fn plainly(self) -> Ending {
-        Ending { answer: self, force: false, why: None }
+    fn plainly(self) -> EndArgs {
+        EndArgs { answer: self, force: false, why: None }
     }
 }
 
-fn advance(action: Action, ending: Ending, app: &mut App) -> Result<(), CliError> {
-    let Ending { answer, force, why } = ending;
+fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), CliError> {
+    let EndArgs { answer, force, why } = ending;
     let Answer { id, who, result } = answer;
     let advanced =
         app.run::<Advance>(&AdvanceInput { id, action, identity: who.identity, result, force, why })?;
@@ -327,8 +327,8 @@ fn baton_row(baton: &BatonRow) -> Vec<String> {
 fn show(shown: &ShowOutput) -> String {
     let document = render::packet(shown.packet.as_deref().unwrap_or_default());
     let (row, steps) = match &shown.handoff {
-        Shown::Baton(baton) => (baton_row(baton), Vec::new()),
-        Shown::Handoff(one) => (row(&one.handoff), one.steps.iter().map(step_row).collect()),
+        HandoffOrBaton::Baton(baton) => (baton_row(baton), Vec::new()),
+        HandoffOrBaton::Handoff(one) => (row(&one.handoff), one.steps.iter().map(step_row).collect()),
     };
     format!("{}{}{document}\n", render::table(&[row]), render::section("steps", &steps))
 }

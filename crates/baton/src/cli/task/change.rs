@@ -5,7 +5,7 @@ use baton_ops::op::Operation;
 use serde_json::{Map, Value, json};
 
 use super::super::ActingIdentity;
-use super::{each, look};
+use super::{each, query};
 use crate::app::App;
 use crate::error::CliError;
 use crate::render;
@@ -93,12 +93,12 @@ impl Fields {
         if let Some(metadata) = object("--metadata", self.metadata.as_deref())? {
             input["extra"] = json!({ "metadata": metadata });
         }
-        Ok(given(input))
+        Ok(present_fields(input))
     }
 }
 
 /// The fields that have a value.
-fn given(input: Value) -> Map<String, Value> {
+fn present_fields(input: Value) -> Map<String, Value> {
     match input {
         Value::Object(fields) => fields.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         _ => Map::new(),
@@ -151,7 +151,7 @@ pub fn create(create: Create, app: &mut App) -> Result<(), CliError> {
     let silent = create.silent;
     app.answer(
         &answer,
-        |task| if silent { format!("{}\n", render::text(task, "id")) } else { look::line(task) },
+        |task| if silent { format!("{}\n", render::text(task, "id")) } else { query::line(task) },
     )
 }
 
@@ -209,7 +209,7 @@ pub fn increment(args: Increment, app: &mut App) -> Result<(), CliError> {
     let answer = app.call(baton_ops::task::Increment::NAME, input)?;
     let silent = args.silent;
     app.answer(&answer, |made| {
-        if silent { format!("{}\n", render::text(made, "verify_id")) } else { look::rows(made) }
+        if silent { format!("{}\n", render::text(made, "verify_id")) } else { query::rows(made) }
     })
 }
 
@@ -243,7 +243,7 @@ pub fn claim(claim: Claim, app: &mut App) -> Result<(), CliError> {
         "why": claim.why,
     });
     let answer = app.call(baton_ops::task::ClaimTask::NAME, input)?;
-    app.answer(&answer, look::claimed)
+    app.answer(&answer, query::claimed)
 }
 
 #[derive(clap::Args)]
@@ -287,10 +287,10 @@ pub fn update(update: Update, app: &mut App) -> Result<(), CliError> {
         "status": update.status, "append_notes": update.append_notes, "add_labels": update.add_label,
         "remove_labels": update.remove_label, "merge": update.merge, "token": update.token,
     });
-    input.extend(given(more));
+    input.extend(present_fields(more));
     let answer = app.call(baton_ops::task::Update::NAME, Value::Object(input))?;
     let silent = update.silent;
-    app.answer(&answer, |task| if silent { String::new() } else { look::line(task) })
+    app.answer(&answer, |task| if silent { String::new() } else { query::line(task) })
 }
 
 #[derive(clap::Args)]
@@ -320,7 +320,7 @@ pub struct Close {
 pub fn close(close: Close, app: &mut App) -> Result<(), CliError> {
     let context = object("--context", close.context.as_deref())?.unwrap_or_default();
     let project = app.project.clone();
-    each(app, &close.ids, look::closed, |id| {
+    each(app, &close.ids, query::closed, |id| {
         let input = json!({
             "project": project, "identity": close.who.identity, "id": id, "result": close.result,
             "reason": close.reason, "context": context, "token": close.token, "force": close.force,
@@ -375,11 +375,11 @@ pub fn dep(verb: Dep, app: &mut App) -> Result<(), CliError> {
         Dep::Tree { id, up } => {
             let answer =
                 app.call(baton_ops::task::Tree::NAME, json!({ "project": project, "id": id, "up": up }))?;
-            return app.answer(&answer, look::tree);
+            return app.answer(&answer, query::tree);
         }
         Dep::Cycles => {
             let answer = app.call(baton_ops::task::Cycles::NAME, json!({ "project": project }))?;
-            return app.answer(&answer, look::cycles);
+            return app.answer(&answer, query::cycles);
         }
     };
     let input = json!({

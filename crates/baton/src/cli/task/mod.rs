@@ -1,7 +1,7 @@
 //! `baton task`
 
 mod change;
-mod look;
+mod query;
 
 use baton_ops::op::Operation;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::ActingIdentity;
 use crate::app::App;
 use crate::error::CliError;
 pub use change::{Fields, object};
-pub use look::{board, cycles, one as details, tree};
+pub use query::{board, cycles, one as details, tree};
 
 /// Create, find, claim, change and close tasks; shows the board by default
 #[derive(clap::Args)]
@@ -28,11 +28,11 @@ enum Verb {
     /// Create four linked tasks for one piece of work: build, test, fix if needed, verify
     Increment(change::Increment),
     /// List tasks by priority, then oldest first
-    List(look::List),
+    List(query::List),
     /// List tasks that mention all of the given words
-    Search(look::Search),
+    Search(query::Search),
     /// List tasks that are ready to work on, by priority, then oldest first; or claim the first
-    Ready(look::Ready),
+    Ready(query::Ready),
     /// List blocked tasks and what each is waiting for
     Blocked {
         /// Maximum number of results; 0 for all
@@ -94,23 +94,23 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         }
         Some(Verb::Create(create)) => change::create(*create, app),
         Some(Verb::Increment(increment)) => change::increment(increment, app),
-        Some(Verb::List(list)) => look::list(list, app),
-        Some(Verb::Search(search)) => look::search(search, app),
-        Some(Verb::Ready(ready)) => look::ready(ready, app),
+        Some(Verb::List(list)) => query::list(list, app),
+        Some(Verb::Search(search)) => query::search(search, app),
+        Some(Verb::Ready(ready)) => query::ready(ready, app),
         Some(Verb::Blocked { n }) => {
             let answer =
                 app.call(baton_ops::task::Blocked::NAME, json!({ "project": project, "limit": n }))?;
-            app.answer(&answer, look::blocked)
+            app.answer(&answer, query::blocked)
         }
         Some(Verb::Show { id, full, budget }) => {
             let input = json!({ "project": project, "id": id, "full": full, "budget": budget });
             let answer = app.call(baton_ops::task::Show::NAME, input)?;
-            app.answer(&answer, look::one)
+            app.answer(&answer, query::one)
         }
         Some(Verb::Claim(claim)) => change::claim(claim, app),
         Some(Verb::Update(update)) => change::update(*update, app),
         Some(Verb::Close(close)) => change::close(close, app),
-        Some(Verb::Reopen { ids, who, reason }) => each(app, &ids, look::line, |id| {
+        Some(Verb::Reopen { ids, who, reason }) => each(app, &ids, query::line, |id| {
             (
                 baton_ops::task::Reopen::NAME,
                 json!({ "project": project, "identity": who.identity, "id": id, "reason": reason }),
@@ -125,7 +125,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         }
         Some(Verb::Stats) => {
             let answer = app.call(baton_ops::task::Stats::NAME, json!({ "project": project }))?;
-            app.answer(&answer, look::stats)
+            app.answer(&answer, query::stats)
         }
     }
 }

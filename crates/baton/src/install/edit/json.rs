@@ -115,7 +115,7 @@ fn verify(old: &str, new: &str, path: &[&str], change: impl FnOnce(&mut Value)) 
     if read(new)? == expected {
         return Ok(());
     }
-    Err(EditError::whole("an entry cannot be put into it without changing something else"))
+    Err(EditError::of_whole_file("an entry cannot be put into it without changing something else"))
 }
 
 fn put(
@@ -140,7 +140,9 @@ fn put(
         let new = format!("{mark}{}{end}{blank}", look.write(&wrap(path), ""));
         return Ok(EditResult { text: new, made: made(0).collect() });
     };
-    let Some(holder) = root.at(&path[..depth]) else { return Err(EditError::whole("a holder is missing")) };
+    let Some(holder) = root.at(&path[..depth]) else {
+        return Err(EditError::of_whole_file("a holder is missing"));
+    };
     let item = match path.get(depth) {
         Some(name) => (Some(*name), wrap(&path[depth + 1..])),
         None => (key, value.clone()),

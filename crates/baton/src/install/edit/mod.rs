@@ -27,7 +27,7 @@ impl EditError {
         Self { line, column, what: what.to_owned() }
     }
 
-    fn whole(what: impl Into<String>) -> Self {
+    fn of_whole_file(what: impl Into<String>) -> Self {
         Self { line: 0, column: 0, what: what.into() }
     }
 }

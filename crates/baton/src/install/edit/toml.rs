@@ -10,7 +10,7 @@ pub fn read(text: &str) -> Result<toml::Table, EditError> {
         let mark = text.len() - text.trim_start_matches('\u{feff}').len();
         match error.span() {
             Some(span) => EditError::at(text, span.start + mark, error.message()),
-            None => EditError::whole(error.message()),
+            None => EditError::of_whole_file(error.message()),
         }
     })
 }
@@ -54,7 +54,7 @@ pub fn append(text: &str, path: &[&str], many: bool, value: &Value) -> Result<St
     if fits {
         Ok(new)
     } else {
-        Err(EditError::whole(format!("`{}` is written in another way there", path.join("."))))
+        Err(EditError::of_whole_file(format!("`{}` is written in another way there", path.join("."))))
     }
 }
 
@@ -109,13 +109,14 @@ pub fn remove(
     if fits {
         Ok(new)
     } else {
-        Err(EditError::whole(format!("`{}` is written in another way there", path.join("."))))
+        Err(EditError::of_whole_file(format!("`{}` is written in another way there", path.join("."))))
     }
 }
 
 /// Gives a key of a table that stands there another value.
 pub fn replace(text: &str, path: &[&str], key: &str, value: &Value) -> Result<String, EditError> {
-    let other_way = || EditError::whole(format!("`{}` is written in another way there", path.join(".")));
+    let other_way =
+        || EditError::of_whole_file(format!("`{}` is written in another way there", path.join(".")));
     let mut expected = read(text)?;
     let holder = path.iter().try_fold(&mut expected, |t, key| t.get_mut(*key)?.as_table_mut());
     let value = (inline(value), toml::Value::try_from(value).map_err(|_| other_way())?);

@@ -7,7 +7,7 @@ mod copilot;
 mod gemini;
 mod pi;
 mod qwen;
-mod talk;
+mod turns;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub use copilot::NATIVE as COPILOT;
 pub use gemini::NATIVE as GEMINI;
 pub use pi::NATIVE as PI;
 pub use qwen::NATIVE as QWEN;
-pub use talk::{Turn, Turns};
+pub use turns::{Turn, Turns};
 
 use crate::host;
 

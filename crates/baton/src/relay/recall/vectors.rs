@@ -10,7 +10,7 @@ use baton_store::{Failure, Store, memory, vector};
 use reqwest::StatusCode;
 
 use super::{EarlyStop, GROWS, Worker};
-use crate::recall::Trouble;
+use crate::recall::ServiceError;
 
 /// Texts that are embedded at once, at a first try. A model that was too slow for them is asked for half at the next.
 const BATCH: usize = 32;
@@ -119,7 +119,7 @@ fn batch(tries: i64) -> usize {
 
 /// Whether fewer or other texts could have been embedded: too long, too many, too slow. Keys, addresses and quotas are the same
 /// for all.
-fn is_of_the_texts(trouble: &Trouble) -> bool {
+fn is_of_the_texts(trouble: &ServiceError) -> bool {
     trouble
         .status
         .is_some_and(|status| (400..500).contains(&status) && !matches!(status, 401 | 403 | 404 | 429))
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_concerns_every_text_is_not_the_texts_fault() {
-        let with = |status| Trouble { status, ..Trouble::new("w") };
+        let with = |status| ServiceError { status, ..ServiceError::new("w") };
         let blamed: Vec<u16> = [400, 401, 403, 404, 408, 413, 422, 429, 500, 503]
             .into_iter()
             .filter(|s| is_of_the_texts(&with(Some(*s))))

@@ -1,11 +1,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::task::gate::{Gate, Seen};
+use crate::task::gate::{Gate, GateInput};
 
-const STAGES: [Stage; 4] = [Stage::Implementation, Stage::Testing, Stage::Fixing, Stage::Verification];
+const STAGES: [IncrementStage; 4] = [
+    IncrementStage::Implementation,
+    IncrementStage::Testing,
+    IncrementStage::Fixing,
+    IncrementStage::Verification,
+];
 
-fn told(closed: Stage, outcome: Outcome) -> Vec<String> {
+fn told(closed: IncrementStage, outcome: Outcome) -> Vec<String> {
     let tell = |s: &Step| format!("{:?} {:?} {}", s.stage, s.act, s.message.unwrap_or("-"));
     follows(closed, outcome).iter().map(tell).collect()
 }
@@ -14,21 +19,24 @@ fn told(closed: Stage, outcome: Outcome) -> Vec<String> {
 fn the_whole_table() {
     use Outcome::{Fail, Pass};
     for outcome in [Pass, Fail] {
-        assert_eq!(told(Stage::Implementation, outcome), ["Testing Hand task_handoff"]);
-        assert_eq!(told(Stage::Fixing, outcome), ["Testing Rerun fix_complete"]);
+        assert_eq!(told(IncrementStage::Implementation, outcome), ["Testing Hand task_handoff"]);
+        assert_eq!(told(IncrementStage::Fixing, outcome), ["Testing Rerun fix_complete"]);
     }
-    assert_eq!(told(Stage::Testing, Fail), ["Fixing Wake test_failure_report"]);
-    assert_eq!(told(Stage::Testing, Pass), ["Fixing Unneeded -", "Verification Hand verification_request"]);
-    assert_eq!(told(Stage::Verification, Fail), ["Fixing Wake test_failure_report"]);
-    assert_eq!(told(Stage::Verification, Pass), Vec::<String>::new());
+    assert_eq!(told(IncrementStage::Testing, Fail), ["Fixing Wake test_failure_report"]);
+    assert_eq!(
+        told(IncrementStage::Testing, Pass),
+        ["Fixing Unneeded -", "Verification Hand verification_request"]
+    );
+    assert_eq!(told(IncrementStage::Verification, Fail), ["Fixing Wake test_failure_report"]);
+    assert_eq!(told(IncrementStage::Verification, Pass), Vec::<String>::new());
 }
 
 #[test]
 fn roles_and_stages_belong_together() {
     for stage in STAGES {
-        assert_eq!(Stage::of(Some(stage.role())), Some(stage));
+        assert_eq!(IncrementStage::of(Some(stage.role())), Some(stage));
     }
-    assert_eq!((Stage::of(None), Stage::of(Some("cook"))), (None, None));
+    assert_eq!((IncrementStage::of(None), IncrementStage::of(Some("cook"))), (None, None));
 }
 
 /// Four linked tasks, moved by the table alone.
@@ -45,30 +53,34 @@ impl Increment {
         }))
     }
 
-    fn of(&self, stage: Stage) -> &Task {
+    fn of(&self, stage: IncrementStage) -> &Task {
         &self.0[stage as usize]
     }
 
-    fn holds(&self, gate: Gate, on: Stage, woken: bool) -> bool {
+    fn holds(&self, gate: Gate, on: IncrementStage, woken: bool) -> bool {
         let on = self.of(on);
         gate.holds(
-            Some(Seen { settled: on.is_settled(), result: on.result.as_deref(), ..Seen::default() }),
+            Some(GateInput {
+                settled: on.is_settled(),
+                result: on.result.as_deref(),
+                ..GateInput::default()
+            }),
             woken,
         )
     }
 
-    fn is_ready(&self, stage: Stage) -> bool {
+    fn is_ready(&self, stage: IncrementStage) -> bool {
         let task = self.of(stage);
         let held = match stage {
-            Stage::Implementation => false,
-            Stage::Testing => self.holds(Gate::Closed, Stage::Implementation, false),
-            Stage::Fixing => self.holds(Gate::Failed, Stage::Testing, task.woken),
-            Stage::Verification => self.holds(Gate::Passed, Stage::Testing, false),
+            IncrementStage::Implementation => false,
+            IncrementStage::Testing => self.holds(Gate::Closed, IncrementStage::Implementation, false),
+            IncrementStage::Fixing => self.holds(Gate::Failed, IncrementStage::Testing, task.woken),
+            IncrementStage::Verification => self.holds(Gate::Passed, IncrementStage::Testing, false),
         };
         task.status == "open" && !held
     }
 
-    fn close(&mut self, stage: Stage, outcome: Outcome, now: i64) {
+    fn close(&mut self, stage: IncrementStage, outcome: Outcome, now: i64) {
         let task = &mut self.0[stage as usize];
         task.set_status("closed", now);
         task.result = Some(outcome.word().into());
@@ -85,18 +97,18 @@ fn the_failing_example_of_the_plan_runs_through() {
     use Outcome::{Fail, Pass};
     let mut inc = Increment::new();
     let ready = |inc: &Increment| {
-        STAGES.into_iter().filter(|s| inc.is_ready(*s)).map(Stage::role).collect::<Vec<_>>()
+        STAGES.into_iter().filter(|s| inc.is_ready(*s)).map(IncrementStage::role).collect::<Vec<_>>()
     };
     let mut seen = vec![ready(&inc)];
     let closings = [
-        (Stage::Implementation, Pass),
-        (Stage::Testing, Fail),
-        (Stage::Fixing, Pass),
-        (Stage::Testing, Pass),
-        (Stage::Verification, Fail),
-        (Stage::Fixing, Pass),
-        (Stage::Testing, Pass),
-        (Stage::Verification, Pass),
+        (IncrementStage::Implementation, Pass),
+        (IncrementStage::Testing, Fail),
+        (IncrementStage::Fixing, Pass),
+        (IncrementStage::Testing, Pass),
+        (IncrementStage::Verification, Fail),
+        (IncrementStage::Fixing, Pass),
+        (IncrementStage::Testing, Pass),
+        (IncrementStage::Verification, Pass),
     ];
     for (at, (stage, outcome)) in (1..).zip(closings) {
         assert!(inc.is_ready(stage), "{stage:?} at {at}");
@@ -109,7 +121,7 @@ fn the_failing_example_of_the_plan_runs_through() {
         [one("implementation"), one("testing"), one("fixing"), one("testing"), one("verification")]
     );
     assert_eq!(seen[5..], [one("fixing"), one("testing"), one("verification"), vec![]]);
-    assert_eq!((inc.of(Stage::Fixing).attempts, inc.of(Stage::Testing).attempts), (2, 2));
+    assert_eq!((inc.of(IncrementStage::Fixing).attempts, inc.of(IncrementStage::Testing).attempts), (2, 2));
 }
 
 proptest! {
@@ -119,19 +131,19 @@ proptest! {
         let mut inc = Increment::new();
         let (mut failures, mut at) = (0, 0);
         for pass in outcomes {
-            let ready: Vec<Stage> = STAGES.into_iter().filter(|s| inc.is_ready(*s)).collect();
+            let ready: Vec<IncrementStage> = STAGES.into_iter().filter(|s| inc.is_ready(*s)).collect();
             if ready.is_empty() {
-                let verified = inc.of(Stage::Verification);
+                let verified = inc.of(IncrementStage::Verification);
                 prop_assert_eq!(verified.result.as_deref(), Some("pass"), "nothing is left to do, so it was approved");
                 break;
             }
             prop_assert_eq!(ready.len(), 1, "{:?}", ready);
             at += 1;
             let outcome = if pass { Outcome::Pass } else { Outcome::Fail };
-            failures += i64::from(!pass && matches!(ready[0], Stage::Testing | Stage::Verification));
+            failures += i64::from(!pass && matches!(ready[0], IncrementStage::Testing | IncrementStage::Verification));
             inc.close(ready[0], outcome, at);
-            prop_assert_eq!(inc.of(Stage::Implementation).closed_at, Some(1), "it is never opened again");
-            prop_assert_eq!(inc.of(Stage::Fixing).attempts, failures);
+            prop_assert_eq!(inc.of(IncrementStage::Implementation).closed_at, Some(1), "it is never opened again");
+            prop_assert_eq!(inc.of(IncrementStage::Fixing).attempts, failures);
             for task in &inc.0 {
                 prop_assert_eq!(task.is_open(), task.closed_at.is_none());
             }

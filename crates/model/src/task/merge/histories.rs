@@ -68,14 +68,14 @@ impl Repo {
 
 /// How a merge treats a line that both sides changed.
 #[derive(Debug, Clone, Copy)]
-enum Manner {
+enum MergeMode {
     Driver,
     Conflict,
     Ours,
     Theirs,
 }
 
-fn merge_files(base: &File, ours: &File, theirs: &File, manner: Manner) -> Tree {
+fn merge_files(base: &File, ours: &File, theirs: &File, manner: MergeMode) -> Tree {
     let mut merged = Tree::new();
     for id in base.keys().chain(ours.keys()).chain(theirs.keys()) {
         let [base, our, their] = [base, ours, theirs].map(|file| file.get(id));
@@ -83,15 +83,15 @@ fn merge_files(base: &File, ours: &File, theirs: &File, manner: Manner) -> Tree 
             (our, their) if our == their || their == base => our.into_iter().cloned().collect(),
             (our, their) if our == base => their.into_iter().cloned().collect(),
             (Some(our), Some(their)) => match manner {
-                Manner::Driver => {
+                MergeMode::Driver => {
                     let [our, their] = [our, their].map(|line| clone::row(line));
                     let base = base.map(|line| clone::row(line));
                     let line = merge_lines(base.as_ref(), &our, &their).expect("lines").0;
                     vec![Value::Object(line).to_string()]
                 }
-                Manner::Conflict => vec![our.clone(), their.clone()],
-                Manner::Ours => vec![our.clone()],
-                Manner::Theirs => vec![their.clone()],
+                MergeMode::Conflict => vec![our.clone(), their.clone()],
+                MergeMode::Ours => vec![our.clone()],
+                MergeMode::Theirs => vec![their.clone()],
             },
             // One side has taken the line away, which no ledger does.
             (our, their) => our.or(their).into_iter().cloned().collect(),
@@ -166,8 +166,12 @@ impl World {
                 clone.put(&self.repo.commits[any].0);
             }
             18..=21 => {
-                let manner =
-                    *self.dice.pick(&[Manner::Driver, Manner::Conflict, Manner::Ours, Manner::Theirs]);
+                let manner = *self.dice.pick(&[
+                    MergeMode::Driver,
+                    MergeMode::Conflict,
+                    MergeMode::Ours,
+                    MergeMode::Theirs,
+                ]);
                 self.merge(who, other, manner);
             }
             22 if self.has_others => clone.other_tool(&mut self.dice),
@@ -190,7 +194,7 @@ impl World {
     }
 
     /// A merge, or, with the sides changed, the replay of what was done here upon the other's.
-    fn merge(&mut self, who: usize, other: usize, manner: Manner) {
+    fn merge(&mut self, who: usize, other: usize, manner: MergeMode) {
         self.commit(who, vec![]);
         let own = self.clones[who].head;
         let base = self.repo.common(own, other);
@@ -209,7 +213,7 @@ impl World {
             for who in 0..2 {
                 self.clones[who].sync(!self.has_others);
                 self.commit(who, vec![]);
-                let manner = *self.dice.pick(&[Manner::Driver, Manner::Conflict, Manner::Theirs]);
+                let manner = *self.dice.pick(&[MergeMode::Driver, MergeMode::Conflict, MergeMode::Theirs]);
                 self.merge(who, self.clones[1 - who].head, manner);
             }
             let other = self.clones[1].head;

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::super::reading::{Reading, Version};
+use super::super::reading::{LineContent, Version};
 use super::{State, stamp_of};
 
 /// Texts of several lines.
 const TEXTS: [&str; 4] = ["notes", "description", "design", "acceptance_criteria"];
 
 /// The texts in which both sides' additions are kept.
-pub(super) fn joined(known: &[Version<'_>], ours: &State, came: &Reading) -> BTreeMap<&'static str, Value> {
+pub(super) fn joined(
+    known: &[Version<'_>],
+    ours: &State,
+    came: &LineContent,
+) -> BTreeMap<&'static str, Value> {
     let mut found = BTreeMap::new();
     for name in TEXTS {
         let Some((Some(Value::String(their)), their_stamp)) = came.about(name) else { continue };
@@ -41,7 +45,7 @@ pub(super) fn is_more(name: &str, text: Option<&Value>, of: Option<&Value>) -> b
 fn ground<'a>(
     name: &str,
     known: &'a [Version<'_>],
-    came: &'a Reading,
+    came: &'a LineContent,
     (our, their): (&str, &str),
 ) -> Option<&'a str> {
     let text =

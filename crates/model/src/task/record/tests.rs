@@ -41,7 +41,7 @@ fn adopted(record: Record) -> Record {
     Record { coverage: Coverage::default(), ..record }
 }
 
-fn whole(row: &Map<String, Value>) -> Result<Record, Bad> {
+fn whole(row: &Map<String, Value>) -> Result<Record, RecordError> {
     read(row).map(adopted)
 }
 

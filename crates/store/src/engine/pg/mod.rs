@@ -1,10 +1,10 @@
 //! PostgreSQL, and what speaks its protocol.
 
-mod ask;
-mod dial;
+mod connect;
 mod error;
-mod line;
 mod outcome;
+mod pipeline;
+mod statements;
 mod tls;
 mod url;
 mod value;
@@ -14,9 +14,9 @@ use std::path::Path;
 
 use tokio_postgres::error::SqlState;
 
-use ask::CachedStatement;
-use dial::Dial;
-use line::PipelinedConnection;
+use connect::Dial;
+use pipeline::PipelinedConnection;
+use statements::CachedStatement;
 
 use super::fault::{Fault, FaultKind};
 use super::target::Target;
@@ -178,11 +178,11 @@ impl Engine for Postgres {
         if !reads(sql) {
             self.forget();
         }
-        let foreseen = self.line.prefetched(sql, params);
-        if foreseen.is_some() {
+        let prefetched = self.line.prefetched(sql, params);
+        if prefetched.is_some() {
             self.trips += u64::from(std::mem::take(&mut self.announced));
         }
-        let rows = match foreseen {
+        let rows = match prefetched {
             Some(Ok(rows)) => rows,
             Some(Err(failed)) if self.transaction_open() => return Err(self.failed(sql, failed)),
             // Asked in the usual way, it is asked again where that helps.
@@ -205,7 +205,7 @@ impl Engine for Postgres {
         self.run(sql, |engine| engine.execute_deferred_once(sql, params))
     }
 
-    fn foresee(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
+    fn enqueue_query(&mut self, sql: &'static str, params: &[Value]) -> Result<(), Fault> {
         match self.prepared(sql, params) {
             Ok(statement) => {
                 self.statements_run += 1;

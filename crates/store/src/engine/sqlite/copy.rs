@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::open::{self, beside, create_private};
+use super::open::{self, create_private, sibling_path};
 use super::{APPLICATION_ID, error, log};
 use crate::engine::fault::{Fault, FaultKind};
 
@@ -65,7 +65,7 @@ fn write_id(path: &Path) -> io::Result<()> {
 
 /// Where a file is written before it has its name.
 pub(super) fn draft_of(path: &Path) -> PathBuf {
-    beside(path, &format!(".draft-{}", std::process::id()))
+    sibling_path(path, &format!(".draft-{}", std::process::id()))
 }
 
 /// Removes drafts of processes that are gone: a restore that was killed leaves one.
@@ -92,7 +92,7 @@ pub(super) fn sweep(store: &Path) {
 pub(super) fn discard(path: &Path) {
     for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
         // Errors are ignored: a file that is left does no harm.
-        let _ = fs::remove_file(beside(path, suffix));
+        let _ = fs::remove_file(sibling_path(path, suffix));
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct WriterLock {
 
 impl WriterLock {
     /// The lock of a database; nothing is opened yet.
-    pub(super) fn beside(database: &Path) -> Self {
+    pub(super) fn for_database(database: &Path) -> Self {
         Self { database: database.to_owned(), file: None, held: false, patience: PATIENCE }
     }
 
@@ -56,7 +56,7 @@ impl WriterLock {
     fn open(&self) -> Result<Option<File>, Fault> {
         // With or without a symbolic link, all processes must lock the same file.
         let database = self.database.canonicalize().unwrap_or_else(|_| self.database.clone());
-        let path = open::beside(&database, "-lock");
+        let path = open::sibling_path(&database, "-lock");
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         open::private(&mut options);
@@ -98,8 +98,9 @@ mod tests {
     fn a_waiter_gives_up_and_leaves_no_lock_behind() {
         let dir = tempfile::tempdir().unwrap();
         let database = dir.path().join("store.db");
-        let mut first = WriterLock::beside(&database);
-        let mut second = WriterLock { patience: Duration::from_millis(50), ..WriterLock::beside(&database) };
+        let mut first = WriterLock::for_database(&database);
+        let mut second =
+            WriterLock { patience: Duration::from_millis(50), ..WriterLock::for_database(&database) };
         first.acquire().unwrap();
         let fault = second.acquire().unwrap_err();
         assert_eq!(fault.kind, FaultKind::Busy);

@@ -106,7 +106,7 @@ impl Sqlite {
     pub(super) fn is_left_behind(&self) -> Result<bool, Fault> {
         let Some(location) = &self.location else { return Ok(false) };
         let is_empty = std::fs::metadata(&location.real).is_ok_and(|meta| meta.len() == 0);
-        if is_empty || self.log_size() > 0 || open::beside(&location.real, "-lock").exists() {
+        if is_empty || self.log_size() > 0 || open::sibling_path(&location.real, "-lock").exists() {
             return Ok(false);
         }
         Ok(self.pragma::<String>("PRAGMA journal_mode")? == "wal")

@@ -80,7 +80,7 @@ impl Sqlite {
             let (conn, frozen) = open::file(&location.real, access)?;
             let store = Self {
                 conn,
-                lock: Some(WriterLock::beside(&location.real)),
+                lock: Some(WriterLock::for_database(&location.real)),
                 location: Some(location),
                 access,
                 frozen,

@@ -80,7 +80,7 @@ impl Location {
 }
 
 /// The path with something added to its last part: `store.db` → `store.db-wal`.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn sibling_path(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)
@@ -88,7 +88,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Bytes in the write-ahead log.
 pub(super) fn log_size(path: &Path) -> u64 {
-    std::fs::metadata(beside(path, "-wal")).map_or(0, |meta| meta.len())
+    std::fs::metadata(sibling_path(path, "-wal")).map_or(0, |meta| meta.len())
 }
 
 /// Creates an empty file that only its owner can read.

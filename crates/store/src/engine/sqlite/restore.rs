@@ -15,7 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::copy::{discard, draft_of, second_name, sweep, sync_folder, write_draft};
 use super::lock::WriterLock;
-use super::open::{self, FileId, beside};
+use super::open::{self, FileId, sibling_path};
 use super::{APPLICATION_ID, error, log};
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::{Access, Store, Target};
@@ -122,13 +122,13 @@ impl Draft {
     /// Puts it in the store's place, and keeps what was there under a name with this time in it.
     pub fn place(mut self, now_ms: i64, observer: Observer<'_>) -> Result<Option<Previous>, Fault> {
         self.flush()?;
-        let mut lock = WriterLock::beside(&self.store);
+        let mut lock = WriterLock::for_database(&self.store);
         lock.acquire()?;
         let alone = ExclusiveConnection::take(&self.store)?;
         observer(Step::Locked)?;
         let is_whole = alone.fold(&self.store)?;
         observer(Step::Folded)?;
-        let kept = beside(&self.store, &format!(".before-{now_ms}"));
+        let kept = sibling_path(&self.store, &format!(".before-{now_ms}"));
         let swapped = self.keep(&kept, is_whole).and_then(|previous| {
             self.swap(observer)?;
             Ok(previous)
@@ -160,7 +160,7 @@ impl Draft {
         }
         for suffix in ["-wal", "-shm", "-lock"] {
             // Empty, and it would not move along.
-            let _ = fs::remove_file(beside(&self.path, suffix));
+            let _ = fs::remove_file(sibling_path(&self.path, suffix));
         }
         let fault = |e| error::io_fault("cannot write", &self.path, e);
         own_as(&self.path, &self.store).map_err(fault)?;
@@ -174,7 +174,7 @@ impl Draft {
         let parts: &[&str] = if is_whole { &[""] } else { &PARTS };
         let mut previous = None;
         for suffix in parts {
-            let (from, to) = (beside(&self.store, suffix), beside(kept, suffix));
+            let (from, to) = (sibling_path(&self.store, suffix), sibling_path(kept, suffix));
             if fs::metadata(&from).is_ok_and(|meta| suffix.is_empty() || meta.len() > 0) {
                 let fault = |e| error::io_fault("cannot keep the store as", &to, e);
                 restrict(&from).map_err(fault)?;
@@ -189,7 +189,7 @@ impl Draft {
     /// Undoes [`keep`](Self::keep), and the clearing after it.
     fn take_back(&self, kept: &Path) {
         for suffix in PARTS {
-            let (from, to) = (beside(kept, suffix), beside(&self.store, suffix));
+            let (from, to) = (sibling_path(kept, suffix), sibling_path(&self.store, suffix));
             // What fails leaves a file under both names, or under the kept one: nothing is lost.
             let _ = if to.exists() { fs::remove_file(&from) } else { fs::rename(&from, &to) };
         }
@@ -198,7 +198,7 @@ impl Draft {
     /// Removes what a log left at the store's name: SQLite would take it for the new store's.
     fn clear(&self) -> Result<(), Fault> {
         for suffix in ["-wal", "-journal", "-shm"] {
-            let path = beside(&self.store, suffix);
+            let path = sibling_path(&self.store, suffix);
             match fs::remove_file(&path) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
                     return Err(error::io_fault("cannot remove", &path, e));

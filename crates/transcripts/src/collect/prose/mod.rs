@@ -6,21 +6,21 @@
 mod attempts;
 mod constraints;
 mod decisions;
-mod matter;
 mod passages;
 mod questions;
+mod salience;
 mod steps;
-mod weight;
+mod topic;
 
 pub use attempts::attempts;
 pub use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
 pub use decisions::decisions;
-pub use matter::{matter, same_matter, speaks_of};
 pub use passages::{PacketWords, Passage, passages, users_passages};
 pub use questions::{asked_at_the_end, only_asks, put_aside};
 pub use steps::{announced, next_steps};
+pub use topic::{same_matter, speaks_of, topic};
 
 use crate::shared::words::{has_phrase, sentences};
 

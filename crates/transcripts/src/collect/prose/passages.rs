@@ -1,6 +1,6 @@
 //! Passages: what was said that no rule has classed, in pieces that a stranger understands by themselves.
 
-use super::weight::weigh;
+use super::salience::weigh;
 use super::{begins, lowered};
 use crate::shared::words::{is_item, one_line, sentences, unmarked};
 

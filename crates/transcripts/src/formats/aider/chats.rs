@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::shared::{time, whole};
+use crate::shared::{json_file, time};
 
 /// What opens a chat.
 pub const HEADING: &str = "# aider chat started at ";
 
 /// The times at which chats started: by these they are named. Of two in the same second the second is the same chat.
 pub fn starts(path: &Path) -> Result<Vec<String>, &'static str> {
-    let text = whole::text(path)?;
+    let text = json_file::text(path)?;
     let mut starts: Vec<String> = text.lines().filter_map(start).map(str::to_owned).collect();
     starts.dedup();
     Ok(starts)

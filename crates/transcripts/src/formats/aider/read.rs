@@ -6,9 +6,9 @@ use std::path::Path;
 use super::{chats, edits};
 use crate::event::{Call, Category, Event, EventKind, Outcome, Session, Usage};
 use crate::report::Report;
+use crate::shared::emit::EventEmitter;
 use crate::shared::shell;
-use crate::shared::tell::EventEmitter;
-use crate::shared::{time, whole};
+use crate::shared::{json_file, time};
 
 /// A fence that is not closed within so many lines is none.
 const MAX_FENCE: usize = 5000;
@@ -25,7 +25,7 @@ pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) ->
         open: None,
         calls: 0,
     };
-    match whole::text(path) {
+    match json_file::text(path) {
         Ok(text) => reader.chat(path, &chats::lines(&text, key)),
         Err(fault) => reader.tell.complain(fault),
     }

@@ -43,8 +43,8 @@ fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {
     match name {
         "Edit" => vec![Edit::replaced(path, text("old_string"), text("new_string"))],
         "MultiEdit" => vec![multi(path, input.get("edits"))],
-        "Write" => vec![Edit::written(path, Change::Modified, text("content"))],
-        "NotebookEdit" => vec![Edit::written(path, Change::Modified, text("new_source"))],
+        "Write" => vec![Edit::new_text(path, Change::Modified, text("content"))],
+        "NotebookEdit" => vec![Edit::new_text(path, Change::Modified, text("new_source"))],
         _ => Vec::new(),
     }
 }
@@ -95,7 +95,7 @@ fn result_edits(detail: &Json<'_>) -> Vec<Edit> {
     let hunks = detail.get("structuredPatch");
     let created = detail.get("type").str() == Some("create");
     match (created, detail.get("content").str()) {
-        (true, Some(content)) => vec![Edit::written(path, Change::Created, content)],
+        (true, Some(content)) => vec![Edit::new_text(path, Change::Created, content)],
         (true, None) => vec![Edit::bare(path, Change::Created)],
         _ if !hunks.items().is_empty() => {
             vec![Edit::with_diff(path, Change::Modified, &diff::structured(hunks))]

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use super::xml;
 use crate::event::{Call, Category, EventKind, Outcome, Usage};
 use crate::shared::call;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
 use crate::shared::shell;
-use crate::shared::tell::EventEmitter;
 
 /// Reads messages one after the other.
 #[derive(Debug, Default)]
@@ -77,10 +77,10 @@ impl Messages {
                 } else {
                     tell.outcome(outcome(&id, &category, body, false));
                 }
-                return xml::said(text, false).iter().for_each(|said| tell.user(said));
+                return xml::user_texts(text, false).iter().for_each(|said| tell.user(said));
             }
         }
-        xml::said(text, true).iter().for_each(|said| tell.user(said));
+        xml::user_texts(text, true).iter().for_each(|said| tell.user(said));
     }
 
     fn assistant(&mut self, tell: &mut EventEmitter<'_>, block: &Json<'_>) {
@@ -155,7 +155,7 @@ impl Messages {
             }
             None => {
                 tell.outcome(outcome(id, &kind, xml::result_body(&text), block.get("is_error").is_true()));
-                xml::said(&text, false).iter().for_each(|said| tell.user(said));
+                xml::user_texts(&text, false).iter().for_each(|said| tell.user(said));
             }
         }
     }

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::api::Messages;
-use super::says::Says;
+use super::messages::MessageReader;
 use super::verdicts::Verdicts;
 use super::{SENT, SHOWN, xml};
 use crate::event::{Event, Session};
 use crate::report::Report;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
+use crate::shared::json_file;
 use crate::shared::time;
-use crate::shared::whole;
 
 /// A list of history items is only looked through up to this size.
 const MAX_HISTORY: u64 = 4 * 1024 * 1024;
@@ -26,7 +26,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     facts(&mut tell, path, &shown, &sent);
     let is_shown = shown.items().iter().any(|one| !one.get("say").is_null() || !one.get("ask").is_null());
     if is_shown {
-        let mut says = Says::new(Verdicts::of(&sent));
+        let mut says = MessageReader::new(Verdicts::of(&sent));
         for message in shown.items() {
             tell.record(0, message.get("ts").int().map(time::millis));
             says.message(&mut tell, message);
@@ -88,7 +88,7 @@ fn history(path: &Path, folder: &str) -> String {
     let all = path.ancestors().nth(3).map(|root| root.join("state/taskHistory.json"));
     let small = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| meta.len() <= MAX_HISTORY);
     let text =
-        |path: &Path| whole::text(path).ok().filter(|text| text.contains(folder) && !folder.is_empty());
+        |path: &Path| json_file::text(path).ok().filter(|text| text.contains(folder) && !folder.is_empty());
     let own = Some(own).filter(|path| small(path)).and_then(|path| text(&path));
     own.or_else(|| all.filter(|path| small(path)).and_then(|path| text(&path))).unwrap_or_default()
 }

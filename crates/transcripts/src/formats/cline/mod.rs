@@ -5,7 +5,7 @@
 
 mod api;
 mod classic;
-mod says;
+mod messages;
 mod sdk;
 mod verdicts;
 mod xml;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::api::Messages;
 use crate::event::{Event, Session};
 use crate::report::Report;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
+use crate::shared::json_file;
 use crate::shared::time;
-use crate::shared::whole;
 use crate::shared::words::one_line;
 
 const END: &str = ".messages.json";
@@ -59,5 +59,5 @@ fn manifest(path: &Path) -> String {
         let name = path.file_name()?.to_str()?.strip_suffix(END)?;
         Some(path.with_file_name(format!("{name}.json")))
     };
-    beside(path).and_then(|path| whole::text(&path).ok()).unwrap_or_default()
+    beside(path).and_then(|path| json_file::text(&path).ok()).unwrap_or_default()
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::api::Messages;
 use crate::event::{Category, Event, EventKind};
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
 
 /// How a call ended.
 #[derive(Debug, Clone, Default)]

@@ -94,7 +94,7 @@ fn fields(body: &str) -> Vec<(Cow<'_, str>, Json<'_>)> {
 }
 
 /// The user's own words in a text that was sent to the model. `plain` when a text without tags is all his.
-pub fn said(text: &str, plain: bool) -> Vec<String> {
+pub fn user_texts(text: &str, plain: bool) -> Vec<String> {
     let text = without(text, "environment_details");
     let tagged: Vec<String> = OWN.iter().flat_map(|tag| inside(&text, tag)).collect();
     let whole = text.trim();
@@ -210,7 +210,7 @@ mod tests {
             ("just this", vec!["just this"]),
             ("<tasks>no</tasks> here", vec!["<tasks>no</tasks> here"]),
         ] {
-            assert_eq!(said(text, true), own, "{text}");
+            assert_eq!(user_texts(text, true), own, "{text}");
         }
     }
 }

@@ -153,7 +153,7 @@ pub fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
 }
 
 /// The events by which older versions report the end of a command or patch.
-pub fn ended<'a>(event: &'a Json<'a>) -> Option<Outcome<'a>> {
+pub fn outcome<'a>(event: &'a Json<'a>) -> Option<Outcome<'a>> {
     let exit_code = event.get("exit_code").int();
     let ok = match event.get("success") {
         Json::Bool(ok) => Some(*ok),
@@ -172,7 +172,7 @@ fn changes(changes: &Json<'_>) -> Vec<Edit> {
 fn one_change(path: &str, change: &Json<'_>) -> Edit {
     let text = |key| change.get(key).str().unwrap_or_default();
     match (change.get("type").str(), change.get("move_path").str()) {
-        (Some("add"), _) => Edit::written(path, Change::Created, text("content")),
+        (Some("add"), _) => Edit::new_text(path, Change::Created, text("content")),
         (Some("delete"), _) => Edit::bare(path, Change::Deleted),
         (_, Some(target)) => Edit {
             from: Some(path.to_owned()),

@@ -195,7 +195,7 @@ impl Reader<'_> {
             "turn_aborted" => self.send(EventKind::Interrupted),
             "item_completed" => self.completed(event.get("item")),
             "exec_command_end" | "patch_apply_end" => {
-                items::ended(event).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)));
+                items::outcome(event).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)));
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::{heading, side};
+use crate::shared::{heading, sidecar};
 
 /// The format.
 #[derive(Debug)]
@@ -59,9 +59,9 @@ impl Format for Copilot {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        let mut header = heading::of_lines(found, look);
-        let facts = side::text(&found.path.with_file_name("workspace.yaml"));
-        let fact = |key| side::flat(&facts, key).map(str::to_owned);
+        let mut header = heading::of_lines(found, read_header_line);
+        let facts = sidecar::text(&found.path.with_file_name("workspace.yaml"));
+        let fact = |key| sidecar::flat(&facts, key).map(str::to_owned);
         header.cwd = fact("cwd").or(header.cwd);
         header.branch = fact("branch").or(header.branch);
         header.repo = fact("repository").or(header.repo);
@@ -74,7 +74,7 @@ impl Format for Copilot {
     }
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     let (name, data) = (json.get("type").str().unwrap_or_default(), json.get("data"));
     heading::time(header, json.get("timestamp"));
     heading::keep(&mut header.model, data.first(&["selectedModel", "newModel", "model"]));

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use crate::event::{Change, Edit, Event, EventKind, Place, Session, Usage};
 use crate::report::{Report, kind};
+use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
-use crate::shared::tell::{CallEnd, EventEmitter};
-use crate::shared::{call, plan, side};
+use crate::shared::{call, plan, sidecar};
 
 /// Reads a session.
 pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let mut state = State::default();
-    let facts = side::text(&path.with_file_name("workspace.yaml"));
+    let facts = sidecar::text(&path.with_file_name("workspace.yaml"));
     tell.each_line(path, &mut |tell, json| record(tell, json, &mut state, &facts));
-    let plan = plan::checklist(&side::text(&path.with_file_name("plan.md")));
+    let plan = plan::checklist(&sidecar::text(&path.with_file_name("plan.md")));
     if !state.planned && !plan.is_empty() {
         (tell.place, tell.at_ms, tell.agent) = (Place::default(), None, None);
         tell.plan(Some(plan));
@@ -47,7 +47,7 @@ fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, facts
         "tool.execution_start" => started(tell, data, state),
         "tool.execution_complete" => {
             let ended = call_end(tell, data);
-            tell.ended(ended);
+            tell.end_call(ended);
         }
         "session.usage_record" => {
             state.metered = true;
@@ -82,7 +82,7 @@ fn is_known(name: &str) -> bool {
 fn session(tell: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
     let context = data.get("context");
     let said = |key: &str| context.get(key).str().map(Cow::Borrowed);
-    let fact = |key: &str| side::flat(facts, key).map(Cow::Borrowed);
+    let fact = |key: &str| sidecar::flat(facts, key).map(Cow::Borrowed);
     tell.session(Session {
         id: data.get("sessionId").str().map(Cow::Borrowed),
         cwd: fact("cwd").or(said("cwd")),

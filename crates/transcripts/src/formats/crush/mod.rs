@@ -12,7 +12,7 @@ use crate::header::{Header, TranscriptFile};
 use crate::places::{Env, Os};
 use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::whole;
+use crate::shared::json_file;
 use crate::sqlite;
 
 /// The format.
@@ -64,7 +64,7 @@ fn databases(env: &Env) -> BTreeSet<PathBuf> {
         Os::Windows => env.dir_or_home("LOCALAPPDATA", "AppData/Local"),
         Os::Linux | Os::MacOs => env.xdg_data_dir(),
     };
-    let text = whole::text(&data.join("crush/projects.json")).unwrap_or_default();
+    let text = json_file::text(&data.join("crush/projects.json")).unwrap_or_default();
     let registry = Json::parse(&text).unwrap_or(Json::Null);
     let listed = registry.get("projects").items().iter().filter_map(|project| {
         let folder = Path::new(project.get("path").str()?);

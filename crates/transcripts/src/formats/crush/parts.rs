@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use crate::event::{Call, Category, Change, Edit, EventKind, Outcome, Session};
 use crate::report::kind;
 use crate::shared::call;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
 use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::tell::EventEmitter;
 
 /// Calls that are open, with what is needed to judge their results.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use super::parts::Parts;
 use crate::event::{Event, EventKind, Session, Usage};
 use crate::header::{Header, TranscriptFile};
 use crate::report::Report;
+use crate::shared::emit::EventEmitter;
 use crate::shared::heading;
 use crate::shared::json::Json;
 use crate::shared::plan;
-use crate::shared::tell::EventEmitter;
 use crate::sqlite::crush::{self as table, Message};
 use crate::sqlite::{self, Cell, Db, Fault};
 
@@ -35,7 +35,7 @@ pub fn header(found: &TranscriptFile) -> Header {
             if let (true, Cell::Text(text)) = (message.role == "user", &message.parts) {
                 let parts = Json::parse(text).unwrap_or(Json::Null);
                 let said = parts.items().iter().find_map(|part| part.at(&["data", "text"]).str());
-                said.into_iter().for_each(|text| header.asked(text));
+                said.into_iter().for_each(|text| header.set_first_prompt(text));
             }
             header.first_prompt.is_none() || header.model.is_none()
         })

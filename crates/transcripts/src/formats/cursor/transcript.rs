@@ -12,9 +12,9 @@ use crate::places::Env;
 use crate::report::{Report, kind};
 use crate::shared::blocks;
 use crate::shared::chunk::{self, entries};
+use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::tell::{CallEnd, EventEmitter};
 
 /// Text that the harness puts into messages of the user.
 const INJECTED: &[&str] = &[
@@ -57,12 +57,12 @@ pub fn sniff(head: &[u8]) -> bool {
 
 /// Reads a header.
 pub fn header(found: &TranscriptFile) -> Header {
-    let mut header = heading::of_lines(found, look);
+    let mut header = heading::of_lines(found, read_header_line);
     header.subagent = is_subagent(&found.path);
     header
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     let content = json.at(&["message", "content"]);
     heading::keep(&mut header.model, json.at(&["message", "model"]).str());
     match json.get("role").str() {
@@ -77,7 +77,7 @@ fn look(json: &Json<'_>, header: &mut Header) {
 
 /// What the user said, out of the tag in which it stands.
 fn prompt<'a>(content: &'a Json<'a>) -> Cow<'a, str> {
-    let said = blocks::said(content, INJECTED);
+    let said = blocks::message_text(content, INJECTED);
     let inner = said
         .split_once("<user_query>")
         .map(|(_, rest)| rest.split_once("</user_query>").map_or(rest, |(query, _)| query));
@@ -144,7 +144,7 @@ fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
 fn close(tell: &mut EventEmitter<'_>) {
     while let Some(open) = tell.waiting() {
         let id = open.id.clone();
-        tell.ended(CallEnd { id: &id, ..CallEnd::default() });
+        tell.end_call(CallEnd { id: &id, ..CallEnd::default() });
     }
 }
 

@@ -121,7 +121,7 @@ pub fn fold(path: &Path, complaints: &mut Complaints) -> io::Result<OrderedMessa
     while let Some(line) = lines.next_line() {
         let blank = line.bytes.is_some_and(<[u8]>::is_empty);
         if std::mem::take(&mut first) && is_open(&line) {
-            return whole(path, size, complaints);
+            return read_file(path, size, complaints);
         }
         first |= blank;
         folded.lines += 1;
@@ -161,7 +161,7 @@ fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Compla
 }
 
 /// Folds a file that is one document, or the beginning of one.
-fn whole(path: &Path, size: u64, complaints: &mut Complaints) -> io::Result<OrderedMessages> {
+fn read_file(path: &Path, size: u64, complaints: &mut Complaints) -> io::Result<OrderedMessages> {
     let mut folded = OrderedMessages { bytes: size, ..OrderedMessages::default() };
     if size > MAX_DOCUMENT {
         complaints.add(kind::TOO_LARGE, 0);

@@ -13,7 +13,7 @@ const TAIL: u64 = 32 * 1024;
 
 /// Reads a header.
 pub fn header(found: &TranscriptFile) -> Header {
-    let mut header = heading::of_lines(found, look);
+    let mut header = heading::of_lines(found, read_header_line);
     if header.empty
         && let Ok(Some(parts)) = document(found)
     {
@@ -21,7 +21,7 @@ pub fn header(found: &TranscriptFile) -> Header {
         header.id.clear();
         for part in &parts {
             let text = String::from_utf8_lossy(part);
-            Json::parse(&text).into_iter().for_each(|json| look(&json, &mut header));
+            Json::parse(&text).into_iter().for_each(|json| read_header_line(&json, &mut header));
         }
         header.title = header.title.take().or_else(|| header.first_prompt.clone());
         header.updated_at_ms = last_time(&parts).or(Some(found.stamp.mtime_ms()));
@@ -39,7 +39,7 @@ pub fn header(found: &TranscriptFile) -> Header {
 }
 
 /// Takes what a record says.
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     if json.get("type").is_null() {
         let set = json.get("$set");
         let about = if set.is_null() { json } else { set };

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::event::{Category, Change, Edit, EventKind, Session, Usage};
 use crate::report::kind;
+use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::{Json, join};
-use crate::shared::tell::{CallEnd, EventEmitter};
 use crate::shared::{call, plan, shell};
 
 /// What the tool lets the model say to the summary that it puts in place of what was compacted away.
@@ -49,7 +49,7 @@ pub fn context_root(text: &str) -> Option<&str> {
 }
 
 /// Emits a message.
-pub fn tell(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+pub fn emit(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     match message.get("type").str() {
         Some("user") => user(tell, message),
         Some("gemini" | "model" | "assistant") => answer(tell, message),
@@ -106,8 +106,8 @@ fn tool(tell: &mut EventEmitter<'_>, one: &Json<'_>, nameless: &str) {
         _ => None,
     };
     if ok.is_some() || !one.get("result").is_null() {
-        let ended = ended(tell, id, ok, &response(one.get("result")), one.get("resultDisplay"));
-        tell.ended(ended);
+        let ended = call_end(tell, id, ok, &response(one.get("result")), one.get("resultDisplay"));
+        tell.end_call(ended);
     }
     if ok == Some(false) && one.get("status").str() == Some("cancelled") {
         tell.send(EventKind::Interrupted);
@@ -124,7 +124,7 @@ fn response<'a>(result: &'a Json<'a>) -> Cow<'a, str> {
 }
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool; without a code it was 0.
-pub fn ended<'a>(
+pub fn call_end<'a>(
     tell: &EventEmitter<'_>,
     id: &'a str,
     ok: Option<bool>,

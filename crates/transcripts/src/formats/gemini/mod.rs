@@ -18,7 +18,7 @@ use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::side;
+use crate::shared::sidecar;
 
 /// The format.
 #[derive(Debug)]
@@ -91,13 +91,13 @@ fn is_session(entry: &DirEntry) -> bool {
 /// The working directory of a session: a file beside `chats` names it, else the list of projects.
 fn project_root(path: &Path) -> Option<String> {
     let dir = path.ancestors().find(|dir| dir.file_name().is_some_and(|name| name == "chats"))?.parent()?;
-    let root = side::text(&dir.join(".project_root"));
+    let root = sidecar::text(&dir.join(".project_root"));
     if !root.trim().is_empty() {
         return Some(root.trim().to_owned());
     }
     let (slug, list) =
-        (dir.file_name()?.to_str()?, side::text(&dir.parent()?.parent()?.join("projects.json")));
-    let list = side::json(&list);
+        (dir.file_name()?.to_str()?, sidecar::text(&dir.parent()?.parent()?.join("projects.json")));
+    let list = sidecar::json(&list);
     let named = list.get("projects").fields().iter().find(|(_, name)| name.str() == Some(slug));
     named.map(|(root, _)| root.clone().into_owned())
 }

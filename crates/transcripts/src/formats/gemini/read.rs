@@ -10,8 +10,8 @@ use super::{message, project_root, subagents};
 use crate::event::{Event, Place, Session};
 use crate::report::{Complaints, Report, kind};
 use crate::shared::document;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
 
 const BLANKS: u64 = 8;
 
@@ -55,7 +55,7 @@ fn file(tell: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessages>
             tell.complain(kind::BAD_LINE);
             continue;
         }
-        message::tell(tell, &json);
+        message::emit(tell, &json);
     }
     Ok(folded)
 }

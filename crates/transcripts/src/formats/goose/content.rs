@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use crate::event::{Category, Outcome};
 use crate::report::kind;
 use crate::shared::call;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
 use crate::shared::shell;
-use crate::shared::tell::EventEmitter;
 
 /// Calls that are open, with their kinds.
 #[derive(Debug, Default)]

@@ -7,9 +7,9 @@ use super::content::Content;
 use crate::event::{Event, EventKind, Session, Usage};
 use crate::header::{Header, TranscriptFile};
 use crate::report::Report;
+use crate::shared::emit::EventEmitter;
 use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::sqlite::goose::{self as table, Message};
 use crate::sqlite::{self, Cell, Db, Fault};
@@ -32,7 +32,7 @@ pub fn header(found: &TranscriptFile) -> Header {
             if let (true, Cell::Text(text)) = (message.role == "user", &message.content) {
                 let parts = Json::parse(text).unwrap_or(Json::Null);
                 let said = parts.items().iter().find_map(|part| part.get("text").str());
-                said.into_iter().for_each(|text| header.asked(text));
+                said.into_iter().for_each(|text| header.set_first_prompt(text));
             }
             header.first_prompt.is_none()
         })

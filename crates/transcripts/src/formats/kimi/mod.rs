@@ -13,7 +13,7 @@ use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::{heading, side};
+use crate::shared::{heading, sidecar};
 
 /// The format.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Format for Kimi {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        let mut header = heading::of_lines(found, look);
+        let mut header = heading::of_lines(found, read_header_line);
         let about = Sidecar::of(&found.path);
         header.id = about.id.unwrap_or(header.id);
         header.cwd = about.cwd.or(header.cwd);
@@ -68,7 +68,7 @@ impl Format for Kimi {
     }
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     let time = json.get("time");
     heading::time(header, if time.is_null() { json.get("created_at") } else { time });
     heading::keep(&mut header.cwd, json.get("cwd").str());
@@ -100,8 +100,8 @@ struct Sidecar {
 impl Sidecar {
     fn of(wire: &Path) -> Self {
         let Some(dir) = session_dir(wire) else { return Self::default() };
-        let text = side::text(&dir.join("state.json"));
-        let state = side::json(&text);
+        let text = sidecar::text(&dir.join("state.json"));
+        let state = sidecar::json(&text);
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let name = dir.file_name().and_then(|name| name.to_str());
         let cwd = owned(state.first(&["cwd", "workDir", "workdir"]));
@@ -115,10 +115,10 @@ impl Sidecar {
 
 /// The working directory as the index of all sessions has it.
 fn indexed(dir: &Path) -> Option<String> {
-    let index = side::text(&dir.ancestors().nth(3)?.join("session_index.jsonl"));
+    let index = sidecar::text(&dir.ancestors().nth(3)?.join("session_index.jsonl"));
     let name = dir.file_name()?.to_str()?;
     let line = index.lines().rev().find(|line| line.contains(name))?;
-    side::json(line).get("workDir").str().map(str::to_owned)
+    sidecar::json(line).get("workDir").str().map(str::to_owned)
 }
 
 /// The directory of a session in which this transcript lies.

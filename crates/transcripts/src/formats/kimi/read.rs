@@ -6,8 +6,8 @@ use std::path::Path;
 use super::{Sidecar, subagents};
 use crate::event::{Event, EventKind, Session, Usage};
 use crate::report::{Report, kind};
+use crate::shared::emit::{CallEnd, EventEmitter, Speaker};
 use crate::shared::json::Json;
-use crate::shared::tell::{CallEnd, EventEmitter, Speaker};
 use crate::shared::{call, plan};
 
 /// Types of records that distinguish this format from its predecessor.
@@ -124,7 +124,7 @@ fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
                 tool(tell, one, one.get("arguments"));
             }
         }
-        Some("tool") => tell.ended(CallEnd {
+        Some("tool") => tell.end_call(CallEnd {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: content.text(),
@@ -157,7 +157,7 @@ fn step(tell: &mut EventEmitter<'_>, event: &Json<'_>) {
                 output => output.text(),
             };
             let ok = Some(!result.get("isError").is_true());
-            tell.ended(CallEnd {
+            tell.end_call(CallEnd {
                 id: event.get("toolCallId").str().unwrap_or_default(),
                 ok,
                 output,

@@ -12,7 +12,7 @@ use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::json::Json;
-use crate::shared::{heading, side};
+use crate::shared::{heading, sidecar};
 
 /// The format.
 #[derive(Debug)]
@@ -50,10 +50,10 @@ impl Format for KimiCli {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        let mut header = heading::of_lines(found, look);
-        let state = side::text(&found.path.with_file_name("state.json"));
+        let mut header = heading::of_lines(found, read_header_line);
+        let state = sidecar::text(&found.path.with_file_name("state.json"));
         header.id = session_id(&found.path).unwrap_or(header.id);
-        header.title = side::json(&state).get("custom_title").str().map(str::to_owned).or(header.title);
+        header.title = sidecar::json(&state).get("custom_title").str().map(str::to_owned).or(header.title);
         header.cwd = work_dir(&found.path);
         let times = read::TimeLog::of(&found.path);
         header.created_at_ms = times.first_ms;
@@ -66,7 +66,7 @@ impl Format for KimiCli {
     }
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     match json.get("role").str() {
         Some("user") => heading::prompt(header, &read::prompt(json)),
         Some("assistant") => header.empty = false,
@@ -82,8 +82,8 @@ fn session_id(path: &Path) -> Option<String> {
 
 /// The working directory, where the list of directories names the session as the last one in it. The folder is a hash.
 fn work_dir(path: &Path) -> Option<String> {
-    let (id, list) = (session_id(path)?, side::text(&path.ancestors().nth(4)?.join("kimi.json")));
-    let list = side::json(&list);
+    let (id, list) = (session_id(path)?, sidecar::text(&path.ancestors().nth(4)?.join("kimi.json")));
+    let list = sidecar::json(&list);
     let dirs = list.get("work_dirs").items();
     let named = dirs.iter().find(|dir| dir.get("last_session_id").str() == Some(&id));
     // A single directory leaves no doubt.

@@ -7,10 +7,10 @@ use std::path::Path;
 use super::{session_id, work_dir};
 use crate::event::{Event, Place, Session, Usage};
 use crate::report::{Report, kind};
+use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
 use crate::shared::lines::Lines;
-use crate::shared::tell::{CallEnd, EventEmitter};
-use crate::shared::{call, chunk, plan, shell, side};
+use crate::shared::{call, chunk, plan, shell, sidecar};
 
 const WIRE: &str = "wire.jsonl";
 /// Mark of the message that a compaction leaves behind.
@@ -34,8 +34,8 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         record(tell, json);
     });
     (tell.place, tell.at_ms) = (Place::default(), wire.last_ms);
-    let state = side::text(&path.with_file_name("state.json"));
-    tell.plan(plan::of(side::json(&state).get("todos")));
+    let state = sidecar::text(&path.with_file_name("state.json"));
+    tell.plan(plan::of(sidecar::json(&state).get("todos")));
     tell.spend(spent(path));
     tell.finish()
 }
@@ -104,7 +104,7 @@ fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let (ok, code) = (if said.is_empty() { None } else { Some(!failed) }, shell::told_exit(said));
     let output = if rest.trim().is_empty() { said } else { rest };
     let id = json.get("tool_call_id").str().unwrap_or_default();
-    tell.ended(CallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
+    tell.end_call(CallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
 }
 
 /// When the log of the user interface begins and ends; the transcript itself has no times.

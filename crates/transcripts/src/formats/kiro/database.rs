@@ -8,8 +8,8 @@ use crate::event::{Event, EventKind, Session};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::call;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
 use crate::shared::time;
 use crate::sqlite::kiro::{self as table, Conversation};
 use crate::sqlite::{self, Cell, Fault};
@@ -50,7 +50,7 @@ fn conversation(tell: &mut EventEmitter<'_>, row: &Conversation, key: &str) {
         Cell::Oversized => return tell.complain(kind::OVERSIZED),
         Cell::Null => return tell.complain(kind::BAD_RECORD),
     };
-    let (text, fault) = crate::shared::whole::mended(text.to_owned());
+    let (text, fault) = crate::shared::json_file::mended(text.to_owned());
     fault.into_iter().for_each(|fault| tell.complain(fault));
     let json = Json::parse(&text).unwrap_or(Json::Null);
     let model = json.at(&["model_info", "model_id"]).str().or(json.get("model").str());

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::event::{Event, Session};
 use crate::report::Report;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
+use crate::shared::json_file;
 use crate::shared::time;
-use crate::shared::whole;
 use crate::shared::words::one_line;
 
 /// Whether a file is a session and not the list of them.
@@ -22,7 +22,7 @@ pub fn title(path: &Path) -> Option<String> {
     if !is_session(path) {
         return None;
     }
-    let (text, _) = whole::mended(whole::text(path).ok()?);
+    let (text, _) = json_file::mended(json_file::text(path).ok()?);
     Json::parse(&text).ok()?.get("title").str().map(|title| one_line(title, 120))
 }
 

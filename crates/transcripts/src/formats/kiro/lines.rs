@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::event::{Event, EventKind, Outcome, Session};
 use crate::report::{Report, kind};
 use crate::shared::call;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
+use crate::shared::json_file;
 use crate::shared::shell;
-use crate::shared::tell::EventEmitter;
 use crate::shared::time;
-use crate::shared::whole;
 use crate::shared::words::one_line;
 
 /// The file of the later layout.
@@ -62,7 +62,7 @@ fn about(path: &Path) -> String {
         true => path.with_file_name("session.json"),
         false => path.with_extension("json"),
     };
-    whole::text(&beside).unwrap_or_default()
+    json_file::text(&beside).unwrap_or_default()
 }
 
 fn classic(tell: &mut EventEmitter<'_>, json: &Json<'_>) {

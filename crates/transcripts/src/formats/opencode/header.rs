@@ -51,7 +51,7 @@ fn fill(store: &Store, id: &str, header: &mut Header) -> Result<(), Fault> {
         }
         !matches!(prompt, Ok(Some(_)))
     })?;
-    prompt?.into_iter().for_each(|text| header.asked(&text));
+    prompt?.into_iter().for_each(|text| header.set_first_prompt(&text));
     Ok(())
 }
 

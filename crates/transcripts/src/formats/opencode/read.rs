@@ -7,8 +7,8 @@ use super::store::{self, Store};
 use super::tools;
 use crate::event::{Change, Edit, Event, EventKind, Outcome};
 use crate::report::{Report, kind};
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
 use crate::sqlite::opencode::{Record, Session};
 use crate::sqlite::{self, Fault};
 

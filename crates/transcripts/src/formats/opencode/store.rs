@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::event::PlanItem;
 use crate::report::kind;
 use crate::shared::json::Json;
-use crate::shared::{chunk, plan, whole};
+use crate::shared::{chunk, json_file, plan};
 use crate::sqlite::opencode::{self as table, Record, Session};
 use crate::sqlite::{Cell, Db, Fault};
 
@@ -70,7 +70,7 @@ impl Store {
             Store::Db(db) => table::todos(db, session),
             Store::Files(_) if !is_name(session) => Ok(Vec::new()),
             Store::Files(root) => {
-                let text = whole::text(&root.join(format!("todo/{session}.json"))).unwrap_or_default();
+                let text = json_file::text(&root.join(format!("todo/{session}.json"))).unwrap_or_default();
                 Ok(Json::parse(&text).map(|list| plan::items(&list)).unwrap_or_default())
             }
         }
@@ -109,7 +109,7 @@ fn find(root: &Path, id: &str) -> Option<PathBuf> {
 }
 
 fn from_file(path: &Path) -> Option<Session> {
-    let text = whole::text(path).ok()?;
+    let text = json_file::text(path).ok()?;
     Json::parse(&text).ok().map(|json| session(&json))
 }
 
@@ -137,7 +137,7 @@ fn files(dir: &Path, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> 
         let Some(id) = path.file_stem().and_then(|stem| stem.to_str()).filter(|_| is_json(&path)) else {
             continue;
         };
-        let data = match whole::text(&path) {
+        let data = match json_file::text(&path) {
             Ok(text) => Cell::Text(text),
             Err(fault) if fault == kind::TOO_LARGE => Cell::Oversized,
             Err(_) => Cell::Null,

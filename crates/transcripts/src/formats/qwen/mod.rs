@@ -52,7 +52,7 @@ impl Format for Qwen {
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
-        heading::of_lines(found, look)
+        heading::of_lines(found, read_header_line)
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
@@ -60,7 +60,7 @@ impl Format for Qwen {
     }
 }
 
-fn look(json: &Json<'_>, header: &mut Header) {
+fn read_header_line(json: &Json<'_>, header: &mut Header) {
     if header.id.is_empty() {
         header.id = json.get("sessionId").str().unwrap_or_default().to_owned();
     }

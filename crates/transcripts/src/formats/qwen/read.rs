@@ -8,9 +8,9 @@ use crate::event::{Event, Place, Session, Usage};
 use crate::formats::gemini::message;
 use crate::report::{Report, kind};
 use crate::shared::chain::Links;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::{Json, join};
-use crate::shared::tell::EventEmitter;
-use crate::shared::{call, plan, side};
+use crate::shared::{call, plan, sidecar};
 
 /// Everything is linked, also what is not conversation.
 const LINKS: Links = Links { by_id: false, of: |_| true };
@@ -21,9 +21,9 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut planned = false;
     tell.each_linked(path, LINKS, &mut |tell, json| record(tell, json, &mut planned));
     if !planned && let Some(path) = todos(path) {
-        let text = side::text(&path);
+        let text = sidecar::text(&path);
         (tell.place, tell.at_ms, tell.agent) = (Place::default(), None, None);
-        tell.plan(plan::of(side::json(&text).get("todos")));
+        tell.plan(plan::of(sidecar::json(&text).get("todos")));
     }
     tell.finish()
 }
@@ -96,8 +96,8 @@ fn results(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
             Some(_) => Some(false),
             None => Some(response.at(&["response", "error"]).is_null()),
         };
-        let ended = message::ended(tell, id, ok, output, told.get("resultDisplay"));
-        tell.ended(ended);
+        let ended = message::call_end(tell, id, ok, output, told.get("resultDisplay"));
+        tell.end_call(ended);
     }
 }
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::event::{Call, Category, Change, Edit, EventKind, Outcome};
 use crate::shared::call;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
 use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::tell::EventEmitter;
 
 /// A message; `root` is the name of the project's folder, with which Zed begins its paths.
 pub fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {

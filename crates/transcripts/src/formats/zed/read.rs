@@ -8,10 +8,10 @@ use super::messages;
 use crate::event::{Event, EventKind, Session, Usage};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
+use crate::shared::emit::EventEmitter;
 use crate::shared::heading;
 use crate::shared::json::Json;
-use crate::shared::tell::EventEmitter;
-use crate::shared::whole::{self, MAX_DOCUMENT};
+use crate::shared::json_file::{self, MAX_DOCUMENT};
 use crate::sqlite::zed::{self as table, Thread};
 use crate::sqlite::{self, Db, Fault};
 
@@ -45,7 +45,7 @@ pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) ->
 fn thread(tell: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Result<(), Fault> {
     let Some(row) = table::thread(db, id)? else { return Ok(()) };
     let (text, fault) = match unpacked(&row) {
-        Ok(text) => whole::mended(text),
+        Ok(text) => json_file::mended(text),
         Err(fault) => (String::new(), Some(fault)),
     };
     fault.into_iter().for_each(|fault| tell.complain(fault));

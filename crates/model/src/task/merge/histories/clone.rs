@@ -14,14 +14,14 @@ pub(super) type File = BTreeMap<String, String>;
 /// The file as it stands: two lines of a task where a merge left both.
 pub(super) type Tree = BTreeMap<String, Vec<String>>;
 
-struct Known {
+struct KnownLines {
     record: Record,
     line: String,
     earlier: Vec<String>,
 }
 
 pub(super) struct Clone {
-    ledger: BTreeMap<String, Known>,
+    ledger: BTreeMap<String, KnownLines>,
     pub(super) tree: Tree,
     pub(super) head: usize,
     pub(super) stash: Option<File>,
@@ -55,7 +55,7 @@ impl Clone {
     }
 
     pub(super) fn content(&self) -> BTreeMap<&str, BTreeMap<String, Value>> {
-        let of = |known: &Known| entries(&known.record).into_iter().collect();
+        let of = |known: &KnownLines| entries(&known.record).into_iter().collect();
         self.ledger.iter().map(|(id, known)| (id.as_str(), of(known))).collect()
     }
 
@@ -84,7 +84,7 @@ impl Clone {
     fn take_in(&mut self, id: &str, line: &str, siblings: &[&str], strictly: bool) {
         let theirs = record(line);
         let Some(known) = self.ledger.get_mut(id) else {
-            let known = Known { record: adopt(&theirs), line: line.to_owned(), earlier: Vec::new() };
+            let known = KnownLines { record: adopt(&theirs), line: line.to_owned(), earlier: Vec::new() };
             self.ledger.insert(id.to_owned(), known);
             return;
         };
@@ -159,7 +159,7 @@ impl Clone {
             let at = record.task.clocks.of(&entry);
             acts.push(Act { id: id.clone(), entry, value: Some(value), at });
         }
-        self.ledger.entry(id).or_insert(Known { record, line, earlier: Vec::new() });
+        self.ledger.entry(id).or_insert(KnownLines { record, line, earlier: Vec::new() });
     }
 
     /// A tool whose clock is an hour behind adds a field to a line of the file. `may_design`: a missing `design` cannot

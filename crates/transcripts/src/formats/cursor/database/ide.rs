@@ -8,12 +8,12 @@ use crate::event::{Event, EventKind, Session, Usage};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Report, kind};
 use crate::shared::chunk::entries;
+use crate::shared::emit::EventEmitter;
 use crate::shared::heading;
 use crate::shared::json::Json;
+use crate::shared::json_file;
 use crate::shared::plan;
-use crate::shared::tell::EventEmitter;
 use crate::shared::time;
-use crate::shared::whole;
 use crate::shared::words::one_line;
 use crate::sqlite::{self, Cell, Db, Fault, cursor as table};
 
@@ -151,7 +151,7 @@ fn folder(path: &Path, id: &str) -> Option<String> {
 }
 
 fn workspace_folder(dir: &Path) -> Option<String> {
-    let text = whole::text(&dir.join("workspace.json")).ok()?;
+    let text = json_file::text(&dir.join("workspace.json")).ok()?;
     let json = Json::parse(&text).ok()?;
     let path: PathBuf = crate::shared::uri::path(json.get("folder").str()?).into();
     Some(path.to_string_lossy().into_owned())

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::event::{Category, Change, Edit, Outcome};
 use crate::shared::call;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
 use crate::shared::shell;
-use crate::shared::tell::EventEmitter;
 
 /// A call with what came of it, as a bubble holds both.
 pub fn former(tell: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: &str) {

@@ -90,7 +90,7 @@ const WORK: &[&str] = &[
 ];
 
 /// How much a command line matters: as much as its most important step.
-pub fn worth(command: &str) -> Importance {
+pub fn importance(command: &str) -> Importance {
     if is_test(command) {
         return Importance::Test;
     }
@@ -182,7 +182,7 @@ fn step_worth(step: &str) -> Importance {
 
 /// Whether a failure of this command with this exit code is only an answer: `grep` found nothing.
 pub fn only_answers(command: &str) -> bool {
-    worth(command) == Importance::Look
+    importance(command) == Importance::Look
 }
 
 #[cfg(test)]
@@ -201,7 +201,7 @@ mod tests {
             ("./scripts/seed.sh", Importance::Some),
             ("cat > a.txt <<EOF\ncargo build\nEOF", Importance::Look),
         ] {
-            assert_eq!(worth(command), wanted, "{command}");
+            assert_eq!(importance(command), wanted, "{command}");
         }
     }
 

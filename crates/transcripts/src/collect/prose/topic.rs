@@ -5,7 +5,7 @@ use super::lowered;
 /// Whether two decisions are about the same things, so that the later one holds: most of what the one sets against
 /// each other is named by the other too.
 pub fn same_matter(one: &str, other: &str) -> bool {
-    let (one, other) = (matter(one), matter(other));
+    let (one, other) = (topic(one), topic(other));
     let shared = one.iter().filter(|word| other.contains(*word)).count();
     let least = one.len().min(other.len());
     least >= 2 && shared >= 2 && shared * 4 >= least * 3
@@ -163,7 +163,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// The words of a decision that name things: without its reason and without the words of deciding.
-pub fn matter(text: &str) -> Vec<String> {
+pub fn topic(text: &str) -> Vec<String> {
     let lower = lowered(text);
     // `Decision:` or `Actually, scrap that:` opens; the reason ends what is compared.
     let head = match lower.split_once(':') {
@@ -200,7 +200,7 @@ mod tests {
     fn a_decision_taken_back_is_about_the_same_things() {
         let first = "I'm going with hashed addresses rather than a Bloom filter, because it is less work.";
         assert!(same_matter(first, "Change of plan: we use a Bloom filter, not hashed addresses."));
-        let named = matter(first);
+        let named = topic(first);
         assert!(speaks_of(
             "Turns out hashed addresses were wrong: it leaks. Back to the Bloom filter.",
             &named

@@ -3,7 +3,7 @@
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
 
-use super::line::StatementError;
+use super::pipeline::StatementError;
 use super::{Postgres, error, outcome, value};
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::value::{Value, check_params};

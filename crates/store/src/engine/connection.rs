@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::beside::{CommitEvent, CommitObserver};
+use super::commit_observer::{CommitEvent, CommitObserver};
 use super::fault::Fault;
 use super::{Engine, Mode, Numbers, Savepoint};
 
@@ -62,7 +62,7 @@ impl Connection {
             return Err(fault);
         }
         self.engine.commit()?;
-        self.tell(notes);
+        self.publish(notes);
         Ok(())
     }
 
@@ -104,7 +104,7 @@ impl Connection {
         match &mut self.batch {
             None => {
                 self.engine.commit()?;
-                self.tell(notes);
+                self.publish(notes);
             }
             Some(batch) => {
                 batch.savepoint = Savepoint::Kept;
@@ -114,7 +114,7 @@ impl Connection {
         Ok(())
     }
 
-    fn tell(&self, notes: Vec<CommitEvent>) {
+    fn publish(&self, notes: Vec<CommitEvent>) {
         if let Some(beside) = self.beside.as_ref().filter(|_| !notes.is_empty()) {
             beside.committed(notes);
         }

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use baton_model::task::gate::{Gate, Seen};
-use baton_model::task::{Standing, Task};
+use baton_model::task::gate::{Gate, GateInput};
+use baton_model::task::{Readiness, Task};
 use baton_store::{Failure, Tx, task};
 use task::dependency::{self, Dependency};
 
@@ -68,7 +68,7 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Resul
             continue;
         }
         task::put_standing(tx, &found, standing)?;
-        let passed_on = |s: Standing| (s.passes, s.wait_until);
+        let passed_on = |s: Readiness| (s.passes, s.wait_until);
         let round = rounds.entry(id.clone()).or_default();
         *round += 1;
         if passed_on(standing) != passed_on(found.standing) && *round <= DEEP {
@@ -78,13 +78,13 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Resul
     Ok(())
 }
 
-fn work_out(tx: &mut Tx<'_>, found: &Task) -> Result<Standing, Failure> {
+fn work_out(tx: &mut Tx<'_>, found: &Task) -> Result<Readiness, Failure> {
     let project = &found.project_id;
     let parent = match &found.parent_id {
         Some(id) if *id != found.task_id => {
             task::get(tx, project, id)?.map(|parent| parent.standing).unwrap_or_default()
         }
-        _ => Standing::default(),
+        _ => Readiness::default(),
     };
     let holding = holding(tx, found)?;
     let shelved = matches!(found.status.as_str(), "blocked" | "deferred");
@@ -93,7 +93,7 @@ fn work_out(tx: &mut Tx<'_>, found: &Task) -> Result<Standing, Failure> {
         passes = passes || !is_within(tx, project, &held.depends_on_id, &found.task_id)?;
     }
     let blocked = parent.passes || !holding.is_empty();
-    Ok(Standing {
+    Ok(Readiness {
         blocked,
         passes,
         ready: found.status == "open" && !blocked && found.is_work(),
@@ -117,7 +117,8 @@ pub(crate) fn holding(tx: &mut Tx<'_>, found: &Task) -> Result<Vec<Dependency>, 
 fn holds(tx: &mut Tx<'_>, found: &Task, gate: Gate, on: &str) -> Result<bool, Failure> {
     let project = &found.project_id;
     let Some(other) = task::get(tx, project, on)? else { return Ok(gate.holds(None, found.woken)) };
-    let mut seen = Seen { settled: other.is_settled(), result: other.result.as_deref(), ..Seen::default() };
+    let mut seen =
+        GateInput { settled: other.is_settled(), result: other.result.as_deref(), ..GateInput::default() };
     if gate.is_of_children() {
         for child in task::children(tx, project, on)?.iter().filter(|child| child.task_id != found.task_id) {
             if child.is_open() {

@@ -2,15 +2,15 @@
 
 use baton_model::handoff::State;
 use baton_model::id::visible;
-use baton_ops::handoff::{Preview, Progress, Show, ShowInput, Shown};
+use baton_ops::handoff::{HandoffOrBaton, Preview, Progress, Show, ShowInput};
 
 use crate::app::App;
-use crate::driven::{SPAN, log};
 use crate::error::CliError;
 use crate::render;
+use crate::transfer_progress::{SPAN, log};
 
 /// Drives a hand-off on and answers with how it then stands. What is not done yet is no success: it is tried again.
-pub(super) fn driven(mut progress: Progress, app: &mut App) -> Result<(), CliError> {
+pub(super) fn show_progress(mut progress: Progress, app: &mut App) -> Result<(), CliError> {
     let over = drive(&mut progress, app)?;
     app.show(&progress, summary)?;
     match progress.row.handoff.state {
@@ -25,7 +25,7 @@ pub(super) fn driven(mut progress: Progress, app: &mut App) -> Result<(), CliErr
 pub fn drive(progress: &mut Progress, app: &mut App) -> Result<bool, CliError> {
     let id = progress.row.handoff.handoff_id.clone();
     let over = app.drive(&id, SPAN)?;
-    if let Shown::Handoff(now) = app.run::<Show>(&ShowInput { id, project: None })?.handoff {
+    if let HandoffOrBaton::Handoff(now) = app.run::<Show>(&ShowInput { id, project: None })?.handoff {
         progress.row = *now;
     }
     log(&progress.row);

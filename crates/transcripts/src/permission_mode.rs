@@ -48,7 +48,7 @@ const LINE: usize = 64 * 1024;
 /// The manner in which a session of this tool last ran. None where the tool does not write it down.
 ///
 /// A quote inside a text of JSON is escaped, so the marks looked for can only be fields.
-pub fn manner(agent: &str, path: &Path) -> Option<PermissionMode> {
+pub fn permission_mode(agent: &str, path: &Path) -> Option<PermissionMode> {
     let read: fn(&[u8]) -> Option<PermissionMode> = match agent {
         "claude" => claude,
         "codex" => codex,
@@ -101,7 +101,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("a.jsonl");
         std::fs::write(&path, text).expect("written");
-        assert_eq!(manner(agent, &path), expected, "{agent}: {text}");
+        assert_eq!(permission_mode(agent, &path), expected, "{agent}: {text}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Connection, Error, Row, Statement};
 
-use super::ask::{typed, untyped};
+use super::statements::{typed, untyped};
 use crate::engine::value::Value;
 
 /// How many statements are sent ahead before they are waited for: a long import must not pile up in memory.
@@ -31,7 +31,7 @@ type Answer<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 /// A connection, driven by the thread that asks.
 pub(super) struct PipelinedConnection {
     ahead: Vec<Pending>,
-    foreseen: Vec<Prefetched>,
+    prefetched: Vec<Prefetched>,
     client: Arc<Client>,
     // Last: it is dropped after the client, and then sends the termination message.
     wire: Pipeline,
@@ -96,7 +96,7 @@ impl PipelinedConnection {
         Connection<S, T>: Future<Output = Result<(), Error>> + Send + 'static,
     {
         let wire = Pipeline { runtime, connection: Some(Box::pin(connection)) };
-        Self { ahead: Vec::new(), foreseen: Vec::new(), client: Arc::new(client), wire }
+        Self { ahead: Vec::new(), prefetched: Vec::new(), client: Arc::new(client), wire }
     }
 
     /// Whether the connection is known to have ended.
@@ -110,9 +110,9 @@ impl PipelinedConnection {
         &mut self,
         question: impl AsyncFnOnce(&Client) -> Result<T, Error>,
     ) -> Result<T, StatementError> {
-        let Self { ahead, foreseen, client, wire } = self;
+        let Self { ahead, prefetched, client, wire } = self;
         let others = |cx: &mut Context<'_>| {
-            foreseen.iter_mut().for_each(|foreseen| _ = foreseen.reply.poll(cx));
+            prefetched.iter_mut().for_each(|prefetched| _ = prefetched.reply.poll(cx));
             let mut all = true;
             for ahead in ahead.iter_mut() {
                 all &= ahead.reply.poll(cx);
@@ -139,14 +139,14 @@ impl PipelinedConnection {
 
     /// The announced question that ended the transaction: what came after it only says that it has ended.
     fn cause(&mut self) -> Option<StatementError> {
-        let is_cause = |foreseen: &Prefetched| match &foreseen.reply {
+        let is_cause = |prefetched: &Prefetched| match &prefetched.reply {
             Reply::Here(Err(error)) => {
                 error.code().is_some_and(|code| *code != SqlState::IN_FAILED_SQL_TRANSACTION)
             }
             _ => false,
         };
-        let at = self.foreseen.iter().position(is_cause)?;
-        match self.foreseen.remove(at) {
+        let at = self.prefetched.iter().position(is_cause)?;
+        match self.prefetched.remove(at) {
             Prefetched { sql, reply: Reply::Here(Err(error)), .. } => {
                 Some(StatementError { error, ahead: Some(sql) })
             }
@@ -193,7 +193,7 @@ impl PipelinedConnection {
                 None => client.query_typed(sql, &typed(&params)).await,
             }
         });
-        self.foreseen.push(Prefetched { sql, params: known, reply });
+        self.prefetched.push(Prefetched { sql, params: known, reply });
     }
 
     /// The answer of a question that was sent ahead; none where it was not.
@@ -202,9 +202,9 @@ impl PipelinedConnection {
         sql: &str,
         params: &[Value],
     ) -> Option<Result<Vec<Row>, StatementError>> {
-        let is_it = |foreseen: &Prefetched| foreseen.sql == sql && foreseen.params == params;
-        let at = self.foreseen.iter().position(is_it)?;
-        Some(match self.foreseen.remove(at).reply {
+        let is_it = |prefetched: &Prefetched| prefetched.sql == sql && prefetched.params == params;
+        let at = self.prefetched.iter().position(is_it)?;
+        Some(match self.prefetched.remove(at).reply {
             Reply::Here(rows) => rows.map_err(|error| StatementError { error, ahead: None }),
             Reply::Coming(answer) => self.ask(async |_| answer.await),
         })
@@ -213,7 +213,7 @@ impl PipelinedConnection {
     /// Discards prefetched queries that were not used, before a write or another query. In a transaction their errors
     /// still count, because the server has aborted it.
     pub(super) fn discard_prefetched(&mut self, in_transaction: bool) {
-        for Prefetched { sql, reply, .. } in self.foreseen.drain(..) {
+        for Prefetched { sql, reply, .. } in self.prefetched.drain(..) {
             let reply = match reply {
                 // What never left us has ended nothing.
                 Reply::Here(Err(error)) if error.as_db_error().is_none() => continue,

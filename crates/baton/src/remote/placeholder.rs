@@ -20,11 +20,11 @@ pub fn in_place_of(sealed: &str) -> String {
 
 /// What was kept back of a call.
 #[derive(Debug, Default)]
-pub struct KeptBack {
+pub struct WithheldText {
     all: Vec<(String, Value)>,
 }
 
-impl KeptBack {
+impl WithheldText {
     /// Takes out of the input of an operation what is sensitive in it. `is_sensitive`: the task that it is about is.
     pub fn of(operation: &str, input: &mut Map<String, Value>, is_sensitive: bool) -> Self {
         let mut kept = Self::default();
@@ -69,7 +69,7 @@ impl KeptBack {
 
     /// The text to encrypt, with all placeholders resolved. `texts` are those decrypted for this call. `None` if a
     /// placeholder is unknown here.
-    pub fn whole(&self, text: &str, texts: &[(String, String)]) -> Option<String> {
+    pub fn restore_placeholders(&self, text: &str, texts: &[(String, String)]) -> Option<String> {
         if text.starts_with(KEPT) {
             return self.get(text)?.as_str().map(str::to_owned);
         }
@@ -183,32 +183,36 @@ mod tests {
     fn what_is_sensitive_is_kept_and_comes_back_whole() {
         let letter = json!({ "to": "Tess", "body": "canary ".repeat(20), "sensitive": true });
         let mut input = object(letter.clone());
-        let kept = KeptBack::of("mail_send", &mut input, false);
+        let kept = WithheldText::of("mail_send", &mut input, false);
         assert!(!json!(input).to_string().contains("canary"), "{input:?}");
         let stand_in = input["body"].as_str().expect("a text");
         assert_eq!(stand_in.len(), 140, "limits hold for it");
-        assert_eq!(kept.whole(stand_in, &[]).as_deref(), letter["body"].as_str());
-        assert_eq!(kept.whole("baton:kept of another call", &[]), None);
-        assert_eq!(kept.whole("as it is", &[]).as_deref(), Some("as it is"));
+        assert_eq!(kept.restore_placeholders(stand_in, &[]).as_deref(), letter["body"].as_str());
+        assert_eq!(kept.restore_placeholders("baton:kept of another call", &[]), None);
+        assert_eq!(kept.restore_placeholders("as it is", &[]).as_deref(), Some("as it is"));
     }
 
     #[test]
     fn a_context_is_merged_here_into_what_was_encrypted_before() {
         let mut input = object(json!({ "id": "t", "context": { "a": null, "c": "canary" } }));
         assert!(may_be_sensitive("task_close", &input));
-        let kept = KeptBack::of("task_close", &mut input, true);
+        let kept = WithheldText::of("task_close", &mut input, true);
         assert!(!json!(input).to_string().contains("canary"), "{input:?}");
         // The server merges what it was given into what stands for the old one, and has that encrypted.
         let mut merged = object(serde_json::from_str(&in_place_of("age…")).expect("json"));
         merged.insert("beside".into(), json!(1));
         patch::merge(&mut merged, &object(input["context"].clone()));
         let texts = [("age…".to_owned(), json!({ "a": 1, "b": 2 }).to_string())];
-        let whole = kept.whole(&json!(merged).to_string(), &texts).expect("known");
+        let whole = kept.restore_placeholders(&json!(merged).to_string(), &texts).expect("known");
         assert_eq!(
             object(serde_json::from_str(&whole).expect("json")),
             object(json!({ "b": 2, "beside": 1, "c": "canary" }))
         );
-        assert_eq!(kept.whole(&json!(merged).to_string(), &[]), None, "not decrypted for this call");
+        assert_eq!(
+            kept.restore_placeholders(&json!(merged).to_string(), &[]),
+            None,
+            "not decrypted for this call"
+        );
     }
 
     #[test]
@@ -221,7 +225,7 @@ mod tests {
             ("task_create", object(json!({ "agent_context": {}, "sensitive": true }))),
         ] {
             let mut after = input.clone();
-            KeptBack::of(operation, &mut after, false);
+            WithheldText::of(operation, &mut after, false);
             assert_eq!(after, input, "{operation}");
         }
         assert!(is_exposed("mail_send", &handoff) && !is_exposed("task_create", &handoff));

@@ -222,7 +222,7 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Emits the outcome of a call. An exit code is looked for in the output of commands only.
-    pub fn ended(&mut self, ended: CallEnd<'_>) {
+    pub fn end_call(&mut self, ended: CallEnd<'_>) {
         let at = self.open.iter().rposition(|open| open.id == ended.id);
         let open = at.and_then(|at| self.open.remove(at));
         let shell = open.is_some_and(|open| open.category == Category::Shell);

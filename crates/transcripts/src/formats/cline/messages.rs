@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use super::verdicts::{CallOutcome, Verdicts};
 use crate::event::{Call, Category, Change, Edit, EventKind, Outcome, Usage};
 use crate::shared::call;
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::{self, Json};
 use crate::shared::plan;
 use crate::shared::replaced;
 use crate::shared::shell;
-use crate::shared::tell::EventEmitter;
 
 /// Reads entries one after the other.
-pub struct Says {
+pub struct MessageReader {
     verdicts: Verdicts,
     asked: bool,
     calls: u64,
@@ -30,7 +30,7 @@ struct Open {
     failed: bool,
 }
 
-impl Says {
+impl MessageReader {
     /// Nothing shown yet.
     pub fn new(verdicts: Verdicts) -> Self {
         Self { verdicts, asked: false, calls: 0, open: None, partial: None }
@@ -219,7 +219,7 @@ fn call_of<'a>(id: &'a str, name: &'a str, input: &'a Json<'a>) -> Call<'a> {
 fn written(path: &str, shown: &str) -> Edit {
     match shown.contains("\n@@") || shown.starts_with("@@") {
         true => Edit::with_diff(path, Change::Created, replaced::hunks(shown)),
-        false => Edit::written(path, Change::Created, shown),
+        false => Edit::new_text(path, Change::Created, shown),
     }
 }
 

@@ -9,8 +9,8 @@ use crate::event::Place;
 use crate::report::{Complaints, kind};
 use crate::shared::chain::{self, Chain, Links};
 use crate::shared::json::{Fault, Json};
+use crate::shared::json_file;
 use crate::shared::lines::{self, Lines};
-use crate::shared::whole;
 use crate::sqlite::Cell;
 
 /// What a record is given to.
@@ -130,10 +130,10 @@ impl<'s> EventEmitter<'s> {
 
     /// The text of a file that is one document, which can be parsed: what is damaged is left out and counted.
     pub fn document(&mut self, path: &Path) -> String {
-        let (text, fault) = match whole::text(path) {
+        let (text, fault) = match json_file::text(path) {
             Ok(text) => {
                 self.count(0, text.len() as u64);
-                whole::mended(text)
+                json_file::mended(text)
             }
             Err(fault) => (String::new(), Some(fault)),
         };

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use baton_ops::handoff::{Progress, Row, Show, ShowInput, Shown};
+use baton_ops::handoff::{HandoffOrBaton, Progress, Row, Show, ShowInput};
 use baton_ops::op::Caller;
 use serde::Deserialize;
 use serde_json::Value;
@@ -55,7 +55,7 @@ pub async fn wait(pool: &Pool, answer: &mut Value) -> bool {
         tokio::time::sleep(LOOK).await;
         let input = ShowInput { id: row.handoff.handoff_id.clone(), project: None };
         let Ok(now) = pool.ask::<Show>(&input, Caller::default()).await else { return true };
-        if let Shown::Handoff(now) = now.handoff {
+        if let HandoffOrBaton::Handoff(now) = now.handoff {
             row = *now;
             renew(answer, &row);
         }

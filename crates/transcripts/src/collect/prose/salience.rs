@@ -58,11 +58,11 @@ pub fn weigh(lower: &str) -> Salience {
         signs.next(before, &lower[from..]);
     }
     signs.passing |= begins(lower, THINKING) && !lower.starts_with("let me know");
-    signs.weight()
+    signs.salience()
 }
 
 impl SignCounts {
-    fn weight(&self) -> Salience {
+    fn salience(&self) -> Salience {
         let all = [
             (self.reason, 15),
             (self.choice, 13),

@@ -10,9 +10,9 @@ use baton_model::time::Millis;
 use redis::Cmd;
 
 use super::circuit::Circuit;
-use super::link::{LinkError, RedisConnection, is_room};
-use super::unsaid::Sessions;
-use super::words::{CommandQueue, HEARD, LiveCommand, command, forget};
+use super::command::{CommandQueue, HEARD, LiveCommand, command, forget};
+use super::connection::{LinkError, RedisConnection, is_room};
+use super::dirty_sessions::Sessions;
 use super::{Clock, Shared, State};
 use crate::config::Redis;
 

@@ -8,13 +8,13 @@ use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::find::Meant;
-use super::import::Importing;
-use super::read::{Wish, read};
+use super::find::FoundTranscript;
+use super::import::ImportJob;
+use super::read::{DocumentRequest, read};
 use crate::bearer;
 use crate::op::{Caller, Cx, Env, Meta, Operation, Reach};
 use crate::resolve;
-use crate::session::{Address, Claiming, Releaser, claim, release};
+use crate::session::{Address, PickupRequest, Releaser, claim, release};
 
 /// Records that a session is continued.
 pub struct Continue;
@@ -87,11 +87,11 @@ impl Operation for Continue {
         if let Some(named) = input.project.as_ref().or(cx.env.caller.project.as_ref()) {
             cx.store.read(|tx| resolve::require_project(tx, named))?;
         }
-        let wish = Wish {
+        let wish = DocumentRequest {
             to: Some(input.to.clone()),
             summary: input.summary.clone(),
             project: input.project.clone(),
-            ..Wish::of(&input.id, input.agent.as_deref())
+            ..DocumentRequest::of(&input.id, input.agent.as_deref())
         };
         let (meant, packet) = read(cx, &wish)?;
         let project_id = project_of(cx, input.project.as_deref(), &meant)?;
@@ -99,7 +99,7 @@ impl Operation for Continue {
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            let mut importing = Importing {
+            let mut importing = ImportJob {
                 meant: &meant,
                 packet: &packet,
                 project_id: &project_id,
@@ -143,12 +143,12 @@ impl Operation for Continue {
     }
 }
 
-fn claiming(input: &ContinueInput, baton_id: &str) -> Claiming {
-    Claiming { baton_id: baton_id.to_owned(), force: input.force, why: input.why.clone() }
+fn claiming(input: &ContinueInput, baton_id: &str) -> PickupRequest {
+    PickupRequest { baton_id: baton_id.to_owned(), force: input.force, why: input.why.clone() }
 }
 
 /// The project that is named, else the one of the folder in which the session worked, else the caller's.
-fn project_of(cx: &mut Cx<'_>, named: Option<&str>, meant: &Meant) -> Result<String, Failure> {
+fn project_of(cx: &mut Cx<'_>, named: Option<&str>, meant: &FoundTranscript) -> Result<String, Failure> {
     let caller = cx.env.caller;
     if let (None, None, Some(cwd)) = (named, &caller.project, &meant.header.cwd) {
         let folders = Path::new(cwd).ancestors().map(|folder| folder.display().to_string()).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, NoTls};
 
-use super::line::{self, PipelinedConnection};
+use super::pipeline::{self, PipelinedConnection};
 use super::tls::Tls;
 use super::url::{self, Mode};
 use super::{Access, error};
@@ -55,7 +55,7 @@ impl Dial {
     pub(super) fn connect(&self) -> Result<PipelinedConnection, Fault> {
         let cannot =
             |error| Fault::other(format!("cannot wait for {}: {error}", self.place)).with_source(error);
-        let runtime = line::runtime().map_err(cannot)?;
+        let runtime = pipeline::runtime().map_err(cannot)?;
         let line = match &self.tls {
             None => runtime
                 .block_on(self.config.connect(NoTls))

@@ -8,7 +8,7 @@ use redis::{
 };
 
 use super::State;
-use super::words::command;
+use super::command::command;
 use crate::config::{Node, Redis, RedisPlace};
 
 /// How long a connection may take to be made, and an answer to come.
