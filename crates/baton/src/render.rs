@@ -4,7 +4,8 @@ use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
 use baton_model::packet::Sealed;
 use baton_model::session::View;
-use baton_model::time::{Timestamp, ago, parse_rfc3339};
+use baton_model::task::view::View as TaskView;
+use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
 use baton_ops::card::{Card, OpenTask, Waiting};
 use serde_json::Value;
@@ -33,11 +34,6 @@ pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 /// The start of an id.
 pub fn short_id(full: &str) -> String {
     short(&visible(full)).to_owned()
-}
-
-/// A time field as an age.
-pub fn age(value: &Value, key: &str) -> String {
-    parse_rfc3339(&text(value, key)).map_or_else(String::new, |at| ago(host::now(), at))
 }
 
 /// How long ago something was.
@@ -144,13 +140,13 @@ pub fn open_task_row(task: &OpenTask) -> Vec<String> {
 }
 
 /// A task in a list.
-pub fn task_row(task: &Value) -> Vec<String> {
+pub fn task_row(task: &TaskView) -> Vec<String> {
     vec![
-        text(task, "id"),
-        format!("P{}", text(task, "priority")),
-        text(task, "status"),
-        text(task, "title"),
-        text(task, "assignee"),
+        visible(&task.id),
+        format!("P{}", task.priority),
+        visible(&task.status),
+        visible(&task.title),
+        task.assignee.as_deref().map(visible).unwrap_or_default(),
     ]
 }
 
