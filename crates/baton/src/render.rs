@@ -8,27 +8,12 @@ use baton_model::task::view::View as TaskView;
 use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
 use baton_ops::card::{Card, OpenTask, Waiting};
-use serde_json::Value;
 
 use crate::host;
-
-/// A text field; empty when it is missing.
-pub fn text(value: &Value, key: &str) -> String {
-    match value.get(key) {
-        Some(Value::String(text)) => visible(text),
-        Some(Value::Null) | None => String::new(),
-        Some(other) => other.to_string(),
-    }
-}
 
 /// Text of several lines in which everything shows. Line ends of another system are line ends.
 pub fn block(text: &str) -> String {
     printable::block(&text.replace("\r\n", "\n")).into_owned()
-}
-
-/// A list field.
-pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The start of an id.
