@@ -230,16 +230,22 @@ pub struct Close {
 pub fn close(close: Close, app: &mut App) -> Result<(), CliError> {
     let context = object("--context", close.context.as_deref())?.unwrap_or_default();
     let project = app.project.clone();
-    each::<ops::Close>(app, &close.ids, (look::closed, |closed| &closed.task.view), |id| ops::CloseInput {
-        project: project.clone(),
-        identity: close.who.identity.clone(),
-        id: id.to_owned(),
-        result: close.result.as_deref().and_then(ops::CloseResult::from_word),
-        reason: close.reason.clone(),
-        context: context.clone(),
-        token: close.token,
-        force: close.force,
-    })
+    each::<ops::Close>(
+        app,
+        &close.ids,
+        look::closed,
+        |closed| &closed.task.view,
+        |id| ops::CloseInput {
+            project: project.clone(),
+            identity: close.who.identity.clone(),
+            id: id.to_owned(),
+            result: close.result.as_deref().and_then(ops::CloseResult::from_word),
+            reason: close.reason.clone(),
+            context: context.clone(),
+            token: close.token,
+            force: close.force,
+        },
+    )
 }
 
 #[derive(clap::Subcommand)]

@@ -274,21 +274,24 @@ fn facts(task: &View) -> Vec<Vec<String>> {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let number = |number: Option<i64>| number.map(|number| number.to_string());
     let facts = [
-        ("type", text(&task.issue_type)),
-        ("parent", task.parent.clone()),
-        ("by", text(&task.created_by)),
-        ("minutes", number(task.estimated_duration)),
-        ("attempts", number(task.attempts)),
-        ("previous agent", task.previous_agent.clone()),
-        ("next message", task.pending_message.clone()),
-        ("result", task.result.clone()),
-        ("closed", task.close_reason.clone()),
-        ("deferred to", task.defer_until.map(|at| rfc3339(at.0))),
-        ("due", task.other_text("due_at")),
-        ("why", task.routing_text("why")),
+        ("type", "issue_type", text(&task.issue_type)),
+        ("parent", "parent", task.parent.clone()),
+        ("by", "created_by", text(&task.created_by)),
+        ("minutes", "estimated_duration", number(task.estimated_duration)),
+        ("attempts", "attempts", number(task.attempts)),
+        ("previous agent", "previous_agent", task.previous_agent.clone()),
+        ("next message", "pending_message", task.pending_message.clone()),
+        ("result", "result", task.result.clone()),
+        ("closed", "close_reason", task.close_reason.clone()),
+        ("deferred to", "defer_until", task.defer_until.map(|at| rfc3339(at.0))),
+        ("due", "due_at", None),
     ];
-    let row = |(name, text): (&str, Option<String>)| Some(vec![name.to_owned(), visible(&text?)]);
-    facts.into_iter().filter_map(row).collect()
+    // What was imported may have a value of another type under the name.
+    let row = |(name, key, text): (&str, &str, Option<String>)| {
+        Some(vec![name.to_owned(), visible(&text.or_else(|| task.other_text(key))?)])
+    };
+    let why = task.routing_text("why").map(|why| vec!["why".to_owned(), visible(&why)]);
+    facts.into_iter().filter_map(row).chain(why).collect()
 }
 
 fn linked(other: &LinkedTask) -> Vec<String> {

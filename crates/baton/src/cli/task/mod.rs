@@ -117,12 +117,18 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         Some(Verb::Close(close)) => change::close(close, app),
         Some(Verb::Reopen { ids, who, reason }) => {
             let line = |reopened: &ops::ReopenOutput| look::line(&reopened.task.view);
-            each::<ops::Reopen>(app, &ids, (line, |reopened| &reopened.task.view), |id| ops::ReopenInput {
-                project: project.clone(),
-                identity: who.identity.clone(),
-                id: id.to_owned(),
-                reason: reason.clone(),
-            })
+            each::<ops::Reopen>(
+                app,
+                &ids,
+                line,
+                |reopened| &reopened.task.view,
+                |id| ops::ReopenInput {
+                    project: project.clone(),
+                    identity: who.identity.clone(),
+                    id: id.to_owned(),
+                    reason: reason.clone(),
+                },
+            )
         }
         Some(Verb::Dep { verb }) => change::dep(verb, app),
         Some(Verb::Comment { id, text, who }) => {
@@ -150,7 +156,8 @@ struct Answers<'a, T> {
 fn each<O: Operation>(
     app: &mut App,
     ids: &[String],
-    (text, task): (fn(&O::Output) -> String, fn(&O::Output) -> &View),
+    text: fn(&O::Output) -> String,
+    task: fn(&O::Output) -> &View,
     input: impl Fn(&str) -> O::Input,
 ) -> Result<(), CliError> {
     let mut answers = Vec::new();
