@@ -16,7 +16,7 @@ use baton_ops::session::{
     Bundle, End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, Start, StartInput,
 };
 use baton_ops::task::{
-    ClaimTask, ClaimTaskInput, ClaimedTask, Close, CloseInput, Release, ReleaseInput, Route, RouteInput,
+    self as tasks, ClaimTask, ClaimTaskInput, Close, CloseInput, Release, ReleaseInput, Route, RouteInput,
     Show, ShowInput, Update, UpdateInput,
 };
 use serde::Serialize;
@@ -242,8 +242,8 @@ impl Worker<'_> {
         };
         let claimed = app.run_as::<ClaimTask>(&self.caller, &input)?;
         let task = match claimed.task {
-            Some(ClaimedTask::Open(task)) => Some(task.view),
-            Some(ClaimedTask::Withheld { .. }) | None => None,
+            Some(tasks::ClaimedTask::Open(task)) => Some(task.view),
+            Some(tasks::ClaimedTask::Withheld { .. }) | None => None,
         };
         Ok(Held {
             task_id: task.as_ref().map_or_else(|| task_id.to_owned(), |task| task.id.clone()),
