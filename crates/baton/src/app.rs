@@ -133,12 +133,6 @@ impl App {
     }
 
     /// Runs an operation.
-    pub fn call(&mut self, name: &str, input: Value) -> Result<Value, CliError> {
-        let caller = self.caller();
-        self.call_as(&caller, name, input)
-    }
-
-    /// Runs an operation.
     pub fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, CliError> {
         let caller = self.caller();
         self.run_as::<O>(&caller, input)
@@ -152,8 +146,7 @@ impl App {
         Ok(serde_json::from_value(answer).map_err(unreadable)?)
     }
 
-    /// Runs an operation on behalf of another process than this one's parent: the one that we are about to become.
-    pub fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
+    fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
         tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
         let meta = baton_ops::all::find(name)?.meta;
         if meta.exclusive

@@ -4,40 +4,21 @@ use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
 use baton_model::packet::Sealed;
 use baton_model::session::View;
-use baton_model::time::{Timestamp, ago, parse_rfc3339};
+use baton_model::task::view::View as TaskView;
+use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
 use baton_ops::card::{Card, OpenTask, Waiting};
-use serde_json::Value;
 
 use crate::host;
-
-/// A text field; empty when it is missing.
-pub fn text(value: &Value, key: &str) -> String {
-    match value.get(key) {
-        Some(Value::String(text)) => visible(text),
-        Some(Value::Null) | None => String::new(),
-        Some(other) => other.to_string(),
-    }
-}
 
 /// Text of several lines in which everything shows. Line ends of another system are line ends.
 pub fn block(text: &str) -> String {
     printable::block(&text.replace("\r\n", "\n")).into_owned()
 }
 
-/// A list field.
-pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
 /// The start of an id.
 pub fn short_id(full: &str) -> String {
     short(&visible(full)).to_owned()
-}
-
-/// A time field as an age.
-pub fn age(value: &Value, key: &str) -> String {
-    parse_rfc3339(&text(value, key)).map_or_else(String::new, |at| ago(host::now(), at))
 }
 
 /// How long ago something was.
@@ -144,13 +125,13 @@ pub fn open_task_row(task: &OpenTask) -> Vec<String> {
 }
 
 /// A task in a list.
-pub fn task_row(task: &Value) -> Vec<String> {
+pub fn task_row(task: &TaskView) -> Vec<String> {
     vec![
-        text(task, "id"),
-        format!("P{}", text(task, "priority")),
-        text(task, "status"),
-        text(task, "title"),
-        text(task, "assignee"),
+        visible(&task.id),
+        format!("P{}", task.priority),
+        visible(&task.status),
+        visible(&task.title),
+        task.assignee.as_deref().map(visible).unwrap_or_default(),
     ]
 }
 

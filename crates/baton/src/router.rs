@@ -9,11 +9,10 @@ use std::time::Duration;
 use baton_model::duty;
 use baton_model::route::{Policy, ROUTER};
 use baton_ops::all;
-use baton_ops::op::{Caller, Cx, Env, Operation};
+use baton_ops::op::{Caller, Cx, Env};
 use baton_ops::project::{List, ListInput};
-use baton_ops::task::Route;
+use baton_ops::task::{Route, RouteInput, RouteOutput};
 use baton_store::{Failure, Store};
-use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::error::CliError;
@@ -24,11 +23,14 @@ use crate::leadership::Duties;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The settings as input of `task_route`.
-pub fn settings(policy: &Policy) -> Value {
-    json!({
-        "fallback_after_s": policy.fallback_after / 1000, "escalate_after_s": policy.escalate_after / 1000,
-        "max_attempts": policy.max_attempts, "human": policy.human,
-    })
+pub fn settings(policy: &Policy) -> RouteInput {
+    RouteInput {
+        fallback_after_s: Some(policy.fallback_after / 1000),
+        escalate_after_s: Some(policy.escalate_after / 1000),
+        max_attempts: Some(policy.max_attempts),
+        human: Some(policy.human.clone()),
+        ..RouteInput::default()
+    }
 }
 
 /// A running router; it ends when its stop channel closes.
@@ -83,10 +85,9 @@ impl RoutingPass {
             if self.duties.fence(duty::ROUTE).is_none() {
                 break;
             }
-            let mut input = settings(&self.config.route);
-            input["project"] = json!(id);
-            match self.with(|cx| all::run(Route::NAME, input, cx)) {
-                Ok(answer) => log(id, &answer),
+            let input = RouteInput { project: Some(id.clone()), ..settings(&self.config.route) };
+            match self.with(|cx| all::run_typed::<Route>(&input, cx)) {
+                Ok(pass) => log(id, &pass),
                 // A roles file with a fault holds up its own project, and no other.
                 Err(Failure::Refused(no)) => tracing::warn!(project = %id, "{}", no.message),
                 Err(fault) => return Err(fault),
@@ -107,11 +108,11 @@ impl RoutingPass {
     }
 }
 
-fn log(project: &str, answer: &Value) {
-    for row in answer["items"].as_array().into_iter().flatten() {
-        tracing::info!(%project, task = %row["task_id"], agent = %row["agent"], "a task was given out");
+fn log(project: &str, pass: &RouteOutput) {
+    for row in &pass.items {
+        tracing::info!(%project, task = %row.task.task_id, agent = %row.agent, "a task was given out");
     }
-    for row in answer["blocked"].as_array().into_iter().flatten() {
-        tracing::warn!(%project, task = %row["task_id"], "a task is blocked after too many attempts");
+    for row in &pass.blocked {
+        tracing::warn!(%project, task = %row.task.task_id, "a task is blocked after too many attempts");
     }
 }

@@ -1,5 +1,8 @@
 //! Who gets a task: one pure function from a task and the agents to a choice, with a reason for every agent.
 
+mod explain;
+
+pub use explain::{Judgement, Verdict, explain};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Capability};
@@ -214,29 +217,6 @@ pub fn best(wanted: &Requirements, agents: &[Candidate]) -> Option<usize> {
         a.cmp(b).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
     })
     .map(|(_, at)| at)
-}
-
-/// Every agent with its score or the reason against it: the best first, then who came nearest.
-pub fn explain(wanted: &Requirements, agents: &[Candidate]) -> Vec<Value> {
-    let chosen = best(wanted, agents);
-    let mut judged: Vec<(Result<Score, Ineligibility>, usize)> =
-        agents.iter().enumerate().map(|(at, agent)| (judge(wanted, agent), at)).collect();
-    judged.sort_by(|(a, x), (b, y)| {
-        let key = |r: &Result<Score, Ineligibility>| (r.is_err(), r.ok(), std::cmp::Reverse(r.err()));
-        key(a).cmp(&key(b)).then_with(|| identity_key(&agents[*x].name).cmp(&identity_key(&agents[*y].name)))
-    });
-    let row = |(judged, at): (Result<Score, Ineligibility>, usize)| {
-        let agent = &agents[at];
-        match judged {
-            Ok(score) => json!({
-                "agent": agent.name, "chosen": chosen == Some(at), "skills": wanted.tags.len() - score.lacking,
-                "of_skills": wanted.tags.len(), "open_claims": score.open_claims, "max_tasks": agent.max_tasks,
-                "failed_before": score.failed, "generalist": score.generalist,
-            }),
-            Err(no) => json!({ "agent": agent.name, "chosen": false, "no": no.reason() }),
-        }
-    };
-    judged.into_iter().map(row).collect()
 }
 
 /// A sentence that says why no agent is eligible.

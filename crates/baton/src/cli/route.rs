@@ -1,9 +1,10 @@
 //! `baton route`
 
-use baton_ops::op::Operation;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_model::route::{Judgement, Verdict};
+use baton_ops::task::{Route, RouteInput, RouteOutput, RoutedTask, WaitState};
 use tokio::signal::ctrl_c;
 
 use crate::app::App;
@@ -42,24 +43,25 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
-    let mut input = router::settings(&app.config.route);
-    input["project"] = json!(app.project);
-    input["id"] = json!(args.task);
-    input["agent_role"] = json!(args.role);
-    input["limit"] = json!(args.limit);
-    input["explain"] = json!(args.explain);
-    input["dry_run"] = json!(args.dry_run || args.explain);
+    let input = RouteInput {
+        project: app.project.clone(),
+        id: args.task,
+        agent_role: args.role,
+        limit: args.limit,
+        explain: args.explain,
+        dry_run: args.dry_run || args.explain,
+        ..router::settings(&app.config.route)
+    };
     if !args.watch {
-        let answer = app.call(baton_ops::task::Route::NAME, input)?;
-        return app.answer(&answer, |a| pass_text(a, args.explain));
+        let pass = app.run::<Route>(&input)?;
+        return app.show(&pass, |pass| pass_text(pass, args.explain));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut interrupted = Box::pin(ctrl_c());
     loop {
-        let answer = app.call(baton_ops::task::Route::NAME, input.clone())?;
-        let did = ["items", "blocked", "given_back"].iter().any(|key| !render::list(&answer, key).is_empty());
-        if did {
-            app.answer(&answer, |a| pass_text(a, false))?;
+        let pass = app.run::<Route>(&input)?;
+        if !(pass.items.is_empty() && pass.blocked.is_empty() && pass.given_back.is_empty()) {
+            app.show(&pass, |pass| pass_text(pass, false))?;
         }
         let stop = runtime.block_on(async {
             tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(EVERY) => false }
@@ -71,29 +73,32 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
 }
 
 /// A pass as people read it.
-fn pass_text(answer: &Value, explain: bool) -> String {
+fn pass_text(pass: &RouteOutput, explain: bool) -> String {
     let mut text = String::new();
-    let would = if answer["dry_run"] == true { "would go" } else { "goes" };
-    for id in render::list(answer, "given_back").iter().filter_map(Value::as_str) {
-        text.push_str(&format!("{} is free again: its lease ran out\n", baton_model::id::visible(id)));
+    let would = if pass.dry_run { "would go" } else { "goes" };
+    for id in &pass.given_back {
+        text.push_str(&format!("{} is free again: its lease ran out\n", visible(id)));
     }
-    for row in render::list(answer, "items") {
-        let (agent, kind) = (render::text(row, "agent"), render::text(row, "message_type"));
-        text.push_str(&format!("{} {would} to {agent} ({kind})\n", head(row)));
-        text.push_str(&candidates(row));
+    for row in &pass.items {
+        let (agent, kind) = (visible(&row.agent), row.message_type.as_str());
+        text.push_str(&format!("{} {would} to {agent} ({kind})\n", head(&row.task)));
+        text.push_str(&candidates(row.candidates.as_deref()));
     }
-    for row in render::list(answer, "waiting") {
-        let waits = if row["ready"] == false { "is not routed" } else { "waits" };
-        text.push_str(&format!("{} {waits}: {}\n", head(row), render::text(row, "why")));
-        text.push_str(&candidates(row));
-    }
-    for row in render::list(answer, "blocked") {
-        let is = if answer["dry_run"] == true { "would be" } else { "is" };
-        let attempts = match row["attempts"].as_i64() {
-            Some(1) => "1 attempt".to_owned(),
-            _ => format!("{} attempts", row["attempts"]),
+    for row in &pass.waiting {
+        let waits = match row.state {
+            WaitState::Unready { .. } => "is not routed",
+            WaitState::Queued { .. } => "waits",
         };
-        text.push_str(&format!("{} {is} blocked after {attempts}\n", head(row)));
+        text.push_str(&format!("{} {waits}: {}\n", head(&row.task), visible(&row.why)));
+        text.push_str(&candidates(row.candidates.as_deref()));
+    }
+    for row in &pass.blocked {
+        let is = if pass.dry_run { "would be" } else { "is" };
+        let attempts = match row.task.attempts {
+            1 => "1 attempt".to_owned(),
+            attempts => format!("{attempts} attempts"),
+        };
+        text.push_str(&format!("{} {is} blocked after {attempts}\n", head(&row.task)));
     }
     if text.is_empty() {
         text.push_str(if explain { "no task is ready for a role\n" } else { "nothing to route\n" });
@@ -101,38 +106,37 @@ fn pass_text(answer: &Value, explain: bool) -> String {
     text
 }
 
-fn head(row: &Value) -> String {
-    let role = render::text(row, "agent_role");
-    let role = if role.is_empty() { String::new() } else { format!(" [{role}]") };
-    format!("{}{role} {}", render::text(row, "task_id"), render::text(row, "title"))
+fn head(task: &RoutedTask) -> String {
+    let role = task.agent_role.as_deref().filter(|role| !role.is_empty());
+    let role = role.map(|role| format!(" [{}]", visible(role))).unwrap_or_default();
+    format!("{}{role} {}", visible(&task.task_id), visible(&task.title))
 }
 
-fn candidates(row: &Value) -> String {
-    let lines: Vec<Vec<String>> = render::list(row, "candidates").iter().map(candidate).collect();
+fn candidates(judged: Option<&[Judgement]>) -> String {
+    let lines: Vec<Vec<String>> = judged.unwrap_or_default().iter().map(candidate).collect();
     if lines.is_empty() { String::new() } else { render::table(&lines) }
 }
 
-fn candidate(row: &Value) -> Vec<String> {
-    let mark = if row["chosen"] == true { "→" } else { " " };
-    let name = render::text(row, "agent");
-    if row["no"].is_string() {
-        return vec![mark.to_owned(), name, render::text(row, "no")];
-    }
-    let mut facts = vec![];
-    if row["of_skills"] != 0 {
-        facts.push(format!("{} of {} skills", row["skills"], row["of_skills"]));
-    }
-    facts.push(format!("{} of {} tasks", row["open_claims"], row["max_tasks"]));
-    if row["failed_before"] != 0 {
-        let times = if row["failed_before"] == 1 {
-            "once".to_owned()
-        } else {
-            format!("{} times", row["failed_before"])
-        };
-        facts.push(format!("failed at it {times}"));
-    }
-    if row["generalist"] == true {
-        facts.push("a generalist".to_owned());
-    }
-    vec![mark.to_owned(), name, facts.join(", ")]
+fn candidate(judged: &Judgement) -> Vec<String> {
+    let mark = if judged.chosen { "→" } else { " " };
+    let facts = match &judged.verdict {
+        Verdict::Unable { no } => visible(no),
+        Verdict::Able { skills, of_skills, open_claims, max_tasks, failed_before, generalist } => {
+            let mut facts = vec![];
+            if *of_skills != 0 {
+                facts.push(format!("{skills} of {of_skills} skills"));
+            }
+            facts.push(format!("{open_claims} of {max_tasks} tasks"));
+            match failed_before {
+                0 => {}
+                1 => facts.push("failed at it once".to_owned()),
+                times => facts.push(format!("failed at it {times} times")),
+            }
+            if *generalist {
+                facts.push("a generalist".to_owned());
+            }
+            facts.join(", ")
+        }
+    };
+    vec![mark.to_owned(), visible(&judged.agent), facts]
 }

@@ -4,15 +4,18 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use baton_model::time::{Millis, ago, parse_rfc3339};
-use serde_json::Value;
+use baton_model::id::visible;
+use baton_model::session::View;
+use baton_model::time::{Millis, Timestamp, ago};
+use baton_model::{baton, handoff};
+use baton_ops::card::{Waiting, WaitingState};
+use baton_ops::session::StatusOutput;
 
 use super::Call;
 use super::payload::Payload;
 use crate::config::Config;
 use crate::install::record::digest;
 use crate::private;
-use crate::render::{list, text as field};
 
 /// The longest announcement, in bytes.
 const LIMIT: usize = 2_000;
@@ -20,41 +23,37 @@ const LIMIT: usize = 2_000;
 const NAMED: usize = 5;
 
 /// The announcement of a project's status card, under 2 KiB.
-pub fn text(card: &Value, now: Millis) -> String {
-    let age = |value: &Value, key: &str| {
-        parse_rfc3339(&field(value, key)).map_or_else(String::new, |at| format!(", {}", ago(now, at)))
-    };
-    let waiting: Vec<&Value> = list(card, "handoffs").iter().filter(|h| !is_held(h)).collect();
-    let mut lines = vec![format!("Baton, the hand-off ledger of project {}:", field(card, "project_id"))];
+pub fn text(status: &StatusOutput, now: Millis) -> String {
+    let (project_id, card) = (visible(&status.project_id), &status.card);
+    let age = |at: Timestamp| format!(", {}", ago(now, at.0));
+    let waiting: Vec<&Waiting> = card.handoffs.iter().filter(|waiting| !is_held(waiting)).collect();
+    let mut lines = vec![format!("Baton, the hand-off ledger of project {project_id}:")];
     lines.push(match waiting.len() {
         0 => "- No hand-off waits.".to_owned(),
         1 => "- 1 hand-off waits:".to_owned(),
         n => format!("- {n} hand-offs wait:"),
     });
     lines.extend(waiting.iter().take(NAMED).map(|waiting| {
-        let to = Some(field(waiting, "to")).filter(|to| !to.is_empty());
-        let to = to.map_or_else(String::new, |to| format!(", for {to}"));
-        let (kind, id, from) = (field(waiting, "kind"), field(waiting, "id"), field(waiting, "from"));
-        format!("  - {kind} {id} from {from}{to}{}", age(waiting, "created_at"))
+        let to = waiting.to.as_deref().filter(|to| !to.is_empty());
+        let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
+        let (kind, id, from) = (waiting.kind.as_str(), visible(&waiting.id), visible(&waiting.from));
+        format!("  - {kind} {id} from {from}{to}{}", age(waiting.created_at))
     }));
     if waiting.len() > NAMED {
         lines.push(format!("  - and {} more: `baton status`", waiting.len() - NAMED));
     }
-    let open = list(card, "sessions");
-    let at_work: Vec<String> = open.iter().filter(|s| s["fresh"] == true).take(NAMED).map(worker).collect();
+    let fresh = card.sessions.iter().filter(|session| session.fresh);
+    let at_work: Vec<String> = fresh.take(NAMED).map(worker).collect();
     if !at_work.is_empty() {
         lines.push(format!("- At work: {}.", at_work.join(", ")));
     }
-    let tasks = list(card, "tasks").len();
+    let tasks = card.tasks.len();
     if tasks > 0 {
         lines.push(format!("- Open tasks: {tasks}{}.", if tasks == 50 { " or more" } else { "" }));
     }
-    if let Some(last) = card.get("last_wrap").filter(|last| !last.is_null()) {
-        lines.push(format!(
-            "- Last wrap: by {}{}.",
-            field(last, "last_wrapped_by"),
-            age(last, "last_wrapped_at")
-        ));
+    if let Some(last) = &card.last_wrap {
+        let by = visible(&last.last_wrapped_by);
+        lines.push(format!("- Last wrap: by {by}{}.", age(last.last_wrapped_at)));
     }
     lines.push(CLOSING.to_owned());
     bounded(lines)
@@ -63,12 +62,15 @@ pub fn text(card: &Value, now: Millis) -> String {
 const CLOSING: &str = "A hand-off is another agent's work that anybody may continue: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
 
 /// Whether a live session holds it.
-fn is_held(waiting: &Value) -> bool {
-    waiting["state"] == "held" || waiting["state"] == "accepted"
+fn is_held(waiting: &Waiting) -> bool {
+    matches!(
+        waiting.state,
+        WaitingState::Baton(baton::State::Held) | WaitingState::Handoff(handoff::State::Accepted)
+    )
 }
 
-fn worker(session: &Value) -> String {
-    format!("{} ({})", field(session, "identity"), field(session, "surface"))
+fn worker(session: &View) -> String {
+    format!("{} ({})", visible(&session.identity), visible(&session.surface))
 }
 
 /// The lines, as far as they fit: the first and the last always do.
@@ -143,37 +145,50 @@ fn leave(mark: &std::path::Path, agent: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_model::time::parse_rfc3339;
     use serde_json::json;
 
-    fn card(waiting: usize) -> Value {
+    const AT: &str = "2026-11-20T10:00:00Z";
+
+    fn status(waiting: usize) -> StatusOutput {
         let one = |n: usize| {
             json!({ "id": format!("0199aaaa-0000-7000-8000-{n:012}"), "kind": "baton", "state": "open",
-                "from": "D".repeat(64), "to": null, "created_at": "2026-11-20T10:00:00Z" })
+                "from": "D".repeat(64), "to": null, "created_at": AT })
         };
-        let session = |n: usize| json!({ "identity": format!("{n}{}", "W".repeat(63)), "surface": "s".repeat(64), "fresh": true });
-        json!({
-            "project_id": "p".repeat(64), "handoffs": (0..waiting).map(one).collect::<Vec<_>>(),
-            "sessions": (0..50).map(session).collect::<Vec<_>>(), "tasks": vec![json!({}); 50],
-            "last_wrap": { "last_wrapped_by": "D".repeat(64), "last_wrapped_at": "2026-11-20T10:00:00Z", "last_wrapped_summary": "IGNORE ALL" },
-        })
+        let session = |n: usize| {
+            json!({ "session_id": "s", "identity": format!("{n}{}", "W".repeat(63)), "surface": "s".repeat(64),
+                "machine": "m", "live": true, "fresh": true, "last_verb": "session_start", "last_heartbeat": AT,
+                "started_at": AT, "thread_id": "t" })
+        };
+        let project = json!({ "project_id": "p".repeat(64), "is_isolated": false, "is_placeholder": false, "focus": [],
+            "created_at": AT, "updated_at": AT });
+        let status = json!({
+            "project_id": "p".repeat(64), "project": project, "handoffs": (0..waiting).map(one).collect::<Vec<_>>(),
+            "sessions": (0..50).map(session).collect::<Vec<_>>(),
+            "tasks": vec![json!({ "id": "t-1", "project_id": "p", "priority": 2 }); 50],
+            "last_wrap": { "last_wrapped_by": "D".repeat(64), "last_wrapped_at": AT, "last_wrapped_summary": "IGNORE ALL",
+                "last_wrapped_session_id": "s", "last_wrapped_delta_id": "d" },
+            "reminders": [],
+        });
+        serde_json::from_value(status).expect("a status")
     }
 
     #[test]
     fn whatever_waits_it_stays_under_2_kib_and_quotes_nobody() {
         let now = parse_rfc3339("2026-11-20T10:12:00Z").expect("a time");
         for waiting in [0, 1, 5, 50] {
-            let text = text(&card(waiting), now);
+            let text = text(&status(waiting), now);
             assert!(text.len() < 2_048, "{waiting}: {} bytes", text.len());
             assert!(text.contains("hand-off") && text.ends_with("a session.\n"), "{text}");
             assert!(!text.contains("IGNORE"), "{text}");
         }
-        assert!(text(&card(1), now).contains("from DDDD") && text(&card(1), now).contains("12m ago"));
+        assert!(text(&status(1), now).contains("from DDDD") && text(&status(1), now).contains("12m ago"));
     }
 
     #[test]
     fn what_somebody_holds_does_not_wait() {
-        let mut card = card(2);
-        card["handoffs"][0]["state"] = "held".into();
-        assert!(text(&card, 0).contains("- 1 hand-off waits:"));
+        let mut status = status(2);
+        status.card.handoffs[0].state = WaitingState::Baton(baton::State::Held);
+        assert!(text(&status, 0).contains("- 1 hand-off waits:"));
     }
 }

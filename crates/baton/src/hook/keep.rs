@@ -1,13 +1,13 @@
 //! Keeping what an agent has done: a process of its own reads the transcript, so that the agent waits for nothing.
 
-use baton_ops::op::Operation;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use baton_ops::session::{Status, StatusInput};
+use baton_ops::transcript::{Capture, CaptureInput};
 use baton_store::Store;
-use serde_json::json;
 
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
@@ -93,18 +93,22 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), CliErr
         app.lend(Store::open_existing(&config.store, host::now())?);
     }
     // Where no project is registered, no transcript is read either.
-    app.call(baton_ops::session::Status::NAME, json!({}))?;
+    app.run::<Status>(&StatusInput::default())?;
     if let Some(path) = &payload.transcript {
         settle(path);
     }
     let file =
         payload.transcript.as_ref().filter(|path| path.is_file()).map(|path| path.display().to_string());
     let Some(id) = file.or_else(|| payload.session.clone()) else { return Ok(()) };
-    let input = json!({
-        "id": id, "agent": tool.id, "event": call.event, "wrap": config.auto_wrap && ends(&call.event),
-        "over": call.event == "session-end",
-    });
-    app.call(baton_ops::transcript::Capture::NAME, input)?;
+    let input = CaptureInput {
+        project: None,
+        id,
+        agent: Some(tool.id.to_owned()),
+        event: call.event.clone(),
+        wrap: config.auto_wrap && ends(&call.event),
+        over: call.event == "session-end",
+    };
+    app.run::<Capture>(&input)?;
     app.leave();
     Ok(())
 }

@@ -10,12 +10,12 @@ mod keep;
 mod log;
 mod payload;
 
-use baton_ops::op::Operation;
 use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use baton_ops::session::{Status, StatusInput};
 use baton_store::{Store, Target};
 use serde_json::json;
 
@@ -110,15 +110,15 @@ fn announcement(
     if config.server.is_none() {
         app.lend(opened(config)?);
     }
-    let card = match app.call(baton_ops::session::Status::NAME, json!({})) {
-        Ok(card) => card,
+    let status = match app.run::<Status>(&StatusInput::default()) {
+        Ok(status) => status,
         Err(ended) if is_elsewhere(&ended) => return Ok(None),
         Err(ended) => return Err(ended),
     };
     if !announce::first(config, call, payload) {
         return Ok(None);
     }
-    let text = announce::text(&card, host::now());
+    let text = announce::text(&status, host::now());
     Ok(shaped(tool.answer, payload.event_name(call), &text))
 }
 

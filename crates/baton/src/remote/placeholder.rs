@@ -119,7 +119,8 @@ pub fn is_exposed(operation: &str, input: &Map<String, Value>) -> bool {
 pub fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> bool {
     let is_given =
         |field: &&str| input.get(*field).and_then(Value::as_object).is_some_and(|all| !all.is_empty());
-    input.contains_key("id") && contexts(operation).iter().any(is_given) && !says_sensitive(input)
+    let names_task = input.get("id").is_some_and(Value::is_string);
+    names_task && contexts(operation).iter().any(is_given) && !says_sensitive(input)
 }
 
 /// Whether the server may have something encrypted in the course of this operation.
@@ -196,6 +197,8 @@ mod tests {
     fn a_context_is_merged_here_into_what_was_encrypted_before() {
         let mut input = object(json!({ "id": "t", "context": { "a": null, "c": "canary" } }));
         assert!(may_be_sensitive("task_close", &input));
+        let new = object(json!({ "id": null, "agent_context": { "k": 1 } }));
+        assert!(!may_be_sensitive("task_create", &new), "there is no such task yet");
         let kept = WithheldText::of("task_close", &mut input, true);
         assert!(!json!(input).to_string().contains("canary"), "{input:?}");
         // The server merges what it was given into what stands for the old one, and has that encrypted.

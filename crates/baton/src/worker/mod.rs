@@ -11,17 +11,21 @@ use baton_model::id::visible;
 use baton_model::time::Millis;
 use baton_ops::agent::{Register, RegisterInput};
 use baton_ops::message::{Delivered, DeliveredInput};
-use baton_ops::op::{Caller, Operation};
+use baton_ops::op::Caller;
 use baton_ops::session::{
     Bundle, End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, Start, StartInput,
 };
+use baton_ops::task::{
+    self as tasks, ClaimTask, ClaimTaskInput, Close, CloseInput, Release, ReleaseInput, Route, RouteInput,
+    Show, ShowInput, Update, UpdateInput,
+};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::app::App;
 use crate::error::CliError;
 use crate::launch::Tool;
-use crate::{host, process, render, router};
+use crate::{host, process, router};
 use outcome::Outcome;
 pub use preset::preset;
 use run::{Command, CommandEnd, Stop};
@@ -124,7 +128,7 @@ struct ClaimedTask {
     task_id: String,
     project_id: String,
     session_id: String,
-    token: Value,
+    token: Option<i64>,
     packet: Value,
     role: Option<String>,
     message_id: Option<String>,
@@ -155,15 +159,16 @@ impl Worker<'_> {
 
     /// The next task: one that the router gave it, else one that it may take by the same rules.
     fn next(&self, app: &mut App) -> Result<Option<String>, CliError> {
-        let mut input = router::settings(&app.config.route);
-        input["project"] = json!(app.project);
-        input["agent"] = json!(self.plan.name);
-        input["agent_role"] = json!(self.plan.role);
-        input["limit"] = json!(1);
-        let answer = app.call_as(&self.caller, baton_ops::task::Route::NAME, input)?;
-        let waiting = render::list(&answer, "not_begun").first().and_then(Value::as_str);
-        let given = render::list(&answer, "items").first().and_then(|row| row["task_id"].as_str());
-        Ok(waiting.or(given).map(str::to_owned))
+        let input = RouteInput {
+            project: app.project.clone(),
+            agent: Some(self.plan.name.clone()),
+            agent_role: Some(self.plan.role.clone()),
+            limit: Some(1),
+            ..router::settings(&app.config.route)
+        };
+        let pass = app.run_as::<Route>(&self.caller, &input)?;
+        let given = pass.items.into_iter().next().map(|row| row.task.task_id);
+        Ok(pass.not_begun.into_iter().next().or(given))
     }
 
     /// Works on one task in a session of its own. Says whether it was interrupted.
@@ -202,14 +207,12 @@ impl Worker<'_> {
 
     /// Opens the session: a pickup of the baton that the task names, else a fresh start.
     fn begin(&self, app: &mut App, task_id: &str) -> Result<String, CliError> {
-        let task = app.call_as(
-            &self.caller,
-            baton_ops::task::Show::NAME,
-            json!({ "project": app.project, "id": task_id, "full": true }),
-        )?;
+        let input =
+            ShowInput { project: app.project.clone(), id: task_id.to_owned(), full: true, budget: None };
+        let task = app.run_as::<Show>(&self.caller, &input)?.task;
         let named = |key: &str| {
-            let places = [&task["handoff_instructions"][key], &task["agent_context"][key]];
-            places.into_iter().find_map(|value| value.as_str().map(str::to_owned))
+            let places = [&task.handoff_instructions, &task.agent_context];
+            places.into_iter().flatten().find_map(|context| context.get(key)?.as_str().map(str::to_owned))
         };
         if let Some(baton) = named("baton_id").or_else(|| named("handoff_id")) {
             let input = PickupInput {
@@ -232,17 +235,25 @@ impl Worker<'_> {
     }
 
     fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<ClaimedTask, CliError> {
-        let input = json!({ "project": app.project, "id": task_id, "while_alive": true });
-        let claimed = app.call_as(&self.caller, baton_ops::task::ClaimTask::NAME, input)?;
-        let task = &claimed["task"];
+        let input = ClaimTaskInput {
+            project: app.project.clone(),
+            id: Some(task_id.to_owned()),
+            while_alive: true,
+            ..ClaimTaskInput::default()
+        };
+        let claimed = app.run_as::<ClaimTask>(&self.caller, &input)?;
+        let task = match claimed.task {
+            Some(tasks::ClaimedTask::Open(task)) => Some(task.view),
+            Some(tasks::ClaimedTask::Withheld { .. }) | None => None,
+        };
         Ok(ClaimedTask {
-            task_id: render::text(task, "id"),
-            project_id: render::text(&claimed, "project_id"),
+            task_id: task.as_ref().map_or_else(|| task_id.to_owned(), |task| task.id.clone()),
+            project_id: claimed.project_id,
             session_id,
-            token: claimed["token"].clone(),
-            packet: claimed["packet"].clone(),
-            role: task["agent_role"].as_str().map(str::to_owned),
-            message_id: task["route"]["message"].as_str().map(str::to_owned),
+            token: claimed.token,
+            packet: claimed.packet.unwrap_or_default(),
+            message_id: task.as_ref().and_then(|task| task.routing_text("message")),
+            role: task.and_then(|task| task.agent_role),
         })
     }
 
@@ -302,34 +313,43 @@ impl Worker<'_> {
 
     /// Writes the result down: closes the task, or gives it back with the attempt counted.
     fn record(&self, app: &mut App, held: &ClaimedTask, outcome: &Outcome) -> Result<&'static str, CliError> {
-        let (id, token) = (&held.task_id, &held.token);
+        let (project, id, token) = (Some(held.project_id.clone()), held.task_id.clone(), held.token);
         let mut why = outcome.reason().to_owned();
         if let Outcome::Closed { result, reason, context, instructions } = outcome {
-            let told = if instructions.is_empty() {
-                Ok(json!({}))
-            } else {
-                let input = json!({
-                    "project": held.project_id, "id": id, "token": token, "handoff_instructions": instructions, "merge": true,
-                });
-                app.call_as(&self.caller, baton_ops::task::Update::NAME, input)
+            let input = UpdateInput {
+                project: project.clone(),
+                id: id.clone(),
+                token,
+                handoff_instructions: Some(instructions.clone()),
+                merge: true,
+                ..UpdateInput::default()
             };
-            let input = json!({
-                "project": held.project_id, "id": id, "token": token, "result": result, "reason": reason, "context": context,
-            });
-            match told.and_then(|_| app.call_as(&self.caller, baton_ops::task::Close::NAME, input)) {
-                Ok(_) => return Ok(result),
+            let told = match instructions.is_empty() {
+                true => Ok(()),
+                false => app.run_as::<Update>(&self.caller, &input).map(drop),
+            };
+            let input = CloseInput {
+                project: project.clone(),
+                id: id.clone(),
+                token,
+                result: Some(*result),
+                reason: Some(reason.clone()),
+                context: context.clone(),
+                ..CloseInput::default()
+            };
+            match told.and_then(|()| app.run_as::<Close>(&self.caller, &input)) {
+                Ok(_) => return Ok(result.as_str()),
                 // What it says cannot be kept: that is a failure of the agent, and the reason goes with the attempt.
                 Err(CliError::Refused(no)) => why = no.message.clone(),
                 Err(other) => return Err(other),
             }
         }
         let untried = matches!(outcome, Outcome::Interrupted);
-        let back =
-            json!({ "project": held.project_id, "id": id, "token": token, "why": why, "untried": untried });
-        match app.call_as(&self.caller, baton_ops::task::Release::NAME, back) {
+        let back = ReleaseInput { project, id, token, why: Some(why), untried, ..ReleaseInput::default() };
+        match app.run_as::<Release>(&self.caller, &back) {
             Ok(_) => Ok("given_back"),
             Err(CliError::Refused(no)) => {
-                app.remark(&format!("{}: {}", visible(id), no.message));
+                app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
                 Ok("lost")
             }
             Err(other) => Err(other),

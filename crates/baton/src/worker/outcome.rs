@@ -3,6 +3,7 @@
 use std::process::ExitStatus;
 
 use baton_model::task::closing::IncrementStage;
+use baton_ops::task::CloseResult;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ use super::run::CommandEnd;
 pub enum Outcome {
     /// It is closed with this result.
     Closed {
-        result: &'static str,
+        result: CloseResult,
         reason: String,
         context: Map<String, Value>,
         instructions: Map<String, Value>,
@@ -64,8 +65,8 @@ impl Outcome {
     fn reported(report: Report) -> Self {
         let Report { result, reason, context, handoff_instructions: instructions } = report;
         let result = match result {
-            OutcomeWord::Pass => "pass",
-            OutcomeWord::Fail => "fail",
+            OutcomeWord::Pass => CloseResult::Pass,
+            OutcomeWord::Fail => CloseResult::Fail,
             OutcomeWord::Error => return Self::Failed(reason),
         };
         Self::Closed { result, reason, context, instructions }
@@ -75,8 +76,8 @@ impl Outcome {
         let judges =
             matches!(IncrementStage::of(role), Some(IncrementStage::Testing | IncrementStage::Verification));
         let (result, reason) = match status.code() {
-            Some(0) => ("pass", "the command ended with 0"),
-            Some(1) if judges => ("fail", "the command ended with 1"),
+            Some(0) => (CloseResult::Pass, "the command ended with 0"),
+            Some(1) if judges => (CloseResult::Fail, "the command ended with 1"),
             _ => return Self::Failed(format!("the command ended with {status}")),
         };
         Self::Closed { result, reason: reason.to_owned(), context: Map::new(), instructions: Map::new() }
@@ -104,7 +105,7 @@ mod tests {
     fn check(raw: i32, report: Option<&str>, role: &str) -> String {
         let report = report.map(|text| Ok(text.to_owned()));
         match Outcome::of(&CommandEnd::Ended(ExitStatus::from_raw(raw)), report, Some(role)) {
-            Outcome::Closed { result, reason, .. } => format!("{result}: {reason}"),
+            Outcome::Closed { result, reason, .. } => format!("{}: {reason}", result.as_str()),
             Outcome::Failed(why) => format!("failed: {why}"),
             Outcome::Interrupted => "interrupted".to_owned(),
         }

@@ -165,7 +165,7 @@ proptest! {
             prop_assert!(own.fresh && own.open_claims < own.max_tasks);
             let score = judge(&wish, own).expect("able");
             prop_assert!(able.iter().all(|(other, name)| (score, own.name.as_str()) <= (*other, *name)));
-            prop_assert_eq!(&explain(&wish, &agents)[0]["agent"], own.name.as_str());
+            prop_assert_eq!(&explain(&wish, &agents)[0].agent, &own.name);
         }
         prop_assert_eq!(explain(&wish, &agents).len(), agents.len(), "every agent has a reason");
     }

@@ -1,13 +1,14 @@
 //! A claim: one agent has the task, under a lease that its session's heartbeats renew.
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::Task;
 use crate::holder::Holder;
 use crate::id::is_bot;
 use crate::refusal::{Kind, Refusal};
 use crate::session::Place;
-use crate::time::{Millis, rfc3339};
+use crate::time::{Millis, Timestamp, rfc3339};
 
 /// How long a claim without a session lasts, in milliseconds: nothing renews it but its own writes.
 pub const WITHOUT_SESSION: Millis = 2 * 3_600_000;
@@ -83,17 +84,38 @@ impl Claim {
     pub fn is_proven_of(&self, asker: &Claimant<'_>) -> bool {
         self.is_of(asker) && self.holder().is_proven(&asker.holder())
     }
+}
 
-    /// As answers show it.
-    pub fn to_json(&self) -> Value {
-        let mut row = json!({
-            "by": self.by, "session_id": self.session_id, "token": self.token, "expires_at": rfc3339(self.until),
-        });
-        if let Some(place) = self.place.as_ref().filter(|_| is_bot(&self.by)) {
-            row["process"] = json!(place.process);
-            row["machine"] = json!(place.machine);
+/// A claim as answers show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct View {
+    /// The identity.
+    pub by: String,
+    /// Its session, if it has one.
+    pub session_id: Option<String>,
+    /// The fencing token.
+    pub token: i64,
+    /// Until when it lasts without another sign of life.
+    pub expires_at: Timestamp,
+    /// Of a caller without a name: the process that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// Of a caller without a name: its machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+}
+
+impl From<&Claim> for View {
+    fn from(claim: &Claim) -> Self {
+        let place = claim.place.as_ref().filter(|_| is_bot(&claim.by));
+        Self {
+            by: claim.by.clone(),
+            session_id: claim.session_id.clone(),
+            token: claim.token,
+            expires_at: Timestamp(claim.until),
+            process: place.map(|place| place.process.clone()),
+            machine: place.map(|place| place.machine.clone()),
         }
-        row
     }
 }
 

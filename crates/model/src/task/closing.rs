@@ -1,5 +1,7 @@
 //! What closing a task sets off: one table.
 
+use serde::{Deserialize, Serialize};
+
 use super::Task;
 use crate::role::role_key;
 use crate::time::Millis;
@@ -56,7 +58,8 @@ impl Outcome {
 }
 
 /// What happens to another task of the increment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FollowerAction {
     /// It is next.
     Hand,

@@ -16,6 +16,7 @@ mod reading;
 pub mod receipt;
 pub mod record;
 pub mod sealed;
+pub mod view;
 pub mod word;
 
 use serde_json::{Map, Value, json};
@@ -24,6 +25,7 @@ use crate::refusal::Refusal;
 use crate::time::{Millis, rfc3339};
 use claim::Claim;
 use clock::Clocks;
+use view::View;
 
 /// The most bytes that each of the two context objects may have as JSON.
 pub const MAX_CONTEXT: usize = 16 * 1024;
@@ -205,49 +207,7 @@ impl Task {
 
     /// As answers show it: the fields that have a value.
     pub fn to_json(&self) -> Value {
-        let mut row = self.head();
-        for (key, value) in &self.extra {
-            row.entry(key.clone()).or_insert_with(|| value.clone());
-        }
-        Value::Object(row)
-    }
-
-    fn head(&self) -> Map<String, Value> {
-        let mut row = Map::new();
-        let mut put = |key: &str, value: Value| {
-            if !is_empty(&value) {
-                row.insert(key.to_owned(), value);
-            }
-        };
-        put("id", json!(self.task_id));
-        put("project_id", json!(self.project_id));
-        put("title", json!(self.title));
-        put("description", json!(self.description));
-        put("status", json!(self.status));
-        put("priority", json!(self.priority));
-        put("issue_type", json!(self.issue_type));
-        put("assignee", json!(self.assignee));
-        put("agent_role", json!(self.agent_role));
-        put("labels", json!(self.labels));
-        put("specialist_tags", json!(self.specialist_tags));
-        put("parent", json!(self.parent_id));
-        put("estimated_minutes", json!(self.estimated_minutes));
-        put("estimated_duration", json!(self.estimated_minutes));
-        put("agent_context", json!(sealed::redacted_view(&self.agent_context)));
-        put("handoff_instructions", json!(sealed::redacted_view(&self.handoff_instructions)));
-        put("previous_agent", json!(self.previous_agent));
-        put("attempts", json!(Some(self.attempts).filter(|n| *n > 0)));
-        put("pending_message", json!(self.pending_type));
-        put("blocked", json!(Some(true).filter(|_| self.standing.blocked && self.is_open())));
-        put("created_by", json!(self.created_by));
-        put("created_at", json!(rfc3339(self.created_at)));
-        put("updated_at", json!(rfc3339(self.updated_at)));
-        put("defer_until", json!(self.defer_until.map(rfc3339)));
-        put("closed_at", json!(self.closed_at.map(rfc3339)));
-        put("close_reason", json!(self.close_reason));
-        put("result", json!(self.result));
-        put("claim", self.claim.as_ref().map_or(Value::Null, Claim::to_json));
-        row
+        json!(View::from(self))
     }
 }
 

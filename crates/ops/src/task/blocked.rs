@@ -1,10 +1,11 @@
 //! `task_blocked`: what waits, and for what.
 
+use baton_model::task::Task;
 use baton_model::task::filter::Filter;
+use baton_model::task::view::View;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use task::TaskList;
 
 use super::{at_most, collect, readiness};
@@ -32,13 +33,25 @@ pub struct BlockedInput {
     pub after: usize,
 }
 
+/// A task that waits.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlockedRow {
+    /// The task.
+    #[serde(flatten)]
+    pub task: View,
+    /// For how many others.
+    pub blocked_by_count: usize,
+    /// For which.
+    pub blocked_by: Vec<String>,
+}
+
 /// Answer of `task_blocked`.
 #[derive(Serialize, Deserialize)]
 pub struct BlockedOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<BlockedRow>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
 }
@@ -63,15 +76,12 @@ impl Operation for Blocked {
     }
 }
 
-fn row(tx: &mut Tx<'_>, task: &baton_model::task::Task) -> Result<Value, Failure> {
+fn row(tx: &mut Tx<'_>, task: &Task) -> Result<BlockedRow, Failure> {
     let mut by: Vec<String> =
         readiness::holding(tx, task)?.into_iter().map(|edge| edge.depends_on_id).collect();
     by.dedup();
     if let (true, Some(parent)) = (by.is_empty(), &task.parent_id) {
         by.push(parent.clone());
     }
-    let mut row = task.to_json();
-    row["blocked_by_count"] = json!(by.len());
-    row["blocked_by"] = json!(by);
-    Ok(row)
+    Ok(BlockedRow { task: View::from(task), blocked_by_count: by.len(), blocked_by: by })
 }

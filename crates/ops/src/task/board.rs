@@ -9,7 +9,6 @@ use baton_model::task::filter::Filter;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use task::TaskList;
 use task::count::{self, TaskCount};
 
@@ -32,13 +31,66 @@ pub struct BoardInput {
     pub project: Option<String>,
 }
 
+/// Where the tasks of a role stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoardState {
+    /// Held back by others, or blocked by hand.
+    Blocked,
+    /// Closed.
+    Closed,
+    /// Not to be offered yet.
+    Deferred,
+    /// Worked on.
+    InProgress,
+    /// Set aside in another way.
+    Other,
+    /// Ready to be worked on.
+    Ready,
+}
+
+/// The tasks of a role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoardRow {
+    /// The role; empty for tasks without one.
+    pub role: String,
+    /// How many stand where; a state that none is in is left out.
+    pub counts: BTreeMap<BoardState, i64>,
+    /// The first that are worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_progress: Option<Vec<BoardCell>>,
+    /// The first that are ready.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<Vec<BoardCell>>,
+    /// The first that are blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<Vec<BoardCell>>,
+}
+
+/// A task on the board.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoardCell {
+    /// Its id.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// 0 (now) to 4 (some day).
+    pub priority: i64,
+    /// Who works on it.
+    pub assignee: Option<String>,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// Why it waits for an agent, or was blocked.
+    pub why: Option<String>,
+}
+
 /// Answer of `task_board`: a row for each role, in the order of the work; tasks without a role come last.
 #[derive(Serialize, Deserialize)]
 pub struct BoardOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<BoardRow>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
 }
@@ -73,16 +125,16 @@ fn place(role: &str) -> usize {
 }
 
 /// The state that a figure counts for.
-fn state(figure: &TaskCount) -> &'static str {
+fn state(figure: &TaskCount) -> BoardState {
     match figure.status.as_str() {
-        "closed" => "closed",
-        "in_progress" | "hooked" => "in_progress",
-        "open" if figure.blocked => "blocked",
-        "open" if figure.deferred => "deferred",
-        "open" if figure.ready => "ready",
-        "deferred" => "deferred",
-        "blocked" => "blocked",
-        _ => "other",
+        "closed" => BoardState::Closed,
+        "in_progress" | "hooked" => BoardState::InProgress,
+        "open" if figure.blocked => BoardState::Blocked,
+        "open" if figure.deferred => BoardState::Deferred,
+        "open" if figure.ready => BoardState::Ready,
+        "deferred" => BoardState::Deferred,
+        "blocked" => BoardState::Blocked,
+        _ => BoardState::Other,
     }
 }
 
@@ -92,12 +144,12 @@ fn row(
     now: i64,
     role: &str,
     figures: &[TaskCount],
-) -> Result<Value, Failure> {
-    let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+) -> Result<BoardRow, Failure> {
+    let mut counts: BTreeMap<BoardState, i64> = BTreeMap::new();
     for figure in figures {
         *counts.entry(state(figure)).or_default() += figure.count;
     }
-    let mut row = json!({ "role": role, "counts": counts });
+    let mut row = BoardRow { role: role.to_owned(), counts, in_progress: None, ready: None, blocked: None };
     let of_role = |status: &[&str]| Filter {
         agent_role: Some(role.to_owned()).filter(|role| !role.is_empty()),
         status: status.iter().map(|s| (*s).to_owned()).collect(),
@@ -105,30 +157,38 @@ fn row(
     };
     // A task may be blocked by another, or by hand.
     let shelves = [
-        ("in_progress", TaskList::Open, of_role(&["in_progress", "hooked"])),
-        ("ready", TaskList::Ready(now), of_role(&[])),
-        ("blocked", TaskList::Blocked, of_role(&[])),
-        ("blocked", TaskList::Open, of_role(&["blocked"])),
+        (BoardState::InProgress, TaskList::Open, of_role(&["in_progress", "hooked"])),
+        (BoardState::Ready, TaskList::Ready(now), of_role(&[])),
+        (BoardState::Blocked, TaskList::Blocked, of_role(&[])),
+        (BoardState::Blocked, TaskList::Open, of_role(&["blocked"])),
     ];
-    for (key, shelf, filter) in shelves {
-        if counts.get(key).copied().unwrap_or(0) == 0 {
+    for (state, shelf, filter) in shelves {
+        if row.counts.get(&state).copied().unwrap_or(0) == 0 {
             continue;
         }
         let (found, _) =
             collect(tx, project, shelf, &filter, (0, if role.is_empty() { 500 } else { SHOWN }))?;
-        let mut cells: Vec<Value> = row[key].as_array().cloned().unwrap_or_default();
+        let cells = match state {
+            BoardState::InProgress => row.in_progress.get_or_insert_default(),
+            BoardState::Ready => row.ready.get_or_insert_default(),
+            _ => row.blocked.get_or_insert_default(),
+        };
         let mine = found.iter().filter(|task| task.agent_role.as_deref().unwrap_or("") == role);
-        let fresh = |task: &&Task| cells.iter().all(|cell| cell["id"] != task.task_id.as_str());
-        let more: Vec<Value> = mine.filter(fresh).take(SHOWN.saturating_sub(cells.len())).map(cell).collect();
+        let fresh = |task: &&Task| cells.iter().all(|cell| cell.id != task.task_id);
+        let more: Vec<BoardCell> =
+            mine.filter(fresh).take(SHOWN.saturating_sub(cells.len())).map(cell).collect();
         cells.extend(more);
-        row[key] = cells.into();
     }
     Ok(row)
 }
 
-fn cell(task: &Task) -> Value {
-    json!({
-        "id": task.task_id, "title": task.title, "priority": task.priority, "assignee": task.assignee,
-        "attempts": task.attempts, "why": route::routing_reason(task),
-    })
+fn cell(task: &Task) -> BoardCell {
+    BoardCell {
+        id: task.task_id.clone(),
+        title: task.title.clone(),
+        priority: task.priority,
+        assignee: task.assignee.clone(),
+        attempts: task.attempts,
+        why: route::routing_reason(task).map(str::to_owned),
+    }
 }

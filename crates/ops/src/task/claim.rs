@@ -7,13 +7,14 @@ use baton_model::suggest;
 use baton_model::task::claim::{Claim, Claimant, LONGEST, WITHOUT_SESSION, claimed_refusal};
 use baton_model::task::filter::Filter;
 use baton_model::task::{Task, bounded, sealed, word};
-use baton_model::time::{seconds_within, within};
+use baton_model::time::{Timestamp, seconds_within, within};
 use baton_store::{Failure, Tx, agent, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use task::TaskList;
 
+use super::answer::ClaimedTask;
 use super::claim_right::{Force, oust, refuse_unready};
 use super::lease::{give_back, liveness};
 use super::write::{answer, change, is_elsewhere, refuse_elsewhere, write};
@@ -83,9 +84,9 @@ pub struct ClaimTaskOutput {
     /// Fencing token of the claim.
     pub token: Option<i64>,
     /// When the claim ends.
-    pub expires_at: Option<String>,
+    pub expires_at: Option<Timestamp>,
     /// The task.
-    pub task: Option<Value>,
+    pub task: Option<ClaimedTask>,
     /// The hand-off packet.
     pub packet: Option<Value>,
     /// Whether what the packet holds is encrypted where it is kept.
@@ -189,10 +190,10 @@ impl Operation for ClaimTask {
                 session_id: author.session.map(|session| session.session_id.clone()),
                 claimed: task.is_some(),
                 token: claim.as_ref().map(|claim| claim.token),
-                expires_at: claim.map(|claim| baton_model::time::rfc3339(claim.until)),
+                expires_at: claim.map(|claim| Timestamp(claim.until)),
                 sensitive: task.as_ref().is_some_and(sealed::is_sensitive),
                 packet: readable.as_ref().map(|task| bounded::packet(task, budget(task))),
-                task: task.map(|task| answer(&task, author)),
+                task: task.map(|task| ClaimedTask::Open(Box::new(answer(&task, author)))),
                 replay: Replay::default(),
             })
         })

@@ -2,7 +2,7 @@
 
 use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::task::closing::{IncrementStage, Outcome, Step, apply, follows};
+use baton_model::task::closing::{FollowerAction, IncrementStage, Outcome, Step, apply, follows};
 use baton_model::task::{Task, patch, sealed, word};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::dependency;
 
+use super::answer::TaskAnswer;
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{again, answer, change, change_quietly, hold, write};
 use super::{by_id, by_id_to_change, comment, readiness};
@@ -51,7 +52,7 @@ pub struct CloseInput {
 }
 
 /// How it went.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CloseResult {
     /// It went well.
@@ -60,16 +61,48 @@ pub enum CloseResult {
     Fail,
 }
 
+impl CloseResult {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+        }
+    }
+
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Pass, Self::Fail].into_iter().find(|result| result.as_str() == word)
+    }
+}
+
+/// What a close caused at another task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowUp {
+    /// That task.
+    pub id: String,
+    /// Which role it wants.
+    pub agent_role: Option<String>,
+    /// What happened to it.
+    pub act: FollowerAction,
+    /// The type of message that goes out with its next assignment.
+    pub message: Option<String>,
+    /// Where it stands now.
+    pub status: String,
+    /// How often it was tried.
+    pub attempts: i64,
+}
+
 /// Answer of `task_close`: the task, what it made ready, and what it set off.
 #[derive(Serialize, Deserialize)]
 pub struct CloseOutput {
     /// The task.
     #[serde(flatten)]
-    pub task: Value,
+    pub task: TaskAnswer,
     /// Tasks that are ready now.
     pub unblocked: Vec<String>,
     /// What the close caused.
-    pub set_off: Vec<Value>,
+    pub set_off: Vec<FollowUp>,
     /// The comment in which a reason is kept that came when the task was closed already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_comment_id: Option<Value>,
@@ -215,7 +248,7 @@ fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
 /// What closing a task led to.
 pub(super) struct CloseEffects {
     unblocked: Vec<String>,
-    steps: Vec<Value>,
+    steps: Vec<FollowUp>,
 }
 
 /// Writes the closed task, with its result, and does what the table of closing says to the tasks beside it.
@@ -259,7 +292,7 @@ fn set_off(
     author: &Author<'_>,
     closed: &Task,
     outcome: Outcome,
-) -> Result<Vec<Value>, Failure> {
+) -> Result<Vec<FollowUp>, Failure> {
     let Some(stage) = IncrementStage::of(closed.agent_role.as_deref()) else { return Ok(Vec::new()) };
     let mut told = Vec::new();
     for step in follows(stage, outcome) {
@@ -272,11 +305,14 @@ fn set_off(
             }
             after.updated_at = env.now;
             change_quietly(tx, &target, &after)?;
-            let act = format!("{:?}", step.act).to_lowercase();
-            told.push(json!({
-                "id": after.task_id, "agent_role": after.agent_role, "act": act, "message": step.message,
-                "status": after.status, "attempts": after.attempts,
-            }));
+            told.push(FollowUp {
+                id: after.task_id,
+                agent_role: after.agent_role,
+                act: step.act,
+                message: step.message.map(str::to_owned),
+                status: after.status,
+                attempts: after.attempts,
+            });
         }
     }
     Ok(told)

@@ -3,6 +3,7 @@
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::task::Task;
+use baton_model::task::view::Comment as CommentView;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
@@ -47,7 +48,7 @@ pub struct CommentOutput {
     pub identity: String,
     /// The comment.
     #[serde(flatten)]
-    pub comment: Map<String, Value>,
+    pub comment: CommentView,
 }
 
 impl Operation for Comment {
@@ -68,7 +69,7 @@ impl Operation for Comment {
             Ok(CommentOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
-                comment,
+                comment: CommentView(comment),
             })
         })
     }

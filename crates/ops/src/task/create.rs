@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::answer::TaskAnswer;
 use super::depend::{DependencyRequest, link};
 use super::write::{again, answer, write};
 use super::{by_id_to_change, instant, prefix, readiness, secret};
@@ -140,7 +141,7 @@ fn task_type() -> String {
 pub struct CreateOutput {
     /// The task.
     #[serde(flatten)]
-    pub task: Value,
+    pub task: TaskAnswer,
 }
 
 impl Operation for Create {

@@ -4,6 +4,7 @@ use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
 use baton_model::task::Task;
 use baton_model::task::closing::IncrementStage;
+use baton_model::task::view::View;
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,7 +108,7 @@ pub struct IncrementOutput {
     /// The task to verify.
     pub verify_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<View>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
 }
@@ -156,7 +157,7 @@ impl Operation for Increment {
                 }
             }
             for task in &made {
-                items.push(again(tx, task.clone())?.to_json());
+                items.push(View::from(&again(tx, task.clone())?));
             }
             let id = |at: usize| made[at].task_id.clone();
             Ok(IncrementOutput {

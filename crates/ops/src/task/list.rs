@@ -3,11 +3,12 @@
 use baton_model::query::check_query;
 use baton_model::task::Task;
 use baton_model::task::filter::Filter;
+use baton_model::task::view::{Fields, View};
 use baton_model::task::word::{check_status, full_type};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use task::{TaskList, comment, dependency};
 
 use super::{at_most, by_id, collect};
@@ -71,13 +72,46 @@ pub struct ListInput {
     pub after: usize,
 }
 
+/// A task in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// The task.
+    #[serde(flatten)]
+    pub task: View,
+    /// With `edges`: how many it depends on, the whole that it is a part of aside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dependency_count: Option<usize>,
+    /// With `edges`: its dependencies, each as it stands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<Map<String, Value>>,
+    /// With `edges`: how many depend on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dependent_count: Option<i64>,
+    /// With `edges`: how many comments it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment_count: Option<i64>,
+}
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = Fields::deserialize(deserializer)?;
+        Ok(Self {
+            dependency_count: fields.take("dependency_count"),
+            dependencies: fields.take("dependencies").unwrap_or_default(),
+            dependent_count: fields.take("dependent_count"),
+            comment_count: fields.take("comment_count"),
+            task: fields.into_view()?,
+        })
+    }
+}
+
 /// Answer of `task_list`.
 #[derive(Serialize, Deserialize)]
 pub struct ListOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
 }
@@ -129,18 +163,22 @@ fn filter(input: &ListInput) -> Filter {
 }
 
 /// Tasks as lists show them.
-pub(super) fn rows(tx: &mut Tx<'_>, found: &[Task], detail: bool) -> Result<Vec<Value>, Failure> {
+pub(super) fn rows(tx: &mut Tx<'_>, found: &[Task], detail: bool) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::with_capacity(found.len());
     for task in found {
-        let mut row = task.to_json();
+        let mut row = Row {
+            task: View::from(task),
+            dependency_count: None,
+            dependencies: Vec::new(),
+            dependent_count: None,
+            comment_count: None,
+        };
         if detail {
             let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
-            row["dependency_count"] = json!(edges.iter().filter(|edge| edge.kind != "parent-child").count());
-            if !edges.is_empty() {
-                row["dependencies"] = edges.into_iter().map(|edge| Value::Object(edge.body)).collect();
-            }
-            row["dependent_count"] = json!(dependency::count_on(tx, &task.project_id, &task.task_id)?);
-            row["comment_count"] = json!(comment::count(tx, &task.project_id, &task.task_id)?);
+            row.dependency_count = Some(edges.iter().filter(|edge| edge.kind != "parent-child").count());
+            row.dependencies = edges.into_iter().map(|edge| edge.body).collect();
+            row.dependent_count = Some(dependency::count_on(tx, &task.project_id, &task.task_id)?);
+            row.comment_count = Some(comment::count(tx, &task.project_id, &task.task_id)?);
         }
         rows.push(row);
     }

@@ -1,5 +1,6 @@
 //! Tasks: write down, list, claim, change, close, and what follows from that.
 
+mod answer;
 mod assign;
 mod beads_export;
 mod beads_import;
@@ -25,6 +26,7 @@ mod release;
 mod reopen;
 mod route;
 mod route_plan;
+mod route_row;
 mod route_step;
 mod secret;
 mod show;
@@ -38,14 +40,15 @@ use baton_model::task::{self as model, Task};
 use baton_store::{Failure, Tx, task};
 
 use crate::resolve;
+pub use answer::{ClaimedTask, LinkTarget, LinkedTask, TaskAnswer};
 pub use beads_export::{BeadsExport, BeadsExportInput, BeadsExportOutput, ExportLine};
 pub use beads_import::{BeadsImport, BeadsImportInput, BeadsImportOutput, ImportRequest};
 pub use beads_import::{ImportRequest as ImportWish, Lines, import_lines};
 pub use beads_published::{BeadsPublished, BeadsPublishedInput, BeadsPublishedOutput, Published};
-pub use blocked::{Blocked, BlockedInput, BlockedOutput};
-pub use board::{Board, BoardInput, BoardOutput};
+pub use blocked::{Blocked, BlockedInput, BlockedOutput, BlockedRow};
+pub use board::{Board, BoardCell, BoardInput, BoardOutput, BoardRow, BoardState};
 pub use claim::{ClaimTask, ClaimTaskInput, ClaimTaskOutput};
-pub use close::{Close, CloseInput, CloseOutput, CloseResult};
+pub use close::{Close, CloseInput, CloseOutput, CloseResult, FollowUp};
 pub use comment::{Comment, CommentInput, CommentOutput};
 pub use create::{Create, CreateInput, CreateOutput};
 pub(crate) use create::{add, insert};
@@ -54,14 +57,15 @@ pub use depend::{Depend, DependInput, DependOutput, DependencyChange};
 pub use increment::{Increment, IncrementInput, IncrementOutput};
 pub use issues_file::Complaint;
 pub(crate) use lease::release_claims;
-pub use list::{List, ListInput, ListOutput};
+pub use list::{List, ListInput, ListOutput, Row};
 pub use ready::{Ready, ReadyInput, ReadyOutput};
 pub use release::{Release, ReleaseInput, ReleaseOutput};
 pub use reopen::{Reopen, ReopenInput, ReopenOutput};
 pub use route::{Route, RouteInput, RouteOutput};
+pub use route_row::{Assignment, BlockedTask, RoutedTask, WaitState, WaitingTask};
 pub use show::{Show, ShowInput, ShowOutput};
-pub use stats::{Stats, StatsInput, StatsOutput};
-pub use tree::{Tree, TreeInput, TreeOutput};
+pub use stats::{Stats, StatsInput, StatsOutput, TaskFigures};
+pub use tree::{Tree, TreeInput, TreeOutput, TreeRow};
 pub use update::{Update, UpdateInput, UpdateOutput};
 pub(crate) use write::change_quietly;
 

@@ -6,12 +6,11 @@ use baton_model::task::word::full_type;
 use baton_store::{Failure, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use task::TaskList;
 
 use super::claim::{AgentFilter, claim_filter};
 use super::lease::{freed, run_out};
-use super::list::rows;
+use super::list::{Row, rows};
 use super::{at_most, by_id, collect};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -76,7 +75,7 @@ pub struct ReadyOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
 }

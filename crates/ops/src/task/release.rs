@@ -5,8 +5,9 @@ use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::answer::TaskAnswer;
 use super::lease::free;
 use super::write::{again, answer, hold, write};
 use super::{by_id_to_change, comment};
@@ -44,7 +45,7 @@ pub struct ReleaseInput {
 pub struct ReleaseOutput {
     /// The task.
     #[serde(flatten)]
-    pub task: Value,
+    pub task: TaskAnswer,
 }
 
 impl Operation for Release {

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::answer::TaskAnswer;
 use super::by_id_to_change;
 use super::write::{answer, change, hold, write};
 use crate::op::{Cx, Meta, Operation};
@@ -34,7 +35,7 @@ pub struct ReopenInput {
 pub struct ReopenOutput {
     /// The task.
     #[serde(flatten)]
-    pub task: Value,
+    pub task: TaskAnswer,
 }
 
 impl Operation for Reopen {

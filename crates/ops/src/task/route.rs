@@ -6,10 +6,10 @@ use baton_model::time::{TEN_YEARS, seconds_within, within};
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::lease::{give_back, run_out};
 use super::route_plan::{PassRequest, Step, plan};
+use super::route_row::{Assignment, BlockedTask, RoutedTask, StepEffect, WaitState, WaitingTask};
 use super::route_step::{block, give, wait};
 use super::write::write;
 use crate::op::{Cx, Meta, Operation};
@@ -71,11 +71,11 @@ pub struct RouteOutput {
     /// Whether nothing was changed.
     pub dry_run: bool,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<Assignment>,
     /// Tasks for which no agent is free.
-    pub waiting: Vec<Value>,
+    pub waiting: Vec<WaitingTask>,
     /// Tasks that are blocked.
-    pub blocked: Vec<Value>,
+    pub blocked: Vec<BlockedTask>,
     /// Tasks that were given back.
     pub given_back: Vec<String>,
     /// Tasks that no agent began in time.
@@ -126,20 +126,43 @@ impl Operation for Route {
             next: None,
         };
         for step in planned.steps {
-            let done = if input.dry_run { Some(json!({})) } else { carry_out(cx, &out, &step, &policy)? };
+            let done = match input.dry_run {
+                true => Some(StepEffect::default()),
+                false => carry_out(cx, &out, &step, &policy)?,
+            };
             // Another process has changed the task since: the next pass plans it anew.
             let Some(done) = done else { continue };
-            let mut row = step.row();
-            if let (Value::Object(row), Value::Object(done)) = (&mut row, done) {
-                row.extend(done);
-            }
-            match step {
-                Step::Give { .. } => out.items.push(row),
-                Step::Wait { .. } | Step::Unready { .. } => out.waiting.push(row),
-                Step::Block { .. } => out.blocked.push(row),
-            }
+            add_row(&mut out, step, done);
         }
         Ok(out)
+    }
+}
+
+/// Says in the answer what a step did.
+fn add_row(out: &mut RouteOutput, step: Step, done: StepEffect) {
+    match step {
+        Step::Give { task, to, scores: candidates, .. } => out.items.push(Assignment {
+            task: RoutedTask::from(&*task),
+            agent: to,
+            message_type: route::message_kind(&task),
+            candidates,
+            message_id: done.message_id,
+            token: done.token,
+        }),
+        Step::Wait { task, why, tell, scores: candidates, .. } => {
+            let state = WaitState::queued(&task, tell);
+            out.waiting.push(WaitingTask { task: RoutedTask::from(&*task), why, state, candidates });
+        }
+        Step::Unready { task, why } => {
+            let state = WaitState::Unready { ready: false };
+            out.waiting.push(WaitingTask { task: RoutedTask::from(&*task), why, state, candidates: None });
+        }
+        Step::Block { task, scores: candidates } => out.blocked.push(BlockedTask {
+            task: RoutedTask::from(&*task),
+            failed_attempts: route::attempts(&task).to_vec(),
+            candidates,
+            why: done.why,
+        }),
     }
 }
 
@@ -192,9 +215,9 @@ fn carry_out(
     out: &RouteOutput,
     step: &Step,
     policy: &Policy,
-) -> Result<Option<Value>, Failure> {
+) -> Result<Option<StepEffect>, Failure> {
     if matches!(step, Step::Wait { news: false, .. } | Step::Unready { .. }) {
-        return Ok(Some(json!({})));
+        return Ok(Some(StepEffect::default()));
     }
     let asked = (Some(out.project_id.as_str()), Some(out.identity.as_str()), Route::NAME);
     write(cx, asked, |tx, env, author| match step {

@@ -6,11 +6,10 @@ use baton_model::agent::Agent;
 use baton_model::handoff_message::Kind;
 use baton_model::id::identity_key;
 use baton_model::role::{Roles, role_key};
-use baton_model::route::{self, Candidate, Policy, Requirements};
+use baton_model::route::{self, Candidate, Judgement, Policy, Requirements};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, agent, message, task};
-use serde_json::{Value, json};
 use task::TaskList;
 
 use super::by_id_to_change;
@@ -32,52 +31,19 @@ pub(super) struct PassRequest<'a> {
     pub(super) explain: bool,
 }
 
+/// How every agent was judged, where that is to be explained.
+type Scores = Option<Vec<Judgement>>;
+
 /// One thing to do.
 pub(super) enum Step {
     /// The task goes to an agent.
-    Give { task: Box<Task>, to: String, max_tasks: i64, scores: Value },
+    Give { task: Box<Task>, to: String, max_tasks: i64, scores: Scores },
     /// No agent can take it. `news`: the reason is to be recorded; `tell`: a human is to be notified.
-    Wait { task: Box<Task>, why: String, news: bool, tell: bool, scores: Value },
+    Wait { task: Box<Task>, why: String, news: bool, tell: bool, scores: Scores },
     /// It was requested by id, and cannot be assigned in its present state.
     Unready { task: Box<Task>, why: String },
     /// It was tried too often.
-    Block { task: Box<Task>, scores: Value },
-}
-
-impl Step {
-    /// As the answer shows it.
-    pub(super) fn row(&self) -> Value {
-        let (task, scores) = match self {
-            Self::Give { task, scores, .. }
-            | Self::Wait { task, scores, .. }
-            | Self::Block { task, scores } => (task, scores),
-            Self::Unready { task, .. } => (task, &Value::Null),
-        };
-        let mut row = json!({
-            "task_id": task.task_id, "title": task.title, "agent_role": task.agent_role, "tags": task.specialist_tags,
-            "priority": task.priority, "attempts": task.attempts,
-        });
-        match self {
-            Self::Give { to, .. } => {
-                row["agent"] = json!(to);
-                row["message_type"] = json!(route::message_kind(task).as_str());
-            }
-            Self::Wait { why, tell, .. } => {
-                row["why"] = json!(why);
-                row["since"] = json!(route::queued_at(task).map(rfc3339));
-                row["told"] = json!(*tell || route::was_told(task));
-            }
-            Self::Unready { why, .. } => {
-                row["why"] = json!(why);
-                row["ready"] = json!(false);
-            }
-            Self::Block { .. } => row["failed_attempts"] = json!(route::attempts(task)),
-        }
-        if !scores.is_null() {
-            row["candidates"] = scores.clone();
-        }
-        row
-    }
+    Block { task: Box<Task>, scores: Scores },
 }
 
 /// A pass as it was planned.
@@ -179,11 +145,9 @@ fn unready(task: &Task, now: i64) -> Option<String> {
     (!task.standing.ready).then(|| "it is not of a kind that agents work on".to_owned())
 }
 
-fn scores(ask: &PassRequest<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64, &Policy)) -> Value {
-    match Requirements::of(task, now, policy).filter(|_| ask.explain) {
-        Some(wanted) => json!(route::explain(&wanted, agents)),
-        None => Value::Null,
-    }
+fn scores(ask: &PassRequest<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64, &Policy)) -> Scores {
+    let wanted = Requirements::of(task, now, policy).filter(|_| ask.explain)?;
+    Some(route::explain(&wanted, agents))
 }
 
 /// What happens to a ready task; an agent that gets it has one more from then on.

@@ -6,10 +6,11 @@ use baton_model::message::Address;
 use baton_model::route::{self, Policy};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, task};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::assign::assign;
 use super::route_plan::claims;
+use super::route_row::StepEffect;
 use super::write::{change, change_quietly};
 use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
@@ -33,7 +34,7 @@ pub(super) fn give(
     author: &Author<'_>,
     planned: &Task,
     (to, max_tasks): (&str, i64),
-) -> Result<Option<Value>, Failure> {
+) -> Result<Option<StepEffect>, Failure> {
     let Some(found) = still(tx, env, planned)? else { return Ok(None) };
     let has = claims(tx, author.project_id)?.get(&identity_key(to)).copied().unwrap_or_default();
     if has >= max_tasks {
@@ -47,7 +48,11 @@ pub(super) fn give(
     }
     let given = assign(tx, env, author, &found, to)?;
     let (_, message_id) = route::last_sent(&given).unwrap_or_default();
-    Ok(Some(json!({ "message_id": message_id, "token": given.claim_token })))
+    Ok(Some(StepEffect {
+        message_id: Some(message_id.to_owned()),
+        token: Some(given.claim_token),
+        ..StepEffect::default()
+    }))
 }
 
 /// Records that it waits and why, and notifies a human if the policy is given.
@@ -57,7 +62,7 @@ pub(super) fn wait(
     author: &Author<'_>,
     planned: &Task,
     (why, tell): (&str, Option<&Policy>),
-) -> Result<Option<Value>, Failure> {
+) -> Result<Option<StepEffect>, Failure> {
     let Some(found) = still(tx, env, planned)? else { return Ok(None) };
     let mut after = found.clone();
     route::queue(&mut after, why, tell.is_some(), env.now);
@@ -70,7 +75,7 @@ pub(super) fn wait(
             change(tx, env, author, &found, after, &what)?;
         }
     }
-    Ok(Some(json!({})))
+    Ok(Some(StepEffect::default()))
 }
 
 /// Blocks a task after too many attempts, and notifies a human with all attempts attached.
@@ -80,7 +85,7 @@ pub(super) fn block(
     author: &Author<'_>,
     planned: &Task,
     policy: &Policy,
-) -> Result<Option<Value>, Failure> {
+) -> Result<Option<StepEffect>, Failure> {
     let Some(found) = still(tx, env, planned)? else { return Ok(None) };
     let why = match found.attempts {
         1 => "1 attempt was not enough".to_owned(),
@@ -92,7 +97,7 @@ pub(super) fn block(
     let subject = format!("Task {} is blocked: {why}", found.task_id);
     escalate(tx, env, author, &after, (&policy.human, &subject))?;
     change(tx, env, author, &found, after, &format!("is now blocked: {why}"))?;
-    Ok(Some(json!({ "why": why })))
+    Ok(Some(StepEffect { why: Some(why), ..StepEffect::default() }))
 }
 
 /// A message to the human about a task, with what was tried.

@@ -1,12 +1,14 @@
 //! `task_show`: one task; within the budget of its role, or in full.
 
+use baton_model::task::view::{Comment, Fields, View};
 use baton_model::task::{Task, bounded, sealed};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use task::{comment, dependency};
 
+use super::answer::{LinkTarget, LinkedTask};
 use super::{by_id, secret};
 use crate::bearer;
 use crate::op::{Cx, Meta, Operation};
@@ -34,11 +36,56 @@ pub struct ShowInput {
 }
 
 /// Answer of `task_show`: the task, what it depends on, what depends on it, and comments.
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ShowOutput {
     /// The task.
     #[serde(flatten)]
-    pub task: Value,
+    pub task: View,
+    /// Its contexts are encrypted where they are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<bool>,
+    /// What the budget left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+    /// What it depends on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<LinkedTask>,
+    /// What depends on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dependents: Vec<LinkedTask>,
+    /// How many older comments are not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comments_left_out: Option<usize>,
+    /// Comments, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<Comment>,
+    /// Of an epic: how many parts it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epic_total_children: Option<usize>,
+    /// Of an epic: how many of them are closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epic_closed_children: Option<usize>,
+    /// Of an epic: whether all of them are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epic_closeable: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for ShowOutput {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = Fields::deserialize(deserializer)?;
+        Ok(Self {
+            sensitive: fields.take("sensitive"),
+            left_out: fields.take("left_out").unwrap_or_default(),
+            dependencies: fields.take("dependencies").unwrap_or_default(),
+            dependents: fields.take("dependents").unwrap_or_default(),
+            comments_left_out: fields.take("comments_left_out"),
+            comments: fields.take("comments").unwrap_or_default(),
+            epic_total_children: fields.take("epic_total_children"),
+            epic_closed_children: fields.take("epic_closed_children"),
+            epic_closeable: fields.take("epic_closeable"),
+            task: fields.into_view()?,
+        })
+    }
 }
 
 impl Operation for Show {
@@ -54,7 +101,7 @@ impl Operation for Show {
         let reader = resolve::identity(cx.env.caller, None).ok();
         let Cx { store, env } = cx;
         let host = env.host;
-        let task = store.read(|tx| {
+        store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let mut found = by_id(tx, &project_id, &input.id)?;
             let sensitive = sealed::is_sensitive(&found);
@@ -66,76 +113,66 @@ impl Operation for Show {
                     found = plain;
                 }
             }
-            let mut row = found.to_json();
-            if sensitive {
-                row["sensitive"] = json!(true);
-            }
+            let mut shown = ShowOutput {
+                task: View::from(&found),
+                sensitive: sensitive.then_some(true),
+                ..ShowOutput::default()
+            };
             if !input.full {
                 let budget = input.budget.unwrap_or_else(|| bounded::budget_of(found.agent_role.as_deref()));
-                bound(&mut row, &found, budget);
+                bound(&mut shown, &found, budget);
             }
-            links(tx, &found, &mut row, input.full)?;
-            Ok(row)
-        })?;
-        Ok(ShowOutput { task })
+            links(tx, &found, &mut shown, input.full)?;
+            Ok(shown)
+        })
     }
 }
 
 /// Replaces the texts and contexts by what the budget leaves of them; what is left out is named.
-fn bound(row: &mut Value, found: &Task, budget: usize) {
-    const BOUNDED: [&str; 5] =
-        ["description", "acceptance_criteria", "agent_context", "handoff_instructions", "title"];
+fn bound(shown: &mut ShowOutput, found: &Task, budget: usize) {
     let packet = bounded::packet(found, budget);
-    let Some(fields) = row.as_object_mut() else { return };
-    for key in BOUNDED {
-        match packet.get(key) {
-            Some(value) => _ = fields.insert(key.to_owned(), value.clone()),
-            None => _ = fields.shift_remove(key),
-        }
+    let text = |key: &str| packet[key].as_str().unwrap_or_default().to_owned();
+    let context = |key: &str| packet[key].as_object().cloned();
+    let task = &mut shown.task;
+    (task.title, task.description) = (text("title"), text("description"));
+    task.agent_context = context("agent_context");
+    task.handoff_instructions = context("handoff_instructions");
+    match packet.get("acceptance_criteria") {
+        Some(value) => _ = task.rest.insert("acceptance_criteria".to_owned(), value.clone()),
+        None => _ = task.rest.shift_remove("acceptance_criteria"),
     }
-    let mut left: Vec<Value> = packet["left_out"].as_array().cloned().unwrap_or_default();
+    let left = packet["left_out"].as_array().into_iter().flatten();
+    shown.left_out = left.filter_map(Value::as_str).map(str::to_owned).collect();
     let mut room = budget.saturating_sub(packet.to_string().len());
     for (key, value) in &found.extra {
         let size = value.to_string().len();
         if key == "acceptance_criteria" {
         } else if size > room && size > 64 {
-            fields.shift_remove(key);
-            left.push(json!(key));
+            task.rest.shift_remove(key);
+            shown.left_out.push(key.clone());
         } else {
             room = room.saturating_sub(size);
         }
     }
-    if !left.is_empty() {
-        fields.insert("left_out".into(), json!(left));
-    }
 }
 
-fn links(tx: &mut Tx<'_>, found: &Task, row: &mut Value, full: bool) -> Result<(), Failure> {
+fn links(tx: &mut Tx<'_>, found: &Task, shown: &mut ShowOutput, full: bool) -> Result<(), Failure> {
     let (project, id) = (&found.project_id, &found.task_id);
     let on =
         dependency::of(tx, project, id)?.into_iter().map(|edge| (edge.depends_on_id, edge.kind)).collect();
     let by = dependency::on(tx, project, id)?.into_iter().map(|edge| (edge.task_id, edge.kind)).collect();
-    for (key, ids) in
-        [("dependencies", linked(tx, project, on, full)?), ("dependents", linked(tx, project, by, full)?)]
-    {
-        if !ids.is_empty() {
-            row[key] = json!(ids);
-        }
-    }
-    let comments = comment::of(tx, project, id)?;
-    let shown = if full { comments.len() } else { comments.len().min(5) };
-    if comments.len() > shown {
-        row["comments_left_out"] = json!(comments.len() - shown);
-    }
-    if shown > 0 {
-        row["comments"] = json!(comments[comments.len() - shown..]);
-    }
+    shown.dependencies = linked(tx, project, on, full)?;
+    shown.dependents = linked(tx, project, by, full)?;
+    let mut comments = comment::of(tx, project, id)?;
+    let over = if full { 0 } else { comments.len().saturating_sub(5) };
+    shown.comments_left_out = Some(over).filter(|over| *over > 0);
+    shown.comments = comments.drain(over..).map(Comment).collect();
     if found.issue_type == "epic" {
         let parts = task::children(tx, project, id)?;
         let closed = parts.iter().filter(|part| !part.is_open()).count();
-        row["epic_total_children"] = json!(parts.len());
-        row["epic_closed_children"] = json!(closed);
-        row["epic_closeable"] = json!(!parts.is_empty() && closed == parts.len());
+        shown.epic_total_children = Some(parts.len());
+        shown.epic_closed_children = Some(closed);
+        shown.epic_closeable = Some(!parts.is_empty() && closed == parts.len());
     }
     Ok(())
 }
@@ -145,19 +182,21 @@ fn linked(
     project: &str,
     ids: Vec<(String, String)>,
     full: bool,
-) -> Result<Vec<Value>, Failure> {
+) -> Result<Vec<LinkedTask>, Failure> {
     let mut rows = Vec::with_capacity(ids.len());
     for (id, kind) in ids {
-        let mut row = match task::get(tx, project, &id)? {
-            Some(other) if full => other.to_json(),
-            Some(other) => json!({
-                "id": other.task_id, "title": other.title, "status": other.status, "priority": other.priority,
-                "agent_role": other.agent_role,
-            }),
-            None => json!({ "id": id, "missing": true }),
+        let task = match task::get(tx, project, &id)? {
+            Some(other) if full => LinkTarget::Whole(Box::new(View::from(&other))),
+            Some(other) => LinkTarget::Head {
+                id: other.task_id,
+                title: other.title,
+                status: other.status,
+                priority: other.priority,
+                agent_role: other.agent_role,
+            },
+            None => LinkTarget::Missing { id, missing: true },
         };
-        row["dependency_type"] = json!(kind);
-        rows.push(row);
+        rows.push(LinkedTask { task, dependency_type: kind });
     }
     Ok(rows)
 }

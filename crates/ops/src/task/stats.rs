@@ -3,7 +3,6 @@
 use baton_store::{Failure, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use task::count::{self, TaskCount};
 
 use crate::op::{Cx, Meta, Operation};
@@ -21,13 +20,38 @@ pub struct StatsInput {
     pub project: Option<String>,
 }
 
+/// How many tasks stand where.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaskFigures {
+    /// All of them.
+    pub total_issues: i64,
+    /// Open.
+    pub open_issues: i64,
+    /// In progress.
+    pub in_progress_issues: i64,
+    /// Closed.
+    pub closed_issues: i64,
+    /// Blocked by hand, or held back by others.
+    pub blocked_issues: i64,
+    /// Deferred by hand, or until a later time.
+    pub deferred_issues: i64,
+    /// Ready to be worked on.
+    pub ready_issues: i64,
+    /// Pinned.
+    pub pinned_issues: i64,
+    /// Epics whose parts are all closed.
+    pub epics_eligible_for_closure: i64,
+    /// Hours from creation to closing, in the mean of all closed tasks.
+    pub average_lead_time_hours: f64,
+}
+
 /// Answer of `task_stats`.
 #[derive(Serialize, Deserialize)]
 pub struct StatsOutput {
     /// The project.
     pub project_id: String,
-    /// What happened, in a sentence.
-    pub summary: Value,
+    /// How many stand where.
+    pub summary: TaskFigures,
 }
 
 impl Operation for Stats {
@@ -55,21 +79,21 @@ fn hours(total: i64, count: i64) -> f64 {
     f64::from(i32::try_from(minutes).unwrap_or(i32::MAX)) / 100.0
 }
 
-fn summary(figures: &[TaskCount], lead: f64, epics: i64) -> Value {
+fn summary(figures: &[TaskCount], lead: f64, epics: i64) -> TaskFigures {
     let sum = |wanted: &dyn Fn(&TaskCount) -> bool| {
         figures.iter().filter(|f| wanted(f)).map(|f| f.count).sum::<i64>()
     };
     let status = |name: &'static str| sum(&move |f: &TaskCount| f.status == name);
-    json!({
-        "total_issues": sum(&|_| true),
-        "open_issues": status("open"),
-        "in_progress_issues": status("in_progress"),
-        "closed_issues": status("closed"),
-        "blocked_issues": sum(&|f| f.status == "blocked" || (f.blocked && f.status == "open")),
-        "deferred_issues": sum(&|f| f.status == "deferred" || (f.deferred && f.status == "open")),
-        "ready_issues": sum(&|f| f.ready && !f.deferred),
-        "pinned_issues": status("pinned"),
-        "epics_eligible_for_closure": epics,
-        "average_lead_time_hours": lead,
-    })
+    TaskFigures {
+        total_issues: sum(&|_| true),
+        open_issues: status("open"),
+        in_progress_issues: status("in_progress"),
+        closed_issues: status("closed"),
+        blocked_issues: sum(&|f| f.status == "blocked" || (f.blocked && f.status == "open")),
+        deferred_issues: sum(&|f| f.status == "deferred" || (f.deferred && f.status == "open")),
+        ready_issues: sum(&|f| f.ready && !f.deferred),
+        pinned_issues: status("pinned"),
+        epics_eligible_for_closure: epics,
+        average_lead_time_hours: lead,
+    }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use task::dependency;
 
 use super::by_id;
@@ -42,13 +41,40 @@ fn deep() -> usize {
     50
 }
 
+/// A task in a tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeRow {
+    /// Its id.
+    pub id: String,
+    /// One line, of a task that is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Where it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// 0 (now) to 4 (some day).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    /// It is not there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub missing: bool,
+    /// How deep it lies.
+    pub depth: usize,
+    /// Kind of the dependency that leads to it; none at the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependency_type: Option<String>,
+    /// It came before in the tree.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub seen: bool,
+}
+
 /// Answer of `task_tree`: the tasks in the order of the tree, each with its depth; one that came before is `seen`.
 #[derive(Serialize, Deserialize)]
 pub struct TreeOutput {
     /// The project.
     pub project_id: String,
     /// The rows of this page.
-    pub items: Vec<Value>,
+    pub items: Vec<TreeRow>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<usize>,
 }
@@ -69,31 +95,27 @@ impl Operation for Tree {
     }
 }
 
-fn walk(tx: &mut Tx<'_>, project: &str, root: String, input: &TreeInput) -> Result<Vec<Value>, Failure> {
+fn walk(tx: &mut Tx<'_>, project: &str, root: String, input: &TreeInput) -> Result<Vec<TreeRow>, Failure> {
     let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
     let mut stack = vec![(root, 0usize, String::new())];
     while let Some((id, depth, kind)) = stack.pop() {
         let fresh = seen.insert(id.clone());
         let found = task::get(tx, project, &id)?;
-        let mut row = match &found {
-            Some(task) => {
-                json!({ "id": id, "title": task.title, "status": task.status, "priority": task.priority })
-            }
-            None => json!({ "id": id, "missing": true }),
-        };
-        row["depth"] = json!(depth);
-        if !kind.is_empty() {
-            row["dependency_type"] = json!(kind);
-        }
         let edges = match (fresh && found.is_some() && depth < input.depth, input.up) {
             (false, _) => Vec::new(),
             (true, false) => dependency::of(tx, project, &id)?,
             (true, true) => dependency::on(tx, project, &id)?,
         };
-        if !fresh {
-            row["seen"] = json!(true);
-        }
-        rows.push(row);
+        rows.push(TreeRow {
+            id,
+            missing: found.is_none(),
+            priority: found.as_ref().map(|task| task.priority),
+            status: found.as_ref().map(|task| task.status.clone()),
+            title: found.map(|task| task.title),
+            depth,
+            dependency_type: Some(kind).filter(|kind| !kind.is_empty()),
+            seen: !fresh,
+        });
         for edge in edges.into_iter().rev() {
             stack.push((if input.up { edge.task_id } else { edge.depends_on_id }, depth + 1, edge.kind));
         }

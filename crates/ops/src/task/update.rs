@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::answer::TaskAnswer;
 use super::depend::{DependencyRequest, link};
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{again, answer, change, hold, write};
@@ -22,7 +23,7 @@ use crate::roles;
 pub struct Update;
 
 /// Input of `task_update`; what is left out stays, an empty text takes a field away.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateInput {
     /// Project id; else from the working directory.
@@ -124,7 +125,7 @@ pub struct UpdateInput {
 pub struct UpdateOutput {
     /// The task.
     #[serde(flatten)]
-    pub task: Value,
+    pub task: TaskAnswer,
 }
 
 impl Operation for Update {
@@ -163,7 +164,7 @@ fn attempt(
     author: &Author<'_>,
     input: &UpdateInput,
     secret: Option<&Secret>,
-) -> Result<Value, Failure> {
+) -> Result<TaskAnswer, Failure> {
     let known = by_id_to_change(tx, author.project_id, &input.id)?;
     let mut held = known.clone();
     hold(tx, env, author, &mut held, input.token)?;

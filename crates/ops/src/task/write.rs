@@ -6,9 +6,11 @@ use baton_model::session::Session;
 use baton_model::task::Task;
 use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere};
 use baton_model::task::merge;
+use baton_model::task::view::View;
 use baton_store::{Failure, Tx, task};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::answer::TaskAnswer;
 use super::lease::liveness;
 use super::readiness;
 use crate::handoff::edit::task_changed;
@@ -68,9 +70,11 @@ pub(super) fn hold(
         place: Some(&env.caller.place),
         token,
     };
-    let pulse = liveness(tx, env, known)?;
-    check_lease(known, &asker, pulse, env.now)?;
-    let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now) else { return Ok(()) };
+    let liveness = liveness(tx, env, known)?;
+    check_lease(known, &asker, liveness, env.now)?;
+    let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(liveness) > env.now) else {
+        return Ok(());
+    };
     if token.is_none() {
         refuse_elsewhere(env, author, known, live)?;
     }
@@ -117,11 +121,10 @@ pub(super) fn write<T>(
 }
 
 /// A task as the answer of a verb: with who did it, and in which session.
-pub(super) fn answer(task: &Task, author: &Author<'_>) -> Value {
-    let mut row = task.to_json();
-    row["identity"] = json!(author.identity);
-    if let Some(session) = author.session {
-        row["session_id"] = json!(session.session_id);
+pub(super) fn answer(task: &Task, author: &Author<'_>) -> TaskAnswer {
+    TaskAnswer {
+        view: View::from(task),
+        identity: Some(author.identity.to_owned()),
+        session_id: author.session.map(|session| session.session_id.clone()),
     }
-    row
 }

@@ -1,33 +1,30 @@
 //! Comments and labels of an issue.
 
+use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_ops::op::Operation;
-use baton_ops::task as tasks;
-use serde_json::{Value, json};
+use baton_model::task::view::Comment;
+use baton_ops::task::{self as tasks, CommentInput, ShowInput, UpdateInput};
 
 use super::Out;
-use super::verbs::list_of;
 use crate::error::CliError;
-use crate::render::{list, text};
 
 pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), CliError> {
-    let mut answer = out.call(tasks::Comment::NAME, json!({ "id": id, "text": body }))?;
-    if let Some(fields) = answer.as_object_mut() {
-        fields.shift_remove("project_id");
-        fields.shift_remove("identity");
-    }
-    out.print(answer, |done| format!("✓ Comment added to {}\n", text(done, "issue_id")))
+    let (project, identity) = (out.project(), out.identity());
+    let input = CommentInput { project, identity, id: id.to_owned(), text: body.to_owned() };
+    let made = out.app.run::<tasks::Comment>(&input)?;
+    out.print(&made.comment, |made| format!("✓ Comment added to {}\n", visible(made.issue_id())))
 }
 
 pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), CliError> {
     match words {
         [id] => {
-            let found = out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?;
-            out.print(json!(list(&found, "comments")), |all| {
-                let line = |c: &Value| {
-                    format!("[{}] {}: {}\n", text(c, "created_at"), text(c, "author"), text(c, "text"))
+            let found = shown(id, out)?;
+            out.print(&found.comments, |all| {
+                let line = |c: &Comment| {
+                    let [at, author, text] = [c.created_at(), c.author(), c.text()].map(visible);
+                    format!("[{at}] {author}: {text}\n")
                 };
-                list_of(all).iter().map(line).collect()
+                all.iter().map(line).collect()
             })
         }
         [add, id, rest @ ..] if add == "add" && !rest.is_empty() => comment(id, &rest.join(" "), out),
@@ -40,20 +37,27 @@ pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), CliErr
     }
 }
 
+/// A task with everything.
+pub(super) fn shown(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, CliError> {
+    let input = ShowInput { project: out.project(), id: id.to_owned(), full: true, budget: None };
+    out.app.run::<tasks::Show>(&input)
+}
+
 pub(super) fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result<(), CliError> {
-    let answer = match verb {
-        "list" => out.call(tasks::Show::NAME, json!({ "id": id, "full": true }))?,
+    let (project, identity) = (out.project(), out.identity());
+    let mut input = UpdateInput { project, identity, id: id.to_owned(), ..UpdateInput::default() };
+    let labels = match verb {
+        "list" => shown(id, out)?.task.labels,
         _ if labels.is_empty() => {
             return Err(Refusal::invalid("usage", "a label is needed", "bd label add ID LABEL").into());
         }
-        "add" => out.call(tasks::Update::NAME, json!({ "id": id, "add_labels": labels }))?,
-        _ => out.call(tasks::Update::NAME, json!({ "id": id, "remove_labels": labels }))?,
+        verb => {
+            match verb {
+                "add" => input.add_labels = labels,
+                _ => input.remove_labels = labels,
+            }
+            out.app.run::<tasks::Update>(&input)?.task.view.labels
+        }
     };
-    out.print(json!(list(&answer, "labels")), |all| {
-        list_of(all)
-            .iter()
-            .filter_map(Value::as_str)
-            .map(|l| format!("{}\n", baton_model::id::visible(l)))
-            .collect()
-    })
+    out.print(&labels, |all| all.iter().map(|label| format!("{}\n", visible(label))).collect())
 }

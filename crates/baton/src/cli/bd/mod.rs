@@ -5,12 +5,15 @@
 
 mod annotate;
 mod args;
+mod count;
+mod file;
+mod link;
 mod shape;
 mod verbs;
 
 use baton_model::refusal::Refusal;
-use baton_ops::op::Operation;
 use clap::Parser;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
@@ -91,22 +94,27 @@ fn fail(ended: &CliError, json: bool, envelope: bool) -> Result<(), CliError> {
 }
 
 impl Out<'_> {
-    /// Runs an operation as the actor, in the project.
-    fn call(&mut self, name: &str, mut input: Value) -> Result<Value, CliError> {
-        input["project"] = json!(self.app.project);
-        if let (Some(actor), true) = (&self.actor, writes(name)) {
-            input["identity"] = json!(actor);
-        }
-        self.app.call(name, input)
+    /// The project of a call.
+    fn project(&self) -> Option<String> {
+        self.app.project.clone()
+    }
+
+    /// Who acts; none: as for any other command.
+    fn identity(&self) -> Option<String> {
+        self.actor.clone()
     }
 
     /// Writes an object or an array, or the text for people.
-    fn print(&self, payload: Value, text: impl FnOnce(&Value) -> String) -> Result<(), CliError> {
+    fn print<T: Serialize + ?Sized>(
+        &self,
+        payload: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), CliError> {
         if !self.json {
-            let text = if self.quiet { String::new() } else { text(&payload) };
+            let text = if self.quiet { String::new() } else { text(payload) };
             return write(&crate::render::for_terminal(&text, false));
         }
-        let shown = match payload {
+        let shown = match serde_json::to_value(payload).map_err(anyhow::Error::from)? {
             payload if self.envelope => json!({ "schema_version": 1, "data": payload }),
             Value::Object(mut fields) => {
                 fields.insert("schema_version".into(), json!(1));
@@ -123,11 +131,6 @@ impl Out<'_> {
             self.app.remark(text);
         }
     }
-}
-
-fn writes(name: &str) -> bool {
-    baton_ops::all::find(name).is_ok_and(|entry| entry.access == baton_ops::op::Access::Write)
-        && name != baton_ops::project::Init::NAME
 }
 
 fn write(text: &str) -> Result<(), CliError> {

@@ -1,60 +1,162 @@
 //! Tasks in the shape of Beads.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-use crate::render::text;
+use baton_model::id::visible;
+use baton_model::task::view::View;
+use baton_ops::task::{ClaimedTask, CloseOutput, LinkTarget, LinkedTask, ShowOutput, TaskAnswer};
+use serde::Serialize;
+use serde_json::Value;
 
 /// Fields of ours that say nothing there.
 const OURS: [&str; 8] =
     ["project_id", "identity", "session_id", "blocked", "claim", "unblocked", "set_off", "pending_message"];
 
 /// An issue.
-pub fn issue(task: &Value) -> Value {
-    let mut row = Map::new();
-    for (key, value) in task.as_object().into_iter().flatten() {
-        if !OURS.contains(&key.as_str()) {
-            row.insert(key.clone(), value.clone());
-        }
-    }
-    Value::Object(row)
-}
-
-/// Issues.
-pub fn issues(tasks: &Value) -> Value {
-    tasks.as_array().into_iter().flatten().map(issue).collect()
+pub fn issue(mut task: View) -> View {
+    task.project_id.clear();
+    (task.blocked, task.claim, task.pending_message) = (None, None, None);
+    task.rest.retain(|key, _| !OURS.contains(&key.as_str()));
+    task
 }
 
 /// An issue with the issues that it is linked with.
-pub fn details(task: &Value) -> Value {
-    let mut row = issue(task);
-    for key in ["dependencies", "dependents"] {
-        if task[key].is_array() {
-            row[key] = issues(&task[key]);
-        }
+pub fn details(mut found: ShowOutput) -> ShowOutput {
+    found.task = issue(found.task);
+    found.dependencies = found.dependencies.into_iter().map(linked).collect();
+    found.dependents = found.dependents.into_iter().map(linked).collect();
+    found
+}
+
+/// An issue that another is linked with.
+pub fn linked(other: LinkedTask) -> LinkedTask {
+    let task = match other.task {
+        LinkTarget::Whole(task) => LinkTarget::Whole(Box::new(issue(*task))),
+        bare => bare,
+    };
+    LinkedTask { task, ..other }
+}
+
+/// An issue that was claimed.
+pub fn claimed(task: ClaimedTask) -> ClaimedTask {
+    match task {
+        ClaimedTask::Open(task) => changed(*task),
+        withheld => withheld,
     }
-    row
+}
+
+/// An issue that was changed.
+pub fn changed(task: TaskAnswer) -> ClaimedTask {
+    let answer = TaskAnswer { view: issue(task.view), identity: None, session_id: None };
+    ClaimedTask::Open(Box::new(answer))
+}
+
+/// An issue that was closed.
+#[derive(Serialize)]
+pub struct ClosedIssue {
+    /// The issue.
+    #[serde(flatten)]
+    pub issue: View,
+    /// The comment in which a late reason is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_comment_id: Option<Value>,
+}
+
+impl From<CloseOutput> for ClosedIssue {
+    fn from(closed: CloseOutput) -> Self {
+        Self { issue: issue(closed.task.view), kept_comment_id: closed.kept_comment_id }
+    }
+}
+
+/// What a line says of an issue.
+#[derive(Default)]
+struct Line<'a> {
+    id: &'a str,
+    title: &'a str,
+    status: &'a str,
+    priority: Option<i64>,
+    issue_type: &'a str,
+    assignee: Option<&'a str>,
+}
+
+impl Line<'_> {
+    fn text(&self) -> String {
+        let mark = match self.status {
+            "closed" => "✓",
+            "in_progress" => "◐",
+            "blocked" => "●",
+            "deferred" => "❄",
+            _ => "○",
+        };
+        let who = self.assignee.map(|name| format!(" @{}", visible(name))).unwrap_or_default();
+        let priority = self.priority.map(|priority| priority.to_string()).unwrap_or_default();
+        let [id, kind, title] = [self.id, self.issue_type, self.title].map(visible);
+        format!("{mark} {id} [P{priority}] [{kind}]{who} - {title}\n")
+    }
 }
 
 /// An issue in a line for people.
-pub fn line(issue: &Value) -> String {
-    let mark = match issue["status"].as_str() {
-        Some("closed") => "✓",
-        Some("in_progress") => "◐",
-        Some("blocked") => "●",
-        Some("deferred") => "❄",
-        _ => "○",
-    };
-    let who = match text(issue, "assignee") {
-        name if name.is_empty() => name,
-        name => format!(" @{name}"),
-    };
-    let [id, priority, kind, title] = ["id", "priority", "issue_type", "title"].map(|key| text(issue, key));
-    format!("{mark} {id} [P{priority}] [{kind}]{who} - {title}\n")
+pub fn line(issue: &View) -> String {
+    Line {
+        id: &issue.id,
+        title: &issue.title,
+        status: &issue.status,
+        priority: Some(issue.priority),
+        issue_type: &issue.issue_type,
+        assignee: issue.assignee.as_deref(),
+    }
+    .text()
 }
 
-/// Groups of a count.
-pub fn groups(counts: std::collections::BTreeMap<String, usize>, total: usize) -> Value {
-    let groups: Vec<Value> =
-        counts.into_iter().map(|(group, count)| json!({ "group": group, "count": count })).collect();
-    json!({ "total": total, "groups": groups })
+/// A linked issue in a line for people.
+pub fn linked_line(other: &LinkedTask) -> String {
+    match &other.task {
+        LinkTarget::Whole(task) => line(task),
+        LinkTarget::Head { id, title, status, priority, .. } => {
+            Line { id, title, status, priority: Some(*priority), ..Line::default() }.text()
+        }
+        LinkTarget::Missing { id, .. } => Line { id, ..Line::default() }.text(),
+    }
+}
+
+/// A claimed issue in a line for people.
+pub fn claimed_line(task: &ClaimedTask) -> String {
+    match task {
+        ClaimedTask::Open(task) => line(&task.view),
+        ClaimedTask::Withheld { id, status, .. } => Line { id, status, ..Line::default() }.text(),
+    }
+}
+
+/// The id of a claimed issue.
+pub fn claimed_id(task: &ClaimedTask) -> &str {
+    match task {
+        ClaimedTask::Open(task) => &task.view.id,
+        ClaimedTask::Withheld { id, .. } => id,
+    }
+}
+
+/// Issues, counted in groups.
+#[derive(Serialize)]
+pub struct Groups {
+    /// All of them.
+    pub total: usize,
+    /// How many are in each.
+    pub groups: Vec<Group>,
+}
+
+/// How many issues are alike.
+#[derive(Serialize)]
+pub struct Group {
+    /// In what.
+    pub group: String,
+    /// How many.
+    pub count: usize,
+}
+
+impl Groups {
+    /// Groups of a count, by name.
+    pub fn new(counts: BTreeMap<String, usize>, total: usize) -> Self {
+        let groups = counts.into_iter().map(|(group, count)| Group { group, count }).collect();
+        Self { total, groups }
+    }
 }

@@ -199,7 +199,7 @@ fn without_network(cast: &mut DemoWorld, story: &mut Story) -> Result<String, Cl
     shows.push_str(&outcome_text(&mut cast.ann, &id)?);
     let task = task.map(|task| task.id).unwrap_or_default();
     let task = cast.bob.run::<task::Show>(&task::ShowInput { id: task, ..task::ShowInput::default() })?;
-    let (task_id, status) = (render::text(&task.task, "id"), render::text(&task.task, "status"));
+    let (task_id, status) = (visible(&task.task.id), visible(&task.task.status));
     shows.push_str(&format!("task {task_id} is {status}\n"));
     let after: u64 = cast.hub.hub().calls.values().sum();
     shows.push_str(&format!("{} requests left this machine for it\n", after - calls));

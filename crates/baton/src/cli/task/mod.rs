@@ -1,16 +1,21 @@
 //! `baton task`
 
 mod change;
+mod fields;
+mod overview;
 mod query;
 
+use baton_model::task::view::View;
 use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_ops::task as ops;
+use serde::Serialize;
 
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::CliError;
-pub use change::{Fields, object};
-pub use query::{board, cycles, one as details, tree};
+pub use fields::{Fields, object};
+pub use overview::{cycles, figures, tree};
+pub use query::one as details;
 
 /// Create, find, claim, change and close tasks; shows the board by default
 #[derive(clap::Args)]
@@ -89,8 +94,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     match args.verb {
         None | Some(Verb::Board) => {
-            let answer = app.call(baton_ops::task::Board::NAME, json!({ "project": project }))?;
-            app.answer(&answer, board)
+            let board = app.run::<ops::Board>(&ops::BoardInput { project })?;
+            app.show(&board, |board| overview::board(&board.items))
         }
         Some(Verb::Create(create)) => change::create(*create, app),
         Some(Verb::Increment(increment)) => change::increment(increment, app),
@@ -98,56 +103,73 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         Some(Verb::Search(search)) => query::search(search, app),
         Some(Verb::Ready(ready)) => query::ready(ready, app),
         Some(Verb::Blocked { n }) => {
-            let answer =
-                app.call(baton_ops::task::Blocked::NAME, json!({ "project": project, "limit": n }))?;
-            app.answer(&answer, query::blocked)
+            let limit = Some(i64::from(n));
+            let input = ops::BlockedInput { project, limit, ..ops::BlockedInput::default() };
+            let found = app.run::<ops::Blocked>(&input)?;
+            app.show(&found, query::blocked)
         }
         Some(Verb::Show { id, full, budget }) => {
-            let input = json!({ "project": project, "id": id, "full": full, "budget": budget });
-            let answer = app.call(baton_ops::task::Show::NAME, input)?;
-            app.answer(&answer, query::one)
+            let shown = app.run::<ops::Show>(&ops::ShowInput { project, id, full, budget })?;
+            app.show(&shown, query::one)
         }
         Some(Verb::Claim(claim)) => change::claim(claim, app),
         Some(Verb::Update(update)) => change::update(*update, app),
         Some(Verb::Close(close)) => change::close(close, app),
-        Some(Verb::Reopen { ids, who, reason }) => each(app, &ids, query::line, |id| {
-            (
-                baton_ops::task::Reopen::NAME,
-                json!({ "project": project, "identity": who.identity, "id": id, "reason": reason }),
+        Some(Verb::Reopen { ids, who, reason }) => {
+            let line = |reopened: &ops::ReopenOutput| query::line(&reopened.task.view);
+            each::<ops::Reopen>(
+                app,
+                &ids,
+                line,
+                |reopened| &reopened.task.view,
+                |id| ops::ReopenInput {
+                    project: project.clone(),
+                    identity: who.identity.clone(),
+                    id: id.to_owned(),
+                    reason: reason.clone(),
+                },
             )
-        }),
+        }
         Some(Verb::Dep { verb }) => change::dep(verb, app),
         Some(Verb::Comment { id, text, who }) => {
             let text = if text == "-" { super::read_input("-")? } else { text };
-            let input = json!({ "project": project, "identity": who.identity, "id": id, "text": text });
-            let answer = app.call(baton_ops::task::Comment::NAME, input)?;
-            app.answer(&answer, |_| "noted\n".to_owned())
+            let input = ops::CommentInput { project, identity: who.identity, id, text };
+            let comment = app.run::<ops::Comment>(&input)?;
+            app.show(&comment, |_| "noted\n".to_owned())
         }
         Some(Verb::Stats) => {
-            let answer = app.call(baton_ops::task::Stats::NAME, json!({ "project": project }))?;
-            app.answer(&answer, query::stats)
+            let stats = app.run::<ops::Stats>(&ops::StatsInput { project })?;
+            app.show(&stats, overview::stats)
         }
     }
 }
 
-/// Calls an operation for each of several tasks; one gives its own answer, several give a list.
-fn each(
+/// The answers for several tasks.
+#[derive(Serialize)]
+struct Answers<'a, T> {
+    project_id: &'a str,
+    items: &'a [T],
+    next: Option<usize>,
+}
+
+/// Runs an operation for each of several tasks; one gives its own answer, several give a list.
+fn each<O: Operation>(
     app: &mut App,
     ids: &[String],
-    render: fn(&Value) -> String,
-    input: impl Fn(&String) -> (&'static str, Value),
+    text: fn(&O::Output) -> String,
+    task: fn(&O::Output) -> &View,
+    input: impl Fn(&str) -> O::Input,
 ) -> Result<(), CliError> {
     let mut answers = Vec::new();
     for id in ids {
-        let (name, input) = input(id);
-        answers.push(app.call(name, input)?);
+        answers.push(app.run::<O>(&input(id))?);
     }
     match answers.as_slice() {
-        [one] => app.answer(one, render),
+        [one] => app.show(one, text),
         several => {
-            let project = several.first().map_or(Value::Null, |one| one["project_id"].clone());
-            let list = json!({ "project_id": project, "items": several, "next": null });
-            app.answer(&list, |list| crate::render::list(list, "items").iter().map(render).collect())
+            let project_id = several.first().map_or("", |one| task(one).project_id.as_str());
+            let list = Answers { project_id, items: several, next: None };
+            app.show(&list, |list| list.items.iter().map(text).collect())
         }
     }
 }

@@ -1,11 +1,15 @@
 //! Verbs of `baton task` that read, and tasks as people see them.
 
-use baton_ops::op::Operation;
-use serde_json::{Value, json};
+use baton_model::id::visible;
+use baton_model::task::closing::FollowerAction;
+use baton_model::task::view::View;
+use baton_model::time::{Timestamp, parse_rfc3339, rfc3339};
+use baton_ops::task::{self as ops, ClaimedTask, LinkTarget, LinkedTask};
+use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::render::{self, list as items, text};
+use crate::render;
 
 #[derive(clap::Args)]
 pub struct List {
@@ -45,13 +49,23 @@ pub struct List {
 }
 
 pub fn list(args: List, app: &mut App) -> Result<(), CliError> {
-    let input = json!({
-        "project": app.project, "status": args.status, "agent_role": args.agent_role, "assignee": args.assignee,
-        "issue_type": args.issue_type, "labels": args.labels, "tags": args.tags, "parent": args.parent,
-        "priority": args.priority, "all": args.all, "limit": args.n, "after": args.after,
-    });
-    let answer = app.call(baton_ops::task::List::NAME, input)?;
-    app.answer(&answer, rows)
+    let input = ops::ListInput {
+        project: app.project.clone(),
+        status: args.status,
+        agent_role: args.agent_role,
+        assignee: args.assignee,
+        issue_type: args.issue_type,
+        labels: args.labels,
+        tags: args.tags,
+        parent: args.parent,
+        priority: args.priority,
+        all: args.all,
+        limit: Some(i64::from(args.n)),
+        after: args.after,
+        ..ops::ListInput::default()
+    };
+    let found = app.run::<ops::List>(&input)?;
+    app.show(&found, |found| rows(found.items.iter().map(|row| &row.task), found.next))
 }
 
 #[derive(clap::Args)]
@@ -65,10 +79,15 @@ pub struct Search {
 }
 
 pub fn search(args: Search, app: &mut App) -> Result<(), CliError> {
-    let query = args.words.join(" ");
-    let input = json!({ "project": app.project, "query": query, "all": true, "limit": args.n });
-    let answer = app.call(baton_ops::task::List::NAME, input)?;
-    app.answer(&answer, rows)
+    let input = ops::ListInput {
+        project: app.project.clone(),
+        query: Some(args.words.join(" ")),
+        all: true,
+        limit: Some(i64::from(args.n)),
+        ..ops::ListInput::default()
+    };
+    let found = app.run::<ops::List>(&input)?;
+    app.show(&found, |found| rows(found.items.iter().map(|row| &row.task), found.next))
 }
 
 #[derive(clap::Args)]
@@ -104,255 +123,198 @@ pub struct Ready {
 pub fn ready(args: Ready, app: &mut App) -> Result<(), CliError> {
     let project = app.project.clone();
     if args.claim {
-        let input = json!({
-            "project": project, "identity": args.who.identity, "agent_role": args.agent_role, "tags": args.tags,
-            "for_agent": args.for_agent,
-        });
-        let answer = app.call(baton_ops::task::ClaimTask::NAME, input)?;
-        return app.answer(&answer, claimed);
+        let input = ops::ClaimTaskInput {
+            project,
+            identity: args.who.identity,
+            agent_role: args.agent_role,
+            tags: args.tags,
+            for_agent: args.for_agent,
+            ..ops::ClaimTaskInput::default()
+        };
+        let answer = app.run::<ops::ClaimTask>(&input)?;
+        return app.show(&answer, claimed);
     }
-    let input = json!({
-        "project": project, "agent_role": args.agent_role, "for_agent": args.for_agent, "assignee": args.assignee,
-        "labels": args.labels, "tags": args.tags, "limit": args.n, "after": args.after,
-    });
-    let answer = app.call(baton_ops::task::Ready::NAME, input)?;
-    app.answer(&answer, rows)
+    let input = ops::ReadyInput {
+        project,
+        agent_role: args.agent_role,
+        for_agent: args.for_agent,
+        assignee: args.assignee,
+        labels: args.labels,
+        tags: args.tags,
+        limit: Some(i64::from(args.n)),
+        after: args.after,
+        ..ops::ReadyInput::default()
+    };
+    let found = app.run::<ops::Ready>(&input)?;
+    app.show(&found, |found| rows(found.items.iter().map(|row| &row.task), found.next))
 }
 
 /// A task in one line.
-pub fn line(task: &Value) -> String {
+pub fn line(task: &View) -> String {
     render::table(&[row(task)])
 }
 
-fn row(task: &Value) -> Vec<String> {
+fn row(task: &View) -> Vec<String> {
     let mut row = render::task_row(task);
-    if task["blocked"] == true {
+    if task.blocked == Some(true) {
         row[2].push_str(" (blocked)");
     }
-    row.insert(3, text(task, "agent_role"));
+    row.insert(3, shown(task.agent_role.as_deref()));
     row
 }
 
+pub(super) fn shown(text: Option<&str>) -> String {
+    text.map(visible).unwrap_or_default()
+}
+
+pub(super) fn joined(words: &[String], between: &str) -> String {
+    visible(&words.join(between))
+}
+
 /// Several tasks, and whether there are more.
-pub fn rows(answer: &Value) -> String {
-    let rows: Vec<Vec<String>> = items(answer, "items").iter().map(row).collect();
-    let more = match answer["next"].as_u64() {
+pub fn rows<'a>(tasks: impl IntoIterator<Item = &'a View>, next: Option<usize>) -> String {
+    let rows: Vec<Vec<String>> = tasks.into_iter().map(row).collect();
+    let more = match next {
         None => String::new(),
         Some(next) => format!("there are more: --after {next} goes on, -n 0 shows all\n"),
     };
     if rows.is_empty() { "no tasks\n".to_owned() } else { format!("{}{more}", render::table(&rows)) }
 }
 
-pub fn blocked(answer: &Value) -> String {
-    let row = |task: &Value| {
-        let mut row = row(task);
-        let by: Vec<&str> = items(task, "blocked_by").iter().filter_map(Value::as_str).collect();
-        row.push(format!("waits for {}", baton_model::id::visible(&by.join(", "))));
+pub fn blocked(found: &ops::BlockedOutput) -> String {
+    let row = |blocked: &ops::BlockedRow| {
+        let mut row = row(&blocked.task);
+        row.push(format!("waits for {}", joined(&blocked.blocked_by, ", ")));
         row
     };
-    let rows: Vec<Vec<String>> = items(answer, "items").iter().map(row).collect();
-    let more = if answer["next"].is_null() { "" } else { "there are more: -n 0 shows all\n" };
+    let rows: Vec<Vec<String>> = found.items.iter().map(row).collect();
+    let more = if found.next.is_none() { "" } else { "there are more: -n 0 shows all\n" };
     if rows.is_empty() { "nothing waits\n".to_owned() } else { format!("{}{more}", render::table(&rows)) }
 }
 
 /// A claimed task with the packet that its agent works from.
-pub fn claimed(answer: &Value) -> String {
-    if answer["claimed"] != true {
+pub fn claimed(answer: &ops::ClaimTaskOutput) -> String {
+    if !answer.claimed {
         return "nothing is ready\n".to_owned();
     }
-    let packet = render::quoted(&format!("{:#}", answer["packet"]));
-    let token = text(answer, "token");
-    format!("{}token {token} until {}\n{packet}", line(&answer["task"]), text(answer, "expires_at"))
+    let packet = render::quoted(&format!("{:#}", answer.packet.as_ref().unwrap_or(&Value::Null)));
+    let task = match &answer.task {
+        Some(ClaimedTask::Open(task)) => line(&task.view),
+        Some(ClaimedTask::Withheld { .. }) | None => String::new(),
+    };
+    let token = answer.token.map(|token| token.to_string()).unwrap_or_default();
+    let until = answer.expires_at.map(|at| rfc3339(at.0)).unwrap_or_default();
+    format!("{task}token {token} until {until}\n{packet}")
 }
 
 /// A closed task with what it led to.
-pub fn closed(answer: &Value) -> String {
-    let mut said = line(answer);
-    for step in items(answer, "set_off") {
-        let how = match text(step, "act").as_str() {
-            "hand" => "is next",
-            "wake" => "wakes",
-            "rerun" => "runs again",
-            _ => "is not needed",
+pub fn closed(closed: &ops::CloseOutput) -> String {
+    let mut said = line(&closed.task.view);
+    for step in &closed.set_off {
+        let how = match step.act {
+            FollowerAction::Hand => "is next",
+            FollowerAction::Wake => "wakes",
+            FollowerAction::Rerun => "runs again",
+            FollowerAction::Unneeded => "is not needed",
         };
-        let message = text(step, "message");
-        let message = if message.is_empty() { message } else { format!(", {message}") };
-        said.push_str(&format!("  {} {} {how}{message}\n", text(step, "agent_role"), text(step, "id")));
+        let message = step.message.as_deref().map(|text| format!(", {}", visible(text))).unwrap_or_default();
+        let role = shown(step.agent_role.as_deref());
+        said.push_str(&format!("  {role} {} {how}{message}\n", visible(&step.id)));
     }
-    let ids: Vec<&str> = items(answer, "unblocked").iter().filter_map(Value::as_str).collect();
-    if !ids.is_empty() {
-        said.push_str(&format!("  ready now: {}\n", baton_model::id::visible(&ids.join(", "))));
+    if !closed.unblocked.is_empty() {
+        said.push_str(&format!("  ready now: {}\n", joined(&closed.unblocked, ", ")));
     }
     said
 }
 
 /// One task with everything that the answer has of it.
-pub fn one(task: &Value) -> String {
+pub fn one(found: &ops::ShowOutput) -> String {
+    let task = &found.task;
     let mut said = line(task);
-    let facts: Vec<Vec<String>> = [
-        ("type", "issue_type"),
-        ("parent", "parent"),
-        ("by", "created_by"),
-        ("minutes", "estimated_duration"),
-        ("attempts", "attempts"),
-        ("previous agent", "previous_agent"),
-        ("next message", "pending_message"),
-        ("result", "result"),
-        ("closed", "close_reason"),
-        ("deferred to", "defer_until"),
-        ("due", "due_at"),
-    ]
-    .iter()
-    .map(|(name, key)| (*name, task, *key))
-    .chain([("why", &task["route"], "why")])
-    .filter(|(_, of, key)| of.get(*key).is_some_and(|value| !value.is_null()))
-    .map(|(name, of, key)| vec![name.to_owned(), text(of, key)])
-    .collect();
-    said.push_str(&render::section("facts", &facts));
-    let failed = items(task, "failed_attempts").iter();
-    let failed: Vec<Vec<String>> =
-        failed.map(|row| vec![text(row, "by"), render::age(row, "at"), text(row, "why")]).collect();
-    said.push_str(&render::section("failed attempts", &failed));
-    for (name, key) in [("labels", "labels"), ("tags", "specialist_tags")] {
-        let words: Vec<&str> = items(task, key).iter().filter_map(Value::as_str).collect();
+    said.push_str(&render::section("facts", &facts(task)));
+    let failed = task.failed_attempts().into_iter().map(|attempt| {
+        let at = attempt.at.map(|at| render::since(Timestamp(at))).unwrap_or_default();
+        vec![visible(&attempt.by), at, visible(&attempt.why)]
+    });
+    said.push_str(&render::section("failed attempts", &failed.collect::<Vec<_>>()));
+    for (name, words) in [("labels", &task.labels), ("tags", &task.specialist_tags)] {
         if !words.is_empty() {
-            said.push_str(&format!("{name}\n  {}\n", baton_model::id::visible(&words.join(", "))));
+            said.push_str(&format!("{name}\n  {}\n", joined(words, ", ")));
         }
     }
-    for key in ["description", "design", "acceptance_criteria", "notes"] {
-        if let Some(body) = task[key].as_str() {
-            said.push_str(&format!("{}\n{}", key.replace('_', " "), render::quoted(body)));
+    let other = |key: &str| task.rest.get(key).and_then(Value::as_str);
+    let texts = [
+        ("description", Some(task.description.as_str()).filter(|text| !text.is_empty())),
+        ("design", other("design")),
+        ("acceptance criteria", other("acceptance_criteria")),
+        ("notes", other("notes")),
+    ];
+    for (name, text) in texts {
+        if let Some(text) = text {
+            said.push_str(&format!("{name}\n{}", render::quoted(text)));
         }
     }
-    for key in ["agent_context", "handoff_instructions"] {
-        if task[key].is_object() {
-            said.push_str(&format!(
-                "{}\n{}",
-                key.replace('_', " "),
-                render::quoted(&format!("{:#}", task[key]))
-            ));
+    let contexts = [
+        ("agent context", task.agent_context.as_ref()),
+        ("handoff instructions", task.handoff_instructions.as_ref()),
+    ];
+    for (name, context) in contexts {
+        if let Some(context) = context {
+            said.push_str(&format!("{name}\n{}", quoted_json(context)));
         }
     }
-    said + &links(task)
+    said + &links(found)
 }
 
-fn links(task: &Value) -> String {
-    let linked = |other: &Value| {
-        let gone = if other["missing"] == true { "missing".to_owned() } else { text(other, "status") };
-        vec![text(other, "dependency_type"), text(other, "id"), gone, text(other, "title")]
+fn quoted_json(fields: &Map<String, Value>) -> String {
+    render::quoted(&format!("{:#}", Value::Object(fields.clone())))
+}
+
+fn facts(task: &View) -> Vec<Vec<String>> {
+    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let number = |number: Option<i64>| number.map(|number| number.to_string());
+    let facts = [
+        ("type", "issue_type", text(&task.issue_type)),
+        ("parent", "parent", task.parent.clone()),
+        ("by", "created_by", text(&task.created_by)),
+        ("minutes", "estimated_duration", number(task.estimated_duration)),
+        ("attempts", "attempts", number(task.attempts)),
+        ("previous agent", "previous_agent", task.previous_agent.clone()),
+        ("next message", "pending_message", task.pending_message.clone()),
+        ("result", "result", task.result.clone()),
+        ("closed", "close_reason", task.close_reason.clone()),
+        ("deferred to", "defer_until", task.defer_until.map(|at| rfc3339(at.0))),
+        ("due", "due_at", None),
+    ];
+    // What was imported may have a value of another type under the name.
+    let row = |(name, key, text): (&str, &str, Option<String>)| {
+        Some(vec![name.to_owned(), visible(&text.or_else(|| task.other_text(key))?)])
     };
+    let why = task.routing_text("why").map(|why| vec!["why".to_owned(), visible(&why)]);
+    facts.into_iter().filter_map(row).chain(why).collect()
+}
+
+fn linked(other: &LinkedTask) -> Vec<String> {
+    let (id, state, title) = match &other.task {
+        LinkTarget::Whole(task) => (&task.id, task.status.as_str(), task.title.as_str()),
+        LinkTarget::Head { id, status, title, .. } => (id, status.as_str(), title.as_str()),
+        LinkTarget::Missing { id, .. } => (id, "missing", ""),
+    };
+    vec![visible(&other.dependency_type), visible(id), visible(state), visible(title)]
+}
+
+fn links(found: &ops::ShowOutput) -> String {
     let mut said = String::new();
-    for (name, key) in [("depends on", "dependencies"), ("depended on by", "dependents")] {
-        said.push_str(&render::section(name, &items(task, key).iter().map(linked).collect::<Vec<_>>()));
+    for (name, others) in [("depends on", &found.dependencies), ("depended on by", &found.dependents)] {
+        said.push_str(&render::section(name, &others.iter().map(linked).collect::<Vec<_>>()));
     }
-    for comment in items(task, "comments") {
-        let head = format!("{} {}", text(comment, "author"), render::age(comment, "created_at"));
-        said.push_str(&format!(
-            "comment by {head}\n{}",
-            render::quoted(comment["text"].as_str().unwrap_or_default())
-        ));
+    for comment in &found.comments {
+        let at = parse_rfc3339(comment.created_at()).map(|at| render::since(Timestamp(at)));
+        let head = format!("{} {}", visible(comment.author()), at.unwrap_or_default());
+        said.push_str(&format!("comment by {head}\n{}", render::quoted(comment.text())));
     }
-    let left: Vec<&str> = items(task, "left_out").iter().filter_map(Value::as_str).collect();
-    if !left.is_empty() {
-        let left = baton_model::id::visible(&left.join(", "));
-        said.push_str(&format!("left out: {left}; --full shows everything\n"));
+    if !found.left_out.is_empty() {
+        said.push_str(&format!("left out: {}; --full shows everything\n", joined(&found.left_out, ", ")));
     }
     said
-}
-
-/// Tasks by role and state.
-pub fn board(answer: &Value) -> String {
-    let mut said = String::new();
-    for role in items(answer, "items") {
-        let name = text(role, "role");
-        let count = |key: &str| role["counts"][key].as_i64().unwrap_or(0);
-        let counts: Vec<String> = [
-            ("in_progress", "in progress"),
-            ("ready", "ready"),
-            ("blocked", "blocked"),
-            ("deferred", "deferred"),
-            ("other", "set aside"),
-            ("closed", "closed"),
-        ]
-        .iter()
-        .filter(|(key, _)| count(key) > 0)
-        .map(|(key, name)| format!("{} {name}", count(key)))
-        .collect();
-        let name = if name.is_empty() { "no role".to_owned() } else { name };
-        said.push_str(&format!("{name}: {}\n", counts.join(" · ")));
-        let mut rows = Vec::new();
-        for (key, mark) in [("in_progress", "●"), ("ready", "○"), ("blocked", "·")] {
-            rows.extend(items(role, key).iter().map(|task| cell(task, mark, key)));
-            let shown = i64::try_from(items(role, key).len()).unwrap_or(i64::MAX);
-            if count(key) > shown {
-                rows.push(vec![
-                    mark.to_owned(),
-                    format!("and {} more {}", count(key) - shown, key.replace('_', " ")),
-                ]);
-            }
-        }
-        said.extend(render::table(&rows).lines().map(|line| format!("  {line}\n")));
-    }
-    if said.is_empty() {
-        "no tasks yet: `baton task create TITLE` or `baton task increment TITLE`\n".into()
-    } else {
-        said
-    }
-}
-
-fn cell(task: &Value, mark: &str, state: &str) -> Vec<String> {
-    let attempts = task["attempts"].as_i64().unwrap_or(0);
-    let tried = if attempts > 0 { format!("tried {attempts}×") } else { String::new() };
-    let who = match (state, text(task, "assignee")) {
-        (_, name) if name.is_empty() => String::new(),
-        ("in_progress", name) => format!("with {name}"),
-        (_, name) => format!("for {name}"),
-    };
-    vec![
-        mark.to_owned(),
-        text(task, "id"),
-        format!("P{}", text(task, "priority")),
-        text(task, "title"),
-        [who, tried, text(task, "why")]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(", "),
-    ]
-}
-
-pub fn stats(answer: &Value) -> String {
-    let summary = &answer["summary"];
-    let rows: Vec<Vec<String>> = summary
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| vec![key.replace('_', " "), value.to_string()])
-        .collect();
-    render::table(&rows)
-}
-
-pub fn tree(answer: &Value) -> String {
-    let line = |row: &Value| {
-        let depth = usize::try_from(row["depth"].as_u64().unwrap_or(0)).unwrap_or(0);
-        let kind = match text(row, "dependency_type") {
-            kind if kind.is_empty() => kind,
-            kind => format!("{kind} "),
-        };
-        let state = if row["missing"] == true { "missing".to_owned() } else { text(row, "status") };
-        let seen = if row["seen"] == true { " (see above)" } else { "" };
-        format!("{}{kind}{} {state} {}{seen}\n", "  ".repeat(depth), text(row, "id"), text(row, "title"))
-    };
-    items(answer, "items").iter().map(line).collect()
-}
-
-pub fn cycles(answer: &Value) -> String {
-    let line = |cycle: &Value| {
-        let ids: Vec<&str> = cycle.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        format!("{}\n", baton_model::id::visible(&ids.join(" → ")))
-    };
-    match items(answer, "items") {
-        [] => "no circles\n".to_owned(),
-        found => found.iter().map(line).collect(),
-    }
 }

@@ -1,0 +1,78 @@
+//! How many issues there are.
+
+use std::collections::BTreeMap;
+
+use baton_model::id::visible;
+use baton_model::task::view::View;
+use baton_ops::task as tasks;
+use serde::Serialize;
+
+use super::Out;
+use super::shape::{Group, Groups};
+use crate::cli::task;
+use crate::error::CliError;
+
+/// By what issues are grouped.
+#[derive(Clone, Copy)]
+pub(super) enum Grouping {
+    Status,
+    Type,
+    Priority,
+    Assignee,
+    Label,
+}
+
+impl Grouping {
+    /// The groups that an issue is in.
+    fn groups(self, issue: &View) -> Vec<String> {
+        let groups = match self {
+            Self::Status => vec![issue.status.clone()],
+            Self::Type => vec![issue.issue_type.clone()],
+            Self::Priority => vec![issue.priority.to_string()],
+            Self::Assignee => issue.assignee.iter().cloned().collect(),
+            Self::Label => issue.labels.clone(),
+        };
+        if groups.is_empty() { vec!["(none)".to_owned()] } else { groups }
+    }
+}
+
+/// How many issues there are.
+#[derive(Serialize)]
+struct Total {
+    count: usize,
+}
+
+pub(super) fn count(status: Option<String>, by: Option<Grouping>, out: &mut Out<'_>) -> Result<(), CliError> {
+    let input = tasks::ListInput {
+        project: out.project(),
+        all: status.is_none(),
+        status,
+        limit: Some(0),
+        ..tasks::ListInput::default()
+    };
+    let found = out.app.run::<tasks::List>(&input)?.items;
+    let Some(by) = by else {
+        return out.print(&Total { count: found.len() }, |total| format!("{}\n", total.count));
+    };
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for group in found.iter().flat_map(|row| by.groups(&row.task)) {
+        *counts.entry(group).or_default() += 1;
+    }
+    out.print(&Groups::new(counts, found.len()), |counted| {
+        let line = |g: &Group| format!("{}: {}\n", visible(&g.group), g.count);
+        format!("total: {}\n", counted.total) + &counted.groups.iter().map(line).collect::<String>()
+    })
+}
+
+/// Figures under the name that Beads has for them.
+#[derive(Serialize)]
+struct Figures {
+    summary: tasks::TaskFigures,
+}
+
+pub(super) fn stats(out: &mut Out<'_>) -> Result<(), CliError> {
+    let stats = out.app.run::<tasks::Stats>(&tasks::StatsInput { project: out.project() })?;
+    out.print(&Figures { summary: stats.summary }, |stats| {
+        task::figures(&stats.summary).iter().map(|(name, figure)| format!("{name}: {figure}\n")).collect()
+    })
+}
