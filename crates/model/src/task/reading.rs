@@ -190,19 +190,6 @@ impl<'a> Version<'a> {
         })
     }
 
-    /// Whether it names an instant that a later version brought, and so was made from that one or after it.
-    fn has_instant_of(&self, later: &Self, earlier: &Self) -> bool {
-        let names = later
-            .entries
-            .keys()
-            .filter(|name| entry::is_comment(name) || matches!(name.as_str(), "started_at" | "closed_at"));
-        let value = |of: &Self, name: &String| of.entries.get(name).cloned();
-        names.into_iter().any(|name| {
-            let brought = value(later, name);
-            brought == value(self, name) && brought != value(earlier, name)
-        })
-    }
-
     /// The entries in which the line differs from a version that it may come from, as far as it speaks of them.
     fn differing<'b>(&'b self, base: &'b Self) -> impl Iterator<Item = &'b String> {
         let more = self.entries.keys().filter(|name| !base.entries.contains_key(*name));
@@ -225,9 +212,9 @@ impl<'a> Version<'a> {
 fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
     let alike = || known.iter().rev().filter(|version| version.has_clocks_of(line));
     if !line.record.coverage.has_own()
-        && let Some(nearest) = nearest(known, line)
+        && let Some(newest) = newest(known, line)
     {
-        return Some(nearest);
+        return Some(newest);
     }
     // The version that the clocks were written for is where the line began, whatever the other tool's clock says.
     let written = || alike().find(|version| version.record.stamp == Some(version.at()));
@@ -235,17 +222,11 @@ fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Vers
 }
 
 /// Where a line without our place in the metadata may have been made from a version with clocks, by a tool that dropped them: the
-/// version that it differs from in the least, the newest of several.
-fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
+/// newest version. A tool changes the file that is there, and what it takes back makes its line look like an older version.
+fn newest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
     // A line that is as old as its task was never changed, by whatever tool.
     let is_changed = line.at() != line.record.task.created_at;
-    let is_possible = |&(index, version): &(usize, &Version<'_>)| {
-        let later = &known[index + 1..];
-        // Between an earlier version and a later line that is the same as it, something was changed and changed back.
-        let is_back = || line.at() > version.until() && line.differing(version).next().is_none();
-        if !later.is_empty() && (is_back() || later.iter().any(|later| line.has_instant_of(later, version))) {
-            return false;
-        }
+    let is_possible = |version: &&Version<'_>| {
         let is_stripped = version.record.stamp.is_some() && is_changed;
         match version.has_clocks_of(line) {
             // Its time says nothing about which of them it was.
@@ -253,8 +234,7 @@ fn nearest<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b V
             is_alike => (is_stripped || is_alike) && line.may_come_from(version),
         }
     };
-    let possible = known.iter().enumerate().rev().filter(is_possible).map(|(_, version)| version);
-    possible.min_by_key(|version| line.differing(version).count())
+    known.iter().rev().find(is_possible)
 }
 
 /// What a line differs in from the version that it was made from was changed since.
@@ -340,8 +320,8 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
     for (name, value) in &line.entries {
         let is_old = known.iter().any(|version| version.entries.get(name) == Some(value));
         let (stamp, our) = (line.record.task.clocks.of(name), ours.clocks.of(name));
-        // A value that was there before is back where its clock says that it was set after ours.
-        let is_set_again = stamp.is_seen && stamp > our;
+        // A value that was there before is back where its clock says that it was set after ours, or names the change of ours.
+        let is_set_again = stamp.is_seen && stamp >= our;
         if ours.entries.get(name) != Some(value) && (!is_old || is_set_again) {
             // Another value under the time of ours was put there after it.
             let is_changed_there = stamp.is_seen && stamp != our;
@@ -350,7 +330,22 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
     }
     reading.say_closed_again();
     reading.say_gone(line);
+    for name in ours.entries.keys().filter(|name| !line.entries.contains_key(*name)) {
+        if line.record.coverage.includes(name) && had(line, ours, name) {
+            reading.insert(name, None, true, edited_at);
+        }
+    }
     reading
+}
+
+/// Whether the version that a line was made from had an entry as it is here: its clocks name the same change, or both have had it
+/// from the beginning. What such a line lacks was taken away by the tool that changed it.
+fn had(line: &Version<'_>, ours: &State, name: &str) -> bool {
+    let (their, our) = (line.record.task.clocks.entries.get(name), ours.clocks.of(name));
+    match their {
+        Some(at) => our.is_seen && our.at == *at,
+        None => !our.is_seen && clocks_of(line.record).floor >= ours.clocks.floor,
+    }
 }
 
 /// A line of which nothing is known but its own time. What it lacks, it may never have had. Nothing is older than the creation, so

@@ -144,3 +144,68 @@ fn a_state_that_came_back_is_taken_from_a_line_that_lost_its_clocks() {
         assert_eq!(after.task.extra["notes"], "n");
     }
 }
+
+#[test]
+fn what_a_tool_takes_back_is_taken_back_however_much_it_is() {
+    const FOURTH: &str = "2026-01-04T00:00:00Z";
+    // A tool that writes no clocks edits, closes, and opens again; another home only looks.
+    let edits = [json!({}), json!({ "title": "new" }), json!({ "priority": 0 }), json!({ "labels": ["x"] })];
+    for edit in edits {
+        let with = |mut more: Value| {
+            for (key, value) in edit.as_object().expect("fields") {
+                more[key] = value.clone();
+            }
+            record(more)
+        };
+        let closed =
+            json!({ "status": "closed", "closed_at": THIRD, "close_reason": "r", "updated_at": THIRD });
+        let known = [record(json!({})), with(json!({ "updated_at": SECOND })), with(closed)];
+        let opened = with(json!({ "updated_at": FOURTH }));
+        let mut ours = adopt(&known[0]);
+        for at in 1..known.len() {
+            ours = merge(&known[..at], &ours, &known[at]).0;
+        }
+        let after = merge(&known, &ours, &opened).0;
+        assert_eq!((after.task.status.as_str(), after.task.closed_at), ("open", None), "{edit}");
+    }
+    // A tool that drops the metadata takes back what Baton has changed one after the other.
+    let begun = record(json!({ "metadata": { "x": 1 } }));
+    let first = changed(&adopt(&begun), &record(json!({ "labels": ["a"], "updated_at": SECOND })));
+    let second = changed(&first, &record(json!({ "labels": ["a", "b"], "title": "u", "updated_at": THIRD })));
+    let known = [begun, published(&first), published(&second)];
+    let after = merge(&known, &second, &record(json!({ "updated_at": FOURTH }))).0;
+    assert_eq!((after.task.labels.len(), after.task.title.as_str()), (0, "t"));
+}
+
+#[test]
+fn what_a_tool_takes_away_from_a_version_that_was_never_here_is_gone() {
+    const FOURTH: &str = "2026-01-04T00:00:00Z";
+    let all = json!({ "labels": ["a"], "design": "d", "status": "closed", "closed_at": SECOND, "close_reason": "r" });
+    let at = |fields: &Value, title: &str, at: &str| {
+        let mut fields = fields.clone();
+        fields["title"] = json!(title);
+        fields["updated_at"] = json!(at);
+        record(fields)
+    };
+    // The entries are there from the beginning, or both know their change.
+    let begun = at(&all, "t", SECOND);
+    let bare = record(json!({}));
+    let set = changed(&adopt(&bare), &at(&all, "t", SECOND));
+    for (known, here) in [(vec![begun.clone()], adopt(&begun)), (vec![bare, published(&set)], set.clone())] {
+        let elsewhere = changed(&here, &at(&all, "retitled", THIRD));
+        let mut line = published(&elsewhere);
+        line.task.labels.clear();
+        line.task.extra.shift_remove("design");
+        line.task.set_status("open", 0);
+        line.task.updated_at = record(json!({ "updated_at": FOURTH })).task.updated_at;
+        let after = canonical(&merge(&known, &here, &line).0);
+        assert_eq!(
+            (after.get("labels"), after.get("design"), &after["status"], &after["title"]),
+            (None, None, &json!("open"), &json!("retitled"))
+        );
+        // What the other side never had stays.
+        let more = changed(&here, &at(&json!({ "labels": ["a", "b"], "notes": "n" }), "t", THIRD));
+        let after = canonical(&merge(&known, &more, &line).0);
+        assert_eq!((&after["labels"], &after["notes"]), (&json!(["b"]), &json!("n")));
+    }
+}
