@@ -11,14 +11,16 @@ use baton_model::route::{Policy, ROUTER};
 use baton_ops::all;
 use baton_ops::op::{Caller, Cx, Env, Operation};
 use baton_ops::project::{List, ListInput};
-use baton_ops::task::Route;
+use baton_ops::task::{BeadsExport, BeadsExportInput, Route};
 use baton_store::{Failure, Store};
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 use crate::config::Config;
 use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
+use crate::mirror::Mirror;
 
 /// Pause between two passes.
 const EVERY: Duration = Duration::from_secs(1);
@@ -44,17 +46,32 @@ struct RoutingPass {
     duties: Arc<Duties>,
     config: Config,
     caller: Caller,
+    mirror: Option<RouterMirror>,
+}
+
+/// The Beads file of a server: other ledgers may give its tasks out, too, so that a pass holds the turn at it.
+struct RouterMirror {
+    file: Arc<Mirror>,
+    /// Who the server is for its own project.
+    owner: Caller,
+    runtime: Handle,
 }
 
 impl Router {
-    /// Starts it.
-    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, CliError> {
+    /// Starts it. A mirrored file comes with the runtime on which its turn is waited for.
+    pub fn start(
+        config: &Config,
+        machine: &Arc<Machine>,
+        duties: &Arc<Duties>,
+        (mirror, runtime): (Option<Arc<Mirror>>, Handle),
+    ) -> Result<Self, CliError> {
         let mut store = Store::open(&config.store, host::now())?;
         machine.observe(&mut store);
         let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
         let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
         caller.place.machine.clone_from(&machine.id);
-        let mut stand = RoutingPass { store, machine, duties, config: config.clone(), caller };
+        let mirror = mirror.map(|file| RouterMirror { file, owner: machine.caller(config), runtime });
+        let mut stand = RoutingPass { store, machine, duties, config: config.clone(), caller, mirror };
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -78,14 +95,22 @@ impl RoutingPass {
         if self.duties.fence(duty::ROUTE).is_none() {
             return Ok(());
         }
-        let projects = self.with(|cx| all::run_typed::<List>(&ListInput::default(), cx))?;
+        let caller = self.caller.clone();
+        let projects = self.with(&caller, |cx| all::run_typed::<List>(&ListInput::default(), cx))?;
+        let mirrored = self.mirrored_project();
         for id in projects.items.iter().map(|row| &row.project.project_id) {
             if self.duties.fence(duty::ROUTE).is_none() {
                 break;
             }
             let mut input = settings(&self.config.route);
             input["project"] = json!(id);
-            match self.with(|cx| all::run(Route::NAME, input, cx)) {
+            let mirror = self.mirror.as_ref().filter(|_| mirrored.as_ref() == Some(id));
+            let turn = mirror.and_then(|own| own.runtime.block_on(own.file.prepare(Route::NAME)));
+            let routed = self.with(&caller, |cx| all::run(Route::NAME, input, cx));
+            if let (Some(turn), Some(own)) = (turn, &self.mirror) {
+                own.runtime.block_on(turn.settle());
+            }
+            match routed {
                 Ok(answer) => log(id, &answer),
                 // A roles file with a fault holds up its own project, and no other.
                 Err(Failure::Refused(no)) => tracing::warn!(project = %id, "{}", no.message),
@@ -95,11 +120,23 @@ impl RoutingPass {
         Ok(())
     }
 
-    fn with<T>(&mut self, f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    /// The project whose tasks the mirrored file holds.
+    fn mirrored_project(&mut self) -> Option<String> {
+        let owner = self.mirror.as_ref()?.owner.clone();
+        let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
+        // A folder that is not registered, or not any more, has no project.
+        Some(self.with(&owner, |cx| all::run_typed::<BeadsExport>(&input, cx)).ok()?.project_id)
+    }
+
+    fn with<T>(
+        &mut self,
+        caller: &Caller,
+        f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let env = Env {
             now: self.machine.now(),
             random: &mut host::random,
-            caller: &self.caller,
+            caller,
             limits: self.config.limits,
             host: self.machine.as_ref(),
         };
