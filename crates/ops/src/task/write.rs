@@ -9,6 +9,7 @@ use baton_model::task::merge;
 use baton_store::{Failure, Tx, task};
 use serde_json::{Value, json};
 
+use super::claim_elsewhere::refuse_previous;
 use super::lease::liveness;
 use super::readiness;
 use crate::handoff::edit::task_changed;
@@ -70,7 +71,9 @@ pub(super) fn hold(
     };
     let pulse = liveness(tx, env, known)?;
     check_lease(known, &asker, pulse, env.now)?;
-    let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now) else { return Ok(()) };
+    let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now) else {
+        return Ok(refuse_previous(known, author.identity)?);
+    };
     if token.is_none() {
         refuse_elsewhere(env, author, known, live)?;
     }
