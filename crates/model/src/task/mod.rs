@@ -246,7 +246,7 @@ impl Task {
         put("closed_at", json!(self.closed_at.map(rfc3339)));
         put("close_reason", json!(self.close_reason));
         put("result", json!(self.result));
-        put("claim", self.claim.as_ref().map_or(Value::Null, Claim::to_json));
+        put("claim", self.claim.as_ref().map_or(Value::Null, |claim| claim.to_json(false)));
         row
     }
 }

@@ -14,6 +14,7 @@ use super::write::{change, change_quietly};
 use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
 use crate::op::Env;
+use crate::resolve;
 
 /// The current row of the task, if it can still be assigned as planned.
 fn still(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>, Failure> {
@@ -47,7 +48,12 @@ pub(super) fn give(
     }
     let given = assign(tx, env, author, &found, to)?;
     let (_, message_id) = route::last_sent(&given).unwrap_or_default();
-    Ok(Some(json!({ "message_id": message_id, "token": given.claim_token })))
+    let mut done = json!({ "message_id": message_id });
+    // The token is the agent's, and no other caller's.
+    if resolve::identity(env.caller, None).is_ok_and(|name| identity_key(&name) == identity_key(to)) {
+        done["token"] = json!(given.claim_token);
+    }
+    Ok(Some(done))
 }
 
 /// Records that it waits and why, and notifies a human if the policy is given.

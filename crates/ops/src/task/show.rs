@@ -1,5 +1,6 @@
 //! `task_show`: one task; within the budget of its role, or in full.
 
+use baton_model::task::claim::Claimant;
 use baton_model::task::{Task, bounded, sealed};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
@@ -7,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use task::{comment, dependency};
 
+use super::write::row;
 use super::{by_id, secret};
 use crate::bearer;
-use crate::op::{Cx, Meta, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Shows a task.
@@ -66,7 +68,7 @@ impl Operation for Show {
                     found = plain;
                 }
             }
-            let mut row = found.to_json();
+            let mut row = row_for(env, &found);
             if sensitive {
                 row["sensitive"] = json!(true);
             }
@@ -79,6 +81,26 @@ impl Operation for Show {
         })?;
         Ok(ShowOutput { task })
     }
+}
+
+/// The task as the caller sees it. The token of a claim is shown in the claim's own name; a name that an access token is not bound
+/// to is not that of its client.
+fn row_for(env: &Env<'_>, found: &Task) -> Value {
+    let caller = env.caller;
+    let Ok(identity) = resolve::identity(caller, None) else { return found.to_json() };
+    let bearer = caller.grant.bearer.as_ref();
+    if bearer.is_some_and(|bearer| bearer.identities.is_none() && identity != bearer.actor()) {
+        return found.to_json();
+    }
+    let asker = Claimant {
+        identity: &identity,
+        session_id: caller.session.as_deref(),
+        place: Some(&caller.place),
+        token: None,
+        is_local: bearer.is_none(),
+        holder_ended: false,
+    };
+    row(found, &asker)
 }
 
 /// Replaces the texts and contexts by what the budget leaves of them; what is left out is named.

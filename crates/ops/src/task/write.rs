@@ -63,12 +63,9 @@ pub(super) fn hold(
     known: &mut Task,
     token: Option<i64>,
 ) -> Result<(), Failure> {
-    let asker = Claimant {
-        identity: author.identity,
-        session_id: author.session.map(|session| session.session_id.as_str()),
-        place: Some(&env.caller.place),
-        token,
-    };
+    let asker = Claimant { token, ..claimant(env, author) };
+    let holder_ended = token.is_some() && has_holder_ended(env, known, &asker);
+    let asker = Claimant { holder_ended, ..asker };
     let pulse = liveness(tx, env, known)?;
     check_lease(known, &asker, pulse, env.now)?;
     let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now) else {
@@ -81,6 +78,27 @@ pub(super) fn hold(
         claim.until = claim.until.max(env.now.saturating_add(claim.lease));
     }
     Ok(())
+}
+
+/// Who asks for a claim, without a token.
+pub(super) fn claimant<'a>(env: &'a Env<'_>, author: &'a Author<'_>) -> Claimant<'a> {
+    Claimant {
+        identity: author.identity,
+        session_id: author.session.map(|session| session.session_id.as_str()),
+        place: Some(&env.caller.place),
+        token: None,
+        is_local: env.caller.grant.bearer.is_none(),
+        holder_ended: false,
+    }
+}
+
+/// Whether the process that claimed the task is known to have ended. What the client of an access token says of the processes of
+/// others counts for nothing.
+fn has_holder_ended(env: &Env<'_>, known: &Task, asker: &Claimant<'_>) -> bool {
+    known.claim.as_ref().is_some_and(|claim| {
+        let is_own = asker.is_local || claim.by == asker.identity;
+        is_own && claim.place.as_ref().is_some_and(|place| env.host.process_gone(place))
+    })
 }
 
 /// Refuses what another process of the caller's name has claimed in its session and is known to be at work on.
@@ -119,9 +137,18 @@ pub(super) fn write<T>(
     })
 }
 
-/// A task as the answer of a verb: with who did it, and in which session.
-pub(super) fn answer(task: &Task, author: &Author<'_>) -> Value {
+/// A task as this caller sees it: the token of its claim is shown to the holder of the claim only.
+pub(super) fn row(task: &Task, asker: &Claimant<'_>) -> Value {
     let mut row = task.to_json();
+    if let Some(claim) = task.claim.as_ref().filter(|claim| claim.is_proven_of(asker)) {
+        row["claim"] = claim.to_json(true);
+    }
+    row
+}
+
+/// A task as the answer of a verb: with who did it, and in which session.
+pub(super) fn answer(task: &Task, env: &Env<'_>, author: &Author<'_>) -> Value {
+    let mut row = row(task, &claimant(env, author));
     row["identity"] = json!(author.identity);
     if let Some(session) = author.session {
         row["session_id"] = json!(session.session_id);
