@@ -9,15 +9,17 @@ use std::time::Duration;
 use baton_model::duty;
 use baton_model::route::{Policy, ROUTER};
 use baton_ops::all;
-use baton_ops::op::{Caller, Cx, Env};
+use baton_ops::op::{Caller, Cx, Env, Operation};
 use baton_ops::project::{List, ListInput};
-use baton_ops::task::{Route, RouteInput, RouteOutput};
+use baton_ops::task::{BeadsExport, BeadsExportInput, Route, RouteInput, RouteOutput};
 use baton_store::{Failure, Store};
+use tokio::runtime::Handle;
 
 use crate::config::Config;
 use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
+use crate::mirror::Mirror;
 
 /// Pause between two passes.
 const EVERY: Duration = Duration::from_secs(1);
@@ -46,17 +48,32 @@ struct RoutingPass {
     duties: Arc<Duties>,
     config: Config,
     caller: Caller,
+    mirror: Option<RouterMirror>,
+}
+
+/// The Beads file of a server: other ledgers may give its tasks out, too, so that a pass holds the turn at it.
+struct RouterMirror {
+    file: Arc<Mirror>,
+    /// Who the server is for its own project.
+    owner: Caller,
+    runtime: Handle,
 }
 
 impl Router {
-    /// Starts it.
-    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, CliError> {
+    /// Starts it. A mirrored file comes with the runtime on which its turn is waited for.
+    pub fn start(
+        config: &Config,
+        machine: &Arc<Machine>,
+        duties: &Arc<Duties>,
+        (mirror, runtime): (Option<Arc<Mirror>>, Handle),
+    ) -> Result<Self, CliError> {
         let mut store = Store::open(&config.store, host::now())?;
         machine.observe(&mut store);
         let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
         let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
         caller.place.machine.clone_from(&machine.id);
-        let mut stand = RoutingPass { store, machine, duties, config: config.clone(), caller };
+        let mirror = mirror.map(|file| RouterMirror { file, owner: machine.caller(config), runtime });
+        let mut stand = RoutingPass { store, machine, duties, config: config.clone(), caller, mirror };
         let (stop, stopped) = channel::<()>();
         let thread = std::thread::spawn(move || {
             while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -80,13 +97,21 @@ impl RoutingPass {
         if self.duties.fence(duty::ROUTE).is_none() {
             return Ok(());
         }
-        let projects = self.with(|cx| all::run_typed::<List>(&ListInput::default(), cx))?;
+        let caller = self.caller.clone();
+        let projects = self.with(&caller, |cx| all::run_typed::<List>(&ListInput::default(), cx))?;
+        let mirrored = self.mirrored_project();
         for id in projects.items.iter().map(|row| &row.project.project_id) {
             if self.duties.fence(duty::ROUTE).is_none() {
                 break;
             }
             let input = RouteInput { project: Some(id.clone()), ..settings(&self.config.route) };
-            match self.with(|cx| all::run_typed::<Route>(&input, cx)) {
+            let mirror = self.mirror.as_ref().filter(|_| mirrored.as_ref() == Some(id));
+            let turn = mirror.and_then(|own| own.runtime.block_on(own.file.prepare(Route::NAME)));
+            let routed = self.with(&caller, |cx| all::run_typed::<Route>(&input, cx));
+            if let (Some(turn), Some(own)) = (turn, &self.mirror) {
+                own.runtime.block_on(turn.settle());
+            }
+            match routed {
                 Ok(pass) => log(id, &pass),
                 // A roles file with a fault holds up its own project, and no other.
                 Err(Failure::Refused(no)) => tracing::warn!(project = %id, "{}", no.message),
@@ -96,11 +121,23 @@ impl RoutingPass {
         Ok(())
     }
 
-    fn with<T>(&mut self, f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    /// The project whose tasks the mirrored file holds.
+    fn mirrored_project(&mut self) -> Option<String> {
+        let owner = self.mirror.as_ref()?.owner.clone();
+        let input = BeadsExportInput { only_seq: true, ..BeadsExportInput::default() };
+        // A folder that is not registered, or not any more, has no project.
+        Some(self.with(&owner, |cx| all::run_typed::<BeadsExport>(&input, cx)).ok()?.project_id)
+    }
+
+    fn with<T>(
+        &mut self,
+        caller: &Caller,
+        f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let env = Env {
             now: self.machine.now(),
             random: &mut host::random,
-            caller: &self.caller,
+            caller,
             limits: self.config.limits,
             host: self.machine.as_ref(),
         };

@@ -81,7 +81,8 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), CliError> {
     let pool = Arc::new(pool.with_mirror(mirror.clone()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (keeper, duties) = Leader::start(&app.config, &machine)?;
-    let task_router = TaskRouter::start(&app.config, &machine, &duties)?;
+    let at_file = (mirror.clone(), runtime.handle().clone());
+    let task_router = TaskRouter::start(&app.config, &machine, &duties, at_file)?;
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
     let lanes = Lanes::start(&app.config, &driver, &duties, runtime.handle())?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));

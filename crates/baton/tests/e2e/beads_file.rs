@@ -112,6 +112,48 @@ fn two_homes_on_one_working_copy_never_claim_the_same_task() {
     }
 }
 
+/// A worker gets its task from the route operation, which gives it out under the turn at the file as a claim does.
+#[cfg(unix)]
+#[test]
+fn workers_of_two_homes_on_one_working_copy_never_run_the_same_task() {
+    let stage = Stage::ready();
+    stage.file("shop/.baton.toml", MIRROR);
+    let home = |number: usize, name: &str| -> Terminal<'_> {
+        let home = stage.root().join(format!("home-{number}"));
+        fs::create_dir_all(&home).expect("a home");
+        stage.terminal(name).with("HOME", &home).with("XDG_DATA_HOME", home.join("data"))
+    };
+    (0..2).for_each(|number| _ = home(number, "Setup").json(&["init"]));
+    for n in 0..6 {
+        home(0, "Setup").run(&["bd", "create", &format!("t{n}"), "--agent-role", "implementation"]).done();
+    }
+    home(1, "Setup").json(&["task", "list"]);
+    let log = stage.root().join("log");
+    let script = format!("echo $BATON_TASK >> '{}'; sleep 0.5", log.display());
+    let worker = |number: usize| {
+        let name = format!("Worker{number}");
+        let args =
+            ["work", "--role", "implementation", "--as", &name, "--poll", "300ms", "--", "sh", "-c", &script];
+        let mut command = home(number, &name).command(&args);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        command.spawn().expect("a worker")
+    };
+    let _crew = crate::work::Crew(vec![worker(0), worker(1)]);
+    let (began, limit) = (std::time::Instant::now(), std::time::Duration::from_secs(90));
+    let is_closed = |task: &Value| task["status"] == "closed";
+    loop {
+        let tasks = home(0, "Setup").json(&["task", "list", "--all"]);
+        if tasks["items"].as_array().is_some_and(|all| all.len() == 6 && all.iter().all(is_closed)) {
+            break;
+        }
+        assert!(began.elapsed() < limit, "{tasks:#}");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    let log = fs::read_to_string(log).expect("what ran");
+    let (ran, different) = (log.lines().count(), log.lines().collect::<BTreeSet<_>>().len());
+    assert_eq!((ran, different), (6, 6), "{log}");
+}
+
 #[test]
 fn what_two_homes_add_to_the_notes_at_once_is_all_there() {
     let stage = Stage::ready();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Task;
 use crate::holder::Holder;
-use crate::id::is_bot;
+use crate::id::{identity_key, is_bot};
 use crate::refusal::{Kind, Refusal};
 use crate::session::Place;
 use crate::time::{Millis, Timestamp, rfc3339};
@@ -53,6 +53,10 @@ pub struct Claimant<'a> {
     pub place: Option<&'a Place>,
     /// The token that came with its claim, if it says one.
     pub token: Option<i64>,
+    /// It is a caller of this machine, and not the bearer of an access token.
+    pub is_local: bool,
+    /// The process that claimed the task is known to have ended.
+    pub holder_ended: bool,
 }
 
 impl Claim {
@@ -84,6 +88,26 @@ impl Claim {
     pub fn is_proven_of(&self, asker: &Claimant<'_>) -> bool {
         self.is_of(asker) && self.holder().is_proven(&asker.holder())
     }
+
+    /// Whether its token proves in this caller's hand that the claim is the caller's: a token is a small number, which says
+    /// nothing without the claim's identity. A local caller without a name may act for a name by the token. What a process
+    /// without a name holds is no other live process's.
+    pub fn takes_token_of(&self, asker: &Claimant<'_>) -> bool {
+        let is_its_name = identity_key(&self.by) == identity_key(asker.identity);
+        let is_its_identity = is_its_name || (asker.is_local && is_bot(asker.identity));
+        let process = |place: Option<&Place>| place.is_some_and(|place| !place.process.is_empty());
+        let is_other_process = process(self.place.as_ref())
+            && process(asker.place)
+            && self.place.as_ref() != asker.place
+            && !self.is_of(asker)
+            && !asker.holder_ended;
+        is_its_identity && !(is_bot(&self.by) && is_other_process)
+    }
+
+    /// As answers show it to its holder.
+    pub fn view_with_token(&self) -> View {
+        View { token: Some(self.token), ..View::from(self) }
+    }
 }
 
 /// A claim as answers show it.
@@ -93,8 +117,9 @@ pub struct View {
     pub by: String,
     /// Its session, if it has one.
     pub session_id: Option<String>,
-    /// The fencing token.
-    pub token: i64,
+    /// The fencing token, where the holder asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<i64>,
     /// Until when it lasts without another sign of life.
     pub expires_at: Timestamp,
     /// Of a caller without a name: the process that has it.
@@ -111,7 +136,7 @@ impl From<&Claim> for View {
         Self {
             by: claim.by.clone(),
             session_id: claim.session_id.clone(),
-            token: claim.token,
+            token: None,
             expires_at: Timestamp(claim.until),
             process: place.map(|place| place.process.clone()),
             machine: place.map(|place| place.machine.clone()),
@@ -134,10 +159,10 @@ pub fn check_lease(
 ) -> Result<(), Refusal> {
     let live = task.claim.as_ref().filter(|claim| claim.ends(pulse) > now);
     if let Some(token) = asker.token {
-        return if live.is_some_and(|claim| claim.token == token) {
-            Ok(())
-        } else {
-            Err(lost(task, token, live))
+        return match live {
+            Some(claim) if claim.token == token && claim.takes_token_of(asker) => Ok(()),
+            Some(claim) if claim.token == token => Err(claimed_refusal(task, claim)),
+            _ => Err(lost(task, (token, asker), live)),
         };
     }
     match live {
@@ -147,12 +172,12 @@ pub fn check_lease(
     }
 }
 
-fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
+fn lost(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&Claim>) -> Refusal {
     let now_with = live.map_or_else(
         || "nobody holds it now".to_owned(),
         |claim| format!("{} holds it now", claim.holder().sighting()),
     );
-    Refusal::new(
+    let refusal = Refusal::new(
         Kind::Conflict,
         "lease_lost",
         format!(
@@ -162,8 +187,11 @@ fn lost(task: &Task, token: i64, live: Option<&Claim>) -> Refusal {
         format!("nothing was written; claim it again with `baton task claim {}`", task.task_id),
     )
     .with("task_id", task.task_id.clone())
-    .with("token", token)
-    .with("current_token", task.claim_token)
+    .with("token", token);
+    match live.filter(|claim| claim.is_proven_of(asker)) {
+        Some(claim) => refusal.with("current_token", claim.token),
+        None => refusal,
+    }
 }
 
 /// The refusal for a task that another session holds.
@@ -171,7 +199,7 @@ pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
     let own = match is_bot(&claim.by) {
         false => "",
         true => {
-            "; if the claim is yours, go on with its `token`, and work under a name (--as NAME) by which you are known again"
+            "; if the claim is yours, go on with its `token` from its process, and claim under a name (--as NAME) by which you are known again"
         }
     };
     let refusal = refusal(task, claim, &format!("is claimed by {}", claim.holder().sighting()), own);
@@ -236,7 +264,14 @@ mod tests {
         pulse: ClaimLiveness,
         now: i64,
     ) -> Option<&'static str> {
-        let asker = Claimant { identity: "Ann", session_id: session, token, place: None };
+        let asker = Claimant {
+            identity: "Ann",
+            session_id: session,
+            token,
+            place: None,
+            is_local: true,
+            holder_ended: false,
+        };
         check_lease(&task(), &asker, Some(pulse), now).err().map(|refusal| refusal.code)
     }
 

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use baton_model::delta::Kind;
-use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
 use baton_model::task::conflict::{Conflict, Side};
@@ -19,8 +18,10 @@ use serde_json::json;
 use task::{comment, dependency, line};
 
 use super::beads_export::{full_record, keep_line};
+use super::claim_elsewhere::{ClaimChange, stays};
 use super::create::raise_counter;
 use super::issues_file::{Complaint, IssuesFile, Version};
+use super::older_lines::OlderLines;
 use super::readiness::refresh;
 use super::write::write;
 use crate::ledger::{Author, append_json};
@@ -164,7 +165,9 @@ pub fn import_lines(
             dry_run: wish.dry_run,
             ..BeadsImportOutput::default()
         };
-        let file = take_all(tx, (author.project_id, env.now), (wish, &mut *lines), &mut output)?;
+        let mut ended = Vec::new();
+        let into = (&mut output, &mut ended);
+        let file = take_all(tx, (author.project_id, env.now), (wish, &mut *lines), into)?;
         if !wish.partial {
             line::put_others(tx, author.project_id, &file.others)?;
         }
@@ -175,6 +178,9 @@ pub fn import_lines(
         if wish.dry_run {
             counted = Some(output);
             return Err(Refusal::new(refusal::Kind::Refused, "dry_run", "nothing was written", "").into());
+        }
+        for change in &ended {
+            change.announce(tx, env, author)?;
         }
         for conflict in wish.settled.iter().chain(&output.conflicts) {
             note(tx, env, author, conflict)?;
@@ -192,47 +198,12 @@ pub fn import_lines(
     }
 }
 
-/// Lines that are older than what the ledger has, and say what it never had.
-#[derive(Default)]
-struct Older {
-    first: usize,
-    count: usize,
-    /// Of the first few: the task and what was not taken.
-    names: Vec<String>,
-}
-
-impl Older {
-    fn add(&mut self, line: usize, id: &str, passed: &[String]) {
-        if passed.is_empty() {
-            return;
-        }
-        if self.count == 0 {
-            self.first = line;
-        }
-        self.count += 1;
-        if self.names.len() < 5 {
-            self.names.push(visible(&format!("{id} ({})", passed.join(", "))));
-        }
-    }
-
-    fn complaint(self) -> Option<Complaint> {
-        let more = if self.count > self.names.len() { ", …" } else { "" };
-        let text = format!(
-            "{} lines are older than what the ledger has, and what they say otherwise was not taken: {}{more}",
-            self.count,
-            self.names.join("; ")
-        );
-        let complaint = Complaint { line: self.first, path: String::new(), text, unreadable: false };
-        (self.count > 0).then_some(complaint)
-    }
-}
-
 fn take_in(
     tx: &mut Tx<'_>,
     (project, now): (&str, Millis),
     version: &Version,
     is_first: bool,
-    (output, older): (&mut BeadsImportOutput, &mut Older),
+    (output, ended, older): (&mut BeadsImportOutput, &mut Vec<ClaimChange>, &mut OlderLines),
 ) -> Result<(), Failure> {
     let Version { text, record, .. } = version;
     let theirs = &received(record.clone(), now);
@@ -260,7 +231,9 @@ fn take_in(
         passed.retain(|name| conflicts.iter().all(|conflict| conflict.field != *name));
         older.add(version.number, id, &passed);
         output.conflicts.extend(conflicts);
-        update(tx, &task, &ours, merged)?
+        let after = update(tx, &task, &ours, merged)?;
+        ended.extend(after.as_ref().and_then(|after| ClaimChange::of(&task, after)));
+        after.is_some()
     };
     keep_line(tx, project, id, text)?;
     if changed {
@@ -277,11 +250,11 @@ fn take_all(
     tx: &mut Tx<'_>,
     project_now: (&str, Millis),
     (wish, lines): (&ImportRequest<'_>, &mut dyn Lines),
-    output: &mut BeadsImportOutput,
+    (output, ended): (&mut BeadsImportOutput, &mut Vec<ClaimChange>),
 ) -> Result<IssuesFile, Failure> {
     lines.rewind()?;
     let mut file = IssuesFile::new(wish.lenient);
-    let (mut met, mut older) = (HashSet::new(), Older::default());
+    let (mut met, mut older) = (HashSet::new(), OlderLines::default());
     loop {
         let text = match lines.next() {
             Ok(Some(text)) => text,
@@ -293,7 +266,7 @@ fn take_all(
         };
         for version in file.read(&text)? {
             let is_first = met.insert(version.record.task.task_id.clone());
-            take_in(tx, project_now, &version, is_first, (&mut *output, &mut older))?;
+            take_in(tx, project_now, &version, is_first, (&mut *output, &mut *ended, &mut older))?;
         }
     }
     file.end()?;
@@ -343,11 +316,11 @@ fn hang(tx: &mut Tx<'_>, task: &Task, record: &Record) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes what came of a merge; says whether anything did.
-fn update(tx: &mut Tx<'_>, known: &Task, ours: &Record, merged: Record) -> Result<bool, Failure> {
+/// Writes what came of a merge; returns the task if anything did.
+fn update(tx: &mut Tx<'_>, known: &Task, ours: &Record, merged: Record) -> Result<Option<Task>, Failure> {
     let task = Task {
         project_id: known.project_id.clone(),
-        claim: known.claim.clone().filter(|_| merged.task.is_open()),
+        claim: known.claim.clone().filter(|claim| stays(claim, known, &merged.task)),
         claim_token: known.claim_token,
         standing: known.standing,
         ..merged.task.clone()
@@ -358,7 +331,7 @@ fn update(tx: &mut Tx<'_>, known: &Task, ours: &Record, merged: Record) -> Resul
             let (clocks, updated_at) = (task.clocks, task.updated_at);
             task::put(tx, &Task { clocks, updated_at, ..known.clone() })?;
         }
-        return Ok(false);
+        return Ok(None);
     }
     task::put(tx, &task)?;
     if merged.dependencies != ours.dependencies {
@@ -373,7 +346,7 @@ fn update(tx: &mut Tx<'_>, known: &Task, ours: &Record, merged: Record) -> Resul
             comment::insert(tx, &task, place, body)?;
         }
     }
-    Ok(true)
+    Ok(Some(task))
 }
 
 /// Works out anew what was taken in, and everything that it may hold back.

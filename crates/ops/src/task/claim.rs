@@ -4,7 +4,7 @@ use baton_model::id::{check_label, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route::{self, Candidate};
 use baton_model::suggest;
-use baton_model::task::claim::{Claim, Claimant, LONGEST, WITHOUT_SESSION, claimed_refusal};
+use baton_model::task::claim::{Claim, LONGEST, WITHOUT_SESSION, claimed_refusal};
 use baton_model::task::filter::Filter;
 use baton_model::task::{Task, bounded, sealed, word};
 use baton_model::time::{Timestamp, seconds_within, within};
@@ -17,7 +17,7 @@ use task::TaskList;
 use super::answer::ClaimedTask;
 use super::claim_right::{Force, oust, refuse_unready};
 use super::lease::{give_back, liveness};
-use super::write::{answer, change, is_elsewhere, refuse_elsewhere, write};
+use super::write::{answer, change, claimant, is_elsewhere, refuse_elsewhere, write};
 use super::{by_id_to_change, collect, secret};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
@@ -193,7 +193,7 @@ impl Operation for ClaimTask {
                 expires_at: claim.map(|claim| Timestamp(claim.until)),
                 sensitive: task.as_ref().is_some_and(sealed::is_sensitive),
                 packet: readable.as_ref().map(|task| bounded::packet(task, budget(task))),
-                task: task.map(|task| ClaimedTask::Open(Box::new(answer(&task, author)))),
+                task: task.map(|task| ClaimedTask::Open(Box::new(answer(&task, env, author)))),
                 replay: Replay::default(),
             })
         })
@@ -232,12 +232,7 @@ fn first(
     // What the router gave it comes first. What a caller without a session has taken up already it does not ask for again;
     // a session takes that over, too.
     let given = task::given_to(tx, author.project_id, author.identity)?;
-    let asker = Claimant {
-        identity: author.identity,
-        session_id: author.session.map(|session| session.session_id.as_str()),
-        place: Some(&env.caller.place),
-        token: None,
-    };
+    let asker = claimant(env, author);
     let is_elsewhere = |claim: &Claim| author.session.is_some_and(|own| is_elsewhere(env, own, claim));
     let is_own = |task: &Task| {
         task.claim.as_ref().is_none_or(|claim| claim.is_proven_of(&asker) && !is_elsewhere(claim))
@@ -333,12 +328,7 @@ fn take(
     force: Force<'_>,
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
-    let asker = Claimant {
-        identity: author.identity,
-        session_id: session_id.as_deref(),
-        place: Some(&env.caller.place),
-        token: None,
-    };
+    let asker = claimant(env, author);
     let pulse = liveness(tx, env, found)?;
     let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
     let refused = live.and_then(|claim| match claim.is_proven_of(&asker) {
@@ -373,6 +363,6 @@ fn take(
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(author.identity.to_owned());
-    let what = format!("is claimed by {} (token {})", author.identity, wanted.claim_token);
+    let what = format!("is claimed by {}", author.identity);
     change(tx, env, author, found, wanted, &what)
 }

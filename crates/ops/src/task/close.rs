@@ -167,7 +167,7 @@ fn attempt(
     wanted.set_status("closed", env.now);
     wanted.close_reason.clone_from(&input.reason);
     let (task, off) = close(tx, env, author, &known, wanted, said)?;
-    let task = answer(&task, author);
+    let task = answer(&task, env, author);
     Ok(CloseOutput { task, unblocked: off.unblocked, set_off: off.steps, kept_comment_id: None })
 }
 
@@ -185,7 +185,7 @@ fn closed_before(
             Some(words) => Some(comment::late_comment(tx, env, author, known, &words)?),
             None => None,
         };
-        let task = answer(&again(tx, known.clone())?, author);
+        let task = answer(&again(tx, known.clone())?, env, author);
         return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: kept });
     }
     let was = known.result.as_deref().unwrap_or("pass");

@@ -186,7 +186,7 @@ impl Operation for Create {
                     link(tx, env, author, &made, wish)?;
                 }
             }
-            Ok(answer(&again(tx, made)?, author))
+            Ok(answer(&again(tx, made)?, env, author))
         })?;
         Ok(CreateOutput { task })
     }

@@ -91,5 +91,5 @@ fn attempt(
         "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
     });
     append_json(tx, env, author, Kind::Other, &body)?;
-    Ok(ReleaseOutput { task: answer(&again(tx, after)?, author) })
+    Ok(ReleaseOutput { task: answer(&again(tx, after)?, env, author) })
 }

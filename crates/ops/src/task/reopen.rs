@@ -59,7 +59,7 @@ impl Operation for Reopen {
                     wanted.extra.insert("notes".into(), json!(joined));
                 }
             }
-            Ok(answer(&change(tx, env, author, &known, wanted, "is open again")?, author))
+            Ok(answer(&change(tx, env, author, &known, wanted, "is open again")?, env, author))
         })?;
         Ok(ReopenOutput { task })
     }

@@ -90,7 +90,8 @@ impl Operation for Route {
     const META: Meta =
         Meta::write("task_route", "Give ready tasks to the agents that fit best, each with its message")
             .changes_tasks()
-            .follows_tasks();
+            .follows_tasks()
+            .exclusive();
     type Input = RouteInput;
     type Output = RouteOutput;
 

@@ -15,6 +15,7 @@ use super::write::{change, change_quietly};
 use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
 use crate::op::Env;
+use crate::resolve;
 
 /// The current row of the task, if it can still be assigned as planned.
 fn still(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>, Failure> {
@@ -48,9 +49,12 @@ pub(super) fn give(
     }
     let given = assign(tx, env, author, &found, to)?;
     let (_, message_id) = route::last_sent(&given).unwrap_or_default();
+    // The token is the agent's, and no other caller's.
+    let is_agent =
+        resolve::identity(env.caller, None).is_ok_and(|name| identity_key(&name) == identity_key(to));
     Ok(Some(StepEffect {
         message_id: Some(message_id.to_owned()),
-        token: Some(given.claim_token),
+        token: is_agent.then_some(given.claim_token),
         ..StepEffect::default()
     }))
 }

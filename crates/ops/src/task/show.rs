@@ -1,5 +1,6 @@
 //! `task_show`: one task; within the budget of its role, or in full.
 
+use baton_model::task::claim::Claimant;
 use baton_model::task::view::{Comment, Fields, View};
 use baton_model::task::{Task, bounded, sealed};
 use baton_store::{Failure, Tx, task};
@@ -9,9 +10,10 @@ use serde_json::Value;
 use task::{comment, dependency};
 
 use super::answer::{LinkTarget, LinkedTask};
+use super::write::row;
 use super::{by_id, secret};
 use crate::bearer;
-use crate::op::{Cx, Meta, Operation};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Shows a task.
@@ -114,7 +116,7 @@ impl Operation for Show {
                 }
             }
             let mut shown = ShowOutput {
-                task: View::from(&found),
+                task: row_for(env, &found),
                 sensitive: sensitive.then_some(true),
                 ..ShowOutput::default()
             };
@@ -126,6 +128,26 @@ impl Operation for Show {
             Ok(shown)
         })
     }
+}
+
+/// The task as the caller sees it. The token of a claim is shown in the claim's own name; a name that an access token is not bound
+/// to is not that of its client.
+fn row_for(env: &Env<'_>, found: &Task) -> View {
+    let caller = env.caller;
+    let Ok(identity) = resolve::identity(caller, None) else { return View::from(found) };
+    let bearer = caller.grant.bearer.as_ref();
+    if bearer.is_some_and(|bearer| bearer.identities.is_none() && identity != bearer.actor()) {
+        return View::from(found);
+    }
+    let asker = Claimant {
+        identity: &identity,
+        session_id: caller.session.as_deref(),
+        place: Some(&caller.place),
+        token: None,
+        is_local: bearer.is_none(),
+        holder_ended: false,
+    };
+    row(found, &asker)
 }
 
 /// Replaces the texts and contexts by what the budget leaves of them; what is left out is named.

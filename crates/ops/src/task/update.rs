@@ -189,7 +189,7 @@ fn attempt(
         link(tx, env, author, &task, &DependencyRequest::new("parent-child", parent))?;
         task = again(tx, task)?;
     }
-    Ok(answer(&task, author))
+    Ok(answer(&task, env, author))
 }
 
 /// The contexts of a sensitive task, where the update touches them.

@@ -11,6 +11,7 @@ use baton_store::{Failure, Tx, task};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
+use super::claim_elsewhere::refuse_previous;
 use super::lease::liveness;
 use super::readiness;
 use crate::handoff::edit::task_changed;
@@ -64,16 +65,13 @@ pub(super) fn hold(
     known: &mut Task,
     token: Option<i64>,
 ) -> Result<(), Failure> {
-    let asker = Claimant {
-        identity: author.identity,
-        session_id: author.session.map(|session| session.session_id.as_str()),
-        place: Some(&env.caller.place),
-        token,
-    };
+    let asker = Claimant { token, ..claimant(env, author) };
+    let holder_ended = token.is_some() && has_holder_ended(env, known, &asker);
+    let asker = Claimant { holder_ended, ..asker };
     let liveness = liveness(tx, env, known)?;
     check_lease(known, &asker, liveness, env.now)?;
     let Some(live) = known.claim.as_ref().filter(|claim| claim.ends(liveness) > env.now) else {
-        return Ok(());
+        return Ok(refuse_previous(known, author.identity)?);
     };
     if token.is_none() {
         refuse_elsewhere(env, author, known, live)?;
@@ -82,6 +80,27 @@ pub(super) fn hold(
         claim.until = claim.until.max(env.now.saturating_add(claim.lease));
     }
     Ok(())
+}
+
+/// Who asks for a claim, without a token.
+pub(super) fn claimant<'a>(env: &'a Env<'_>, author: &'a Author<'_>) -> Claimant<'a> {
+    Claimant {
+        identity: author.identity,
+        session_id: author.session.map(|session| session.session_id.as_str()),
+        place: Some(&env.caller.place),
+        token: None,
+        is_local: env.caller.grant.bearer.is_none(),
+        holder_ended: false,
+    }
+}
+
+/// Whether the process that claimed the task is known to have ended. What the client of an access token says of the processes of
+/// others counts for nothing.
+fn has_holder_ended(env: &Env<'_>, known: &Task, asker: &Claimant<'_>) -> bool {
+    known.claim.as_ref().is_some_and(|claim| {
+        let is_own = asker.is_local || claim.by == asker.identity;
+        is_own && claim.place.as_ref().is_some_and(|place| env.host.process_gone(place))
+    })
 }
 
 /// Refuses what another process of the caller's name has claimed in its session and is known to be at work on.
@@ -120,10 +139,19 @@ pub(super) fn write<T>(
     })
 }
 
+/// A task as this caller sees it: the token of its claim is shown to the holder of the claim only.
+pub(super) fn row(task: &Task, asker: &Claimant<'_>) -> View {
+    let mut view = View::from(task);
+    if let Some(claim) = task.claim.as_ref().filter(|claim| claim.is_proven_of(asker)) {
+        view.claim = Some(claim.view_with_token());
+    }
+    view
+}
+
 /// A task as the answer of a verb: with who did it, and in which session.
-pub(super) fn answer(task: &Task, author: &Author<'_>) -> TaskAnswer {
+pub(super) fn answer(task: &Task, env: &Env<'_>, author: &Author<'_>) -> TaskAnswer {
     TaskAnswer {
-        view: View::from(task),
+        view: row(task, &claimant(env, author)),
         identity: Some(author.identity.to_owned()),
         session_id: author.session.map(|session| session.session_id.clone()),
     }

@@ -45,6 +45,8 @@ on_every_backend! {
         let next = w.ok(&agent("Bob"), "task_claim", json!({}));
         assert_eq!((next["token"].clone(), next["task"]["attempts"].clone(), next["task"]["previous_agent"].clone()), (json!(2), json!(1), json!("Ann")));
         let lost = w.no_trace(&agent("Ann"), "task_update", json!({ "id": id, "notes": "n", "token": token }), "lease_lost");
+        assert_eq!(lost.get("current_token"), None, "it is Bob's");
+        let lost = w.no_trace(&agent("Bob"), "task_update", json!({ "id": id, "notes": "n", "token": token }), "lease_lost");
         assert_eq!(lost["current_token"], 2);
         w.no_trace(&agent("Ann"), "task_close", json!({ "id": id, "token": token }), "lease_lost");
         w.ok(&agent("Bob"), "task_close", json!({ "id": id, "token": 2 }));

@@ -1,6 +1,7 @@
 //! What a live holder holds, only this holder changes: its name, or its process where its name is that of many, or its token.
 //! Another one takes it over by force, with a reason that the holder is told.
 
+use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, column, list, text};
@@ -12,6 +13,16 @@ fn bot(process: &str) -> Agent {
 /// Nothing tells it from another one of its machine.
 fn unknown() -> Agent {
     bot("")
+}
+
+/// A client whose access token may write, bound to a name; one that is bound to nobody acts as itself.
+fn bearing(name: &str) -> Agent {
+    let mut who = agent(name).process("");
+    let identities = (name != "Bot").then(|| vec![name.to_owned()]);
+    let bearer = Bearer { token_id: format!("{name}-id"), name: "ci".to_owned(), identities };
+    who.0.identity = None;
+    who.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    who
 }
 
 fn at_q(who: Agent) -> Agent {
@@ -211,6 +222,52 @@ on_every_backend! {
         w.ok(&two, "task_close", json!({ "id": id }));
         w.ok(&two, "lease_release", json!({ "leases": ["src/**"] }));
         assert_eq!(held(w).len(), 0);
+    }
+
+    fn a_token_proves_a_claim_only_with_the_claims_identity(w) {
+        let id = create(w, "a");
+        w.start(&agent("Ann"));
+        let token = w.ok(&agent("Ann"), "task_claim", json!({ "id": id }))["token"].clone();
+        for other in [agent("Bob"), bearing("Bob"), bearing("Bot")] {
+            let seen = w.ok(&other, "task_show", json!({ "id": id, "full": true }));
+            assert_eq!((&seen["claim"]["by"], seen["claim"].get("token")), (&json!("Ann"), None), "{other:?}");
+            for (verb, mut input) in [
+                ("task_update", json!({ "id": id, "notes": "mine" })),
+                ("task_update", json!({ "id": id, "status": "open" })),
+                ("task_close", json!({ "id": id })),
+                ("task_release", json!({ "id": id })),
+            ] {
+                input["token"] = token.clone();
+                let no = w.no_trace(&other, verb, input.clone(), "task_claimed");
+                assert!(text(&no, "hint").contains("--force --why"), "{verb}: {no:#}");
+                input["token"] = json!(99);
+                let no = w.no_trace(&other, verb, input, "lease_lost");
+                assert_eq!(no.get("current_token"), None, "{verb}: {no:#}");
+            }
+        }
+        let items = list(&w.ok(&agent("Bob"), "task_list", json!({}))["items"]);
+        assert!(items.iter().all(|row| row["claim"].get("token").is_none()), "{items:#?}");
+        // Its holder sees it, and so does a token that is bound to the name. A script without a name goes on by it.
+        for own in [agent("Ann"), bearing("Ann")] {
+            assert_eq!(w.ok(&own, "task_show", json!({ "id": id }))["claim"]["token"], token);
+        }
+        w.ok(&bearing("Ann"), "task_update", json!({ "id": id, "notes": "a", "token": token }));
+        w.ok(&bot("script"), "task_update", json!({ "id": id, "notes": "b", "token": token }));
+        w.ok(&agent("Ann"), "task_close", json!({ "id": id, "token": token }));
+    }
+
+    fn a_token_of_an_unnamed_process_is_no_other_live_process_s(w) {
+        let id = create(w, "a");
+        let token = w.ok(&bot("one"), "task_claim", json!({ "id": id }))["token"].clone();
+        assert_eq!(w.ok(&bot("two"), "task_show", json!({ "id": id }))["claim"].get("token"), None);
+        assert_eq!(w.ok(&bot("one"), "task_show", json!({ "id": id }))["claim"]["token"], token);
+        for other in [bot("two"), bot("one").machine("m2"), agent("Ann")] {
+            w.no_trace(&other, "task_close", json!({ "id": id, "token": token }), "task_claimed");
+        }
+        // A call that has no process, and a process after the holder's has ended, go on by the token.
+        w.ok(&unknown(), "task_update", json!({ "id": id, "notes": "n", "token": token }));
+        w.kill(&bot("one"));
+        w.ok(&bot("two"), "task_close", json!({ "id": id, "token": token }));
     }
 
     fn a_silent_process_of_a_name_holds_nothing_against_the_next(w) {

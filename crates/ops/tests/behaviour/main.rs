@@ -21,6 +21,7 @@ mod world;
 mod accounting;
 mod agents;
 mod beads;
+mod beads_claims;
 mod bearers;
 mod beside;
 mod broken;

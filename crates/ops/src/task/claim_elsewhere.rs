@@ -1,0 +1,120 @@
+//! Claims of this ledger that end because the Beads file says so: another ledger on the same file gave the task to another agent,
+//! or took it back.
+
+use baton_model::delta::Kind;
+use baton_model::id::{check_identity, identity_key};
+use baton_model::refusal::{self, Refusal};
+use baton_model::route;
+use baton_model::task::Task;
+use baton_model::task::claim::Claim;
+use baton_store::{Failure, Tx, message, task};
+use serde_json::json;
+
+use super::lease::liveness;
+use super::write::change_quietly;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::session::send_signal;
+
+/// Whether a claim outlasts what a line of the file made of its task. What the file did not change ends nothing.
+pub(super) fn stays(claim: &Claim, known: &Task, after: &Task) -> bool {
+    let is_given_on = after.assignee != known.assignee && other_assignee(claim, after).is_some();
+    let is_taken_back = known.status == "in_progress" && after.status != "in_progress";
+    after.is_open() && !is_given_on && !is_taken_back
+}
+
+/// The assignee of a task, where that is another than the holder of the claim.
+fn other_assignee<'a>(claim: &Claim, task: &'a Task) -> Option<&'a str> {
+    task.assignee.as_deref().filter(|name| identity_key(name) != identity_key(&claim.by))
+}
+
+/// A claim that a line of the file has ended, of a task that is still open.
+pub(super) struct ClaimChange {
+    before: Task,
+    claim: Claim,
+    /// Who has the task by the file.
+    assignee: Option<String>,
+    status: String,
+}
+
+impl ClaimChange {
+    /// What a line made of the claim of a task, if that ended it.
+    pub(super) fn of(before: &Task, after: &Task) -> Option<Self> {
+        let claim = before.claim.clone().filter(|_| after.claim.is_none() && after.is_open())?;
+        let assignee = other_assignee(&claim, after).map(str::to_owned);
+        Some(Self { before: before.clone(), claim, assignee, status: after.status.clone() })
+    }
+
+    /// Writes it down, tells the holder of a live claim, and takes back the message of one that was not begun.
+    pub(super) fn announce(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        author: &Author<'_>,
+    ) -> Result<(), Failure> {
+        let pulse = liveness(tx, env, &self.before)?;
+        if let Some((_, message_id)) =
+            route::last_sent(&self.before).filter(|_| route::is_waiting(&self.before))
+        {
+            message::recall(tx, author.project_id, message_id, env.now)?;
+        }
+        if self.assignee.is_some() {
+            self.remember_holder(tx, author.project_id, env.now)?;
+        }
+        if self.claim.ends(pulse) <= env.now {
+            return Ok(());
+        }
+        let (id, holder) = (&self.before.task_id, self.claim.holder().sighting());
+        let by = self.assignee.as_deref().filter(|name| check_identity(name).is_ok());
+        let (what, why) = match (by, &self.assignee) {
+            (Some(by), _) => {
+                (format!("{by} took task {id} over"), format!("the Beads file gives it to {by}"))
+            }
+            (None, Some(_)) => (
+                format!("another ledger took task {id} over"),
+                "the Beads file gives it to another".to_owned(),
+            ),
+            (None, None) => {
+                let why = format!("it is {} in the Beads file", self.status);
+                (format!("another ledger took task {id} back"), why)
+            }
+        };
+        let body = json!({
+            "text": format!("{what} from {holder}: {why}"), "task_id": id, "why": why,
+            "released_by": by.unwrap_or(author.identity), "released_from": self.claim.by,
+        });
+        append_json(tx, env, author, Kind::Note, &body)?;
+        if check_identity(&self.claim.by).is_err() {
+            return Ok(());
+        }
+        let from = by.unwrap_or(author.identity);
+        let subject = format!("{what}, which you had claimed");
+        send_signal(tx, env, (author.project_id, from, &self.claim.by), (&subject, &why))
+    }
+
+    /// Whose claim it was is kept with the task: without a claim of its own this ledger refuses that agent by it.
+    fn remember_holder(&self, tx: &mut Tx<'_>, project_id: &str, now: i64) -> Result<(), Failure> {
+        let Some(found) = task::get(tx, project_id, &self.before.task_id)? else { return Ok(()) };
+        if found.previous_agent.as_ref() == Some(&self.claim.by) {
+            return Ok(());
+        }
+        let after = Task { previous_agent: Some(self.claim.by.clone()), updated_at: now, ..found.clone() };
+        change_quietly(tx, &found, &after)
+    }
+}
+
+/// Refuses an agent whose task another ledger has given to another: nobody holds it in this ledger, but it is in progress there.
+pub(super) fn refuse_previous(known: &Task, identity: &str) -> Result<(), Refusal> {
+    let is_its = |name: &str| identity_key(name) == identity_key(identity);
+    let Some(name) = known.assignee.as_deref().filter(|name| !is_its(name)) else { return Ok(()) };
+    let is_previous = known.previous_agent.as_deref().is_some_and(is_its);
+    if known.claim.is_some() || known.status != "in_progress" || !is_previous {
+        return Ok(());
+    }
+    let id = &known.task_id;
+    let what = format!("task {id} went on from {identity}, and is in progress with {name}");
+    let hint = format!("`baton task claim {id} --force --why REASON` takes it over");
+    Err(Refusal::new(refusal::Kind::Conflict, "task_claimed", what, hint)
+        .with("task_id", id.clone())
+        .with("holder", name.to_owned()))
+}

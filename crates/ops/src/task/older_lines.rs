@@ -1,0 +1,42 @@
+//! Lines of a file that are older than what the ledger has: what they say otherwise is not taken, and one complaint says so.
+
+use baton_model::id::visible;
+
+use super::issues_file::Complaint;
+
+/// Lines that are older than what the ledger has, and say what it never had.
+#[derive(Default)]
+pub(super) struct OlderLines {
+    first: usize,
+    count: usize,
+    /// Of the first few: the task and what was not taken.
+    names: Vec<String>,
+}
+
+impl OlderLines {
+    /// Notes a line and what of it was not taken.
+    pub(super) fn add(&mut self, line: usize, id: &str, passed: &[String]) {
+        if passed.is_empty() {
+            return;
+        }
+        if self.count == 0 {
+            self.first = line;
+        }
+        self.count += 1;
+        if self.names.len() < 5 {
+            self.names.push(visible(&format!("{id} ({})", passed.join(", "))));
+        }
+    }
+
+    /// The complaint about all of them, if there are any.
+    pub(super) fn complaint(self) -> Option<Complaint> {
+        let more = if self.count > self.names.len() { ", …" } else { "" };
+        let text = format!(
+            "{} lines are older than what the ledger has, and what they say otherwise was not taken: {}{more}",
+            self.count,
+            self.names.join("; ")
+        );
+        let complaint = Complaint { line: self.first, path: String::new(), text, unreadable: false };
+        (self.count > 0).then_some(complaint)
+    }
+}
