@@ -37,7 +37,9 @@ fn oust(w: &mut World, how: &str, held: &Value) {
     let boss = agent(&format!("Boss_{how}"));
     let force = json!({ "session": session, "force": true, "why": "urgent", "summary": "over" });
     let (verb, input) = match how {
-        "forced" => ("hd_exec", json!({ "handoff_id": held["baton"]["delta_id"], "force": true, "why": "urgent" })),
+        "forced" => {
+            ("hd_exec", json!({ "handoff_id": held["baton"]["delta_id"], "force": true, "why": "urgent" }))
+        }
         "stale" => ("hd_exec", json!({ "handoff_id": held["baton"]["delta_id"] })),
         "ended" => ("session_end", json!({ "session": session, "force": true, "why": "urgent" })),
         "wrapped" => ("session_wrap", force),
@@ -63,6 +65,7 @@ on_every_backend! {
         let callers = [distant(None, None), distant(Some(&["Ann"]), Some("ann")), distant(None, Some("ci"))];
         for ann in callers {
             for how in ["forced", "stale", "ended", "wrapped", "reassigned"] {
+                w.advance(1);
                 w.leave_baton(&agent("Lola"), how);
                 let held = w.pickup(&ann);
                 oust(w, how, &held);
@@ -83,6 +86,7 @@ on_every_backend! {
                 w.no_trace(&distant(Some(&["Ben"]), Some("ben")), "session_checkpoint", input.clone(), "identity_not_bound");
                 w.no_trace(&stranger, "session_checkpoint", input, "no_session");
                 // It begins anew and ends by itself.
+                w.advance(1);
                 w.start(&ann);
                 w.checkpoint(&ann, "anew");
                 w.end(&ann);
