@@ -57,7 +57,7 @@ fn comments(w: &mut World, task: &Value) -> Vec<String> {
 
 /// What the sender was told, oldest first.
 fn replies(w: &mut World, sent: &Value) -> Vec<(String, String)> {
-    let thread = w.ok(&sender(), "mail_thread", json!({ "thread_id": sent["message_id"] }));
+    let thread = w.ok(&sender(), "mail_thread", json!({ "message_id": sent["message_id"] }));
     let items = list(&thread["items"]);
     let replies = items.iter().filter(|one| one["type"] == "Acknowledgment");
     replies.map(|one| (text(one, "message_id"), text(one, "body"))).collect()
@@ -68,7 +68,7 @@ on_every_backend! {
         w.register("q");
         for project in ["p", "q"] {
             let donna = agent("Donna").project(project);
-            let mail = json!({ "to": "Donna", "to_project": project, "subject": "s", "body": "b", "ack_required": true });
+            let mail = json!({ "to": "Donna", "to_project": project, "subject": "s", "body": "b", "ack_required": true, "wait": true });
             let sent = w.ok(&sender(), "mail_send", mail);
             let ack = |body: &str| json!({ "message_id": sent["message_id"], "body": body });
             let first = w.ok(&donna, "mail_ack", ack("on it"));
@@ -88,7 +88,7 @@ on_every_backend! {
     }
 
     fn words_after_an_acknowledgement_without_any_go_to_the_sender_too(w) {
-        let sent = w.ok(&sender(), "mail_send", json!({ "to": "Donna", "subject": "s", "ack_required": true }));
+        let sent = w.ok(&sender(), "mail_send", json!({ "to": "Donna", "subject": "s", "ack_required": true, "wait": true }));
         w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": sent["message_id"] }));
         let second = w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": sent["message_id"], "body": "done" }));
         let told = replies(w, &sent);
