@@ -34,7 +34,7 @@ fn all_refused(w: &mut World, who: &Agent, released: &Value, reason: &str, by: &
 /// Takes the work of a session out of its agent's hands.
 fn oust(w: &mut World, how: &str, held: &Value) {
     let session = text(held, "session_id");
-    let boss = agent(&format!("Boss_{how}"));
+    let boss = agent(&format!("Boss_{}", w.now));
     let force = json!({ "session": session, "force": true, "why": "urgent", "summary": "over" });
     let (verb, input) = match how {
         "forced" => {
