@@ -1,7 +1,7 @@
 //! The project's append-only ledger: one delta per thing that happened.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::time::{Millis, Timestamp};
 
@@ -224,11 +224,13 @@ pub fn words(body: &Value) -> Option<String> {
 
 /// What a late call carried: a text as it is, a note in its words, and anything more than that as JSON.
 fn carried(late: &Value) -> String {
-    let is_summary_alone =
-        || late.as_object()?.iter().all(|(key, value)| key == "summary" || value.is_null()).then_some(());
+    let is_summary =
+        |fields: &Map<String, Value>| fields.iter().all(|(key, value)| key == "summary" || value.is_null());
     match late {
         Value::String(text) => text.clone(),
-        _ if is_summary_alone().is_some() => late["summary"].as_str().unwrap_or_default().to_owned(),
+        Value::Object(fields) if is_summary(fields) => {
+            late["summary"].as_str().unwrap_or_default().to_owned()
+        }
         _ => words(late).unwrap_or_else(|| late.to_string()),
     }
 }
