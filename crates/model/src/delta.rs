@@ -1,7 +1,7 @@
 //! The project's append-only ledger: one delta per thing that happened.
 
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::time::{Millis, Timestamp};
 
@@ -202,6 +202,39 @@ impl Delta {
     }
 }
 
+impl Row {
+    /// Its words in full, where it has any and the body is here.
+    pub fn words(&self) -> Option<String> {
+        words(self.body.as_ref()?)
+    }
+}
+
+/// What a body says in full: its text or what was decided and why, and of a late call everything that it carried.
+pub fn words(body: &Value) -> Option<String> {
+    let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let why = text("why").map(|why| format!(" ({why})")).unwrap_or_default();
+    let said = text("text").or_else(|| text("what")).map(|said| format!("{said}{why}"));
+    let late = ["late_checkpoint", "late_note", "late_packet", "late_reason"];
+    let carried = late.into_iter().find_map(|name| body.get(name)).map(carried);
+    match (said, carried) {
+        (Some(said), Some(carried)) => Some(format!("{said}: {carried}")),
+        (said, carried) => said.or(carried),
+    }
+}
+
+/// What a late call carried: a text as it is, a note in its words, and anything more than that as JSON.
+fn carried(late: &Value) -> String {
+    let is_summary =
+        |fields: &Map<String, Value>| fields.iter().all(|(key, value)| key == "summary" || value.is_null());
+    match late {
+        Value::String(text) => text.clone(),
+        Value::Object(fields) if is_summary(fields) => {
+            late["summary"].as_str().unwrap_or_default().to_owned()
+        }
+        _ => words(late).unwrap_or_else(|| late.to_string()),
+    }
+}
+
 /// The fields that may say in a line what happened. The others are passed over: a body may be a whole packet.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -225,6 +258,31 @@ mod tests {
             assert_eq!(json!(kind), json!(kind.as_str()));
         }
         assert_eq!(Kind::from_word("from_the_future"), Kind::Other);
+    }
+
+    #[test]
+    fn the_words_of_a_late_call_are_all_that_it_carried() {
+        for (body, said) in [
+            (json!({ "text": "ask Tom" }), Some("ask Tom")),
+            (json!({ "what": "use jiff", "why": "no clock" }), Some("use jiff (no clock)")),
+            (
+                json!({ "text": "late", "late_checkpoint": { "summary": "half", "state": null } }),
+                Some("late: half"),
+            ),
+            (
+                json!({ "text": "late", "late_checkpoint": { "summary": "half", "state": { "at": 1 } } }),
+                Some(r#"late: {"summary":"half","state":{"at":1}}"#),
+            ),
+            (json!({ "text": "late", "late_note": { "what": "use jiff" } }), Some("late: use jiff")),
+            (
+                json!({ "text": "late", "late_packet": "{\"summary\":\"s\"}" }),
+                Some(r#"late: {"summary":"s"}"#),
+            ),
+            (json!({ "text": "late", "late_reason": "tired" }), Some("late: tired")),
+            (json!({ "reason": "stale" }), None),
+        ] {
+            assert_eq!(words(&body).as_deref(), said, "{body}");
+        }
     }
 
     #[test]

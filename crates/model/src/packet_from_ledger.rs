@@ -2,32 +2,54 @@
 
 use serde_json::{Value, json};
 
-use crate::delta::{Delta, Kind};
-use crate::packet::{Decision, Packet, Party, Text};
+use crate::delta::{Delta, Kind, words};
+use crate::packet::{Decision, Packet, Party, Sealed, Text};
+use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::time::rfc3339;
 
 /// The packet that a session's own deltas amount to: its checkpoints as work done, its decisions and notes, its saved state.
-/// `inherited` is the packet of the baton that it holds: what came with that and is still open goes on.
+/// `inherited` is the packet of the baton that it holds: what the session left goes on top of that.
 pub fn packet(
     session: &Session,
     deltas: &[Delta],
     state: Option<Value>,
-    inherited: Option<&Packet>,
-) -> Packet {
-    let told =
-        |delta: &Delta, key: &str| text_of(delta, key).map(|text| Text { text, at: Some(place(delta)) });
-    let of = |kind: Kind, key: &'static str| {
-        deltas.iter().filter(move |d| d.kind == kind).filter_map(move |d| told(d, key)).collect::<Vec<Text>>()
+    inherited: Option<&Sealed>,
+) -> Result<Sealed, Refusal> {
+    let mut packet = own_packet(session, deltas);
+    let before = inherited.map(|packet| packet.view().summary.as_str());
+    packet.summary = summary(session, packet.work_completed.last(), saved(deltas, state.is_some()), before);
+    if let Some(state) = state {
+        packet.metadata.insert("state".into(), state);
+    }
+    if let (Some(_), Some(baton_id)) = (inherited, &session.baton_id) {
+        packet.metadata.insert("previous_baton_id".into(), json!(baton_id));
+    }
+    packet.metadata.insert("gathered_from".into(), json!("ledger"));
+    packet.on_top_of(inherited)
+}
+
+/// The newest state that a session's checkpoints hold, whatever task it belongs to.
+pub fn last_state(deltas: &[Delta]) -> Option<Value> {
+    deltas.iter().rev().filter(|delta| delta.kind == Kind::Checkpoint).find_map(|delta| {
+        let mut body: Value = serde_json::from_str(&delta.body).ok()?;
+        Some(body.get_mut("state")?.take()).filter(|state| !state.is_null())
+    })
+}
+
+/// Whether a session saved or said anything.
+pub fn is_saved(deltas: &[Delta]) -> bool {
+    saved(deltas, false).is_some()
+}
+
+fn own_packet(session: &Session, deltas: &[Delta]) -> Packet {
+    let of = |kind: Kind, text: fn(&Delta) -> Option<String>| {
+        let text = move |delta: &Delta| text(delta).map(|text| Text { text, at: Some(place(delta)) });
+        deltas.iter().filter(move |delta| delta.kind == kind).filter_map(text)
     };
-    let done = of(Kind::Checkpoint, "summary");
-    let before = inherited.cloned().unwrap_or_default();
     let captured = deltas.iter().rev().find_map(captured).unwrap_or_default();
-    let plan =
-        if captured.pending_tasks.is_empty() { before.pending_tasks } else { captured.pending_tasks.clone() };
     let decided = deltas.iter().filter(|d| d.kind == Kind::Decision).filter_map(decision);
-    let mut packet = Packet {
-        summary: summary(session, done.last(), saved(deltas, state.is_some()), inherited),
+    Packet {
         source: Some(Party {
             agent: Some(session.surface.clone()),
             id: Some(session.identity.clone()),
@@ -36,20 +58,15 @@ pub fn packet(
         session_id: Some(session.session_id.clone()),
         created_at: deltas.last().map(|last| rfc3339(last.created_at)),
         decisions: decided.chain(captured.decisions.clone()).collect(),
-        next_steps: [before.next_steps, captured.next_steps.clone()].concat(),
-        open_loops: [of(Kind::Note, "text"), captured.open_loops.clone()].concat(),
-        pending_tasks: plan,
-        constraints: [before.constraints, captured.constraints.clone()].concat(),
-        test_command: captured.test_command.clone().or(before.test_command),
-        focus: before.focus,
-        work_completed: done,
+        open_loops: of(Kind::Note, words_of).chain(captured.open_loops.clone()).collect(),
+        work_completed: of(Kind::Checkpoint, |delta| text_of(delta, "summary")).collect(),
         ..captured
-    };
-    if let Some(state) = state {
-        packet.metadata.insert("state".into(), state);
     }
-    packet.metadata.insert("gathered_from".into(), json!("ledger"));
-    packet
+}
+
+/// Everything that a note says.
+fn words_of(delta: &Delta) -> Option<String> {
+    words(&serde_json::from_str(&delta.body).ok()?)
 }
 
 /// What a hook captured out of the agent's transcript at a checkpoint: files, commands, failures, the user's words.
@@ -79,19 +96,21 @@ fn saved(deltas: &[Delta], has_state: bool) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn summary(
-    session: &Session,
-    last: Option<&Text>,
-    saved: Option<String>,
-    inherited: Option<&Packet>,
-) -> String {
+fn summary(session: &Session, last: Option<&Text>, saved: Option<String>, inherited: Option<&str>) -> String {
     let who = &session.identity;
-    let over = inherited.map(|packet| format!(" It had taken over: {}", packet.summary)).unwrap_or_default();
+    let over = inherited.map(|summary| format!(" It had taken over: {summary}")).unwrap_or_default();
     match (last, saved) {
-        (Some(last), _) => format!("{who} did not wrap. Saved last: {}", last.text),
+        (Some(last), _) => {
+            format!("{who} did not wrap. Saved last: {}{}{over}", last.text, stop(&last.text, &over))
+        }
         (None, Some(saved)) => format!("{who} did not wrap. Saved without a summary: {saved}.{over}"),
         (None, None) => format!("{who} did not wrap and saved nothing.{over}"),
     }
+}
+
+/// The full stop that parts a text from what follows it.
+fn stop(text: &str, next: &str) -> &'static str {
+    if next.is_empty() || text.ends_with(['.', '!', '?']) { "" } else { "." }
 }
 
 fn place(delta: &Delta) -> String {
@@ -116,6 +135,7 @@ fn decision(delta: &Delta) -> Option<Decision> {
 
 #[cfg(test)]
 mod tests {
+    use super::packet as sealed;
     use super::*;
     use crate::session::Place;
 
@@ -137,6 +157,11 @@ mod tests {
             stale_after: 0,
             baton_id: None,
         }
+    }
+
+    fn packet(of: &Session, deltas: &[Delta], state: Option<Value>, inherited: Option<&Packet>) -> Packet {
+        let inherited = inherited.map(|view| Sealed::from_view(view.clone()).expect("a packet"));
+        sealed(of, deltas, state, inherited.as_ref()).expect("a packet").view().clone()
     }
 
     fn delta(seq: i64, kind: Kind, body: Value) -> Delta {
@@ -209,6 +234,25 @@ mod tests {
         let packet = packet(&session(), &[], None, Some(&inherited));
         assert!(packet.summary.ends_with("It had taken over: the parser"));
         assert_eq!(packet.constraints, inherited.constraints);
+        let deltas = [
+            delta(1, Kind::Checkpoint, json!({ "summary": "lexer", "state": { "at": 1 } })),
+            delta(2, Kind::Note, json!({})),
+        ];
+        let packet = super::packet(&session(), &deltas, last_state(&deltas), None).expect("a packet");
+        assert_eq!(packet.view().metadata["state"]["at"], 1);
+        assert!(is_saved(&deltas) && !is_saved(&[delta(1, Kind::Pickup, json!({}))]));
+        let next = super::packet(
+            &session(),
+            &[delta(3, Kind::Checkpoint, json!({ "summary": "parser" }))],
+            None,
+            Some(&packet),
+        );
+        let next = next.expect("a packet").view().clone();
+        assert_eq!(
+            next.summary,
+            "Donna did not wrap. Saved last: parser. It had taken over: Donna did not wrap. Saved last: lexer"
+        );
+        assert_eq!((next.work_completed.len(), &next.metadata["state"]["at"]), (2, &json!(1)));
     }
 
     #[test]

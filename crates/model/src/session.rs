@@ -163,6 +163,16 @@ impl Session {
         matches!(&self.release, Some(release) if release.reason == ReleaseReason::Wrapped)
     }
 
+    /// Whether another one's act ended it: its agent may not know yet.
+    pub fn is_ousted(&self) -> bool {
+        let Some(release) = &self.release else { return false };
+        match release.reason {
+            ReleaseReason::PreemptedByPickup | ReleaseReason::Stale | ReleaseReason::Operator => true,
+            ReleaseReason::Wrapped => identity_key(&release.by) != identity_key(&self.identity),
+            ReleaseReason::Ended | ReleaseReason::Reconnect => false,
+        }
+    }
+
     /// How it ended, in one clause: `session 01… of Donna was released 5m ago by Lola (operator)`; none while it is open.
     pub fn ending(&self, now: Millis) -> Option<String> {
         let release = self.release.as_ref()?;

@@ -154,7 +154,8 @@ pub(crate) fn ambiguous_id(what: &str, prefix: &str, ids: &[String]) -> Refusal 
 }
 
 /// The session that a verb acts in: the named one, else the one of this process, else the identity's one open session
-/// here. It may be released: the caller decides what a late call leaves behind.
+/// here, else its last one, if another agent's act ended that. It may be released: the caller decides what a late call
+/// leaves behind.
 pub(crate) fn acting(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -209,7 +210,7 @@ pub(crate) fn meant_session(
         0 => match released_here(tx, env, project_id, &who)? {
             Some(released) => Ok(released),
             None if is_bot(&who) => Err(ownership::none_here(tx, env, project_id, &who)?.into()),
-            None => Err(no_session(project_id, &who).into()),
+            None => ousted(tx, env, project_id, &who)?.ok_or_else(|| no_session(project_id, &who).into()),
         },
         _ => Err(several(&who, &open).into()),
     }
@@ -311,6 +312,13 @@ fn released_here(
         return Ok(None);
     }
     Ok(session::last_at(tx, project_id, who, place)?.filter(|s| !s.is_open()))
+}
+
+/// The last session of a name, if another one's act ended it and it is the caller's. Its agent may not have heard of that, so that
+/// what it sends by name belongs to this session.
+fn ousted(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Option<Session>, Failure> {
+    let last = session::last_of(tx, project_id, who)?;
+    Ok(last.filter(|last| last.is_ousted() && ownership::is_agent_of(env, last, Some(who))))
 }
 
 /// The session that a verb acts in, refused when it was released.

@@ -28,6 +28,8 @@ crate::sql! {
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
     LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
+    LAST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2
+        ORDER BY started_at DESC, session_id DESC LIMIT 1");
     FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
     BEAT = "UPDATE session SET heartbeat_at = $1, last_verb = $2, stale_at = NULL
         WHERE project_id = $3 AND session_id = $4 AND released_at IS NULL";
@@ -149,6 +151,11 @@ pub fn last_at(
 ) -> Result<Option<Session>, Fault> {
     let params = params![project_id, identity_key(identity), &place.machine, &place.process];
     one(tx, LAST_AT, params)
+}
+
+/// The newest session of the identity, released or not.
+pub fn last_of(tx: &mut Tx<'_>, project_id: &str, identity: &str) -> Result<Option<Session>, Fault> {
+    one(tx, LAST_OF, params![project_id, identity_key(identity)])
 }
 
 /// The identity as it was first given in this project.

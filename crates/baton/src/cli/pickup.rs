@@ -1,14 +1,15 @@
 //! `baton pickup`
 
+mod recovery;
+
 use std::borrow::Cow;
 
 use baton_model::delta;
 use baton_model::id::visible;
 use baton_model::message::View as Message;
-use baton_ops::session::{
-    Bundle, Document, NamedDocument, PickedBaton, Pickup, PickupInput, Recovered, Transfer,
-};
+use baton_ops::session::{Bundle, Document, NamedDocument, PickedBaton, Pickup, PickupInput, Transfer};
 
+use self::recovery::recovered_text;
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::CliError;
@@ -179,8 +180,7 @@ fn signal_text(signal: &Message) -> String {
     if is_shown_whole(signal) {
         return head + &render::quoted(&body);
     }
-    let part: String = body.lines().take(MOST_LINES).collect::<Vec<_>>().join("\n");
-    let part: String = part.chars().take(MOST_CHARS).collect();
+    let part = beginning(&body);
     let rest = body.len().saturating_sub(part.len());
     let id = visible(&signal.message_id);
     format!(
@@ -192,6 +192,12 @@ fn signal_text(signal: &Message) -> String {
 /// The most of one signal that a pickup shows as text.
 const MOST_CHARS: usize = 4_000;
 const MOST_LINES: usize = 60;
+
+/// As much of a text as a pickup shows of it.
+fn beginning(text: &str) -> String {
+    let part: String = text.lines().take(MOST_LINES).collect::<Vec<_>>().join("\n");
+    part.chars().take(MOST_CHARS).collect()
+}
 
 fn body(signal: &Message) -> Cow<'_, str> {
     match (&signal.content, &signal.body) {
@@ -212,13 +218,4 @@ fn baton_text(baton: &PickedBaton) -> String {
     let (id, from) = (visible(&baton.delta_id), visible(&baton.agent_identity));
     let left = render::since(baton.created_at);
     format!("baton {id} from {from}, {left}\n\n{}\n\n", render::packet(&baton.body))
-}
-
-fn recovered_text(recovered: &Recovered) -> String {
-    let note = match (recovered.summary(), &recovered.last_checkpoint) {
-        (Some(last), _) => render::quoted(last),
-        (None, Some(_)) => "it saved its state, without a summary\n".to_owned(),
-        (None, None) => "it saved no checkpoint\n".to_owned(),
-    };
-    format!("recovered from session {}, which never wrapped:\n{note}", visible(&recovered.session))
 }

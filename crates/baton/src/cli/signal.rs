@@ -117,7 +117,15 @@ fn row(message: &View) -> Vec<String> {
 /// What is said of an acknowledgement.
 pub(super) fn acknowledged(answer: &AckOutput) -> String {
     if answer.acked_before {
-        return format!("acknowledged already, at {}\n", rfc3339(answer.acked_at.0));
+        let at = rfc3339(answer.acked_at.0);
+        return match &answer.ack_message_id {
+            Some(id) => format!(
+                "acknowledged already, at {at}; what you say now goes to {} as message {}\n",
+                visible(&answer.to),
+                visible(id)
+            ),
+            None => format!("acknowledged already, at {at}\n"),
+        };
     }
     format!("acknowledged {}; {} is told\n", visible(&answer.message_id), visible(&answer.to))
 }

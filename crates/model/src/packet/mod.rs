@@ -5,6 +5,7 @@
 //! over the limit, never cut.
 
 mod number;
+mod overlay;
 mod remark;
 mod shape;
 
@@ -313,15 +314,12 @@ impl Sealed {
     /// Reads a packet. Refuses text over [`MAX_BYTES`], text that is not a JSON object, and fields of a wrong type,
     /// naming the path of the fault.
     pub fn parse(text: String) -> Result<Self, Refusal> {
-        if text.len() > MAX_BYTES {
-            return Err(Refusal::invalid(
-                "packet_too_large",
-                format!("the packet has {} bytes; the limit is {MAX_BYTES}", text.len()),
-                "leave out tool output and old turns, or name files in `refs` instead of quoting them",
-            )
-            .with("bytes", text.len())
-            .with("limit", MAX_BYTES));
-        }
+        overlay::check_size(&text)?;
+        Self::read(text)
+    }
+
+    /// The same of text of any size.
+    fn read(text: String) -> Result<Self, Refusal> {
         if text.contains("\\u0000") && serde_json::from_str::<Value>(&text).is_ok_and(|v| has_nul(&v)) {
             return Err(invalid("the packet holds a NUL character", "remove it: no tool can show it"));
         }

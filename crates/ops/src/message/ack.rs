@@ -57,7 +57,7 @@ pub struct MailAckInput {
     pub body: String,
 }
 
-/// Answer of both. Acknowledging twice notifies the sender once.
+/// Answer of both. Acknowledging twice notifies the sender once, unless it says something else.
 #[derive(Serialize, Deserialize)]
 pub struct AckOutput {
     /// The project.
@@ -70,7 +70,7 @@ pub struct AckOutput {
     pub acked_at: Timestamp,
     /// Whether it had been acknowledged before.
     pub acked_before: bool,
-    /// The message that tells its sender.
+    /// The message that tells its sender: of the acknowledgement, or what a later one says besides. None, where it says nothing new.
     pub ack_message_id: Option<String>,
     /// Who it is for.
     pub to: String,
@@ -147,7 +147,8 @@ fn settle(
     identity: &str,
     body: &str,
 ) -> Result<AckOutput, Failure> {
-    let reply = match message::acked(tx, &known.project_id, &known.message_id, env.now)? {
+    let is_first = message::acked(tx, &known.project_id, &known.message_id, env.now)?;
+    let reply = match is_first || is_new(tx, known, body)? {
         true => Some(tell_sender(tx, env, known, body)?),
         false => None,
     };
@@ -156,10 +157,25 @@ fn settle(
         identity: identity.to_owned(),
         message_id: known.message_id.clone(),
         acked_at: Timestamp(known.acked_at.unwrap_or(env.now)),
-        acked_before: reply.is_none(),
+        acked_before: !is_first,
         ack_message_id: reply,
         to: known.from_identity.clone(),
     })
+}
+
+/// Whether a later acknowledgement says what no earlier one of this message did.
+fn is_new(tx: &mut Tx<'_>, known: &Message, body: &str) -> Result<bool, Failure> {
+    if body.is_empty() {
+        return Ok(false);
+    }
+    let thread = message::of_thread(tx, &known.project_id, known.thread())?;
+    let is_same = |one: &Message| {
+        one.kind == KIND
+            && one.reply_to.as_ref() == Some(&known.message_id)
+            && identity_key(&one.from_identity) == identity_key(&known.to_identity)
+            && one.body == body
+    };
+    Ok(!thread.iter().any(is_same))
 }
 
 fn unknown(identity: &str) -> Refusal {

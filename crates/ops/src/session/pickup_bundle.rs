@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pickup::PickupResult;
 use super::pickup_transfer::Transfer;
+use super::recovery::{Recovered, recovered};
 use super::warning::{BatonWarning, Warning, WarningKind};
 use crate::card::{self, OpenTask};
 use crate::message::{prefetch_reminder, remind};
@@ -59,7 +60,7 @@ pub struct Bundle {
     pub pickup_delta_id: Option<String>,
     /// Whether nothing was changed.
     pub dry_run: bool,
-    /// What a predecessor left that did not wrap.
+    /// What was left by the sessions that held the baton before and did not wrap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovered: Option<Recovered>,
     /// A hand-off from another project that was accepted.
@@ -106,26 +107,6 @@ pub struct PickedBaton {
     pub summary: String,
     /// The packet, byte for byte.
     pub body: String,
-}
-
-/// What a session left that never wrapped.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Recovered {
-    /// The session.
-    pub session: String,
-    /// That it may be incomplete.
-    pub note: Cow<'static, str>,
-    /// The last state that it saved.
-    pub last_checkpoint: Option<Row>,
-    /// Its ledger entries since it took the baton.
-    pub deltas: Vec<Row>,
-}
-
-impl Recovered {
-    /// The summary of the last state that it saved.
-    pub fn summary(&self) -> Option<&str> {
-        self.last_checkpoint.as_ref()?.body.as_ref()?.get("summary")?.as_str()
-    }
 }
 
 /// What a project is about just now.
@@ -350,22 +331,6 @@ fn in_progress(env: &Env<'_>, tasks: &[Task], open: &[Session], picked: &PickupR
         live: other.is_live(env.now, env.limits),
     };
     busy.map(task).chain(others.map(session)).collect()
-}
-
-/// What a holder that never wrapped left since it picked the baton up, marked as recovered.
-fn recovered(tx: &mut Tx<'_>, project_id: &str, picked: &PickupResult) -> Result<Option<Recovered>, Failure> {
-    let Some(id) = &picked.recovered_session_id else { return Ok(None) };
-    let deltas: Vec<Delta> = delta::of_session(tx, project_id, id)?
-        .into_iter()
-        .filter(|d| d.seq > picked.recovered_since && d.kind != Kind::Release)
-        .collect();
-    let last = deltas.iter().rev().find(|d| d.kind == Kind::Checkpoint);
-    Ok(Some(Recovered {
-        session: id.clone(),
-        note: "recovered from a session that never wrapped: it may be incomplete".into(),
-        last_checkpoint: last.map(Delta::row),
-        deltas: deltas.iter().map(Delta::row).collect(),
-    }))
 }
 
 /// The sessions that the work came through, newest first.

@@ -1,6 +1,7 @@
 //! `session_reassign`: make the hand-off of a session that does not do so itself, and address it.
 
 use baton_model::access::Scope;
+use baton_model::delta::Delta;
 use baton_model::id::{check_identity, identity_key};
 use baton_model::packet::Sealed;
 use baton_model::packet_from_ledger;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::task_key;
+use super::recovery::{holders, left_since};
 use super::wrap::spend;
 use super::{Address, Releaser, leave, notify, release};
 use crate::bearer;
@@ -84,6 +86,7 @@ impl Operation for Reassign {
                 return Err(over(&given).into());
             }
             let packet = gather_packet(tx, &given)?;
+            check_size(&packet, &given, &input.to)?;
             let to = Address { identity: Some(&input.to), role: None };
             let left = leave(tx, env, &given, &packet, &to)?;
             spend(tx, &given, &left.delta_id)?;
@@ -120,17 +123,47 @@ fn over(session: &Session) -> Refusal {
     .with("session_id", session.session_id.clone())
 }
 
-/// The packet that the session's deltas, its state and its baton amount to.
+/// The packet that the session's baton, the deltas of all who held that, and their states amount to. It may be of any size.
 pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Sealed, Failure> {
-    let deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
-    let state = state::get(tx, &of.project_id, &of.identity, &task_key(of))?;
-    let state: Option<Value> =
-        state.filter(|s| s.session_id == of.session_id).and_then(|s| serde_json::from_str(&s.body).ok());
     let held = match &of.baton_id {
         Some(id) => baton::get(tx, &of.project_id, id)?.zip(delta::get(tx, &of.project_id, id)?),
         None => None,
     };
-    let inherited = held.and_then(|(_, wrap)| Sealed::parse(wrap.body).ok());
-    let packet = packet_from_ledger::packet(of, &deltas, state, inherited.as_ref().map(Sealed::view));
-    Ok(Sealed::from_view(packet)?)
+    let mut packet = None;
+    if let Some((baton, wrap)) = held {
+        packet = Sealed::parse(wrap.body).ok();
+        for before in holders(tx, (&of.project_id, &baton.baton_id), &of.session_id)? {
+            let deltas = left_since(tx, &before, baton.seq)?;
+            if before.session_id != of.session_id && packet_from_ledger::is_saved(&deltas) {
+                packet = Some(add_holder(tx, &before, &deltas, packet.as_ref())?);
+            }
+        }
+    }
+    let deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
+    add_holder(tx, of, &deltas, packet.as_ref())
+}
+
+/// What one holder left, on top of the packet that it had taken over.
+fn add_holder(
+    tx: &mut Tx<'_>,
+    of: &Session,
+    deltas: &[Delta],
+    inherited: Option<&Sealed>,
+) -> Result<Sealed, Failure> {
+    let state = state::get(tx, &of.project_id, &of.identity, &task_key(of))?;
+    let state: Option<Value> =
+        state.filter(|s| s.session_id == of.session_id).and_then(|s| serde_json::from_str(&s.body).ok());
+    let state = state.or_else(|| packet_from_ledger::last_state(deltas));
+    Ok(packet_from_ledger::packet(of, deltas, state, inherited)?)
+}
+
+/// A packet that is too large to be stored is refused, and nothing of it is cut.
+fn check_size(packet: &Sealed, of: &Session, to: &str) -> Result<(), Refusal> {
+    let hint = match &of.baton_id {
+        Some(baton) => {
+            format!("{to} takes over all of it with `baton pickup --handoff {baton} --force --why REASON`")
+        }
+        None => format!("`baton handoff from-session {}` shows all of it", of.session_id),
+    };
+    packet.check_size().map_err(|refusal| Refusal { hint, ..refusal })
 }

@@ -40,6 +40,7 @@ mod holding;
 mod hub;
 mod identity;
 mod increments;
+mod inheritance;
 mod isolation;
 mod keys;
 mod leases;

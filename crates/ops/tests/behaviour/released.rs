@@ -1,8 +1,9 @@
 //! A released session stays released: every verb of it says so, and what a late call carried is kept.
 
+use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{Agent, World, agent, list};
+use crate::world::{Agent, STALE, World, agent, list, text};
 
 /// The verbs that act in a session, and what they carry.
 fn verbs() -> [(&'static str, Value); 5] {
@@ -30,7 +31,70 @@ fn all_refused(w: &mut World, who: &Agent, released: &Value, reason: &str, by: &
     assert_eq!(w.roster().len(), open, "nothing registers by itself");
 }
 
+/// Takes the work of a session out of its agent's hands.
+fn oust(w: &mut World, how: &str, held: &Value) {
+    let session = text(held, "session_id");
+    let boss = agent(&format!("Boss_{}", w.now));
+    let force = json!({ "session": session, "force": true, "why": "urgent", "summary": "over" });
+    let (verb, input) = match how {
+        "forced" => {
+            ("hd_exec", json!({ "handoff_id": held["baton"]["delta_id"], "force": true, "why": "urgent" }))
+        }
+        "stale" => ("hd_exec", json!({ "handoff_id": held["baton"]["delta_id"] })),
+        "ended" => ("session_end", json!({ "session": session, "force": true, "why": "urgent" })),
+        "wrapped" => ("session_wrap", force),
+        _ => ("session_reassign", json!({ "session": session, "to": "Q", "why": "urgent" })),
+    };
+    if how == "stale" {
+        w.advance(STALE + 1);
+    }
+    w.ok(&boss, verb, input);
+}
+
+/// Through this token, in a process that is not known, as over HTTP.
+fn distant(identities: Option<&[&str]>, token: Option<&str>) -> Agent {
+    let mut ann = agent("Ann").process("");
+    let identities = identities.map(|own| own.iter().map(|name| (*name).to_owned()).collect());
+    let bearer = token.map(|id| Bearer { token_id: id.to_owned(), name: id.to_owned(), identities });
+    ann.0.grant = Grant { scope: Scope::Write, projects: None, bearer };
+    ann
+}
+
 on_every_backend! {
+    fn what_an_ousted_agent_sends_by_its_name_alone_is_kept_as_with_the_id_of_its_session(w) {
+        let callers = [distant(None, None), distant(Some(&["Ann"]), Some("ann")), distant(None, Some("ci"))];
+        for ann in callers {
+            for how in ["forced", "stale", "ended", "wrapped", "reassigned"] {
+                w.advance(1);
+                w.leave_baton(&agent("Lola"), how);
+                let held = w.pickup(&ann);
+                oust(w, how, &held);
+                for (verb, input) in [
+                    ("session_checkpoint", json!({ "summary": "late words", "state": { "late": 1 } })),
+                    ("session_wrap", json!({ "packet": "{ \"summary\": \"late words\" }" })),
+                    ("session_end", json!({ "reason": "late words" })),
+                ] {
+                    let refusal = w.no(&ann, verb, input, "session_released");
+                    assert_eq!(refusal["session_id"], held["session_id"], "{verb} {how}");
+                    let kept = w.deltas("note").into_iter().find(|note| note["delta_id"] == refusal["kept_delta_id"]);
+                    let kept = kept.unwrap_or_else(|| panic!("{verb} {how}: {refusal}"));
+                    assert_eq!(kept["session_id"], held["session_id"]);
+                    assert!(kept["body"].to_string().contains("late words"), "{kept}");
+                }
+                let stranger = distant(None, Some("eve"));
+                let input = json!({ "summary": "s" });
+                w.no_trace(&distant(Some(&["Ben"]), Some("ben")), "session_checkpoint", input.clone(), "identity_not_bound");
+                w.no_trace(&stranger, "session_checkpoint", input, "no_session");
+                // It begins anew and ends by itself.
+                w.advance(1);
+                w.start(&ann);
+                w.checkpoint(&ann, "anew");
+                w.end(&ann);
+                w.no_trace(&ann, "session_checkpoint", json!({ "summary": "s" }), "no_session");
+            }
+        }
+    }
+
     fn the_reason_of_a_late_end_is_kept(w) {
         let own = w.start(&agent("Ann"));
         w.end(&agent("Ann"));

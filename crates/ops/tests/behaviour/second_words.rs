@@ -55,7 +55,47 @@ fn comments(w: &mut World, task: &Value) -> Vec<String> {
     column(&list(&w.ok(&receiver(), "task_show", json!({ "id": task["id"] }))["comments"]), "text")
 }
 
+/// What the sender was told, oldest first.
+fn replies(w: &mut World, sent: &Value) -> Vec<(String, String)> {
+    let thread = w.ok(&sender(), "mail_thread", json!({ "message_id": sent["message_id"] }));
+    let items = list(&thread["items"]);
+    let replies = items.iter().filter(|one| one["type"] == "Acknowledgment");
+    replies.map(|one| (text(one, "message_id"), text(one, "body"))).collect()
+}
+
 on_every_backend! {
+    fn other_words_of_a_second_acknowledgement_go_to_the_sender_too(w) {
+        w.register("q");
+        for project in ["p", "q"] {
+            let donna = agent("Donna").project(project);
+            let mail = json!({ "to": "Donna", "to_project": project, "subject": "s", "body": "b", "ack_required": true, "wait": true });
+            let sent = w.ok(&sender(), "mail_send", mail);
+            let ack = |body: &str| json!({ "message_id": sent["message_id"], "body": body });
+            let first = w.ok(&donna, "mail_ack", ack("on it"));
+            let second = w.ok(&donna, "mail_ack", ack("stop, I was wrong"));
+            assert_eq!((&second["acked_before"], &second["acked_at"]), (&json!(true), &first["acked_at"]));
+            let expected = [
+                (text(&first, "ack_message_id"), "on it".to_owned()),
+                (text(&second, "ack_message_id"), "stop, I was wrong".to_owned()),
+            ];
+            assert_eq!(replies(w, &sent), expected, "{project}");
+            for (verb, body) in [("mail_ack", "on it"), ("mail_ack", "stop, I was wrong"), ("mail_ack", ""), ("signal_ack", "on it")] {
+                let again = w.ok(&donna, verb, ack(body));
+                assert_eq!((&again["acked_before"], &again["ack_message_id"]), (&json!(true), &Value::Null), "{body}");
+            }
+            assert_eq!(replies(w, &sent), expected, "a retry adds nothing");
+        }
+    }
+
+    fn words_after_an_acknowledgement_without_any_go_to_the_sender_too(w) {
+        let sent = w.ok(&sender(), "mail_send", json!({ "to": "Donna", "subject": "s", "ack_required": true, "wait": true }));
+        w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": sent["message_id"] }));
+        let second = w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": sent["message_id"], "body": "done" }));
+        let told = replies(w, &sent);
+        assert_eq!(told[1], (text(&second, "ack_message_id"), "done".to_owned()));
+        assert_eq!(told.len(), 2);
+    }
+
     fn what_another_accepted_is_not_completed_or_declined(w) {
         let id = accepted(w);
         for action in ["complete", "decline"] {

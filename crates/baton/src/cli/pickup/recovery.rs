@@ -1,0 +1,117 @@
+//! What a pickup shows of the work of sessions that never wrapped: another agent's words, shown as such.
+
+use baton_model::delta::{Kind, Row};
+use baton_model::id::visible;
+use baton_ops::session::Recovered;
+
+use super::beginning;
+use crate::render;
+
+/// The most entries that are shown beside the last checkpoint, the newest of them.
+const MOST_ENTRIES: usize = 20;
+
+/// The last summary and state that were saved, the other words that were left, and how all of it is read.
+pub(super) fn recovered_text(recovered: &Recovered) -> String {
+    let mut text = format!("recovered from {}, which never wrapped:\n", holders(recovered));
+    let mut has_more = false;
+    match recovered.summary() {
+        Some(summary) => text.push_str(&part(summary, &mut has_more)),
+        None if recovered.last_checkpoint.is_some() => {
+            text.push_str("it saved its state, without a summary\n");
+        }
+        None => text.push_str("it saved no checkpoint\n"),
+    }
+    if let Some(state) = recovered.state() {
+        text.push_str(&format!("its state:\n{}", part(&format!("{state:#}"), &mut has_more)));
+    }
+    let entries: Vec<(&Row, String)> =
+        recovered.deltas.iter().filter_map(|row| Some((row, words(row)?))).collect();
+    let first = entries.len().saturating_sub(MOST_ENTRIES);
+    has_more |= first > 0 || checkpoints(recovered) > 1;
+    for (row, words) in &entries[first..] {
+        let head = format!("{} of {}:\n", row.kind.as_str(), visible(&row.identity));
+        text.push_str(&(head + &part(words, &mut has_more)));
+    }
+    if has_more {
+        let id = visible(&recovered.session);
+        text.push_str(&format!("  … there is more: baton handoff from-session {id} --json\n"));
+    }
+    text
+}
+
+fn holders(recovered: &Recovered) -> String {
+    let ids: Vec<String> = recovered.sessions.iter().map(|id| visible(id)).collect();
+    match ids.as_slice() {
+        [] | [_] => format!("session {}", visible(&recovered.session)),
+        several => format!("sessions {}", several.join(", ")),
+    }
+}
+
+/// What an entry says, unless it is shown elsewhere or tells only that something happened.
+fn words(row: &Row) -> Option<String> {
+    let is_word =
+        [Kind::Note, Kind::Decision, Kind::Remember, Kind::Research, Kind::Methodology].contains(&row.kind);
+    if is_word { row.words() } else { None }
+}
+
+fn checkpoints(recovered: &Recovered) -> usize {
+    recovered.deltas.iter().filter(|row| row.kind == Kind::Checkpoint).count()
+}
+
+/// The beginning of a text, quoted, and whether that is not all of it.
+fn part(text: &str, has_more: &mut bool) -> String {
+    let shown = beginning(text);
+    *has_more |= shown.len() < text.trim_end().len();
+    render::quoted(&shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn row(seq: i64, kind: Kind, body: &Value) -> Value {
+        json!({ "seq": seq, "delta_id": format!("d{seq}"), "kind": kind, "project_id": "p", "session_id": "s", "identity": "Donna",
+            "created_at": "2026-11-20T10:00:00.000Z", "body": body })
+    }
+
+    fn shown(sessions: &[&str], deltas: Vec<Value>) -> String {
+        let last = deltas.iter().rev().find(|row| row["kind"] == "checkpoint").cloned();
+        let recovered = json!({ "session": sessions.last(), "sessions": sessions, "note": "n", "last_checkpoint": last, "deltas": deltas });
+        recovered_text(&serde_json::from_value(recovered).expect("what was recovered"))
+    }
+
+    #[test]
+    fn the_last_state_and_every_note_are_shown_and_the_way_to_the_rest() {
+        let text = shown(
+            &["s1", "s2"],
+            vec![
+                row(1, Kind::Pickup, &json!({})),
+                row(2, Kind::Checkpoint, &json!({ "summary": "half", "state": { "at": 2 } })),
+                row(3, Kind::Decision, &json!({ "what": "use jiff", "why": "no clock" })),
+                row(4, Kind::Note, &json!({ "text": "ask Tom" })),
+                row(5, Kind::Checkpoint, &json!({ "summary": null, "state": { "at": 3 } })),
+            ],
+        );
+        assert_eq!(
+            text,
+            "recovered from sessions s1, s2, which never wrapped:\n  │ half\nits state:\n  │ {\n  │   \"at\": 3\n  │ }\n\
+             decision of Donna:\n  │ use jiff (no clock)\nnote of Donna:\n  │ ask Tom\n\
+             \u{20} … there is more: baton handoff from-session s2 --json\n"
+        );
+    }
+
+    #[test]
+    fn what_is_long_or_much_is_cut_and_says_so() {
+        let long = "x".repeat(9_000);
+        let text = shown(&["s"], vec![row(1, Kind::Checkpoint, &json!({ "summary": long }))]);
+        assert!(text.len() < 5_000 && text.contains("there is more"), "{}", text.len());
+        let notes = (0..25).map(|n| row(n, Kind::Note, &json!({ "text": format!("note{n};") }))).collect();
+        let text = shown(&["s"], notes);
+        assert!(!text.contains("note4;") && text.contains("note5;") && text.contains("note24;"), "{text}");
+        assert!(text.contains("it saved no checkpoint") && text.contains("there is more"), "{text}");
+        let text = shown(&["s"], vec![row(1, Kind::Note, &json!({ "text": "one" }))]);
+        assert!(!text.contains("there is more"), "{text}");
+    }
+}

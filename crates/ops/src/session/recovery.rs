@@ -1,0 +1,98 @@
+//! What the sessions left that held a baton, one after the other, and did not wrap.
+
+use std::borrow::Cow;
+
+use baton_model::delta::{Delta, Kind, Row};
+use baton_model::session::Session;
+use baton_store::{Failure, Tx, delta, session};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::pickup::PickupResult;
+
+/// What was left by every session that held the baton and did not wrap.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recovered {
+    /// The session that held it last.
+    pub session: String,
+    /// Every session that held it, oldest first.
+    #[serde(default)]
+    pub sessions: Vec<String>,
+    /// That it may be incomplete.
+    pub note: Cow<'static, str>,
+    /// The newest checkpoint of them all.
+    pub last_checkpoint: Option<Row>,
+    /// Their ledger entries since the baton was left, oldest first.
+    pub deltas: Vec<Row>,
+}
+
+impl Recovered {
+    /// The newest summary that one of them saved.
+    pub fn summary(&self) -> Option<&str> {
+        self.checkpoints().find_map(|body| body.get("summary")?.as_str())
+    }
+
+    /// The newest state that one of them saved.
+    pub fn state(&self) -> Option<&Value> {
+        self.checkpoints().find_map(|body| body.get("state").filter(|state| !state.is_null()))
+    }
+
+    /// Bodies of the checkpoints, newest first.
+    fn checkpoints(&self) -> impl Iterator<Item = &Value> {
+        let saved = self.deltas.iter().rev().filter(|row| row.kind == Kind::Checkpoint);
+        saved.filter_map(|row| row.body.as_ref())
+    }
+}
+
+/// Everything that was left since the picked baton was.
+pub(super) fn recovered(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    picked: &PickupResult,
+) -> Result<Option<Recovered>, Failure> {
+    let (Some(last), Some(baton_id)) = (&picked.recovered_session_id, &picked.baton_id) else {
+        return Ok(None);
+    };
+    let holders = holders(tx, (project_id, baton_id), last)?;
+    let mut deltas = Vec::new();
+    for holder in &holders {
+        deltas.extend(left_since(tx, holder, picked.recovered_since)?);
+    }
+    deltas.sort_by_key(|delta| delta.seq);
+    let newest = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
+    Ok(Some(Recovered {
+        session: last.clone(),
+        sessions: holders.into_iter().map(|holder| holder.session_id).collect(),
+        note: "recovered from a session that never wrapped: it may be incomplete".into(),
+        last_checkpoint: newest.map(Delta::row),
+        deltas: deltas.iter().map(Delta::row).collect(),
+    }))
+}
+
+/// The sessions through which a baton came to this one, and this one, oldest first. Each holder inherits from the one before it.
+pub(super) fn holders(
+    tx: &mut Tx<'_>,
+    (project_id, baton_id): (&str, &str),
+    last: &str,
+) -> Result<Vec<Session>, Failure> {
+    let mut holders: Vec<Session> = Vec::new();
+    let mut next = Some(last.to_owned());
+    while let Some(id) = next.take() {
+        let Some(holder) = session::get(tx, project_id, &id)? else { break };
+        let is_holder = holders.is_empty() || holder.baton_id.as_deref() == Some(baton_id);
+        if !is_holder || holders.iter().any(|known| known.session_id == id) {
+            break;
+        }
+        next.clone_from(&holder.inherited_from);
+        holders.push(holder);
+    }
+    holders.reverse();
+    Ok(holders)
+}
+
+/// What a session wrote after an entry of the ledger, but for its release.
+pub(super) fn left_since(tx: &mut Tx<'_>, holder: &Session, seq: i64) -> Result<Vec<Delta>, Failure> {
+    let mut deltas = delta::of_session(tx, &holder.project_id, &holder.session_id)?;
+    deltas.retain(|delta| delta.seq > seq && delta.kind != Kind::Release);
+    Ok(deltas)
+}

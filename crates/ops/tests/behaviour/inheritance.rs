@@ -1,0 +1,181 @@
+//! What goes on from one holder of a baton to the next, through however many hands: packet, state, words.
+
+use baton_model::packet::MAX_BYTES;
+use serde_json::{Value, json};
+
+use crate::world::{Agent, STALE, World, agent, column, list, text};
+
+/// Donna takes the baton, saves a state, a summary, a decision and a note.
+fn work(w: &mut World) -> Value {
+    let donna = w.pickup(&agent("Donna"));
+    w.ok(&agent("Donna"), "session_checkpoint", json!({ "summary": "half built", "state": { "half": 1 } }));
+    w.ok(
+        &agent("Donna"),
+        "ledger_note",
+        json!({ "kind": "decision", "text": "no recursion", "why": "stack" }),
+    );
+    w.ok(&agent("Donna"), "ledger_note", json!({ "text": "the API wants utf-8" }));
+    donna
+}
+
+/// How a holder lets go of its baton, and whether the next one has to use force.
+fn endings() -> [(&'static str, bool); 3] {
+    [("silent", false), ("ended", false), ("forced", true)]
+}
+
+fn lose(w: &mut World, who: &Agent, how: &str) {
+    match how {
+        "silent" => w.advance(STALE + 1),
+        "ended" => drop(w.end(who)),
+        _ => {}
+    }
+}
+
+fn take(w: &mut World, who: &Agent, baton: &Value, force: bool) -> Value {
+    let why = if force { json!("urgent") } else { Value::Null };
+    w.ok(who, "hd_exec", json!({ "handoff_id": baton, "force": force, "why": why }))
+}
+
+/// A packet with something in every list, an unknown field, and unknown fields inside items.
+fn rich() -> Value {
+    json!({
+        "summary": "SUMM", "next_steps": ["NEXT"], "constraints": ["CONSTR"], "open_loops": ["LOOP"],
+        "decisions": [{ "decision": "DECI", "why": "w", "votes": "VOTES" }], "failed_attempts": [{ "tried": "FAIL" }],
+        "pending_tasks": [{ "title": "PEND", "status": "pending", "owner": "OWNER" }],
+        "files_modified": [{ "path": "FILE", "change": "modified" }], "commands": [{ "command": "CMD", "exit_code": 2 }],
+        "known_issues": ["KNOWN"], "test_command": "TESTC", "test_status": "TESTS", "zzz": { "deep": "UNKNOWN" },
+        "metadata": { "k": "META" }, "work_completed": ["DONE"], "refs": ["REF"], "focus": ["FOCUS"],
+        "requests": { "first": "ASKED" }, "last_answer": "ANSWER",
+    })
+}
+
+const RICH: [&str; 21] = [
+    "SUMM", "NEXT", "CONSTR", "LOOP", "DECI", "VOTES", "FAIL", "PEND", "OWNER", "FILE", "CMD", "KNOWN",
+    "TESTC", "TESTS", "UNKNOWN", "META", "DONE", "REF", "FOCUS", "ASKED", "ANSWER",
+];
+
+#[track_caller]
+fn holds_all(packet: &str, words: &[&str]) {
+    let missing: Vec<&&str> = words.iter().filter(|word| !packet.contains(**word)).collect();
+    assert!(missing.is_empty(), "missing {missing:?} in {packet}");
+}
+
+/// Lola leaves the rich packet, and Donna holds it.
+fn rich_in_hand(w: &mut World) -> Value {
+    w.start(&agent("Lola"));
+    w.ok(&agent("Lola"), "session_wrap", json!({ "packet": rich().to_string() }));
+    w.pickup(&agent("Donna"))
+}
+
+fn reassign(w: &mut World, session: &Value, to: &str) -> Value {
+    let id = text(session, "session_id");
+    w.ok(&agent("Chief"), "session_reassign", json!({ "session": id, "to": to, "why": "stuck" }))
+}
+
+on_every_backend! {
+    fn the_third_holder_gets_what_the_first_left_although_the_second_saved_nothing(w) {
+        for (n, (how, force)) in endings().into_iter().enumerate() {
+            let left = w.leave_baton(&agent("Lola"), how);
+            let baton = &left["baton_id"];
+            let donna = work(w);
+            lose(w, &agent("Donna"), how);
+            let second = agent(&format!("Second{n}"));
+            let rex = take(w, &second, baton, force);
+            assert_eq!(rex["recovered"]["sessions"], json!([donna["session_id"]]), "{how}");
+            lose(w, &second, how);
+            let third = agent(&format!("Third{n}"));
+            let preview = w.ok(&third, "hd_exec", json!({ "handoff_id": baton, "force": force, "dry_run": true }));
+            let taken = take(w, &third, baton, force);
+            let recovered = &taken["recovered"];
+            assert_eq!(preview["recovered"]["last_checkpoint"], recovered["last_checkpoint"], "{how}");
+            assert_eq!(recovered["session"], rex["session_id"], "{how}");
+            assert_eq!(recovered["sessions"], json!([donna["session_id"], rex["session_id"]]), "{how}");
+            assert_eq!(recovered["last_checkpoint"]["body"]["summary"], "half built", "{how}");
+            assert_eq!(recovered["last_checkpoint"]["body"]["state"], json!({ "half": 1 }), "{how}");
+            let kinds = ["pickup", "checkpoint", "decision", "note", "pickup"];
+            assert_eq!(column(&list(&recovered["deltas"]), "kind"), kinds, "{how}");
+        }
+    }
+
+    fn the_newest_checkpoint_of_all_holders_is_the_last_one_and_a_late_word_of_any_of_them_comes_along(w) {
+        let left = w.leave_baton(&agent("Lola"), "done");
+        let donna = work(w);
+        take(w, &agent("Rex"), &left["baton_id"], true);
+        w.checkpoint(&agent("Rex"), "three quarters");
+        let late = json!({ "text": "too late" });
+        w.no(&agent("Donna").in_session(&donna), "ledger_note", late, "session_released");
+        let taken = take(w, &agent("Theo"), &left["baton_id"], true);
+        assert_eq!(taken["recovered"]["last_checkpoint"]["body"]["summary"], "three quarters");
+        let kinds = ["pickup", "checkpoint", "decision", "note", "pickup", "checkpoint", "note"];
+        assert_eq!(column(&list(&taken["recovered"]["deltas"]), "kind"), kinds);
+        assert_eq!(w.pickup(&agent("Theo"))["recovered"], taken["recovered"], "asked again");
+    }
+
+    fn what_was_left_of_an_earlier_baton_is_not_recovered_again(w) {
+        let left = w.leave_baton(&agent("Lola"), "first");
+        work(w);
+        take(w, &agent("Rex"), &left["baton_id"], true);
+        w.wrap(&agent("Rex"), "second");
+        let theo = w.pickup(&agent("Theo"));
+        assert_eq!(theo.get("recovered"), None);
+        w.advance(STALE + 1);
+        let taken = w.pickup(&agent("Tess"));
+        assert_eq!(taken["recovered"]["sessions"], json!([theo["session_id"]]));
+    }
+
+    fn a_reassigned_session_hands_on_the_whole_packet_that_it_had_taken_over(w) {
+        let donna = rich_in_hand(w);
+        reassign(w, &donna, "Tess");
+        let tess = w.pickup(&agent("Tess"));
+        holds_all(&text(&tess["baton"], "body"), &RICH);
+        w.checkpoint(&agent("Tess"), "TESSDID");
+        reassign(w, &tess, "Theo");
+        let theo = w.pickup(&agent("Theo"));
+        let body = text(&theo["baton"], "body");
+        holds_all(&body, &RICH);
+        holds_all(&body, &["TESSDID", &text(&tess["baton"], "delta_id")]);
+        let packet: Value = serde_json::from_str(&body).expect("a packet");
+        assert_eq!(packet["zzz"], rich()["zzz"]);
+        for name in ["next_steps", "decisions", "files_modified", "pending_tasks"] {
+            assert_eq!(list(&packet[name]).len(), 1, "{name}: twice handed on, and there once");
+        }
+    }
+
+    fn what_the_session_saved_goes_on_top_of_the_packet_that_it_had_taken_over(w) {
+        let donna = rich_in_hand(w);
+        w.ok(&agent("Donna"), "session_checkpoint", json!({ "summary": "SAVED", "state": { "at": "STATE" } }));
+        w.ok(&agent("Donna"), "ledger_note", json!({ "kind": "decision", "text": "DECIDED" }));
+        w.ok(&agent("Donna"), "ledger_note", json!({ "text": "NOTED" }));
+        let shown = w.ok(&agent("Rex"), "session_handoff", json!({ "session": donna["session_id"] }));
+        let given = reassign(w, &donna, "Tess");
+        assert_eq!(given["summary"], "Donna did not wrap. Saved last: SAVED. It had taken over: SUMM");
+        let body = text(&w.pickup(&agent("Tess"))["baton"], "body");
+        for packet in [&body, &shown["packet"].to_string()] {
+            holds_all(packet, &["SAVED", "STATE", "DECIDED", "NOTED", "NEXT", "LOOP", "FAIL", "META", "UNKNOWN"]);
+        }
+    }
+
+    fn a_reassigned_session_hands_on_what_the_holders_before_it_left(w) {
+        let left = w.leave_baton(&agent("Lola"), "done");
+        work(w);
+        let rex = take(w, &agent("Rex"), &left["baton_id"], true);
+        reassign(w, &rex, "Tess");
+        let body = text(&w.pickup(&agent("Tess"))["baton"], "body");
+        holds_all(&body, &["half built", "\"half\":1", "no recursion", "the API wants utf-8", "done"]);
+    }
+
+    fn what_is_too_large_for_a_packet_is_refused_and_stays_where_it_is(w) {
+        w.start(&agent("Lola"));
+        let packet = json!({ "summary": "s", "metadata": { "a": "x".repeat(MAX_BYTES - 100) } });
+        w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet.to_string() }));
+        let donna = w.pickup(&agent("Donna"));
+        w.checkpoint(&agent("Donna"), &"y".repeat(1_000));
+        let input = json!({ "session": donna["session_id"], "to": "Tess", "why": "stuck" });
+        let refusal = w.no_trace(&agent("Chief"), "session_reassign", input, "packet_too_large");
+        let baton = text(&donna["baton"], "delta_id");
+        assert!(text(&refusal, "hint").contains(&format!("--handoff {baton} --force")), "{refusal}");
+        w.ok(&agent("Chief"), "session_handoff", json!({ "session": donna["session_id"] }));
+        let taken = take(w, &agent("Tess"), &json!(baton), true);
+        assert_eq!(taken["recovered"]["sessions"], json!([donna["session_id"]]));
+    }
+}
