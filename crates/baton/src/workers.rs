@@ -1,6 +1,8 @@
 //! The threads that own the store. A server sends them whole operations: one hop per operation, and everything that
 //! waits is committed together (group commit), so that many clients share one flush.
 
+mod pending;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -13,6 +15,7 @@ use baton_store::{Failure, Fault, FaultKind, Store, Target};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
+use self::pending::PendingCount;
 use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::http::traces;
@@ -69,22 +72,6 @@ pub struct Pool {
     outside: Option<Arc<IndexServices>>,
     /// The Beads file of the tasks, if the settings name one.
     mirror: Option<Arc<Mirror>>,
-}
-
-/// Counts an operation until it is answered, or its caller stops waiting.
-struct PendingCount<'a>(&'a AtomicUsize);
-
-impl<'a> PendingCount<'a> {
-    fn count(all: &'a AtomicUsize) -> Self {
-        all.fetch_add(1, Ordering::Relaxed);
-        Self(all)
-    }
-}
-
-impl Drop for PendingCount<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// What every thread needs.

@@ -134,8 +134,7 @@ pub fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mut NameW
     }
     let at = at + scheme(bytes, at);
     let (span, quoted) = literal(text, at, word)?;
-    if class == SecretClass::Token && !quoted && text[span.clone()].bytes().all(|byte| byte.is_ascii_digit())
-    {
+    if class == SecretClass::Token && !quoted && is_number(&text[span.clone()]) {
         return None;
     }
     let site = if quoted { Site::Inside } else { extent::site(text, name_start) };
@@ -166,6 +165,10 @@ pub fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mut NameW
     }
     let spoken = class == SecretClass::Password && !tight && !quoted && !short && hit.end == name_end;
     spoken.then(|| prose::value(text, name_end)).flatten()
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn is_secret_block(lines: &str, class: SecretClass) -> bool {
