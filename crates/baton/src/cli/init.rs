@@ -92,10 +92,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
     app.show(&InitResult { made, merge_driver: changes }, |InitResult { made, merge_driver }| {
         let verb = if made.created { "registered" } else { "already registered:" };
-        let vcs = made.project.vcs_provider.as_deref().map(visible).unwrap_or_default();
+        let host = made.project.vcs_provider.as_deref().filter(|host| !matches!(*host, "none" | ""));
+        let host = host.map(|host| format!(" (hosted on {})", visible(host))).unwrap_or_default();
         let (id, root) = (visible(&made.project_id), visible(&made.root));
         let changes = merge_driver.iter().flatten().map(|change| format!("changed {change}\n"));
-        format!("{verb} project {id} for {root} (vcs: {vcs})\n") + &changes.collect::<String>()
+        format!("{verb} project {id} for {root}{host}\n") + &changes.collect::<String>()
     })
 }
 

@@ -103,7 +103,7 @@ impl ClaimChange {
     }
 }
 
-/// Refuses an agent whose task another ledger has given to another: nobody holds it in this ledger, but it is in progress there.
+/// Refuses an agent whose task another ledger has given to another: this ledger has no claim of it, but it is in progress there.
 pub(super) fn refuse_previous(known: &Task, identity: &str) -> Result<(), Refusal> {
     let is_its = |name: &str| identity_key(name) == identity_key(identity);
     let Some(name) = known.assignee.as_deref().filter(|name| !is_its(name)) else { return Ok(()) };
