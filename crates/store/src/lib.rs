@@ -8,6 +8,7 @@ pub mod baton;
 pub mod chain;
 pub mod conversation;
 pub mod copy;
+pub mod counter;
 pub mod delta;
 pub mod dump;
 pub mod duty;
@@ -48,6 +49,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("chain", chain::ALL),
         ("conversation", conversation::ALL),
         ("copy", copy::ALL),
+        ("counter", counter::ALL),
         ("delta", delta::ALL),
         ("dump", dump::ALL),
         ("duty", duty::ALL),

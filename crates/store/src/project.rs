@@ -16,8 +16,8 @@ macro_rules! columns {
 }
 
 crate::sql! {
-    INSERT = "INSERT INTO project (project_id, seq, is_isolated, is_placeholder, focus, created_at, updated_at)
-        VALUES ($1, 0, 0, $2, '[]', $3, $4) ON CONFLICT (project_id) DO NOTHING";
+    INSERT = "INSERT INTO project (project_id, seq, is_isolated, is_placeholder, focus, created_at, updated_at, counter_floor)
+        VALUES ($1, 0, 0, $2, '[]', $3, $4, (SELECT COALESCE(MAX(floor), 0) FROM counter_floor)) ON CONFLICT (project_id) DO NOTHING";
     UPDATE = "UPDATE project SET issues_provider = $1, issues_github_repo = $2, vcs_provider = $3, vcs_remote_url = $4,
         default_owner = $5, suggested_repo = $6, is_isolated = $7, is_placeholder = $8, phase = $9, focus = $10,
         webhook_url = $11, updated_at = $12 WHERE project_id = $13";

@@ -61,6 +61,11 @@ fn harm(store: &mut Store, sql: &'static str) {
     store.write_shared(|tx| Ok(tx.execute(sql, &[])?)).expect("harm is done");
 }
 
+/// How a project was inserted before there was a chain.
+const OLD_PROJECT: &str =
+    "INSERT INTO project (project_id, seq, is_isolated, is_placeholder, focus, created_at, updated_at)
+    VALUES ($1, 0, 0, 0, '[]', $2, $2)";
+
 #[test]
 fn a_ledger_from_before_the_chain_is_sealed_when_it_is_brought_up_to_date() {
     let dir = tempfile::tempdir().expect("folder");
@@ -69,8 +74,9 @@ fn a_ledger_from_before_the_chain_is_sealed_when_it_is_brought_up_to_date() {
     let put = "INSERT INTO delta (project_id, seq, delta_id, kind, identity, created_at, thread_id, body)
         VALUES ($1, $2, $3, 'note', 'Ann', $4, 't', '{}')";
     old.write_shared(|tx| {
-        project::create(tx, "p", false, NOW)?;
-        project::create(tx, "empty", false, NOW)?;
+        for project in ["p", "empty"] {
+            tx.execute(OLD_PROJECT, params![project, NOW])?;
+        }
         for seq in 1..=1_203_i64 {
             tx.execute(put, params!["p", seq * 2, format!("d{seq}"), NOW])?;
         }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use baton_store::{Store, Target, copy, params};
 
 /// Tables that are not copied, each with its reason.
-const LEFT_OUT: [(&str, &str); 4] = [
+const LEFT_OUT: [(&str, &str); 5] = [
+    ("counter_floor", "a copy gets a floor of its own, above all that was copied"),
     ("duty", "which server does what is settled by those that run"),
     ("memory_words", "an index, filled when a memory is written"),
     ("migration", "made when the other store is opened"),
@@ -26,7 +27,8 @@ fn every_column_of_every_table_is_copied() {
             let mut r = row.reader();
             (r.text().expect("table"), r.text().expect("column"))
         })
-        .filter(|(table, _)| !LEFT_OUT.iter().any(|(name, _)| name == table))
+        // Table or column.
+        .filter(|(table, column)| !LEFT_OUT.iter().any(|(name, _)| name == table || name == column))
         .collect();
     let copied: BTreeSet<(String, String)> = copy::tables()
         .into_iter()

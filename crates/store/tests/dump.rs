@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use baton_store::{Store, Target, dump, params};
 
 /// Tables that belong to a project and are not dumped, each with its reason.
-const LEFT_OUT: [(&str, &str); 5] = [
+const LEFT_OUT: [(&str, &str); 6] = [
+    ("counter_floor", "an import sets a floor of its own, above all that was imported"),
     ("delta", "the ledger is exported row by row in its own shape"),
     ("handoff_step", "what was to be done outside is not done again from a copy"),
     ("memory_words", "an index, filled when a memory is written"),
@@ -26,7 +27,8 @@ fn every_column_of_every_table_of_a_project_is_exported() {
             let mut r = row.reader();
             (r.text().expect("table"), r.text().expect("column"))
         })
-        .filter(|(table, _)| !LEFT_OUT.iter().any(|(name, _)| name == table))
+        // Table or column.
+        .filter(|(table, column)| !LEFT_OUT.iter().any(|(name, _)| name == table || name == column))
         .collect();
     let dumped: BTreeSet<(String, String)> = dump::columns()
         .into_iter()

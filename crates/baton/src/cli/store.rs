@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::copy::{self, ChainPolicy};
-use baton_store::{Store, Target, restore};
+use baton_store::{Store, Target, counter, restore};
 use serde::Serialize;
 
 use crate::app::App;
@@ -31,11 +31,40 @@ enum Verb {
         #[arg(long)]
         unverified: bool,
     },
+    /// Continue every counter above the numbers that a restored database has given out before
+    ///
+    /// Run it once after a database was restored with its own tools, while no other process uses the store. Tokens of claims,
+    /// versions and ledger positions are then never given out twice, and hand-offs that are not finished look into their
+    /// trackers before they create anything. `baton restore` and `baton store copy` do this by themselves.
+    AdvanceCounters,
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
-    let Verb::Copy { from, to, unverified } = args.verb;
-    let (from, to) = (Target::read(&from)?, Target::read(&to)?);
+    match args.verb {
+        Verb::Copy { from, to, unverified } => copy_store(&from, &to, unverified, app),
+        Verb::AdvanceCounters => advance_counters(app),
+    }
+}
+
+fn advance_counters(app: &mut App) -> Result<(), CliError> {
+    app.refuse_remote()?;
+    let store = app.config.store.to_string();
+    let floor = app.store()?.write_shared(|tx| Ok(counter::raise(tx, host::now())?))?;
+    app.show(&Advanced { store: &store, floor }, |advanced| {
+        format!("counters of {} continue above {}\n", advanced.store, advanced.floor)
+    })
+}
+
+/// What `baton store advance-counters` answers.
+#[derive(Serialize)]
+struct Advanced<'a> {
+    store: &'a str,
+    /// Every number that is given out from now on is greater.
+    floor: i64,
+}
+
+fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(), CliError> {
+    let (from, to) = (Target::read(from)?, Target::read(to)?);
     if is_same(&from, &to) || from == Target::Memory || to == Target::Memory {
         let what = "a ledger is copied from one store that lasts to another";
         return Err(Refusal::new(
@@ -54,6 +83,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     if copy::survey(&mut target)? != copied {
         return Err(anyhow::anyhow!("{to} does not hold what was written to it: do not use it").into());
     }
+    // The source may be a backup, and what came after it has given out numbers.
+    target.write_shared(|tx| Ok(counter::raise(tx, host::now())?))?;
     target.analyze()?;
     let items = copied.iter();
     let items = items.map(|table| Table { table: table.name, rows: table.rows, hash: &table.hash }).collect();

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use baton_emulator::{Fault, Options};
 use serde_json::{Value, json};
 
+use crate::cross::{self, github, with_github};
 use crate::http::{Server, request};
 use crate::stage::{Answer, BATON, Stage, items, skipped, text};
 
@@ -47,6 +49,52 @@ fn a_backup_beside_the_log_of_another_store_is_refused() {
     let file = other.trim_end_matches("-wal");
     stage.terminal("Lola").refused(1, "file_exists", &["backup", file]);
     assert!(!Path::new(file).exists() && Path::new(&backup).exists());
+}
+
+#[test]
+fn a_restore_gives_out_no_token_version_or_position_again() {
+    let stage = Stage::in_a_file("a restore is about the file").registered();
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob"));
+    let id = text(&ann.json(&["task", "create", "rounding"]), "id");
+    let backup = stage.root().join("the backup.db").display().to_string();
+    ann.json(&["start"]);
+    ann.json(&["backup", &backup]);
+    let claim = ann.json(&["task", "claim", &id]);
+    let listener = stage.ledger("shop").last().expect("a delta")["seq"].as_i64().expect("a number");
+    ann.json(&["restore", "--yes", &backup]);
+    bob.json(&["start"]);
+    let other = bob.json(&["task", "claim", &id]);
+    assert!(other["token"].as_i64() > claim["token"].as_i64(), "{claim:#} {other:#}");
+    bob.refused(4, "lease_lost", &["task", "close", &id, "--token", &claim["token"].to_string()]);
+    let after: Vec<Value> =
+        stage.ledger("shop").into_iter().filter(|delta| delta["seq"].as_i64() > Some(listener)).collect();
+    assert!(after.len() >= 2, "whoever listened to {listener} hears all that came since: {after:#?}");
+    stage.assert_sound();
+}
+
+#[test]
+fn an_issue_that_was_made_after_the_backup_is_found_again_and_stays_open() {
+    let stage = Stage::in_a_file("a restore is about the file").registered();
+    let hub = github(Options::default());
+    cross::beside(&stage);
+    let ann = with_github(&stage.terminal("Ann"), &hub);
+    // It is known that nothing was made.
+    hub.script(Some(Box::new(|_| Fault::Refuse(429, Some(3_600)))));
+    let words = ["handoff", "create", "--to", "lib", "--repo", "o/lib", "--subject", "s", "--json"];
+    let later = ann.run(&words);
+    assert_eq!((later.code, later.json()["state"].clone()), (5, json!("pending")), "{later:#?}");
+    let id = text(&later.json(), "handoff_id");
+    let backup = stage.root().join("the backup.db").display().to_string();
+    ann.json(&["backup", &backup]);
+    hub.script(None);
+    ann.json(&["handoff", "retry", &id]);
+    assert_eq!(hub.hub().issues("o/lib").len(), 1);
+    ann.json(&["restore", "--yes", &backup]);
+    let again = ann.json(&["handoff", "retry", &id]);
+    assert_eq!(text(&again["task"], "id"), "gh-o/lib-1");
+    let issues = hub.hub();
+    let issues = issues.issues("o/lib");
+    assert!(issues.len() == 1 && issues[0].open, "one issue, and it is open");
 }
 
 #[test]

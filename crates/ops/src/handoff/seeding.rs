@@ -51,7 +51,8 @@ pub(super) fn seed(
         )));
     }
     let before = known.as_ref().and_then(|known| serde_json::from_str::<Value>(&known.body).ok());
-    let version = known.as_ref().map_or(1, |known| known.version + 1);
+    let last = known.as_ref().map_or(0, |known| known.version);
+    let version = tx.next_number(&handoff.to_project_id, last)?;
     let session_id = match &known {
         Some(known) => known.session_id.clone(),
         None => handoff.session_id.clone().unwrap_or_else(|| env.id()),
@@ -103,7 +104,8 @@ pub(super) fn unseed(
     };
     if !made["before"].is_null() {
         let body = made["before"].to_string();
-        let back = Saved { version: known.version + 1, body, updated_at: env.now, handoff_id: None, ..known };
+        let version = tx.next_number(&handoff.to_project_id, known.version)?;
+        let back = Saved { version, body, updated_at: env.now, handoff_id: None, ..known };
         state::put(tx, &handoff.to_project_id, &back)?;
     } else if known.claimed_at.is_none() {
         state::remove(tx, &handoff.to_project_id, &known)?;

@@ -6,7 +6,7 @@ use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::parse_rfc3339;
 use baton_store::export_file::{self, FileError};
-use baton_store::{Failure, Tx, delta, dump, project};
+use baton_store::{Failure, Tx, counter, delta, dump, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -69,11 +69,13 @@ impl Operation for Import {
 
     fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
         let CheckedImport { project_id, lines, verified } = check(input.lines, input.unverified)?;
+        let now = cx.env.now;
         cx.store.write_shared(|tx| {
             if project::get(tx, &project_id)?.is_some() {
                 return Err(there_already(&project_id).into());
             }
-            write(tx, &lines)
+            write(tx, &lines)?;
+            Ok(counter::raise_one(tx, &project_id, now)?)
         })?;
         let deltas = lines.iter().filter(|line| matches!(line.content, Content::Ledger(_))).count();
         Ok(ImportOutput { project_id, deltas, rows: lines.len() - deltas, verified })

@@ -139,7 +139,7 @@ fn save(
                 identity: own.identity.clone(),
                 task_key: key,
                 session_id: own.session_id.clone(),
-                version: version + 1,
+                version: tx.next_number(project_id, version)?,
                 body: state.to_string(),
                 updated_at: env.now,
                 handoff_id: known.as_ref().and_then(|known| known.handoff_id.clone()),

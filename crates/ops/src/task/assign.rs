@@ -46,7 +46,7 @@ pub(super) fn assign(
     )?;
     let lease = env.limits.stale_after;
     let mut wanted = found.clone();
-    wanted.claim_token += 1;
+    wanted.claim_token = tx.next_number(author.project_id, found.claim_token)?;
     wanted.claim = Some(Claim {
         by: to.to_owned(),
         session_id: None,

@@ -351,7 +351,9 @@ fn take(
     let promised = if asked.while_alive && session_id.is_some() { 0 } else { lease };
     let mut wanted = found.clone();
     // Who has it already keeps the token: asking once more is no second claim.
-    wanted.claim_token += i64::from(own.is_none());
+    if own.is_none() {
+        wanted.claim_token = tx.next_number(author.project_id, found.claim_token)?;
+    }
     wanted.claim = Some(Claim {
         by: author.identity.to_owned(),
         session_id,

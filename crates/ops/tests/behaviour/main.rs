@@ -32,6 +32,7 @@ mod chain;
 mod checkpoint;
 mod claims;
 mod conversations;
+mod counters;
 mod crowd;
 mod family;
 mod handoffs;

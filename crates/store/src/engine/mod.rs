@@ -41,9 +41,9 @@ pub(crate) enum Mode {
 }
 
 /// Locks a project's row and takes the next number of its ledger. First in every numbered write: the lock makes the
-/// transaction the project's only writer until the commit.
-pub(crate) const TAKE: &str =
-    "UPDATE project SET seq = seq + 1 WHERE project_id = $1 RETURNING seq, chain_head";
+/// transaction the project's only writer until the commit. A number is above the project's floor, see [`crate::counter`].
+pub(crate) const TAKE: &str = "UPDATE project SET seq = CASE WHEN seq < counter_floor THEN counter_floor ELSE seq END + 1 \
+    WHERE project_id = $1 RETURNING seq, chain_head, counter_floor";
 
 /// Notes the `chain` of the newest delta in the project's row, so that the next write learns it when it takes that row.
 pub(crate) const CHAIN_HEAD: &str = "UPDATE project SET chain_head = $1 WHERE project_id = $2";
@@ -55,12 +55,14 @@ pub(crate) struct LedgerHead {
     pub(crate) seq: i64,
     /// The `chain` of its newest delta.
     pub(crate) chain_head: String,
+    /// Counters of its rows continue above this.
+    pub(crate) counter_floor: i64,
 }
 
 impl LedgerHead {
     fn read(row: Row) -> Result<Self, Fault> {
         let mut row = row.reader();
-        Ok(Self { seq: row.int()?, chain_head: row.text()? })
+        Ok(Self { seq: row.int()?, chain_head: row.text()?, counter_floor: row.int()? })
     }
 }
 

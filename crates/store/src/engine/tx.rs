@@ -31,6 +31,8 @@ struct LockedProject {
     number: Option<i64>,
     /// The `chain` of the newest delta, this transaction's own included.
     chain_head: Option<String>,
+    /// Counters of the project's rows continue above this; none until its row is read.
+    counter_floor: Option<i64>,
     /// Whether this transaction appended, so that the row has to learn the newest `chain`.
     has_grown: bool,
 }
@@ -42,6 +44,7 @@ impl<'a> Tx<'a> {
             project: (*project).to_owned(),
             exists: row.is_some(),
             number: row.as_ref().map(|row| row.seq),
+            counter_floor: row.as_ref().map(|row| row.counter_floor),
             chain_head: row.map(|row| row.chain_head),
             has_grown: false,
         };
@@ -153,8 +156,23 @@ impl<'a> Tx<'a> {
         if let Some(taken) = self.taken.iter_mut().find(|taken| taken.project == project) {
             // What this transaction appended is newer than what the row says of it.
             taken.chain_head.get_or_insert(row.chain_head);
+            taken.counter_floor = Some(row.counter_floor);
         }
         Ok(row.seq)
+    }
+
+    /// What comes after `last` in a counter of one of the project's rows, the token of a claim for instance. It is above every
+    /// number that such a counter had before the store was restored. The project must be among those that the write takes.
+    pub fn next_number(&mut self, project: &str, last: i64) -> Result<i64, Fault> {
+        let floor = |tx: &Self| tx.taken.iter().find(|taken| taken.project == project)?.counter_floor;
+        if floor(self).is_none() {
+            // A project that this write inserted: its floor comes with its first number.
+            let number = self.next_seq(project)?;
+            if let Some(taken) = self.taken.iter_mut().find(|taken| taken.project == project) {
+                taken.number = Some(number);
+            }
+        }
+        Ok(last.max(floor(self).unwrap_or_default()) + 1)
     }
 
     /// The `chain` of the newest delta of a project of which this write has taken a number.

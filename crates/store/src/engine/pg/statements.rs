@@ -101,9 +101,10 @@ impl Postgres {
             match message {
                 SimpleQueryMessage::Row(row) => {
                     let seq = row.get(0).and_then(|text| text.parse().ok());
-                    let second = if row.len() > 1 { row.get(1) } else { None };
-                    let chain_head = second.unwrap_or_default().to_owned();
-                    number = seq.map(|seq| LedgerHead { seq, chain_head });
+                    let column = |at| if row.len() > at { row.get(at) } else { None };
+                    let chain_head = column(1).unwrap_or_default().to_owned();
+                    let counter_floor = column(2).and_then(|text| text.parse().ok()).unwrap_or_default();
+                    number = seq.map(|seq| LedgerHead { seq, chain_head, counter_floor });
                 }
                 SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
                 _ => {}

@@ -17,7 +17,8 @@ use super::copy::{discard, draft_of, second_name, sweep, sync_folder, write_draf
 use super::lock::WriterLock;
 use super::open::{self, FileId, sibling_path};
 use super::{APPLICATION_ID, error, log};
-use crate::engine::fault::{Fault, FaultKind};
+use crate::counter;
+use crate::engine::fault::{Failure, Fault, FaultKind};
 use crate::engine::{Access, Store, Target};
 use crate::migrate::{self, MIGRATIONS};
 
@@ -107,7 +108,12 @@ impl Draft {
         write_draft(&source, &draft.path)?;
         drop(source);
         observer(Step::Copied)?;
-        drop(Store::open_existing(&Target::File(draft.path.clone()), now_ms)?);
+        let mut restored = Store::open_existing(&Target::File(draft.path.clone()), now_ms)?;
+        restored.write_shared(|tx| Ok(counter::raise(tx, now_ms)?)).map_err(|failure| match failure {
+            Failure::Fault(fault) => fault,
+            Failure::Refused(refusal) => Fault::other(refusal.to_string()),
+        })?;
+        drop(restored);
         observer(Step::Updated)?;
         draft.flush()?;
         observer(Step::Flushed)?;
