@@ -1,7 +1,8 @@
 //! `ledger_list`: read the ledger from a cursor.
 
 use baton_model::delta::{Delta, Kind, Row};
-use baton_store::{Failure, delta, project};
+use baton_model::refusal::Refusal;
+use baton_store::{Failure, Tx, delta, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,9 @@ pub struct LedgerListInput {
     /// Only deltas after this number.
     #[serde(default)]
     pub after: i64,
+    /// The newest deltas, oldest first. Numbers have gaps, so do not count back from the highest to find them.
+    #[serde(default)]
+    pub newest: bool,
     /// Only this kind.
     #[serde(default)]
     pub kind: Option<String>,
@@ -66,9 +70,9 @@ impl Operation for LedgerList {
         let limit = input.limit.unwrap_or(1_000).clamp(1, 10_000);
         let (deltas, is_isolated) = cx.store.read(|tx| {
             let own = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
-            Ok((delta::chained(tx, &project_id, input.after, limit)?, own.is_isolated))
+            Ok((read(tx, &project_id, &input, limit)?, own.is_isolated))
         })?;
-        let full = i64::try_from(deltas.len()).unwrap_or(i64::MAX) == limit;
+        let full = !input.newest && i64::try_from(deltas.len()).unwrap_or(i64::MAX) == limit;
         let next = deltas.last().filter(|_| full).map(|(delta, _)| delta.seq);
         let wanted = |(delta, _): &&(Delta, String)| {
             input.kind.as_ref().is_none_or(|kind| delta.kind.as_str() == kind)
@@ -82,6 +86,24 @@ impl Operation for LedgerList {
         let items = deltas.iter().filter(wanted).map(show).collect();
         Ok(LedgerListOutput { project_id, items, next, is_isolated })
     }
+}
+
+/// The deltas of a page, oldest first, each with its `chain` where that is read.
+fn read(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    input: &LedgerListInput,
+    limit: i64,
+) -> Result<Vec<(Delta, String)>, Failure> {
+    if !input.newest {
+        return Ok(delta::chained(tx, project_id, input.after, limit)?);
+    }
+    if input.chain {
+        let hint = "leave out one of the two: a chain is read from its beginning";
+        return Err(Refusal::invalid("input_invalid", "`newest` and `chain` do not go together", hint).into());
+    }
+    let newest = delta::newest(tx, project_id, i64::MIN, limit)?.into_iter().rev();
+    Ok(newest.filter(|delta| delta.seq > input.after).map(|delta| (delta, String::new())).collect())
 }
 
 fn row(delta: &Delta, brief: bool, chain: Option<&String>) -> Row {

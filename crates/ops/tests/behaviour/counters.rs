@@ -70,6 +70,11 @@ on_every_backend! {
         w.ok(&agent("Ann").project("later"), "ledger_note", json!({ "text": "a new project" }));
         let ledger = w.ledger_of("later");
         assert!(ledger.iter().all(|delta| number(delta, "seq") > w.now), "{ledger:#?}");
+        // The newest are found whatever lies between.
+        let newest = w.ok(&agent("Ann"), "ledger_list", json!({ "newest": true, "limit": 2 }));
+        let newest: Vec<i64> = newest["items"].as_array().expect("items").iter().map(|delta| number(delta, "seq")).collect();
+        assert!(newest[0] < newest[1] && newest[1] == after + 1, "{newest:?}");
+        w.no_trace(&agent("Ann"), "ledger_list", json!({ "newest": true, "chain": true }), "input_invalid");
         // Once more within the same millisecond.
         restored(w);
         w.ok(&agent("Ann"), "ledger_note", json!({ "text": "again" }));

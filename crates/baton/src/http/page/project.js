@@ -33,11 +33,7 @@ export async function project(id) {
 }
 
 async function latest(at) {
-  const head = (await api('GET', `${at}/ledger`, { limit: 1, brief: true, after: 0 })).items;
-  if (!head.length) return [];
-  const heads = (await api('GET', '/heads')).items.find((one) => one.project_id === head[0].project_id);
-  const after = Math.max(0, (heads?.seq || 0) - 150);
-  return (await api('GET', `${at}/ledger`, { limit: 200, brief: true, after })).items.reverse();
+  return (await api('GET', `${at}/ledger`, { limit: 150, brief: true, newest: true })).items.reverse();
 }
 
 export function entry(delta) {
