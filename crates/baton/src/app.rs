@@ -7,6 +7,7 @@ use baton_model::handoff::State;
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
+use baton_ops::memory::MemoryScope;
 use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::config::Config;
 use crate::error::CliError;
 use crate::host::{self, Machine};
 use crate::progress::Progress;
-use crate::recall::IndexServices;
+use crate::recall::{IndexServices, ScopedQuery};
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
 
@@ -195,15 +196,15 @@ impl App {
         let outside = self.machine.outside()?;
         let asked = outside.and_then(|outside| Some((outside, IndexServices::scope_query((name, &input))?)));
         // What is wrong with the question is said by the search itself.
-        let scope = |(outside, wish)| {
-            let scope = self.within(caller, |cx| baton_ops::all::run("memory_scope", wish, cx)).ok()?;
-            Some((outside, scope))
+        let scope = |(outside, asked): (_, ScopedQuery)| {
+            let scope = self.within(caller, |cx| MemoryScope::run(asked.scope, cx)).ok()?;
+            Some((outside, asked.query, scope))
         };
-        let Some((outside, scope)) = asked.and_then(scope) else {
+        let Some((outside, query, scope)) = asked.and_then(scope) else {
             return self.within(caller, |cx| baton_ops::all::run(name, input, cx));
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let caller = runtime.block_on(outside.prepare(&input, &scope, caller.clone()));
+        let caller = runtime.block_on(outside.prepare(&query, &scope, caller.clone()));
         self.within(&caller, |cx| baton_ops::all::run(name, input, cx))
     }
 

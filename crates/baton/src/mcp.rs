@@ -11,7 +11,9 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
+use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput};
+use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::{Access, Caller, Operation};
 use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
@@ -144,8 +146,9 @@ impl Pipe {
     /// then goes on with a later call.
     async fn drive(&self, pool: &Pool, operation: &str, answer: &mut Value) {
         let span = if is_driven(operation) { transfer_progress::SPAN } else { transfer_progress::SPAN / 3 };
-        let Some(id) = answer["handoff_id"].as_str().map(str::to_owned) else { return };
-        if answer["dry_run"] == true || matches!(self.config.store, Target::Memory) {
+        let view = AnswerView(answer);
+        let Some(id) = view.handoff_id().map(str::to_owned) else { return };
+        if view.is_dry_run() || matches!(self.config.store, Target::Memory) {
             return;
         }
         let show = ShowInput { id: id.clone(), project: None };
@@ -294,8 +297,8 @@ fn error(ended: &CliError) -> Value {
 /// The signals of answers that were written out are delivered.
 async fn delivered(pool: &Pool, caller: Caller, receipts: &Receipts) {
     for DeliveryReceipt { project_id, message_ids } in receipts.answer_written(None) {
-        let mark = json!({ "project": project_id, "message_ids": message_ids });
+        let mark = DeliveredInput { project: Some(project_id), message_ids };
         // The result is not needed: if the operation fails, the signals are delivered once more.
-        let _ = pool.run(baton_ops::message::Delivered::NAME, mark, caller.clone()).await;
+        let _ = pool.ask::<Delivered>(&mark, caller.clone()).await;
     }
 }

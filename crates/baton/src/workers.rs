@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Limits;
+use baton_ops::memory::MemoryScope;
 use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host, Operation};
 use baton_ops::{all, once};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
@@ -176,17 +177,10 @@ impl Pool {
             .as_ref()
             .and_then(|outside| Some((outside, IndexServices::scope_query((name, &input))?)));
         let caller = match asked {
-            Some((outside, wish)) => {
-                // What is wrong with the question is said by the search itself.
-                match Box::pin(self.queued(
-                    baton_ops::memory::MemoryScope::NAME,
-                    wish,
-                    caller.clone(),
-                    (None, None),
-                ))
-                .await
-                {
-                    Ok(scope) => outside.prepare(&input, &scope, caller).await,
+            // What is wrong with the question is said by the search itself.
+            Some((outside, asked)) => {
+                match Box::pin(self.ask::<MemoryScope>(&asked.scope, caller.clone())).await {
+                    Ok(scope) => outside.prepare(&asked.query, &scope, caller).await,
                     Err(_) => caller,
                 }
             }

@@ -90,9 +90,9 @@ impl ConnectionState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeliveryReceipt {
     /// The project that they belong to.
-    pub project_id: Value,
+    pub project_id: String,
     /// Their ids.
-    pub message_ids: Vec<Value>,
+    pub message_ids: Vec<String>,
 }
 
 impl DeliveryReceipt {
@@ -110,8 +110,9 @@ impl DeliveryReceipt {
         let signals = rows(answer, "pending_signals").into_iter().map(|signal| signal["message_id"].clone());
         let signals = signals.filter(|id| is_whole("pending_signals", id));
         let mail = rows(answer, "deliver").into_iter().filter(|id| is_whole("items", id));
-        let message_ids: Vec<Value> = signals.chain(mail).collect();
-        let project_id = answer["project_id"].clone();
+        let ids = signals.chain(mail).filter_map(|id| id.as_str().map(str::to_owned));
+        let message_ids: Vec<String> = ids.collect();
+        let project_id = answer["project_id"].as_str()?.to_owned();
         (!message_ids.is_empty()).then_some(Self { project_id, message_ids })
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod all;
+pub mod answer;
 pub mod audit;
 mod bearer;
 pub mod card;

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use crate::error::CliError;
 use crate::transfer_progress;
 use crate::workers::Pool;
-use baton_ops::op::{Caller, Operation};
+use baton_ops::answer::AnswerView;
+use baton_ops::message::{Delivered, DeliveredInput};
+use baton_ops::op::Caller;
 
 const JSON: &str = "application/json";
 
@@ -29,8 +31,7 @@ pub fn json_of(status: StatusCode, value: &Value) -> Response {
 
 /// The tag by which a client says which state it has seen: the version where there is one, else a hash of the bytes.
 pub fn etag(answer: &Value, bytes: &[u8]) -> String {
-    let version = ["state_version", "version"].iter().find_map(|key| answer.get(*key)?.as_i64());
-    match version {
+    match AnswerView(answer).version() {
         Some(version) => format!("\"v{version}\""),
         None => {
             let digest = Sha256::digest(bytes);
@@ -61,16 +62,14 @@ pub fn tagged(answer: &Value, known: Option<&str>) -> Response {
 /// The answer to an operation. When its last byte was taken, the signals that a pickup brought are marked as delivered, by the
 /// authority of its caller. What an answer names in `deliver` is marked by the program that reads it.
 pub fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answer: Value) -> Response {
-    let signals = answer["pending_signals"].as_array().into_iter().flatten();
-    let ids: Vec<Value> = signals.map(|signal| signal["message_id"].clone()).collect();
+    let view = AnswerView(&answer);
     let bytes = Bytes::from(answer.to_string());
-    let tag = answer.get("state_version").map(|_| etag(&answer, &bytes));
-    let mut response = if ids.is_empty() || answer["dry_run"] == true {
-        of_type(status, JSON, Body::from(bytes))
-    } else {
-        let mark = json!({ "project": answer["project_id"], "message_ids": ids });
-        of_type(status, JSON, marking(pool, grant, bytes, mark))
+    let tag = view.state_version().map(|_| etag(&answer, &bytes));
+    let body = match view.delivery() {
+        None => Body::from(bytes),
+        Some(delivery) => marking(pool, grant, bytes, delivery),
     };
+    let mut response = of_type(status, JSON, body);
     if let Some(value) = tag.and_then(|tag| HeaderValue::from_str(&tag).ok()) {
         response.headers_mut().insert(header::ETAG, value);
     }
@@ -82,23 +81,23 @@ pub async fn transfer_response(pool: &Pool, status: StatusCode, mut answer: Valu
     let is_on_its_way = transfer_progress::wait(pool, &mut answer).await;
     let status = if is_on_its_way { StatusCode::ACCEPTED } else { status };
     let mut response = json_of(status, &answer);
-    let place = answer["handoff_id"].as_str().map(|id| format!("/api/v1/handoffs/{id}"));
+    let place = AnswerView(&answer).handoff_id().map(|id| format!("/api/v1/handoffs/{id}"));
     if let Some(place) = place.and_then(|place| HeaderValue::from_str(&place).ok()) {
         response.headers_mut().insert(header::LOCATION, place);
     }
     response
 }
 
-fn marking(pool: Arc<Pool>, grant: Grant, bytes: Bytes, mark: Value) -> Body {
+fn marking(pool: Arc<Pool>, grant: Grant, bytes: Bytes, delivery: DeliveredInput) -> Body {
     let caller = Caller { grant, ..Caller::default() };
-    Body::from_stream(stream::unfold(Some((bytes, pool, caller, mark)), |state| async move {
-        let (bytes, pool, caller, mark) = state?;
+    Body::from_stream(stream::unfold(Some((bytes, pool, caller, delivery)), |state| async move {
+        let (bytes, pool, caller, delivery) = state?;
         if bytes.is_empty() {
             // The result is not needed: if the operation fails, the signals are delivered once more.
-            let _ = pool.run(baton_ops::message::Delivered::NAME, mark, caller).await;
+            let _ = pool.ask::<Delivered>(&delivery, caller).await;
             return None;
         }
-        Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, caller, mark))))
+        Some((Ok::<Bytes, std::convert::Infallible>(bytes), Some((Bytes::new(), pool, caller, delivery))))
     }))
 }
 

@@ -12,6 +12,7 @@ use axum::{Router, body::Body};
 use baton_model::access::Grant;
 use baton_model::refusal::Refusal;
 use baton_ops::all;
+use baton_ops::answer::AnswerView;
 use baton_ops::op::{Access, Entry};
 use serde_json::{Map, Value};
 
@@ -264,7 +265,7 @@ fn put(fields: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), 
 }
 
 fn document(answer: &Value) -> Response {
-    match answer["document"].as_str() {
+    match AnswerView(answer).document() {
         Some(text) => of_type(StatusCode::OK, "text/markdown; charset=utf-8", Body::from(text.to_owned())),
         None => json_of(StatusCode::OK, answer),
     }

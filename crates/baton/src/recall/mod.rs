@@ -14,9 +14,11 @@ use baton_model::query::check_query;
 use baton_model::recall::{
     HASHING, HASHING_FLOOR, IndexResult, QuantizedVector, document, hashing, question,
 };
+use baton_ops::memory::{MemoryScopeInput, MemoryScopeOutput, Search, SearchInput};
 use baton_ops::op::{Caller, Operation};
 use baton_ops::recall::Setup;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::config::Config;
 use crate::error::CliError;
@@ -24,8 +26,14 @@ use embeddings::Embeddings;
 pub use http::ServiceError;
 pub use qdrant::{Point, Qdrant};
 
-/// The operation before which is asked.
-const SEARCH: &str = baton_ops::memory::Search::NAME;
+/// A search, and which projects it may look into: that is asked of the ledger first.
+pub struct ScopedQuery {
+    /// The words.
+    pub query: String,
+    /// The question for the ledger.
+    pub scope: MemoryScopeInput,
+}
+
 /// How long a search waits for those outside, all together.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 /// How long those are left alone who did not answer: a search in that time does not wait for them again.
@@ -96,20 +104,20 @@ impl IndexServices {
 
     /// What the ledger is to be asked with `memory_scope` before this operation, where those outside are asked at all: which
     /// projects may be looked into is the ledger's to say.
-    pub fn scope_query((operation, input): (&str, &Value)) -> Option<Value> {
-        let query = input["query"].as_str().unwrap_or_default();
-        let asks = operation == SEARCH
-            && check_query(query).is_ok()
-            && !baton_model::memory::words(query).is_empty();
-        asks.then(|| json!({ "project": input["project"], "related": input["related"] == true }))
+    pub fn scope_query((operation, input): (&str, &Value)) -> Option<ScopedQuery> {
+        if operation != Search::NAME {
+            return None;
+        }
+        // What is wrong with the input is said by the search itself.
+        let SearchInput { project, related, query, .. } = SearchInput::deserialize(input).ok()?;
+        let asks = check_query(&query).is_ok() && !baton_model::memory::words(&query).is_empty();
+        asks.then(|| ScopedQuery { query, scope: MemoryScopeInput { project, related } })
     }
 
     /// The caller of an operation together with what was found for it within the scope. It waits, and not for the ledger:
     /// a database's driver waits in its own way and cannot be asked by a thread that waits here.
-    pub async fn prepare(&self, input: &Value, scope: &Value, caller: Caller) -> Caller {
-        let projects: Vec<String> = serde_json::from_value(scope["searched"].clone()).unwrap_or_default();
-        let query = input["query"].as_str().unwrap_or_default();
-        Caller { found: Some(Arc::new(self.ask(query, &projects).await)), ..caller }
+    pub async fn prepare(&self, query: &str, scope: &MemoryScopeOutput, caller: Caller) -> Caller {
+        Caller { found: Some(Arc::new(self.ask(query, &scope.searched).await)), ..caller }
     }
 
     async fn ask(&self, query: &str, projects: &[String]) -> IndexResult {

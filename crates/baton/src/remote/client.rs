@@ -174,19 +174,14 @@ impl Remote {
     async fn projects(&self, caller: &Caller) -> Result<Vec<ProjectFolders>, CliError> {
         let call = Call { caller: CallerHeader::of(caller), ..Call::default() };
         let answer = self.post(baton_ops::project::List::NAME, &call, None).await?;
-        let texts = |list: &Value| -> Vec<String> {
-            list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        let listed =
+            serde_json::from_value::<baton_ops::project::ListOutput>(answer).map_err(anyhow::Error::from)?;
+        let folders = |row: baton_ops::project::Row| ProjectFolders {
+            project_id: row.project.project_id,
+            roots: row.roots,
+            is_isolated: row.project.is_isolated,
         };
-        let items = answer["items"].as_array().into_iter().flatten();
-        Ok(items
-            .filter_map(|item| {
-                Some(ProjectFolders {
-                    project_id: item["project_id"].as_str()?.to_owned(),
-                    roots: texts(&item["roots"]),
-                    is_isolated: item["is_isolated"] == true,
-                })
-            })
-            .collect())
+        Ok(listed.items.into_iter().map(folders).collect())
     }
 
     /// Posts a call. When the answer is lost on the way it is sent again: the key makes that happen once.
