@@ -12,7 +12,7 @@ pub enum CliError {
     /// A fault of ours.
     Fault(anyhow::Error),
     /// A negative result that the output already shows: only the exit status is set.
-    Told,
+    Reported,
     /// An answer was given, but something outside is not done yet and will be tried again.
     Unfinished,
     /// A tool that was started for the user ended with this exit code, which is ours now.
@@ -129,7 +129,7 @@ impl CliError {
                 Kind::Outside => 5,
             },
             Self::Fault(_) => 6,
-            Self::Told => 1,
+            Self::Reported => 1,
             Self::Unfinished => 5,
             Self::Tool(code) => *code,
             Self::Interrupted => 130,
@@ -149,7 +149,7 @@ impl CliError {
                 Kind::Outside => 503,
             },
             Self::Fault(_) => 500,
-            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => 422,
+            Self::Reported | Self::Unfinished | Self::Tool(_) | Self::Interrupted => 422,
         }
     }
 
@@ -165,7 +165,7 @@ impl CliError {
             Self::Fault(error) => json!({ "error": {
                 "code": "fault", "message": quote(&format!("{error:#}")), "hint": "this is a fault of ours; `baton doctor` may tell more",
             } }),
-            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => json!({}),
+            Self::Reported | Self::Unfinished | Self::Tool(_) | Self::Interrupted => json!({}),
         }
     }
 
@@ -184,7 +184,7 @@ impl CliError {
                 let what = quote(&format!("{error:#}"));
                 format!("fault: {what}\n  hint: this is a fault of ours; `baton doctor` may tell more\n")
             }
-            Self::Told | Self::Unfinished | Self::Tool(_) | Self::Interrupted => String::new(),
+            Self::Reported | Self::Unfinished | Self::Tool(_) | Self::Interrupted => String::new(),
         }
     }
 }

@@ -349,7 +349,7 @@ mod tests {
         );
         let torn = |out: &mut dyn Write| {
             out.write_all(b"half")?;
-            Err(CliError::Told)
+            Err(CliError::Reported)
         };
         assert!(turn.replace(Some(&version), torn).is_err());
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b"]);

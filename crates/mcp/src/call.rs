@@ -112,7 +112,7 @@ impl Server {
             let question = which_session(answer.as_ref().err());
             match replies.ask(question, &self.shared.codec, request, context).await {
                 ElicitationResult::Return(asked) => return CallResult::Ask((*asked).into()),
-                ElicitationResult::Said(session) => {
+                ElicitationResult::Answer(session) => {
                     call.input.insert("session".into(), json!(session));
                     answer = self.operate(call, caller).await;
                 }
@@ -191,7 +191,7 @@ impl Server {
         };
         match replies.ask(question, &self.shared.codec, request, context).await {
             ElicitationResult::Return(asked) => return Ok(Some((*asked).into())),
-            ElicitationResult::Said(name) => caller.identity = Some(name),
+            ElicitationResult::Answer(name) => caller.identity = Some(name),
             ElicitationResult::Nothing => self.be_silent(),
         }
         Ok(None)

@@ -31,7 +31,7 @@ pub struct Question {
 /// What came of it.
 pub enum ElicitationResult {
     /// The user said this.
-    Said(String),
+    Answer(String),
     /// The user does not want to say, or cannot be asked.
     Nothing,
     /// The client is to ask and to call again.
@@ -98,7 +98,7 @@ impl Replies {
         }
         let answer = context.peer.create_elicitation_with_timeout(form, Some(PATIENCE)).await;
         match answer.ok().and_then(|result| text_of(&result, question.field)) {
-            Some(text) => ElicitationResult::Said(text),
+            Some(text) => ElicitationResult::Answer(text),
             None => ElicitationResult::Nothing,
         }
     }

@@ -170,7 +170,7 @@ pub enum StepResult {
     /// The issue is closed.
     Closed,
     /// The comment stands there.
-    Said,
+    Commented,
     /// The issue is as the task is.
     Edited,
 }
@@ -179,7 +179,7 @@ pub enum StepResult {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallEnd {
     /// As wished.
-    Came(StepResult),
+    Completed(StepResult),
     /// Failed for now.
     Retry {
         /// What went wrong.

@@ -32,9 +32,9 @@ pub struct LeasedStep {
 #[derive(Debug)]
 pub enum StepStart {
     /// Nothing is left to do.
-    Over,
+    Finished,
     /// Only a check for duplicates is left, at its time; callers do not wait for it.
-    Aside,
+    OnlyDuplicateCheck,
     /// Nothing to do before this time.
     Wait(Millis),
     /// Another process is at it, which may take until this time and mostly takes a moment.
@@ -129,7 +129,7 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         Ok(match turn {
             saga::NextActor::At(at) => (known, Some(StepStart::Wait(at))),
             saga::NextActor::Held(at) => (known, Some(StepStart::Held(at))),
-            saga::NextActor::Aside(_) => (known, Some(StepStart::Aside)),
+            saga::NextActor::OnlyDuplicateCheck(_) => (known, Some(StepStart::OnlyDuplicateCheck)),
             // This host has no access to GitHub; another driver that has will run the step.
             saga::NextActor::Take(_) if outside && !host.github_access() => {
                 (known, Some(StepStart::Wait(now + saga::LIVE_PAUSE)))
@@ -146,8 +146,8 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         let before = handoff_step::of(tx, id)?;
         let mut steps = before.clone();
         let begun = match advance(tx, env, &mut handoff, &mut steps)? {
-            saga::NextActor::Over => StepStart::Over,
-            saga::NextActor::Aside(_) => StepStart::Aside,
+            saga::NextActor::Finished => StepStart::Finished,
+            saga::NextActor::OnlyDuplicateCheck(_) => StepStart::OnlyDuplicateCheck,
             saga::NextActor::At(at) => StepStart::Wait(at),
             saga::NextActor::Held(at) => StepStart::Held(at),
             saga::NextActor::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
@@ -168,7 +168,7 @@ fn lease(
     (steps, at): (&mut Vec<Step>, usize),
     own: &Place,
 ) -> Result<StepStart, Failure> {
-    let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Over) };
+    let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Finished) };
     let call = steps::call(handoff, step)?;
     let before = step.clone();
     saga::take(step, own, env.now);
@@ -220,7 +220,7 @@ pub fn notify_step(
 /// Whether a late call may have made an issue.
 fn may_have_made(leased: &LeasedStep, ended: &CallEnd) -> bool {
     let made = match ended {
-        CallEnd::Came(_) => true,
+        CallEnd::Completed(_) => true,
         CallEnd::Retry { unknown, .. } | CallEnd::Final { unknown, .. } => *unknown,
     };
     made && matches!(leased.call, Call::Create(_))
@@ -242,8 +242,8 @@ fn settle(
         handoff.last_error = Some(why.clone());
     }
     match ended {
-        CallEnd::Came(came) if aside => return double(tx, env, handoff, (steps, at), came),
-        CallEnd::Came(came) => {
+        CallEnd::Completed(came) if aside => return double(tx, env, handoff, (steps, at), came),
+        CallEnd::Completed(came) => {
             tracker::record_success(tx, env, handoff, kind, came)?;
             if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
                 handoff.last_error = handoff.last_error.take().filter(|_| handoff.state == State::Failed);

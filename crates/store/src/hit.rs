@@ -42,13 +42,13 @@ pub enum SearchTarget {
     /// Messages, by subject and sender.
     Messages,
     /// What was noted, decided, found out or remembered.
-    Said,
+    Conversation,
 }
 
 impl SearchTarget {
     /// Every place.
     pub const ALL: [Self; 6] =
-        [Self::Batons, Self::Sessions, Self::Handoffs, Self::Messages, Self::Tasks, Self::Said];
+        [Self::Batons, Self::Sessions, Self::Handoffs, Self::Messages, Self::Tasks, Self::Conversation];
 
     fn sql(self) -> (&'static str, &'static str) {
         match self {
@@ -57,7 +57,7 @@ impl SearchTarget {
             Self::Sessions => ("session", SESSIONS),
             Self::Handoffs => ("handoff", HANDOFFS),
             Self::Messages => ("message", MESSAGES),
-            Self::Said => ("", SAID),
+            Self::Conversation => ("", SAID),
         }
     }
 }
@@ -106,7 +106,7 @@ pub fn holding(
         tx.query(sql, params![project_id, &like, &like, cursor.key, cursor.key, cursor.id.clone(), limit])?;
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
-        let (hit, key) = if among == SearchTarget::Said { message_hit(row)? } else { named_hit(kind, row)? };
+        let (hit, key) = if among == SearchTarget::Conversation { message_hit(row)? } else { named_hit(kind, row)? };
         *cursor = Cursor { key, id: hit.id.clone() };
         found.push(hit);
     }

@@ -49,7 +49,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let report = app.run::<Report>(&ReportInput { project, days, documents, commands: commands() })?;
     app.show(&report, show)?;
     // The report has been printed; only the exit status is left.
-    if args.strict && report.found != 0 { Err(CliError::Told) } else { Ok(()) }
+    if args.strict && report.found != 0 { Err(CliError::Reported) } else { Ok(()) }
 }
 
 /// The instruction files of the working copy. One that cannot be read is remarked on.

@@ -60,7 +60,7 @@ pub fn run(_: Args, app: &mut App) -> Result<(), CliError> {
     let is_well = diagnosis.ledger.sound
         && !diagnosis.tools.iter().any(ToolReport::is_dangling)
         && diagnosis.recall.as_ref().is_none_or(report::Report::is_well);
-    if is_well { Ok(()) } else { Err(CliError::Told) }
+    if is_well { Ok(()) } else { Err(CliError::Reported) }
 }
 
 fn show(diagnosis: &Diagnosis) -> String {

@@ -104,7 +104,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         diff,
     };
     app.show(&installed, |installed| text(installed, asked))?;
-    if jobs.iter().any(|job| job.plan.is_err()) { Err(CliError::Told) } else { Ok(()) }
+    if jobs.iter().any(|job| job.plan.is_err()) { Err(CliError::Reported) } else { Ok(()) }
 }
 
 /// Where things are; for a project, files name the program and not its place on one machine.

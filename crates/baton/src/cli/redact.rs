@@ -34,7 +34,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
             let rows = found.counts.iter().map(|(kind, count)| vec![count.to_string(), kind.to_string()]);
             render::table(&rows.collect::<Vec<_>>())
         })?;
-        return if total == 0 { Ok(()) } else { Err(CliError::Told) };
+        return if total == 0 { Ok(()) } else { Err(CliError::Reported) };
     }
     redacted.counts.iter().for_each(|(kind, count)| app.remark(&format!("{count} {kind}")));
     let found = MatchRow { secrets: total, counts: &redacted.counts, text: Some(&redacted.text) };

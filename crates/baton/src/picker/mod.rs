@@ -47,7 +47,7 @@ pub fn pick(
                 drop(screen);
                 return Ok(item);
             }
-            Step::Left => return Err(CliError::Interrupted),
+            Step::Quit => return Err(CliError::Interrupted),
         }
     }
 }

@@ -33,7 +33,7 @@ pub enum Step {
     /// This item it is.
     Chosen(usize),
     /// None of them.
-    Left,
+    Quit,
 }
 
 /// How far a page goes.
@@ -92,7 +92,7 @@ impl State {
             Key::PageUp => self.at = self.at.saturating_sub(PAGE),
             Key::PageDown => self.at = (self.at + PAGE).min(last),
             Key::Enter => return self.selected().map_or(Step::Stay, Step::Chosen),
-            Key::Leave => return Step::Left,
+            Key::Leave => return Step::Quit,
         }
         Step::Stay
     }
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(state.selected(), Some(2));
         assert_eq!(
             (state.press(Key::Leave), State::new("t", Vec::new()).press(Key::Down)),
-            (Step::Left, Step::Stay)
+            (Step::Quit, Step::Stay)
         );
     }
 

@@ -61,7 +61,7 @@ enum Stop {
     Retry(String, Option<i64>, bool),
     Final(String),
     /// There is no such thing any more.
-    Gone,
+    Deleted,
 }
 
 /// What an issue looks like from outside.
@@ -116,7 +116,7 @@ impl GitHub {
                 let known = maybe_there.then_some(marker.as_str());
                 self.comment_once(&format!("/repos/{repo}/issues/{number}"), &text, known)
                     .await
-                    .map(|()| StepResult::Said)
+                    .map(|()| StepResult::Commented)
             }
             Call::Edit { repo, number, edit } => {
                 let path = format!("/repos/{repo}/issues/{number}");
@@ -124,10 +124,10 @@ impl GitHub {
             }
         };
         match came {
-            Ok(came) => CallEnd::Came(came),
+            Ok(came) => CallEnd::Completed(came),
             Err(Stop::Retry(why, after, unknown)) => CallEnd::Retry { why, after, unknown: unknown || maybe },
             Err(Stop::Final(why)) => CallEnd::Final { why, unknown: maybe },
-            Err(Stop::Gone) => CallEnd::Came(if matches!(call, Call::Close { .. }) {
+            Err(Stop::Deleted) => CallEnd::Completed(if matches!(call, Call::Close { .. }) {
                 StepResult::Closed
             } else {
                 StepResult::Nothing
@@ -373,7 +373,7 @@ fn judged(answer: Result<Answer, super::github_http::RequestError>, changes: boo
         RetryDecision::Unknown => {
             Err(Stop::Retry(said(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
         }
-        RetryDecision::Never if answer.status == 410 && !changes => Err(Stop::Gone),
+        RetryDecision::Never if answer.status == 410 && !changes => Err(Stop::Deleted),
         RetryDecision::Never => {
             Err(Stop::Final(format!("{}; {}", said(marks.message), advice(answer.status))))
         }

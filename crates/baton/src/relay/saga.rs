@@ -101,8 +101,8 @@ impl Driver {
             let own = &self.caller.place;
             let taken = StepTime::now();
             match self.with(store, |store, env| saga::begin(store, env, id, own))? {
-                StepStart::Over => return Ok(DriveResult { is_over: true, has_moved: true }),
-                StepStart::Aside => return Ok(DriveResult { is_over: true, ..driven }),
+                StepStart::Finished => return Ok(DriveResult { is_over: true, has_moved: true }),
+                StepStart::OnlyDuplicateCheck => return Ok(DriveResult { is_over: true, ..driven }),
                 StepStart::Wait(at) => {
                     if !nap(until_due(at, self.machine.now())) {
                         return Ok(driven);

@@ -235,13 +235,13 @@ pub fn plan(now: Millis) -> Vec<Step> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextActor {
     /// None: every step is over.
-    Over,
+    Finished,
     /// The step may be tried then.
     At(Millis),
     /// The step is leased until this time.
     Held(Millis),
     /// Only a check for duplicates is left, due at this time; callers do not wait for it.
-    Aside(Millis),
+    OnlyDuplicateCheck(Millis),
     /// The step at this index may be tried now.
     Take(usize),
 }
@@ -265,8 +265,8 @@ pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> Ne
         (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextActor::Take(_)) => turn,
         (_, Some((NextActor::Take(at), _))) => NextActor::Take(at),
         (Some((turn, _)), _) => turn,
-        (None, Some((NextActor::At(at) | NextActor::Held(at), _))) => NextActor::Aside(at),
-        (None, _) => NextActor::Over,
+        (None, Some((NextActor::At(at) | NextActor::Held(at), _))) => NextActor::OnlyDuplicateCheck(at),
+        (None, _) => NextActor::Finished,
     }
 }
 

@@ -39,7 +39,7 @@ fn steps_take_turns() {
     for done in 0..4 {
         assert_eq!(turn(&after(done), 0, nobody), NextActor::Take(done));
     }
-    assert_eq!(turn(&after(4), 0, nobody), NextActor::Over);
+    assert_eq!(turn(&after(4), 0, nobody), NextActor::Finished);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn cancelling_undoes_in_reverse_what_was_done() {
             on_event(&mut steps, event, 5);
             assert_eq!(kinds(&steps), expected, "after {done}");
             let next = steps.iter().position(|step| !step.is_over());
-            assert_eq!(turn(&steps, 5, nobody), next.map_or(NextActor::Over, NextActor::Take));
+            assert_eq!(turn(&steps, 5, nobody), next.map_or(NextActor::Finished, NextActor::Take));
         }
     }
 }
@@ -126,7 +126,7 @@ fn a_final_failure_leaves_nothing_behind() {
     settle(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     assert_eq!(kinds(&steps), ["task failed", "memory skipped", "session skipped", "offer skipped"]);
-    assert_eq!(turn(&steps, 0, nobody), NextActor::Over);
+    assert_eq!(turn(&steps, 0, nobody), NextActor::Finished);
 
     let mut steps = plan(0);
     take(&mut steps[0], &here(), 0);
@@ -176,14 +176,14 @@ fn what_one_who_was_overtaken_made_is_looked_for_at_once() {
     assert_eq!(kinds(&steps)[4..], ["double pending"]);
     assert_eq!(turn(&steps, 3, nobody), NextActor::Take(4));
     looked(&mut steps[4], &[7], nobody, 3);
-    assert_eq!((turn(&steps, 3, nobody), doubles_of(&steps[4])), (NextActor::Over, vec![7]));
+    assert_eq!((turn(&steps, 3, nobody), doubles_of(&steps[4])), (NextActor::Finished, vec![7]));
     assert_eq!(steps[4].view().doubles_closed, [7], "it is reported");
 }
 
 /// The times at which looks are taken until there are none left.
 fn looks(steps: &mut [Step], gone_from: Millis) -> Vec<Millis> {
     let mut times = Vec::new();
-    while let NextActor::Aside(at) = turn(steps, times.last().copied().unwrap_or_default(), nobody) {
+    while let NextActor::OnlyDuplicateCheck(at) = turn(steps, times.last().copied().unwrap_or_default(), nobody) {
         take(&mut steps[4], &here(), at);
         looked(&mut steps[4], &[], |place| place.process == "sleeper" && at >= gone_from, at);
         times.push(at);
@@ -227,7 +227,7 @@ fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
         assert_eq!(turn(&steps, 5, nobody), NextActor::Take(at));
         settle(&mut steps, at, Outcome::Done(None), 5, 0);
     }
-    assert_eq!(turn(&steps, 5, nobody), NextActor::Aside(due));
+    assert_eq!(turn(&steps, 5, nobody), NextActor::OnlyDuplicateCheck(due));
     on_event(&mut steps, Event::Complete, 6);
     assert_eq!(turn(&steps, 6, nobody), NextActor::Take(5), "the report goes out at once");
     settle(&mut steps, 5, Outcome::Retry { why: "503".into(), after: Some(due * 9), unknown: false }, 6, 0);

@@ -46,7 +46,7 @@ pub(crate) fn record_success(
             mirror(tx, env, handoff)
         }
         StepResult::Closed => close_row(tx, env, handoff),
-        StepResult::Nothing | StepResult::Said | StepResult::Edited => Ok(()),
+        StepResult::Nothing | StepResult::Commented | StepResult::Edited => Ok(()),
     }
 }
 

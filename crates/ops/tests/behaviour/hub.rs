@@ -51,7 +51,7 @@ impl Hub {
             self.lose -= 1;
             return retry(true);
         }
-        CallEnd::Came(came)
+        CallEnd::Completed(came)
     }
 
     fn create(&mut self, draft: &Draft) -> StepResult {
@@ -104,7 +104,7 @@ impl Hub {
         if !issue.comments.iter().any(|known| known.contains(marker)) {
             issue.comments.push(format!("{comment}\n{marker}"));
         }
-        StepResult::Said
+        StepResult::Commented
     }
 
     fn edit(&mut self, number: i64, edit: &Edit) -> StepResult {

@@ -44,7 +44,7 @@ pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<LeasedStep> {
 pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     for _ in 0..100 {
         match begin(w, id, &driver("d")).expect("begun") {
-            StepStart::Over | StepStart::Aside => return,
+            StepStart::Finished | StepStart::OnlyDuplicateCheck => return,
             StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
             StepStart::Ask(leased) => {
                 let ended = hub.ask(&leased.call);

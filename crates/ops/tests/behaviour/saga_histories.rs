@@ -49,7 +49,7 @@ fn drive_failing(w: &mut World, hub: &mut Hub, id: &str) -> bool {
     for _ in 0..100 {
         match begin(w, id, &driver("breaking")) {
             Err(_) => return true,
-            Ok(StepStart::Over | StepStart::Aside) => return false,
+            Ok(StepStart::Finished | StepStart::OnlyDuplicateCheck) => return false,
             Ok(StepStart::Wait(at) | StepStart::Held(at)) => w.now = at,
             Ok(StepStart::Ask(leased)) => {
                 let ended = hub.ask(&leased.call);

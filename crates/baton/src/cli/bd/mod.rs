@@ -90,7 +90,7 @@ fn fail(ended: &CliError, json: bool, envelope: bool) -> Result<(), CliError> {
     } else {
         writeln!(std::io::stderr(), "Error: {}\nHint: {}", quote(message), quote(hint))?;
     }
-    Err(CliError::Told)
+    Err(CliError::Reported)
 }
 
 impl Out<'_> {

@@ -14,7 +14,7 @@ pub(super) fn show_progress(mut progress: Progress, app: &mut App) -> Result<(),
     let over = drive(&mut progress, app)?;
     app.show(&progress, summary)?;
     match progress.row.handoff.state {
-        State::Failed => Err(CliError::Told),
+        State::Failed => Err(CliError::Reported),
         State::Planned | State::Pending => Err(CliError::Unfinished),
         _ if !over => Err(CliError::Unfinished),
         _ => Ok(()),
