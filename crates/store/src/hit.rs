@@ -22,7 +22,7 @@ crate::sql! {
     MESSAGES = "SELECT message_id, subject, from_identity, created_at, seq FROM message WHERE project_id = $1
         AND (LOWER(subject) LIKE $2 ESCAPE '!' OR LOWER(from_identity) LIKE $3 ESCAPE '!')
         AND (seq < $4 OR (seq = $5 AND message_id > $6)) ORDER BY seq DESC, message_id LIMIT $7";
-    SAID = "SELECT delta_id, kind, identity, body, created_at, seq FROM delta WHERE project_id = $1
+    NOTES = "SELECT delta_id, kind, identity, body, created_at, seq FROM delta WHERE project_id = $1
         AND kind IN ('note', 'decision', 'research', 'remember', 'methodology')
         AND (LOWER(body) LIKE $2 ESCAPE '!' OR LOWER(identity) LIKE $3 ESCAPE '!')
         AND (seq < $4 OR (seq = $5 AND delta_id > $6)) ORDER BY seq DESC, delta_id LIMIT $7";
@@ -42,13 +42,13 @@ pub enum SearchTarget {
     /// Messages, by subject and sender.
     Messages,
     /// What was noted, decided, found out or remembered.
-    Conversation,
+    Notes,
 }
 
 impl SearchTarget {
     /// Every place.
     pub const ALL: [Self; 6] =
-        [Self::Batons, Self::Sessions, Self::Handoffs, Self::Messages, Self::Tasks, Self::Conversation];
+        [Self::Batons, Self::Sessions, Self::Handoffs, Self::Messages, Self::Tasks, Self::Notes];
 
     fn sql(self) -> (&'static str, &'static str) {
         match self {
@@ -57,7 +57,7 @@ impl SearchTarget {
             Self::Sessions => ("session", SESSIONS),
             Self::Handoffs => ("handoff", HANDOFFS),
             Self::Messages => ("message", MESSAGES),
-            Self::Conversation => ("", SAID),
+            Self::Notes => ("", NOTES),
         }
     }
 }
@@ -106,7 +106,7 @@ pub fn holding(
         tx.query(sql, params![project_id, &like, &like, cursor.key, cursor.key, cursor.id.clone(), limit])?;
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
-        let (hit, key) = if among == SearchTarget::Conversation { message_hit(row)? } else { named_hit(kind, row)? };
+        let (hit, key) = if among == SearchTarget::Notes { message_hit(row)? } else { named_hit(kind, row)? };
         *cursor = Cursor { key, id: hit.id.clone() };
         found.push(hit);
     }
