@@ -14,8 +14,9 @@ use super::clock::{Clocks, Stamp};
 use super::conflict::{Conflict, Side};
 use super::coverage::Coverage;
 use super::entry::{self, entries};
-use super::reading::{Ancestor, EntryValue, LineContent, Version, reading};
+use super::reading::{Ancestor, EntryValue, LineContent, reading};
 use super::record::{Record, read};
+use super::version::Version;
 use crate::time::{Millis, rfc3339};
 
 /// What goes with the status: it is taken from the side whose status is.
@@ -78,7 +79,7 @@ fn order_labels(labels: &mut Vec<String>, line: &[String]) {
 pub fn adopt(line: &Record) -> Record {
     let mut record = line.clone();
     if line.stamp.is_none() {
-        record.task.clocks = Clocks::since(Version::of(line).made_at());
+        record.task.clocks = Clocks::since(Version::of(line).earliest());
     }
     record.task.clocks = clocks_of(&record);
     record.stamp = None;
