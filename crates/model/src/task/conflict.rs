@@ -78,6 +78,12 @@ impl Conflict {
             short(self.value(other))
         )
     }
+
+    /// A clause about a field of an older line that was not taken.
+    pub fn passed_over(&self) -> String {
+        let (id, field) = (visible(&self.id), visible(&self.field));
+        format!("{id} ({field}): {} is kept, the line has {}", short(&self.ours), short(&self.theirs))
+    }
 }
 
 /// The beginning of a value, as it is written in JSON.

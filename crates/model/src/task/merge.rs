@@ -14,8 +14,9 @@ use super::clock::{Clocks, Stamp};
 use super::conflict::{Conflict, Side};
 use super::coverage::Coverage;
 use super::entry::{self, entries};
-use super::reading::{Ancestor, EntryValue, LineContent, Version, reading};
+use super::reading::{Ancestor, EntryValue, LineContent, reading};
 use super::record::{Record, read};
+use super::version::Version;
 use crate::time::{Millis, rfc3339};
 
 /// What goes with the status: it is taken from the side whose status is.
@@ -50,18 +51,34 @@ pub(super) fn merge_from(
     (record, conflicts)
 }
 
-/// Entries of a line without clocks that is older than what the ledger has, with values that it never had and that were not taken.
-pub fn passed_over(known: &[Record], merged: &Record, theirs: &Record) -> Vec<String> {
+/// What a line without clocks that is older than what the ledger has says otherwise, and what was not taken of it: values that the ledger never
+/// had; of a line whose time no known version has, also earlier values and what it lacks, which its writer may have taken away.
+pub fn passed_over(known: &[Record], merged: &Record, theirs: &Record) -> Vec<Conflict> {
     if theirs.stamp.is_some() || theirs.task.updated_at >= merged.task.updated_at {
         return Vec::new();
     }
-    let versions: Vec<Map<String, Value>> = known.iter().chain([merged]).map(entries).collect();
-    let is_new = |name: &String, value: &Value| {
-        let value = Some(value);
-        versions.iter().all(|known| known.get(name) != value && !text::is_more(name, known.get(name), value))
+    let is_known = known.iter().any(|version| version.task.updated_at == theirs.task.updated_at);
+    let versions: Vec<Map<String, Value>> = known.iter().map(entries).collect();
+    let (kept, line) = (entries(merged), entries(theirs));
+    let is_passed = |name: &&String| {
+        let (our, their) = (kept.get(*name), line.get(*name));
+        let is_old = |known: &Map<String, Value>| {
+            is_known && known.get(*name) == their || text::is_more(name, known.get(*name), their)
+        };
+        let is_said = match their {
+            Some(_) => !entry::is_comment(name) && !versions.iter().any(is_old),
+            None => !is_known && theirs.coverage.includes(name),
+        };
+        is_said && our != their && !text::is_more(name, our, their)
     };
-    let line = entries(theirs).into_iter().filter(|(name, _)| !entry::is_comment(name));
-    line.filter(|(name, value)| is_new(name, value)).map(|(name, _)| name.replace('/', ".")).collect()
+    let names = line.keys().chain(kept.keys().filter(|name| !line.contains_key(*name)));
+    let names = names.filter(|name| *name == "status" || !CLOSING.contains(&name.as_str()));
+    let passed = |name: &String| {
+        let [ours, theirs] = [kept.get(name), line.get(name)].map(|value| value.cloned().unwrap_or_default());
+        let (id, field) = (merged.task.task_id.clone(), name.replace('/', "."));
+        Conflict { id, field, ours, theirs, kept: Side::Ours }
+    };
+    names.filter(is_passed).map(passed).collect()
 }
 
 /// Labels as the line has them, where they are the same; else sorted, as Beads does it.
@@ -78,7 +95,7 @@ fn order_labels(labels: &mut Vec<String>, line: &[String]) {
 pub fn adopt(line: &Record) -> Record {
     let mut record = line.clone();
     if line.stamp.is_none() {
-        record.task.clocks = Clocks::since(Version::of(line).made_at());
+        record.task.clocks = Clocks::since(Version::of(line).earliest());
     }
     record.task.clocks = clocks_of(&record);
     record.stamp = None;

@@ -16,6 +16,7 @@ mod reading;
 pub mod receipt;
 pub mod record;
 pub mod sealed;
+mod version;
 pub mod view;
 pub mod word;
 

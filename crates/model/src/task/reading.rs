@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 use super::clock::Stamp;
 use super::coverage;
-use super::entry::{self, entries};
+use super::entry;
 use super::merge::{State, clocks_of};
 use super::record::Record;
-use crate::time::{Millis, parse_rfc3339};
+use super::version::Version;
+use crate::time::Millis;
 
 /// The value of an entry in a line, if it is there, and its time.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,12 +93,15 @@ impl LineContent {
 /// Reads a line. `known`: earlier versions of it, oldest first.
 pub(super) fn reading(known: &[Version<'_>], ancestor: Ancestor, ours: &State, line: &Record) -> LineContent {
     let line = Version::of(line);
-    let is_own = line.record.stamp == Some(line.at());
+    let is_own = line.is_own();
     if let (Ancestor::Given, Some(base), false) = (ancestor, known.last(), is_own)
         && !line.is_before(base)
         && (line.record.stamp.is_some() || base.record.stamp.is_none() || line.may_come_from(base))
     {
         return grown(base, &line);
+    }
+    if let Some(version) = successor(known, &line).filter(|_| is_own) {
+        return origin(version, known, ours, &line);
     }
     if let Some(base) = base(known, &line) {
         return since(base, known, ours, &line);
@@ -106,104 +110,6 @@ pub(super) fn reading(known: &[Version<'_>], ancestor: Ancestor, ours: &State, l
         Some(_) if is_own => dated(known, ours, &line),
         Some(stamp) => edited(known, ours, &line, stamp),
         None => undated(ours, &line),
-    }
-}
-
-/// A version of a task, taken apart.
-pub(super) struct Version<'a> {
-    record: &'a Record,
-    pub(super) entries: Map<String, Value>,
-}
-
-impl<'a> Version<'a> {
-    /// Of a record.
-    pub(super) fn of(record: &'a Record) -> Self {
-        Self { record, entries: entries(record) }
-    }
-
-    /// When an entry of it got its value.
-    pub(super) fn stamp(&self, name: &str) -> Stamp {
-        match self.record.stamp {
-            Some(_) => self.record.task.clocks.of(name),
-            None => Stamp { is_seen: false, at: self.made_at() },
-        }
-    }
-
-    /// The time of a line without clocks. One that holds what was made after its own time was written with a clock that is behind.
-    pub(super) fn made_at(&self) -> Millis {
-        // Behind the second in which that was: the version without it may have been written in whole seconds.
-        let next = self.newest_instant().div_euclid(1000).saturating_add(1).saturating_mul(1000);
-        if self.is_behind() { next } else { self.at() }
-    }
-
-    /// The newest instant that it names of something that has happened.
-    fn newest_instant(&self) -> Millis {
-        let task = &self.record.task;
-        let hung = self.record.comments.iter().chain(&self.record.dependencies);
-        let made = |row: &Map<String, Value>| parse_rfc3339(row.get("created_at")?.as_str()?);
-        let instants = [Some(task.created_at), task.closed_at].into_iter().flatten();
-        instants.chain(hung.filter_map(made)).max().unwrap_or_default()
-    }
-
-    /// Whether it is the version with which the task began, and the other is a later one.
-    fn is_before(&self, other: &Self) -> bool {
-        let is_first = self.record.stamp.is_none() && self.at() == self.record.task.created_at;
-        is_first && (other.record.stamp.is_some() || other.made_at() > self.until())
-    }
-
-    fn at(&self) -> Millis {
-        self.record.task.updated_at
-    }
-
-    /// The end of what the text of its time stands for: other trackers write whole seconds.
-    fn until(&self) -> Millis {
-        let at = self.at();
-        if at % 1000 == 0 { at.saturating_add(999) } else { at }
-    }
-
-    /// Nothing takes comments away, so a version without one was not made from a version with it. One that holds what the other got
-    /// at its own time is later, whatever its time says.
-    fn may_come_from(&self, base: &Self) -> bool {
-        let is_later = base.made_at() <= self.until().max(self.newest_instant()) || self.has_newest_of(base);
-        is_later && self.has_comments_of(base)
-    }
-
-    fn has_comments_of(&self, base: &Self) -> bool {
-        let mut comments = base.entries.keys().filter(|name| entry::is_comment(name));
-        comments.all(|name| self.entries.contains_key(name))
-    }
-
-    /// Whether it was written with a clock that is behind: its own time is before that of its changes. A time before
-    /// 1970 is ignored.
-    fn is_behind(&self) -> bool {
-        self.at() > 0 && self.until() < self.newest_instant()
-    }
-
-    /// Whether it holds the last change of another version. A field with few values may have had the same one before.
-    fn has_newest_of(&self, base: &Self) -> bool {
-        let few = ["status", "assignee", "priority", "issue_type"];
-        let mut newest = base.record.task.clocks.entries.iter().filter(|(_, at)| **at == base.at());
-        newest.any(|(name, _)| {
-            let value = self.entries.get(name);
-            let is_telling = !entry::is_member(name) && !few.contains(&name.as_str());
-            is_telling && value.is_some() && value == base.entries.get(name)
-        })
-    }
-
-    /// The entries in which the line differs from a version that it may come from, as far as it speaks of them.
-    fn differing<'b>(&'b self, base: &'b Self) -> impl Iterator<Item = &'b String> {
-        let more = self.entries.keys().filter(|name| !base.entries.contains_key(*name));
-        base.entries.keys().chain(more).filter(|name| {
-            match (self.entries.get(*name), base.entries.get(*name)) {
-                (None, _) => self.record.coverage.includes(name),
-                (Some(_), Some(_)) if entry::is_comment(name) => false,
-                (value, other) => value != other,
-            }
-        })
-    }
-
-    fn has_clocks_of(&self, other: &Self) -> bool {
-        self.record.stamp == other.record.stamp && self.record.task.clocks == other.record.task.clocks
     }
 }
 
@@ -219,6 +125,12 @@ fn base<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Vers
     // The version that the clocks were written for is where the line began, whatever the other tool's clock says.
     let written = || alike().find(|version| version.record.stamp == Some(version.at()));
     alike().find(|version| line.may_come_from(version)).or_else(written)
+}
+
+/// The known version that another tool made from a line whose clocks are its own. None where the line was here itself.
+fn successor<'a, 'b>(known: &'b [Version<'a>], line: &Version<'_>) -> Option<&'b Version<'a>> {
+    let alike = || known.iter().rev().filter(|version| version.has_clocks_of(line));
+    alike().next().filter(|_| !alike().any(Version::is_own))
 }
 
 /// Where a line without our place in the metadata may have been made from a version with clocks, by a tool that dropped them: the
@@ -246,9 +158,13 @@ fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version
     let has_moved = line.at() != base.at();
     // Made from this version or an earlier one that is not known any more: what it lacks may have come later, and what was there
     // before may have been changed later.
-    let is_unsure = line.record.stamp.is_none()
-        && line.is_behind()
-        && line.differing(base).any(|name| line.entries.contains_key(name));
+    let is_origin_unknown = match line.record.stamp {
+        Some(stamp) => {
+            line.until() < stamp && !base.is_own() && !known.iter().any(|version| version.is_origin_of(base))
+        }
+        None => line.is_behind(),
+    };
+    let is_unsure = is_origin_unknown && line.differing(base).any(|name| line.entries.contains_key(name));
     for name in line.differing(base) {
         let value = line.entries.get(name);
         // At the same time, what is there wins over what is not.
@@ -262,10 +178,24 @@ fn since(base: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version
             reading.insert(name, value, true, stamp.at);
             continue;
         }
-        let before = base.made_at().max(stamp.at);
+        let before = base.earliest().max(stamp.at);
         reading.insert(name, value, true, line.at().max(before.saturating_add(1)));
     }
     reading.say_closed_again();
+    reading
+}
+
+/// A line that comes after the version that was made from it: it says in what that one was changed. What the ledger has changed
+/// since is later.
+fn origin(version: &Version<'_>, known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent {
+    let mut reading = since(line, known, ours, version);
+    reading.facts.retain(|name, fact| ours.entries.get(name) == fact.value.as_ref());
+    // A comment changes no clock: the line may have one that the version was made without.
+    for (name, value) in line.entries.iter().filter(|(name, _)| entry::is_comment(name)) {
+        if !version.entries.contains_key(name) {
+            reading.insert(name, Some(value), true, line.at());
+        }
+    }
     reading
 }
 
@@ -288,7 +218,7 @@ fn grown(base: &Version<'_>, line: &Version<'_>) -> LineContent {
             }
             continue;
         }
-        let before = base.made_at().max(was.at).max(written_at);
+        let before = base.earliest().max(was.at).max(written_at);
         reading.insert(name, value, true, line.at().max(before.saturating_add(1)));
     }
     reading.say_closed_again();
@@ -303,7 +233,9 @@ fn dated(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent
         LineContent { entries: line.entries.clone(), floor, is_whole: true, ..LineContent::default() };
     for (name, value) in &line.entries {
         let stamp = clocks.of(name);
-        let differs = !known.is_empty() && ours.entries.get(name) != Some(value);
+        let our = ours.clocks.of(name);
+        let differs =
+            !known.is_empty() && ours.entries.get(name) != Some(value) && (!our.is_seen || stamp.at > our.at);
         let is_old = known.iter().any(|version| version.entries.get(name) == Some(value));
         if stamp.is_seen || !differs || !is_old {
             reading.insert(name, Some(value), stamp.is_seen || differs, stamp.at);
@@ -331,7 +263,7 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
     reading.say_closed_again();
     reading.say_gone(line);
     for name in ours.entries.keys().filter(|name| !line.entries.contains_key(*name)) {
-        if line.record.coverage.includes(name) && had(line, ours, name) {
+        if line.record.coverage.includes(name) && had(line, known, ours, name) {
             reading.insert(name, None, true, edited_at);
         }
     }
@@ -340,18 +272,27 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
 
 /// Whether the version that a line was made from had an entry as it is here: its clocks name the same change, or both have had it
 /// from the beginning. What such a line lacks was taken away by the tool that changed it.
-fn had(line: &Version<'_>, ours: &State, name: &str) -> bool {
+fn had(line: &Version<'_>, known: &[Version<'_>], ours: &State, name: &str) -> bool {
+    // What first came with a line that another tool had changed may be that tool's: the line need not have had it.
+    let is_from_elsewhere = |version: &Version<'_>| {
+        let is_edited =
+            version.record.stamp.is_some() && !version.is_own() && version.entries.contains_key(name);
+        is_edited && !known.iter().any(|origin| origin.is_origin_of(version))
+    };
     let (their, our) = (line.record.task.clocks.entries.get(name), ours.clocks.of(name));
     match their {
         Some(at) => our.is_seen && our.at == *at,
-        None => !our.is_seen && clocks_of(line.record).floor >= ours.clocks.floor,
+        None => {
+            let is_as_old = !our.is_seen && clocks_of(line.record).floor >= ours.clocks.floor;
+            is_as_old && !known.iter().any(is_from_elsewhere)
+        }
     }
 }
 
 /// A line of which nothing is known but its own time. What it lacks, it may never have had. Nothing is older than the creation, so
 /// another value than that of the creation is newer.
 fn undated(ours: &State, line: &Version<'_>) -> LineContent {
-    let at = line.made_at();
+    let at = line.earliest();
     let mut reading =
         LineContent { entries: line.entries.clone(), floor: Some(at), ..LineContent::default() };
     let created_at = line.record.task.created_at;

@@ -228,8 +228,8 @@ fn take_in(
         let ours = received(full_record(tx, task.clone())?, now);
         let (merged, conflicts) = merge(&versions, &ours, theirs);
         let mut passed = passed_over(&versions, &merged, theirs);
-        passed.retain(|name| conflicts.iter().all(|conflict| conflict.field != *name));
-        older.add(version.number, id, &passed);
+        passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
+        older.add(version.number, &passed);
         output.conflicts.extend(conflicts);
         let after = update(tx, &task, &ours, merged)?;
         ended.extend(after.as_ref().and_then(|after| ClaimChange::of(&task, after)));

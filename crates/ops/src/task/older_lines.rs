@@ -1,6 +1,6 @@
 //! Lines of a file that are older than what the ledger has: what they say otherwise is not taken, and one complaint says so.
 
-use baton_model::id::visible;
+use baton_model::task::conflict::Conflict;
 
 use super::issues_file::Complaint;
 
@@ -9,13 +9,15 @@ use super::issues_file::Complaint;
 pub(super) struct OlderLines {
     first: usize,
     count: usize,
-    /// Of the first few: the task and what was not taken.
+    /// How many of them are named.
+    named: usize,
+    /// Of the first few: the task, and each field with what is kept and what was not taken.
     names: Vec<String>,
 }
 
 impl OlderLines {
     /// Notes a line and what of it was not taken.
-    pub(super) fn add(&mut self, line: usize, id: &str, passed: &[String]) {
+    pub(super) fn add(&mut self, line: usize, passed: &[Conflict]) {
         if passed.is_empty() {
             return;
         }
@@ -23,16 +25,17 @@ impl OlderLines {
             self.first = line;
         }
         self.count += 1;
-        if self.names.len() < 5 {
-            self.names.push(visible(&format!("{id} ({})", passed.join(", "))));
+        if self.named < 5 {
+            self.names.extend(passed.iter().map(Conflict::passed_over));
+            self.named += 1;
         }
     }
 
     /// The complaint about all of them, if there are any.
     pub(super) fn complaint(self) -> Option<Complaint> {
-        let more = if self.count > self.names.len() { ", …" } else { "" };
+        let more = if self.count > self.named { ", …" } else { "" };
         let text = format!(
-            "{} lines are older than what the ledger has, and what they say otherwise was not taken: {}{more}",
+            "{} lines are older than what the ledger has, and what they say otherwise was not taken: {}{more}; `baton task update ID` sets it",
             self.count,
             self.names.join("; ")
         );

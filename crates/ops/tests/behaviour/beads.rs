@@ -133,7 +133,15 @@ on_every_backend! {
         import(w, std::slice::from_ref(&newest));
         let taken = import(w, &[newest.replace("01-05T", "01-02T").replace("\"t\"", "\"early\"")]);
         assert_eq!(taken["unchanged"], 1);
-        assert!(text(&taken["complaints"][0], "text").contains("x-9 (title)"), "{taken}");
+        assert!(text(&taken["complaints"][0], "text").contains("x-9 (title): \"t\" is kept, the line has \"early\""), "{taken}");
+        // A late tool that drops the metadata takes a label and a text away: its line looks like the version before.
+        import(w, &[line("x-8", "")]);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "x-8", "add_labels": ["b"], "notes": "n" }));
+        publish(w);
+        let taken = import(w, &[line("x-8", "").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-02")]);
+        let told = text(&taken["complaints"][0], "text");
+        assert!(told.contains("x-8 (labels:b): \"b\" is kept, the line has empty") && told.contains("x-8 (notes): \"n\" is kept"), "{taken}");
+        assert!(told.contains("baton task update"), "{taken}");
     }
 
     fn an_old_file_undoes_nothing(w) {

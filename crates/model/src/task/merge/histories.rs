@@ -280,15 +280,16 @@ fn play(seed: u64, has_others: bool) {
     world.check(seed);
 }
 
-/// Plays as many histories as `BATON_TEST_HISTORIES` says.
+/// Plays as many histories as `BATON_TEST_HISTORIES` says, from the one on that `BATON_TEST_FIRST_HISTORY` says.
 #[test]
 fn two_clones_lose_nothing_and_end_with_the_same() {
-    let count = option_env_number().unwrap_or(40);
+    let begin = option_env_number("BATON_TEST_FIRST_HISTORY").unwrap_or(0);
+    let end = begin + option_env_number("BATON_TEST_HISTORIES").unwrap_or(40);
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
     std::thread::scope(|scope| {
         for first in 0..threads {
             scope.spawn(move || {
-                let seeds = (first..count).step_by(usize::try_from(threads).expect("few"));
+                let seeds = (begin + first..end).step_by(usize::try_from(threads).expect("few"));
                 seeds.for_each(|seed| play(seed, seed % 4 == 3));
             });
         }
@@ -296,6 +297,6 @@ fn two_clones_lose_nothing_and_end_with_the_same() {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test that runs longer when it is asked to")]
-fn option_env_number() -> Option<u64> {
-    std::env::var("BATON_TEST_HISTORIES").ok()?.parse().ok()
+fn option_env_number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
 }

@@ -1,4 +1,5 @@
 mod foreign;
+mod late;
 
 use serde_json::json;
 

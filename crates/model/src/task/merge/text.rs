@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::super::reading::{LineContent, Version};
+use super::super::reading::LineContent;
+use super::super::version::Version;
 use super::{State, stamp_of};
 
 /// Texts of several lines.
