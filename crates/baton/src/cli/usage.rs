@@ -61,7 +61,8 @@ fn plainly(message: &str) -> String {
 
 /// Prints why a command ended without success: text on standard error, JSON on standard output.
 pub fn report(ended: &CliError, format: Format, color: bool) {
-    if matches!(ended, CliError::Reported | CliError::Unfinished | CliError::Tool(_) | CliError::Interrupted) {
+    if matches!(ended, CliError::Reported | CliError::Unfinished | CliError::Tool(_) | CliError::Interrupted)
+    {
         return;
     }
     if format == Format::Text {

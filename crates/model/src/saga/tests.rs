@@ -183,7 +183,9 @@ fn what_one_who_was_overtaken_made_is_looked_for_at_once() {
 /// The times at which looks are taken until there are none left.
 fn looks(steps: &mut [Step], gone_from: Millis) -> Vec<Millis> {
     let mut times = Vec::new();
-    while let NextActor::OnlyDuplicateCheck(at) = turn(steps, times.last().copied().unwrap_or_default(), nobody) {
+    while let NextActor::OnlyDuplicateCheck(at) =
+        turn(steps, times.last().copied().unwrap_or_default(), nobody)
+    {
         take(&mut steps[4], &here(), at);
         looked(&mut steps[4], &[], |place| place.process == "sleeper" && at >= gone_from, at);
         times.push(at);

@@ -42,6 +42,11 @@ pub(super) fn merge_from(
     let (merged, kept_theirs) = join(&mine, &came, &texts);
     let mut conflicts = conflicts(&ours.task.task_id, known.last(), &mine, &came, &kept_theirs);
     conflicts.retain(|conflict| !texts.contains_key(conflict.field.as_str()));
+    for conflict in put_back(&known, &mine, theirs, &kept_theirs) {
+        if conflicts.iter().all(|other| other.field != conflict.field) {
+            conflicts.push(conflict);
+        }
+    }
     let updated_at = ours.task.updated_at.max(theirs.task.updated_at);
     let row = entry::row(&ours.task.task_id, &rfc3339(updated_at), merged.entries);
     let mut record = read(&row).unwrap_or_else(|_| ours.clone());
@@ -246,6 +251,28 @@ fn conflicts(
         }
     }
     found
+}
+
+/// Changes of the ledger that a line without our object in its metadata brings back to an earlier value. Its writer has taken them
+/// back, or was never shown them: the line does not say which.
+fn put_back(known: &[Version<'_>], ours: &State, theirs: &Record, theirs_kept: &[String]) -> Vec<Conflict> {
+    if theirs.stamp.is_some() || theirs.coverage.has_own() {
+        return Vec::new();
+    }
+    let line = entries(theirs);
+    let is_put_back = |name: &&String| {
+        let is_earlier = known.iter().any(|version| version.entries.get(*name) == line.get(*name));
+        let is_said = *name == "status" || !CLOSING.contains(&name.as_str());
+        is_said && is_earlier && ours.clocks.of(name).is_seen
+    };
+    let conflict = |name: &String| Conflict {
+        id: theirs.task.task_id.clone(),
+        field: name.replace('/', "."),
+        ours: ours.entries.get(name).cloned().unwrap_or_default(),
+        theirs: line.get(name).cloned().unwrap_or_default(),
+        kept: Side::Theirs,
+    };
+    theirs_kept.iter().filter(is_put_back).map(conflict).collect()
 }
 
 mod text;

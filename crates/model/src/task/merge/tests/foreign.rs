@@ -46,6 +46,26 @@ fn an_edit_of_a_tool_whose_clock_is_behind_counts_where_nobody_else_changed_the_
 }
 
 #[test]
+fn what_a_tool_that_drops_the_clocks_puts_back_is_named() {
+    // Nothing says whether the tool has taken our change back, or never saw it.
+    let begun = record(json!({ "labels": ["x"] }));
+    let ours = ledger(&begun, &record(json!({ "priority": 0, "labels": ["x", "y"], "updated_at": SECOND })));
+    let known = [begun.clone(), published(&ours)];
+    for metadata in [json!({}), json!(null)] {
+        let mut line = json!({ "title": "edited", "labels": ["x"], "updated_at": THIRD });
+        line["metadata"] = metadata;
+        let (after, conflicts) = merge(&known, &ours, &record(line));
+        let named: Vec<String> =
+            conflicts.iter().map(|c| format!("{} {}", c.field, c.kept.as_str())).collect();
+        assert_eq!((after.task.priority, after.task.title.as_str()), (2, "edited"));
+        assert_eq!(named, ["priority theirs", "labels:y theirs"]);
+    }
+    // A change to a value that was never here is no undoing.
+    let further = record(json!({ "priority": 1, "labels": ["x", "y"], "metadata": {}, "updated_at": THIRD }));
+    assert_eq!(merge(&known, &ours, &further).1, []);
+}
+
+#[test]
 fn what_both_sides_add_to_a_text_stays() {
     let begun = record(json!({ "notes": "p" }));
     let ours = ledger(&begun, &record(json!({ "notes": "p\nours", "updated_at": THIRD })));

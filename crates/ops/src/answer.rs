@@ -1,0 +1,67 @@
+//! An operation's answer as JSON, read by those that handle every operation alike: HTTP and MCP.
+
+use serde_json::Value;
+
+use crate::message::DeliveredInput;
+
+/// The fields of an answer on which something follows, whatever operation it is of.
+#[derive(Debug, Clone, Copy)]
+pub struct AnswerView<'a>(pub &'a Value);
+
+impl<'a> AnswerView<'a> {
+    fn text(self, field: &str) -> Option<&'a str> {
+        self.0.get(field)?.as_str()
+    }
+
+    /// The hand-off that the operation planned or moved on.
+    pub fn handoff_id(self) -> Option<&'a str> {
+        self.text("handoff_id")
+    }
+
+    /// Whether it only shows what would be done.
+    pub fn is_dry_run(self) -> bool {
+        self.0.get("dry_run") == Some(&Value::Bool(true))
+    }
+
+    /// The version of the session state that it wrote.
+    pub fn state_version(self) -> Option<i64> {
+        self.0.get("state_version")?.as_i64()
+    }
+
+    /// The version of what it shows.
+    pub fn version(self) -> Option<i64> {
+        self.state_version().or_else(|| self.0.get("version")?.as_i64())
+    }
+
+    /// A Markdown document.
+    pub fn document(self) -> Option<&'a str> {
+        self.text("document")
+    }
+
+    /// What marks the signals that a pickup brought as delivered; none where it brought none, or was a dry run.
+    pub fn delivery(self) -> Option<DeliveredInput> {
+        let signals = self.0.get("pending_signals").and_then(Value::as_array)?;
+        let ids = signals.iter().filter_map(|signal| signal.get("message_id")?.as_str());
+        let message_ids: Vec<String> = ids.map(str::to_owned).collect();
+        let project = self.text("project_id").map(str::to_owned);
+        (!message_ids.is_empty() && !self.is_dry_run()).then_some(DeliveredInput { project, message_ids })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::AnswerView;
+
+    #[test]
+    fn signals_of_a_dry_run_are_not_delivered() {
+        let mut answer =
+            json!({ "project_id": "p", "pending_signals": [{ "message_id": "m1" }, { "message_id": "m2" }] });
+        let delivery = AnswerView(&answer).delivery().expect("two signals");
+        assert_eq!((delivery.project.as_deref(), delivery.message_ids.len()), (Some("p"), 2));
+        answer["dry_run"] = json!(true);
+        assert!(AnswerView(&answer).delivery().is_none());
+        assert!(AnswerView(&json!({ "pending_signals": [] })).delivery().is_none());
+    }
+}
