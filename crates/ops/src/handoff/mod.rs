@@ -19,7 +19,7 @@ use baton_model::delta::Kind;
 use baton_model::handoff::{Handoff, State};
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
-use baton_store::{Failure, Tx, handoff};
+use baton_store::{Failure, Tx, handoff, project};
 use serde_json::json;
 
 use crate::ledger::{Author, append_json};
@@ -59,8 +59,19 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff,
     }
 }
 
+/// Registers a project of the hand-off that this store lacks, as an import of the other one leaves it.
+pub(crate) fn register_ends(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    for project_id in [&handoff.from_project_id, &handoff.to_project_id] {
+        if !tx.has_project(project_id) {
+            project::create(tx, project_id, true, env.now)?;
+        }
+    }
+    Ok(())
+}
+
 /// Every change of state is a delta in both projects.
 pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: &str) -> Result<(), Failure> {
+    register_ends(tx, env, handoff)?;
     let body = json!({
         "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
         "handoff": handoff.to_json(),

@@ -1,7 +1,7 @@
 //! `handoff_retry`: try again what failed, or drive on what waits.
 
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::saga::{NOT_YET, Step, StepStage};
+use baton_model::saga::{self, NOT_YET, Step, StepStage};
 use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,11 +45,12 @@ impl Operation for Retry {
                 happened(tx, env, &mut after, Event::Retry)?;
             } else {
                 let before = handoff_step::of(tx, &after.handoff_id)?;
-                if before.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped)) {
+                let mut steps = before.clone();
+                saga::rebuild(&mut steps, &after, env.now);
+                if steps.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped)) {
                     // Nothing waits: its state says why.
                     after.state.advance(Event::Retry)?;
                 }
-                let mut steps = before.clone();
                 steps.iter_mut().for_each(|step| at_once(step, env.now));
                 advance(tx, env, &mut after, &mut steps)?;
                 handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
