@@ -6,7 +6,7 @@ use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Progress, Row, by_id, record};
+use super::{Progress, Row, by_id, isolation, record};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 use crate::saga::{advance, happened};
@@ -35,6 +35,7 @@ impl Operation for Retry {
     fn run(input: RetryInput, cx: &mut Cx<'_>) -> Result<Progress, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
+        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let Cx { store, env } = cx;
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
@@ -57,6 +58,7 @@ impl Operation for Retry {
                 handoff::put(tx, &after)?;
             }
             let row = Row::of(&after, &handoff_step::of(tx, &after.handoff_id)?);
+            let row = isolation::shown_to(tx, here.as_deref(), &after, row)?;
             let identity = identity.clone();
             Ok(Progress { row, project_id: after.from_project_id, identity, warnings: None })
         })
