@@ -38,6 +38,8 @@ pub enum Retention {
     Full,
     /// All but this field, a secret that is shown once; the answer to a retry says that it is missing.
     Without(&'static str),
+    /// These fields only, because the rest must not be kept: a retry does it again, and gets these from the first answer.
+    Only(&'static [&'static str]),
     /// Nothing: doing it twice is doing it once, or its answer must not be kept.
     Nothing,
 }

@@ -98,7 +98,7 @@ impl<'a> KeyedRequest<'a> {
 
     fn answer(&self, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         if let Some(answer) = self.earlier_answer(cx)? {
-            return self.again(answer, cx);
+            return self.again(answer, input, cx);
         }
         let answer = (self.entry.run)(input, cx)?;
         self.keep(cx, &answer)?;
@@ -122,8 +122,12 @@ impl<'a> KeyedRequest<'a> {
         })
     }
 
-    fn again(&self, answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
-        let Retention::Without(field) = self.entry.retention else { return (self.entry.replay)(answer, cx) };
+    fn again(&self, answer: Value, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let field = match self.entry.retention {
+            Retention::Without(field) => field,
+            Retention::Only(_) => return self.done_again(&answer, input, cx),
+            Retention::Full | Retention::Nothing => return (self.entry.replay)(answer, cx),
+        };
         let mut refusal = Refusal::new(
             Kind::Conflict,
             "secret_shown_once",
@@ -134,12 +138,23 @@ impl<'a> KeyedRequest<'a> {
         Err(refusal.into())
     }
 
+    /// The answer of an operation that is run again, with what was kept of the first answer.
+    fn done_again(&self, kept: &Value, input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let mut answer = (self.entry.run)(input, cx)?;
+        if let (Some(fields), Some(kept)) = (answer.as_object_mut(), kept.as_object()) {
+            fields.extend(kept.clone());
+        }
+        Ok(answer)
+    }
+
     /// Keeps the answer beside what it belongs to.
     fn keep(&self, cx: &mut Cx<'_>, answer: &Value) -> Result<(), Failure> {
         let mut kept = answer.clone();
         hide(&mut kept);
-        if let (Retention::Without(field), Some(fields)) = (self.entry.retention, kept.as_object_mut()) {
-            fields.remove(field);
+        match (self.entry.retention, kept.as_object_mut()) {
+            (Retention::Without(field), Some(fields)) => drop(fields.remove(field)),
+            (Retention::Only(names), Some(fields)) => fields.retain(|name, _| names.contains(&name.as_str())),
+            _ => {}
         }
         let now = cx.env.now;
         if let Some(project_id) = &self.project_id {

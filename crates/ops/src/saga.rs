@@ -11,7 +11,7 @@ use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
 use crate::handoff::steps::{self, StepResult as Local};
-use crate::handoff::{by_id, record, tracker};
+use crate::handoff::{by_id, record, register_ends, tracker};
 use crate::op::Env;
 
 /// Who acts when time does.
@@ -84,6 +84,12 @@ pub(crate) fn happened(
 ) -> Result<(), Failure> {
     let before = handoff_step::of(tx, &handoff.handoff_id)?;
     let mut steps = before.clone();
+    if !saga::is_planned(&steps)
+        && let Some(known) = handoff::get(tx, &handoff.handoff_id)?
+    {
+        // The row still has the state from before the event.
+        saga::rebuild(&mut steps, &known, env.now);
+    }
     saga::on_event(&mut steps, event, env.now);
     advance(tx, env, handoff, &mut steps)?;
     handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?;
@@ -97,6 +103,7 @@ pub(crate) fn advance(
     handoff: &mut Handoff,
     steps: &mut Vec<Step>,
 ) -> Result<saga::NextActor, Failure> {
+    register_ends(tx, env, handoff)?;
     loop {
         let host = env.host;
         let turn = saga::turn(steps, env.now, |place| host.process_gone(place));

@@ -16,11 +16,6 @@ use crate::{delta, dump, params, project, search_memory, token};
 const PAGE: i64 = 1_000;
 
 crate::sql! {
-    STEPS = "SELECT handoff_id, step_no, kind, state, attempts, due_at, lease_until, fence, holder_machine, holder_process,
-        is_unknown, last_error, result, updated_at FROM handoff_step ORDER BY handoff_id, step_no";
-    PUT_STEP = "INSERT INTO handoff_step (handoff_id, step_no, kind, state, attempts, due_at, lease_until, fence,
-        holder_machine, holder_process, is_unknown, last_error, result, updated_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING";
     EFFECTS = "SELECT project_id, effect_id, adapter, payload, state, attempts, due_at, lease_until, fence, last_error,
         created_at FROM outbox WHERE project_id = $1 ORDER BY effect_id";
     PUT_EFFECT = "INSERT INTO outbox (project_id, effect_id, adapter, payload, state, attempts, due_at, lease_until, fence,
@@ -64,7 +59,6 @@ macro_rules! parts {
 parts! {
     "delta": Page chain::AFTER, delta::INSERT;
     "outbox": Project EFFECTS, PUT_EFFECT;
-    "handoff_step": Whole STEPS, PUT_STEP;
     "project_root": Whole EVERY_ROOT, PUT_ROOT;
     "access_token": Whole token::LIST, token::INSERT;
     "tracker_poll": Whole POLLS, PUT_POLL;
@@ -189,9 +183,12 @@ fn walk(
                 let outside = (part.name == "request").then_some(&no_project);
                 for project in projects.iter().chain(outside) {
                     let mut rows = tx.query(part.select, params![project])?;
-                    if part.name == "handoff" {
-                        // It is found from both its projects, by its id, which comes first.
-                        rows.retain(|row| handoffs.insert(format!("{:?}", row.0.first())));
+                    if matches!(part.name, "handoff" | "handoff_step") {
+                        // They are found from both projects of the hand-off, by its id and the number of the step.
+                        let key = |row: &Row| {
+                            format!("{} {:?}", part.name, row.0.iter().take(2).collect::<Vec<_>>())
+                        };
+                        rows.retain(|row| handoffs.insert(key(row)));
                     }
                     each(&part, rows, &mut f)?;
                 }

@@ -94,6 +94,10 @@ tables! {
         "tracker", "issues_repo", "issue_number", "memory_id", "session_id", "agent_id", "seed_task_id", "plan", "expires_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23")
         of "$1 IN (from_project_id, to_project_id)" by "handoff_id";
+    STEP, PUT_STEP: "handoff_step" ["handoff_id", "step_no", "kind", "state", "attempts", "due_at", "lease_until", "fence",
+        "holder_machine", "holder_process", "is_unknown", "last_error", "result", "updated_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14")
+        of "handoff_id IN (SELECT handoff_id FROM handoff WHERE $1 IN (from_project_id, to_project_id))" by "handoff_id, step_no";
     MEMORY, PUT_MEMORY: "memory" ["project_id", "memory_id", "kind", "text", "tags", "importance", "identity", "handoff_id",
         "created_at", "withdrawn_at", "withdrawn_by", "withdrawn_why"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12") of "project_id = $1" by "memory_id";

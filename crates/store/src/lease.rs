@@ -26,6 +26,10 @@ crate::sql! {
     HELD = concat!("SELECT ", columns!(), " FROM file_lease l LEFT JOIN session s ON s.project_id = l.project_id
         AND s.session_id = l.session_id WHERE l.project_id = $1 AND l.released_at IS NULL AND l.expires_at >= $2
         AND (l.session_id IS NULL OR s.released_at IS NULL) ORDER BY l.taken_at, l.lease_id");
+    EXPIRED = concat!("SELECT ", columns!(), " FROM file_lease l WHERE l.project_id = $1 AND l.released_at IS NULL
+        AND l.expires_at < $2 ORDER BY l.taken_at, l.lease_id");
+    TAKEN_OVER = concat!("SELECT ", columns!(), " FROM file_lease l WHERE l.project_id = $1 AND l.identity_key = $2
+        AND l.expires_at >= $3 AND l.released_at > l.expires_at ORDER BY l.taken_at, l.lease_id");
 }
 
 fn read(row: Row) -> Result<Lease, Fault> {
@@ -49,6 +53,21 @@ fn read(row: Row) -> Result<Lease, Fault> {
 /// The leases that hold: not given back, not expired, and their session not released. Oldest first.
 pub fn held_leases(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Lease>, Fault> {
     tx.query(HELD, params![project_id, now])?.into_iter().map(read).collect()
+}
+
+/// The leases whose time is over and that nobody gave back. Where the clock goes back they would hold again.
+pub fn expired(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Lease>, Fault> {
+    tx.query(EXPIRED, params![project_id, now])?.into_iter().map(read).collect()
+}
+
+/// The leases of an identity that the present time lies within, and that another took over while the clock was ahead.
+pub fn taken_over(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    identity: &str,
+    now: Millis,
+) -> Result<Vec<Lease>, Fault> {
+    tx.query(TAKEN_OVER, params![project_id, identity_key(identity), now])?.into_iter().map(read).collect()
 }
 
 /// Writes a lease, new or changed.

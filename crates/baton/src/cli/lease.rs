@@ -90,9 +90,18 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         Verb::Release { leases, who, force, why } => {
             let input = ReleaseInput { project, identity: who.identity, leases, force, why };
             let released = app.run::<Release>(&input)?;
-            app.show(&released, |released| match released.items.as_slice() {
-                [] => "there was nothing to release\n".to_owned(),
-                items => items.iter().map(|row| format!("released {}\n", visible(&row.pattern))).collect(),
+            app.show(&released, |released| {
+                let lost = released.taken_over.iter();
+                let lost: String = lost
+                    .map(|row| format!("{} was taken over by another\n", visible(&row.pattern)))
+                    .collect();
+                let items = match released.items.as_slice() {
+                    [] => "there was nothing to release\n".to_owned(),
+                    items => {
+                        items.iter().map(|row| format!("released {}\n", visible(&row.pattern))).collect()
+                    }
+                };
+                items + &lost
             })
         }
     }

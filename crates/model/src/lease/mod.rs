@@ -121,6 +121,29 @@ impl Lease {
             && pattern::touches(&self.pattern, &other.pattern)
     }
 
+    /// This lease, whose time is over, once another is taken: given back, where both cannot be held side by side, so that
+    /// a clock that goes back makes it hold no more. One's own ends with its time; one that was taken over is known by a
+    /// release after its end.
+    pub fn ended_by(&self, taken: &Self, now: Millis) -> Option<Self> {
+        let is_renewed = self.same_holder(taken) && self.pattern == taken.pattern;
+        let is_taken_over = self.conflicts(taken) && !self.advisory && !taken.advisory;
+        let released_at = match (is_renewed, is_taken_over) {
+            (true, _) => self.expires_at,
+            (false, true) => now,
+            (false, false) => return None,
+        };
+        Some(Self { released_at: Some(released_at), ..self.clone() })
+    }
+
+    /// That it was taken over, in one clause.
+    pub fn takeover(&self) -> String {
+        let at = self.released_at.map(rfc3339).unwrap_or_default();
+        format!(
+            "your lease of {} was taken over when this machine's clock said {at}, after its end",
+            self.pattern
+        )
+    }
+
     /// The lease as answers show it.
     pub fn row(&self) -> Row {
         let place = self.place.as_ref().filter(|_| is_bot(&self.identity));

@@ -3,11 +3,13 @@
 
 mod double;
 mod events;
+mod rebuild;
 
 use serde::{Deserialize, Serialize};
 
 pub use double::{doubles_of, look_later, looked, overtaken};
 pub use events::{append_event, on_event, push};
+pub use rebuild::{is_planned, rebuild};
 
 use crate::effect::{FIRST_RETRY, LEASE, MAX_PAUSE};
 use crate::handoff::State;

@@ -21,7 +21,12 @@ pub fn object(text: &str, readers: &[String]) -> Map<String, Value> {
 
 /// The encrypted text of a context, if it is encrypted.
 pub fn text(context: &Map<String, Value>) -> Option<&str> {
-    context.get(TEXT).and_then(Value::as_str).filter(|text| text.starts_with(HEAD))
+    context.get(TEXT).and_then(Value::as_str).filter(|text| is_encrypted(text))
+}
+
+/// Whether a text is an encrypted one.
+pub fn is_encrypted(text: &str) -> bool {
+    text.starts_with(HEAD)
 }
 
 /// Whether an encrypted text stands in the place of the plain context.

@@ -3,7 +3,7 @@
 use baton_model::access::Scope;
 use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
 use baton_model::holder::Holder;
-use baton_model::id::{check_identity, identity_key, is_bot, short};
+use baton_model::id::{BOT, check_identity, identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session};
 use baton_model::task::Task;
@@ -11,6 +11,7 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, handoff, session};
 use serde_json::json;
 
+use super::isolation;
 use super::steps::Plan;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -101,7 +102,11 @@ pub(super) fn require_acceptor(
 }
 
 fn not_yours(known: &Handoff, acceptor: &Acceptor) -> Refusal {
-    let (id, holder) = (&known.handoff_id, acceptor.holder().sighting());
+    refusal_of_others(known, &acceptor.holder().sighting(), &acceptor.identity)
+}
+
+fn refusal_of_others(known: &Handoff, holder: &str, identity: &str) -> Refusal {
+    let id = &known.handoff_id;
     Refusal::new(
         Kind::Conflict,
         "handoff_not_yours",
@@ -109,7 +114,22 @@ fn not_yours(known: &Handoff, acceptor: &Acceptor) -> Refusal {
         format!("leave it to {holder}; an operator ends it with `baton handoff complete {id} --force --why REASON`"),
     )
     .with("handoff_id", id.clone())
-    .with("holder", acceptor.identity.clone())
+    .with("holder", identity)
+}
+
+/// A refusal that names the acceptor, as a caller outside of an acceptor's isolated project gets it.
+pub(super) fn without_names(
+    tx: &mut Tx<'_>,
+    here: Option<&str>,
+    known: &Handoff,
+    no: Refusal,
+) -> Result<Refusal, Failure> {
+    let is_inside = here == Some(known.to_project_id.as_str());
+    if no.code != "handoff_not_yours" || is_inside || !isolation::is_separated(tx, known)? {
+        return Ok(no);
+    }
+    let holder = isolation::elsewhere(&known.to_project_id);
+    Ok(refusal_of_others(known, &holder, &holder))
 }
 
 /// The task of a hand-off that another has accepted is closed by the acceptor, or with force.
@@ -188,6 +208,13 @@ pub(crate) fn record_end(
     if holder.holder().is_same(&ender) || check_identity(&holder.identity).is_err() {
         return Ok(());
     }
+    let ending = isolation::ending_project(after);
+    // Somebody of a project that is kept apart has no name here.
+    let is_named = ending == after.to_project_id || !isolation::is_separated(tx, after)?;
+    let (from, by) = match is_named {
+        true => (by, by.to_owned()),
+        false => (BOT, isolation::elsewhere(ending)),
+    };
     let subject = format!(
         "hand-off {}, which you accepted, is {} by {by}",
         short(&after.handoff_id),
@@ -200,5 +227,5 @@ pub(crate) fn record_end(
         forced.or(why).unwrap_or_else(|| "no reason was given".to_owned()),
         after.handoff_id,
     );
-    send_signal(tx, env, (&after.to_project_id, by, &holder.identity), (&subject, &text))
+    send_signal(tx, env, (&after.to_project_id, from, &holder.identity), (&subject, &text))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::steps::{Plan, close_row};
-use super::{Row, acceptor, by_id, record};
+use super::{Row, acceptor, by_id, isolation, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{comment_on_issue, happened};
@@ -80,6 +80,7 @@ impl Operation for Advance {
     fn run(input: AdvanceInput, cx: &mut Cx<'_>) -> Result<AdvanceOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
+        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let Cx { store, env } = cx;
         let outcome = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
@@ -88,7 +89,10 @@ impl Operation for Advance {
             }
             let forced = match may(tx, env, &input, &before, &identity) {
                 Ok(forced) => forced,
-                Err(Failure::Refused(no)) => return late(tx, env, (&input, &before, &identity), no),
+                Err(Failure::Refused(no)) => {
+                    let no = acceptor::without_names(tx, here.as_deref(), &before, no)?;
+                    return late(tx, env, (&input, &before, &identity), (no, here.as_deref()));
+                }
                 Err(fault) => return Err(fault),
             };
             moved(tx, env, &input, before, (&identity, forced))
@@ -101,7 +105,12 @@ impl Operation for Advance {
             Action::Cancel => handoff.from_project_id.clone(),
             _ => handoff.to_project_id.clone(),
         };
-        Ok(AdvanceOutput { project_id, identity, handoff: Row::of(&handoff, &steps) })
+        // Who stands in neither project acts for the one that the action belongs to.
+        let is_end = |id: &String| [&handoff.from_project_id, &handoff.to_project_id].contains(&id);
+        let viewer = here.filter(is_end).unwrap_or_else(|| project_id.clone());
+        let row = Row::of(&handoff, &steps);
+        let row = store.read(|tx| isolation::shown_to(tx, Some(&viewer), &handoff, row))?;
+        Ok(AdvanceOutput { project_id, identity, handoff: row })
     }
 }
 
@@ -123,7 +132,7 @@ fn late(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     (input, before, identity): (&AdvanceInput, &Handoff, &str),
-    no: Refusal,
+    (no, here): (Refusal, Option<&str>),
 ) -> Result<Outcome, Failure> {
     let is_end = matches!(input.action, Action::Complete | Action::Decline);
     let is_late = matches!(no.code, "handoff_state" | "handoff_not_yours")
@@ -137,7 +146,7 @@ fn late(
     };
     let mut no = no;
     no.message = format!("{}; what you gave is kept with it as a late result, note {delta_id}", no.message);
-    let ended = Plan::of(before).ended;
+    let ended = isolation::shown_to(tx, here, before, Row::of(before, &[]))?.handoff.ended;
     Ok(Outcome::Late(no.with("kept_delta_id", delta_id).with("ended", json!(ended))))
 }
 
@@ -185,7 +194,8 @@ pub(crate) fn begin_task(
     handoff: &Handoff,
     identity: &str,
 ) -> Result<(), Failure> {
-    comment_on_issue(tx, env, handoff, &format!("This hand-off is accepted by {identity}."))?;
+    let by = if isolation::is_separated(tx, handoff)? { String::new() } else { format!(" by {identity}") };
+    comment_on_issue(tx, env, handoff, &format!("This hand-off is accepted{by}."))?;
     let Some(id) = &handoff.task_id else { return Ok(()) };
     let Some(mut task) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
     if !task.is_open() {

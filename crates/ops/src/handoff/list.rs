@@ -6,7 +6,7 @@ use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Row;
+use super::{Row, isolation};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -51,7 +51,10 @@ impl Operation for List {
             resolve::require_project(tx, &project_id)?;
             let mut found = handoff::of_project(tx, &project_id)?;
             found.retain(|h| wanted.is_none_or(|state| h.state == state));
-            let with_steps = |h: Handoff| Ok(Row::of(&h, &handoff_step::of(tx, &h.handoff_id)?));
+            let with_steps = |h: Handoff| {
+                let row = Row::of(&h, &handoff_step::of(tx, &h.handoff_id)?);
+                isolation::shown_to(tx, Some(&project_id), &h, row)
+            };
             found.into_iter().map(with_steps).collect::<Result<Vec<Row>, Failure>>()
         })?;
         let items = found;

@@ -4,6 +4,7 @@ pub(crate) mod acceptor;
 mod advance;
 mod create;
 pub(crate) mod edit;
+pub(crate) mod isolation;
 mod list;
 mod preview;
 mod publish;
@@ -17,9 +18,10 @@ pub(crate) mod tracker;
 use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Handoff, State};
+use baton_model::id::BOT;
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
-use baton_store::{Failure, Tx, handoff};
+use baton_store::{Failure, Tx, handoff, project};
 use serde_json::json;
 
 use crate::ledger::{Author, append_json};
@@ -59,14 +61,31 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff,
     }
 }
 
+/// Registers a project of the hand-off that this store lacks, as an import of the other one leaves it.
+pub(crate) fn register_ends(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    for project_id in [&handoff.from_project_id, &handoff.to_project_id] {
+        if !tx.has_project(project_id) {
+            project::create(tx, project_id, true, env.now)?;
+        }
+    }
+    Ok(())
+}
+
 /// Every change of state is a delta in both projects.
 pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: &str) -> Result<(), Failure> {
-    let body = json!({
-        "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
-        "handoff": handoff.to_json(),
-    });
+    register_ends(tx, env, handoff)?;
+    let separated = isolation::is_separated(tx, handoff)?;
+    let acting = isolation::ending_project(handoff);
     for project_id in [&handoff.from_project_id, &handoff.to_project_id] {
-        let author = Author { project_id, identity: by, session: None };
+        let row = Row::of(handoff, &[]);
+        let shown = isolation::shown_to(tx, Some(project_id), handoff, row)?.handoff;
+        let body = json!({
+            "summary": format!("hand-off {}: {}", handoff.state.as_str(), handoff.subject),
+            "handoff": shown,
+        });
+        // The sender is named in the hand-off itself; nobody else of a project that is kept apart is.
+        let is_named = !separated || acting == project_id || by == handoff.from_identity;
+        let author = Author { project_id, identity: if is_named { by } else { BOT }, session: None };
         append_json(tx, env, &author, Kind::Handoff, &body)?;
         if handoff.from_project_id == handoff.to_project_id {
             break;

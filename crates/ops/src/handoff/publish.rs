@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::steps::draft;
-use super::{Progress, Row, by_id};
+use super::{Progress, Row, by_id, isolation};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -78,6 +78,7 @@ impl Operation for Publish {
     fn run(input: PublishInput, cx: &mut Cx<'_>) -> Result<PublishOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
+        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let Cx { store, env } = cx;
         if input.dry_run {
             return store.read(|tx| {
@@ -101,7 +102,7 @@ impl Operation for Publish {
             saga::push(&mut steps, &[Kind::Publish], env.now);
             handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
             handoff::put(tx, &after)?;
-            let row = Row::of(&after, &steps);
+            let row = isolation::shown_to(tx, here.as_deref(), &after, Row::of(&after, &steps))?;
             let identity = identity.clone();
             let made = Progress { row, project_id: after.to_project_id, identity, warnings: None };
             Ok(PublishOutput::Made(Box::new(made)))

@@ -1,12 +1,12 @@
 //! `handoff_retry`: try again what failed, or drive on what waits.
 
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::saga::{NOT_YET, Step, StepStage};
+use baton_model::saga::{self, NOT_YET, Step, StepStage};
 use baton_store::{Failure, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Progress, Row, by_id, record};
+use super::{Progress, Row, by_id, isolation, record};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 use crate::saga::{advance, happened};
@@ -35,6 +35,7 @@ impl Operation for Retry {
     fn run(input: RetryInput, cx: &mut Cx<'_>) -> Result<Progress, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
+        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let Cx { store, env } = cx;
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
@@ -45,17 +46,19 @@ impl Operation for Retry {
                 happened(tx, env, &mut after, Event::Retry)?;
             } else {
                 let before = handoff_step::of(tx, &after.handoff_id)?;
-                if before.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped)) {
+                let mut steps = before.clone();
+                saga::rebuild(&mut steps, &after, env.now);
+                if steps.iter().all(|step| matches!(step.stage, StepStage::Done | StepStage::Skipped)) {
                     // Nothing waits: its state says why.
                     after.state.advance(Event::Retry)?;
                 }
-                let mut steps = before.clone();
                 steps.iter_mut().for_each(|step| at_once(step, env.now));
                 advance(tx, env, &mut after, &mut steps)?;
                 handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
                 handoff::put(tx, &after)?;
             }
             let row = Row::of(&after, &handoff_step::of(tx, &after.handoff_id)?);
+            let row = isolation::shown_to(tx, here.as_deref(), &after, row)?;
             let identity = identity.clone();
             Ok(Progress { row, project_id: after.from_project_id, identity, warnings: None })
         })

@@ -7,7 +7,7 @@ use baton_store::{Failure, Tx, baton, delta, handoff_step, memory, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Row, by_id};
+use super::{Row, by_id, isolation};
 use crate::card::WaitingKind;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -104,12 +104,8 @@ impl Operation for Show {
                     None => None,
                 };
                 let project_id = handoff.to_project_id.clone();
-                Ok(ShowOutput {
-                    project_id,
-                    handoff: HandoffOrBaton::Handoff(Box::new(Row::of(&handoff, &steps))),
-                    packet,
-                    note,
-                })
+                let row = isolation::shown_to(tx, here.as_deref(), &handoff, Row::of(&handoff, &steps))?;
+                Ok(ShowOutput { project_id, handoff: HandoffOrBaton::Handoff(Box::new(row)), packet, note })
             }
         })
     }

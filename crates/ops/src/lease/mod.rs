@@ -4,7 +4,34 @@ mod list;
 mod release;
 mod take;
 
+use baton_model::holder::Holder;
+use baton_model::lease::Lease;
+use baton_model::refusal::Refusal;
+use baton_store::{Failure, Tx, lease};
+
+use crate::op::Env;
+
 pub use baton_model::lease::{Mode, Row};
 pub use list::{List, ListInput, ListOutput};
 pub use release::{Release, ReleaseInput, ReleaseOutput};
 pub use take::{Take, TakeInput, TakeOutput, Warning, WarningKind};
+
+/// The caller's leases that another took over while the clock was ahead, and that would hold by the present time.
+fn taken_over(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    caller: &Holder<'_>,
+) -> Result<Vec<Lease>, Failure> {
+    let lost = lease::taken_over(tx, project_id, caller.identity, env.now)?;
+    Ok(lost.into_iter().filter(|lease| lease.holder().is_same(caller)).collect())
+}
+
+/// The refusal, which says that the caller's own lease was taken over, if it was.
+fn with_takeover(no: Refusal, lost: Option<&Lease>) -> Refusal {
+    match lost {
+        Some(lease) => Refusal { message: format!("{}; {}", no.message, lease.takeover()), ..no }
+            .with("taken_over", serde_json::json!(lease.row())),
+        None => no,
+    }
+}

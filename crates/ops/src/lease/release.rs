@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::{taken_over, with_takeover};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::{ownership, resolve};
@@ -48,6 +49,9 @@ pub struct ReleaseOutput {
     pub identity: String,
     /// The rows of this page.
     pub items: Vec<Row>,
+    /// One's own that are not there any more, because another took them over while the clock was ahead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_over: Vec<Row>,
     /// Cursor of the next page; absent on the last one.
     pub next: Option<i64>,
 }
@@ -72,11 +76,12 @@ impl Operation for Release {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let items = release(tx, env, &input, &project_id, &identity)?;
+            let (items, taken_over) = release(tx, env, &input, &project_id, &identity)?;
             Ok(ReleaseOutput {
                 project_id: project_id.clone(),
                 identity: identity.clone(),
                 items,
+                taken_over,
                 next: None,
             })
         })
@@ -89,7 +94,7 @@ fn release(
     input: &ReleaseInput,
     project_id: &str,
     identity: &str,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let held = lease::held_leases(tx, project_id, env.now)?;
     let session = resolve::own_or_callers(tx, env, project_id, identity)?;
     let place = env.caller.place.clone();
@@ -109,12 +114,14 @@ fn release(
     };
     let is_elsewhere = |lease: &Lease| elsewhere.contains(&lease.lease_id);
     let is_own = |lease: &Lease| lease.holder().is_same(&caller) && !is_elsewhere(lease);
+    let lost = taken_over(tx, env, project_id, &caller)?;
     let mut chosen: Vec<Lease> = Vec::new();
     if input.leases.is_empty() {
         chosen.extend(held.iter().filter(|lease| is_own(lease)).cloned());
     }
     for name in &input.leases {
-        for found in select_leases(&held, name, (&is_own, &is_elsewhere), input.force)? {
+        let chosen_by_name = select_leases(&held, name, (&is_own, &is_elsewhere), input.force);
+        for found in chosen_by_name.map_err(|no| with_takeover(no, named(&lost, name)))? {
             if !chosen.contains(&found) {
                 chosen.push(found);
             }
@@ -131,7 +138,15 @@ fn release(
             append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Note, &body)?;
         }
     }
-    Ok(chosen.iter().map(Lease::row).collect())
+    let lost = lost.iter().filter(|_| input.leases.is_empty());
+    Ok((chosen.iter().map(Lease::row).collect(), lost.map(Lease::row).collect()))
+}
+
+/// The lease that is meant by an id, a prefix of one, or a pattern.
+fn named<'a>(leases: &'a [Lease], name: &str) -> Option<&'a Lease> {
+    let pattern = pattern::check(name).unwrap_or_default();
+    let is_prefix = |lease: &Lease| name.len() >= 4 && lease.lease_id.starts_with(name);
+    leases.iter().find(|lease| lease.pattern == pattern || is_prefix(lease))
 }
 
 /// Whether a lease is what another live process of the session's name took in it.
@@ -147,7 +162,7 @@ fn select_leases(
     name: &str,
     (is_own, is_elsewhere): (&impl Fn(&Lease) -> bool, &impl Fn(&Lease) -> bool),
     force: bool,
-) -> Result<Vec<Lease>, Failure> {
+) -> Result<Vec<Lease>, Refusal> {
     let kept = pattern::check(name).unwrap_or_default();
     let mut found: Vec<&Lease> =
         held.iter().filter(|lease| lease.lease_id == name || lease.pattern == kept).collect();
@@ -155,13 +170,13 @@ fn select_leases(
         found = held.iter().filter(|lease| lease.lease_id.starts_with(name)).collect();
         if found.len() > 1 {
             let ids: Vec<String> = found.iter().map(|lease| lease.lease_id.clone()).collect();
-            return Err(resolve::ambiguous_id("lease", name, &ids).into());
+            return Err(resolve::ambiguous_id("lease", name, &ids));
         }
     }
     let Some(first) = found.first() else {
         let what = format!("nobody holds a lease `{}`", visible(name));
         let hint = "`baton lease list` shows those that hold; what expired needs no release";
-        return Err(Refusal::new(refusal::Kind::NotFound, "lease_unknown", what, hint).into());
+        return Err(Refusal::new(refusal::Kind::NotFound, "lease_unknown", what, hint));
     };
     let mine: Vec<Lease> =
         found.iter().filter(|lease| force || is_own(lease)).map(|lease| (*lease).clone()).collect();
@@ -173,8 +188,7 @@ fn select_leases(
         let what = format!("{} is leased by {holder}", first.pattern);
         let hint = format!("ask {} for it, or release it with --force --why REASON", first.identity);
         return Err(Refusal::new(refusal::Kind::Conflict, "lease_not_yours", what, hint)
-            .with("lease", json!(first.row()))
-            .into());
+            .with("lease", json!(first.row())));
     }
     Ok(mine)
 }

@@ -1,5 +1,6 @@
 //! `lease_take`: announce paths that are being worked on; all of them or none.
 
+use baton_model::holder::Holder;
 use baton_model::id::check_label;
 use baton_model::lease::{LONGEST, Lease, Mode, Row, USUAL, admit, pattern};
 use baton_model::refusal::Refusal;
@@ -9,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::{taken_over, with_takeover};
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::replay::{Replay, mark};
 use crate::resolve;
@@ -48,6 +50,8 @@ pub struct TakeInput {
 pub enum WarningKind {
     /// Another lease is on the same paths.
     LeaseOverlaps,
+    /// The caller's lease on these paths was taken over while the clock was ahead.
+    LeaseTakenOver,
     /// The pattern is a folder.
     LeaseFolder,
     /// The pattern matches nothing that is there.
@@ -61,7 +65,7 @@ pub struct Warning {
     pub kind: WarningKind,
     /// The same in a sentence.
     pub message: String,
-    /// The lease that overlaps.
+    /// The lease that overlaps, or was taken over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<Row>,
     /// The pattern that a folder or nothing answers to.
@@ -194,13 +198,28 @@ fn take(
     patterns: &[String],
 ) -> Result<(Vec<Row>, Vec<Warning>), Failure> {
     let held = lease::held_leases(tx, wish.project_id, env.now)?;
+    let expired = lease::expired(tx, wish.project_id, env.now)?;
+    let place = env.caller.place.clone();
+    let caller =
+        Holder { identity: wish.identity, session_id: wish.session_id.as_deref(), place: Some(&place) };
+    let lost = taken_over(tx, env, wish.project_id, &caller)?;
     let (mut items, mut warnings) = (Vec::new(), Vec::new());
     for pattern in patterns {
         let wanted = renewed_or_new(env, wish, pattern, &held);
-        for other in admit(&wanted, &held, env.now)? {
+        let lost = lost.iter().find(|lease| pattern::touches(&lease.pattern, pattern));
+        let overlapping = admit(&wanted, &held, env.now).map_err(|no| with_takeover(no, lost))?;
+        for other in overlapping {
             let message = format!("{} overlaps: {}", wanted.pattern, other.sighting(env.now));
             let kind = WarningKind::LeaseOverlaps;
             warnings.push(Warning { kind, message, lease: Some(other.row()), pattern: None });
+        }
+        // Who renews holds it already.
+        if let Some(lost) = lost.filter(|_| !held.iter().any(|lease| lease.lease_id == wanted.lease_id)) {
+            let (kind, lease) = (WarningKind::LeaseTakenOver, Some(lost.row()));
+            warnings.push(Warning { kind, message: lost.takeover(), lease, pattern: None });
+        }
+        for ended in expired.iter().filter_map(|lease| lease.ended_by(&wanted, env.now)) {
+            lease::put(tx, &ended)?;
         }
         lease::put(tx, &wanted)?;
         items.push(wanted.row());

@@ -1,5 +1,7 @@
 //! `ledger_import`: rebuild a project from an export. Everything is checked before anything is written.
 
+use std::collections::BTreeMap;
+
 use baton_model::access::Scope;
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::check_project;
@@ -195,9 +197,12 @@ impl Chain {
     }
 }
 
-/// Whether the row can be written as it is; a hand-off's line carries the exported project beside its columns, and belongs to
-/// it by either of its ends.
+/// Whether the row can be written as it is; a line of a hand-off or of its steps carries the exported project beside its
+/// columns, and a hand-off belongs to it by either of its ends.
 fn is_known(table: &str, project_id: &str, row: &mut Map<String, Value>) -> bool {
+    if table == "handoff_step" {
+        row.shift_remove("project_id");
+    }
     if table == "handoff" {
         row.shift_remove("project_id");
         let ends = ["from_project_id", "to_project_id"].map(|end| row.get(end).and_then(Value::as_str));
@@ -232,13 +237,28 @@ fn ledger_row(row: &Map<String, Value>) -> Option<Delta> {
 
 fn write(tx: &mut Tx<'_>, lines: &[NumberedLine]) -> Result<(), Failure> {
     let mut newest = String::new();
+    // The hand-offs of the file: whether this import wrote them.
+    let mut handoffs = BTreeMap::new();
     for line in lines {
         match &line.content {
             Content::Ledger(row) => newest = delta::restore(tx, row, &newest)?,
-            // A hand-off stays as the other project's import has brought it.
             Content::Row(table, row) => {
-                if !dump::write(tx, table, row)? && table != "handoff" {
-                    return Err(invalid(line.number, "is a row that is there already").into());
+                let handoff = row.get("handoff_id").and_then(Value::as_str);
+                let of_handoff = handoff.and_then(|id| handoffs.get(id)).copied();
+                match (table.as_str(), of_handoff) {
+                    // A hand-off stays as the other project's import has brought it, and so do its steps.
+                    ("handoff_step", Some(false)) => continue,
+                    ("handoff_step", None) => {
+                        let what = "is a step of a hand-off that has not come";
+                        return Err(invalid(line.number, what).into());
+                    }
+                    _ => {}
+                }
+                let is_written = dump::write(tx, table, row)?;
+                match handoff.filter(|_| table == "handoff") {
+                    Some(id) => drop(handoffs.insert(id, is_written)),
+                    None if is_written => {}
+                    None => return Err(invalid(line.number, "is a row that is there already").into()),
                 }
             }
         }

@@ -38,7 +38,7 @@ pub struct ReadOutput {
     /// The message.
     #[serde(flatten)]
     pub message: View,
-    /// Whether it was taken back.
+    /// Whether this reading took it for the reader, out of the mailbox of its role.
     pub taken: bool,
     /// Messages to mark as delivered once they were shown.
     pub deliver: Vec<String>,
@@ -47,7 +47,7 @@ pub struct ReadOutput {
 impl Operation for Read {
     const META: Meta =
         Meta::write("mail_read", "Read a message; one for a role belongs to whoever reads it first")
-            .retention(Retention::Nothing);
+            .retention(Retention::Only(&["taken", "deliver"]));
     type Input = ReadInput;
     type Output = ReadOutput;
 

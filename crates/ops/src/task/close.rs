@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use task::dependency;
 
 use super::answer::TaskAnswer;
+use super::comment::LateWords;
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{again, answer, change, change_quietly, hold, write};
 use super::{by_id, by_id_to_change, comment, readiness};
@@ -122,16 +123,18 @@ impl Operation for Close {
             true => None,
             false => {
                 let asked = TaskWrite { project, identity, id: &input.id, sensitive: false };
-                secret::changed(cx, &asked, |task| patch::merge(&mut task.agent_context, &input.context))?
+                let change = |task: &mut Task| patch::merge(&mut task.agent_context, &input.context);
+                let secret = secret::changed(cx, &asked, change)?;
+                secret.map(|secret| secret.with_given(cx, project, &input.context)).transpose()?
             }
         };
         let done = write(cx, (project, identity, Self::NAME), |tx, env, author| {
             match attempt(tx, env, author, &input, secret.as_ref()) {
                 Ok(output) => Ok(Ok(output)),
                 Err(no) => {
-                    let words = by_id(tx, author.project_id, &input.id).ok();
-                    let words = words.and_then(|known| late_words(&input, &known));
-                    comment::keep_late(tx, env, author, (&input.id, words.as_deref()), no).map(Err)
+                    let known = by_id(tx, author.project_id, &input.id).ok();
+                    let words = known.map(|known| late_words(&input, &known, secret.as_ref()));
+                    comment::keep_late(tx, env, author, (&input.id, &words.unwrap_or_default()), no).map(Err)
                 }
             }
         })?;
@@ -154,7 +157,7 @@ fn attempt(
         CloseResult::Fail => Outcome::Fail,
     });
     if !known.is_open() {
-        return closed_before(tx, env, author, &known, (said, input));
+        return closed_before(tx, env, author, &known, (said, input, secret));
     }
     require_task_acceptor(tx, env, &known, author.identity, input.force)?;
     if !input.force {
@@ -178,13 +181,10 @@ fn closed_before(
     env: &mut Env<'_>,
     author: &Author<'_>,
     known: &Task,
-    (said, input): (Option<Outcome>, &CloseInput),
+    (said, input, secret): (Option<Outcome>, &CloseInput, Option<&Secret>),
 ) -> Result<CloseOutput, Failure> {
     if said.is_none_or(|said| known.result.as_deref() == Some(said.word())) {
-        let kept = match late_words(input, known) {
-            Some(words) => Some(comment::late_comment(tx, env, author, known, &words)?),
-            None => None,
-        };
+        let kept = comment::late_comments(tx, env, author, known, &late_words(input, known, secret))?;
         let task = answer(&again(tx, known.clone())?, env, author);
         return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: kept });
     }
@@ -199,16 +199,20 @@ fn closed_before(
     .into())
 }
 
-/// What a close that comes too late says: its reason, unless the task has it already, and its context. The context of a
-/// sensitive task is encrypted where it belongs, and is not written into a comment.
-fn late_words(input: &CloseInput, known: &Task) -> Option<String> {
+/// What a close that comes too late says: its reason, unless the task has it already, and its context. That of a sensitive
+/// task stays encrypted, in a comment of its own.
+fn late_words(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> LateWords {
     let reason = input.reason.as_deref();
     let reason =
         reason.filter(|reason| !reason.trim().is_empty() && known.close_reason.as_deref() != Some(*reason));
-    let is_shown = !input.context.is_empty() && !sealed::is_sensitive(known);
+    let is_shown = !input.context.is_empty() && !sealed::is_sensitive(known) && secret.is_none();
     let context = is_shown.then(|| format!("context: {}", Value::Object(input.context.clone())));
     let words: Vec<String> = reason.map(str::to_owned).into_iter().chain(context).collect();
-    (!words.is_empty()).then(|| words.join("\n"))
+    let plain = (!words.is_empty()).then(|| words.join("\n"));
+    let encrypted = secret.and_then(Secret::given).cloned();
+    // A task that became sensitive just now has no encrypted form of the context: the reason alone is kept.
+    let is_part = !input.context.is_empty() && !is_shown && encrypted.is_none();
+    LateWords { texts: plain.into_iter().collect(), encrypted, is_part }
 }
 
 /// Notifies the assignee of a task that another caller closes.

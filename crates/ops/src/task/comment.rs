@@ -65,7 +65,7 @@ impl Operation for Comment {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             let found = by_id_to_change(tx, author.project_id, &input.id)?;
-            let comment = add_comment(tx, env, author, &found, &input.text)?;
+            let comment = add_comment(tx, env, author, &found, (&input.text, &[]))?;
             Ok(CommentOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
@@ -75,13 +75,13 @@ impl Operation for Comment {
     }
 }
 
-/// Writes a comment down, and brings it to the task's issue.
+/// Writes a comment down, and brings it to the task's issue. One that only readers can decrypt names them and stays here.
 fn add_comment(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
-    text: &str,
+    (text, readers): (&str, &[String]),
 ) -> Result<Map<String, Value>, Failure> {
     // Ids are numbers where the project's comments came with numbers, else texts.
     let id = match comment::highest(tx, author.project_id)? {
@@ -94,13 +94,18 @@ fn add_comment(
     body.insert("author".into(), json!(author.identity));
     body.insert("text".into(), json!(text));
     body.insert("created_at".into(), json!(rfc3339(env.now)));
+    if !readers.is_empty() {
+        body.insert("readers".into(), json!(readers));
+    }
     let place = comment::count(tx, author.project_id, &found.task_id)?;
     comment::insert(tx, found, place, &body)?;
     change_quietly(tx, found, &Task { updated_at: env.now, ..found.clone() })?;
     let what =
         json!({ "summary": format!("task {} has a comment", found.task_id), "task_id": found.task_id });
     append_json(tx, env, author, Kind::Other, &what)?;
-    tracker::task_commented(tx, env, found, (author.identity, text))?;
+    if readers.is_empty() {
+        tracker::task_commented(tx, env, found, (author.identity, text))?;
+    }
     Ok(body)
 }
 
@@ -108,30 +113,78 @@ fn add_comment(
 const TOO_LATE: [&str; 5] =
     ["task_claimed", "lease_lost", "task_closed", "task_not_claimed", "handoff_not_yours"];
 
-/// A refusal beside which the caller's words are kept as a comment: the task is another's by now, or over. One and the same
+/// An encrypted text, and who can read it.
+#[derive(Clone)]
+pub(super) struct Encrypted {
+    pub(super) text: String,
+    pub(super) readers: Vec<String>,
+}
+
+/// What a caller says at the end of its work, which is kept if it comes too late.
+#[derive(Default)]
+pub(super) struct LateWords {
+    /// Each becomes a comment.
+    pub(super) texts: Vec<String>,
+    /// An encrypted text, which becomes a comment of its own.
+    pub(super) encrypted: Option<Encrypted>,
+    /// Whether the call said more than this.
+    pub(super) is_part: bool,
+}
+
+impl LateWords {
+    /// A reason, with which the call says nothing else or more.
+    pub(super) fn reason(reason: Option<&str>, is_part: bool) -> Self {
+        Self { texts: reason.map(str::to_owned).into_iter().collect(), encrypted: None, is_part }
+    }
+}
+
+/// A refusal beside which the caller's words are kept as comments: the task is another's by now, or over. One and the same
 /// text is kept once. Other refusals stay as they are.
 pub(super) fn keep_late(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
-    (id, text): (&str, Option<&str>),
+    (id, words): (&str, &LateWords),
     failure: Failure,
 ) -> Result<Refusal, Failure> {
     let mut no = match failure {
         Failure::Refused(no) if TOO_LATE.contains(&no.code) => no,
         other => return Err(other),
     };
-    let Some(text) = text.filter(|text| !text.trim().is_empty() && text.len() <= MAX_BYTES) else {
-        return Err(no.into());
-    };
     let found = by_id(tx, author.project_id, id)?;
-    let kept = late_comment(tx, env, author, &found, text)?;
-    no.message = format!("{}; what you gave is kept as a comment", no.message);
+    let Some(kept) = late_comments(tx, env, author, &found, words)? else { return Err(no.into()) };
+    let what = if words.is_part { "of what you gave, the reason is kept" } else { "what you gave is kept" };
+    no.message = format!("{}; {what} as a comment", no.message);
     Ok(no.with("kept_comment_id", kept))
 }
 
+/// Keeps the caller's words as comments, all of them or none; returns the id of the first.
+pub(super) fn late_comments(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    found: &Task,
+    words: &LateWords,
+) -> Result<Option<Value>, Failure> {
+    let texts: Vec<&String> = words.texts.iter().filter(|text| !text.trim().is_empty()).collect();
+    if texts.iter().any(|text| text.len() > MAX_BYTES) {
+        return Ok(None);
+    }
+    let mut first = None;
+    for text in texts {
+        let id = late_comment(tx, env, author, found, text)?;
+        first.get_or_insert(id);
+    }
+    // A context has a bound of its own before it is encrypted.
+    if let Some(Encrypted { text, readers }) = &words.encrypted {
+        let body = add_comment(tx, env, author, found, (text, readers))?;
+        first.get_or_insert(id_of(&body));
+    }
+    Ok(first)
+}
+
 /// Keeps the caller's words as a comment, once; returns its id.
-pub(super) fn late_comment(
+fn late_comment(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
@@ -145,7 +198,11 @@ pub(super) fn late_comment(
     let known = comment::of(tx, author.project_id, &found.task_id)?.into_iter().find(is_it);
     let body = match known {
         Some(body) => body,
-        None => add_comment(tx, env, author, found, text)?,
+        None => add_comment(tx, env, author, found, (text, &[]))?,
     };
-    Ok(body.get("id").cloned().unwrap_or(Value::Null))
+    Ok(id_of(&body))
+}
+
+fn id_of(comment: &Map<String, Value>) -> Value {
+    comment.get("id").cloned().unwrap_or(Value::Null)
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
+use super::comment::LateWords;
 use super::lease::free;
 use super::write::{again, answer, hold, write};
 use super::{by_id_to_change, comment};
@@ -60,8 +61,8 @@ impl Operation for Release {
         let done = write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input) {
             Ok(output) => Ok(Ok(output)),
             Err(no) => {
-                let words = (input.id.as_str(), input.why.as_deref());
-                comment::keep_late(tx, env, author, words, no).map(Err)
+                let words = LateWords::reason(input.why.as_deref(), false);
+                comment::keep_late(tx, env, author, (&input.id, &words), no).map(Err)
             }
         })?;
         done.map_err(Failure::from)

@@ -6,6 +6,7 @@ use baton_store::{Failure, key};
 use serde_json::{Map, Value, json};
 
 use super::by_id;
+use super::comment::Encrypted;
 use crate::bearer;
 use crate::op::{Cx, Host};
 use crate::resolve;
@@ -21,9 +22,29 @@ fn contexts(task: &Task) -> Contexts {
 pub(super) struct Secret {
     before: Contexts,
     after: Contexts,
+    /// What the caller gave, encrypted by itself, where it is to be kept if the write comes too late.
+    given: Option<Encrypted>,
 }
 
 impl Secret {
+    /// The same with what the caller gave, encrypted by itself.
+    pub(super) fn with_given(
+        self,
+        cx: &mut Cx<'_>,
+        project: Option<&str>,
+        given: &Map<String, Value>,
+    ) -> Result<Self, Failure> {
+        let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+        let (recipients, readers) = readers(cx, &project_id)?;
+        let text = cx.env.host.seal(&recipients, &json!(given).to_string())?;
+        Ok(Self { given: Some(Encrypted { text, readers }), ..self })
+    }
+
+    /// What the caller gave, encrypted by itself.
+    pub(super) fn given(&self) -> Option<&Encrypted> {
+        self.given.as_ref()
+    }
+
     /// Writes the decrypted contexts back; refused with `task_changed` if they changed since they were decrypted.
     pub(super) fn put(&self, known: &Task, wanted: &mut Task) -> Result<(), Refusal> {
         if contexts(known) != self.before {
@@ -68,7 +89,7 @@ pub(super) fn changed(
     open(cx.env.host, &mut plain, &identity)?;
     change(&mut plain);
     let after = seal(cx, &project_id, &plain)?;
-    Ok(Some(Secret { before: contexts(&known), after }))
+    Ok(Some(Secret { before: contexts(&known), after, given: None }))
 }
 
 /// Encrypts the contexts of a new task.
@@ -81,14 +102,7 @@ pub(super) fn fresh(cx: &mut Cx<'_>, project: Option<&str>, task: &mut Task) -> 
 /// Encrypts for every key that is listed.
 fn seal(cx: &mut Cx<'_>, project_id: &str, plain: &Task) -> Result<Contexts, Failure> {
     plain.check_unsealed()?;
-    let keys = cx.store.read(|tx| Ok(key::list(tx, project_id)?))?;
-    if keys.is_empty() {
-        let what = format!("no key is listed in project {project_id}: nobody could read what is sensitive");
-        let hint = "those who work on it make one each with `baton key create`";
-        return Err(Refusal::new(Kind::Refused, "key_missing", what, hint).into());
-    }
-    let recipients: Vec<String> = keys.iter().map(|key| key.recipient.clone()).collect();
-    let readers: Vec<String> = keys.into_iter().map(|key| key.identity).collect();
+    let (recipients, readers) = readers(cx, project_id)?;
     let host = cx.env.host;
     let one = |context: &Map<String, Value>| -> Result<Map<String, Value>, Refusal> {
         Ok(sealed::object(&host.seal(&recipients, &json!(context).to_string())?, &readers))
@@ -99,6 +113,17 @@ fn seal(cx: &mut Cx<'_>, project_id: &str, plain: &Task) -> Result<Contexts, Fai
         false => one(&plain.handoff_instructions)?,
     };
     Ok((one(&plain.agent_context)?, instructions))
+}
+
+/// The keys that are listed in a project, and whose they are.
+fn readers(cx: &mut Cx<'_>, project_id: &str) -> Result<(Vec<String>, Vec<String>), Failure> {
+    let keys = cx.store.read(|tx| Ok(key::list(tx, project_id)?))?;
+    if keys.is_empty() {
+        let what = format!("no key is listed in project {project_id}: nobody could read what is sensitive");
+        let hint = "those who work on it make one each with `baton key create`";
+        return Err(Refusal::new(Kind::Refused, "key_missing", what, hint).into());
+    }
+    Ok(keys.into_iter().map(|key| (key.recipient, key.identity)).unzip())
 }
 
 /// Decrypts the contexts of a task, if they are encrypted, with the key that this identity has here.

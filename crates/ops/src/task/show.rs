@@ -13,7 +13,7 @@ use super::answer::{LinkTarget, LinkedTask};
 use super::write::row;
 use super::{by_id, secret};
 use crate::bearer;
-use crate::op::{Cx, Env, Meta, Operation};
+use crate::op::{Cx, Env, Host, Meta, Operation};
 use crate::resolve;
 
 /// Shows a task.
@@ -125,8 +125,28 @@ impl Operation for Show {
                 bound(&mut shown, &found, budget);
             }
             links(tx, &found, &mut shown, input.full)?;
+            let reader = reader.filter(|name| bearer::require_free(tx, env, &project_id, name).is_ok());
+            shown
+                .comments
+                .iter_mut()
+                .for_each(|comment| open_comment(host, comment, &project_id, reader.as_deref()));
             Ok(shown)
         })
+    }
+}
+
+/// Decrypts a comment that is encrypted for its readers; another caller sees for whom.
+fn open_comment(host: &dyn Host, comment: &mut Comment, project_id: &str, reader: Option<&str>) {
+    let readers: Vec<String> = comment
+        .0
+        .get("readers")
+        .and_then(|names| serde_json::from_value(names.clone()).ok())
+        .unwrap_or_default();
+    let Some(Value::String(text)) = comment.0.get_mut("text") else { return };
+    if sealed::is_encrypted(text) {
+        let reader = reader.filter(|name| readers.iter().any(|known| known.eq_ignore_ascii_case(name)));
+        let plain = reader.and_then(|name| host.unseal(project_id, name, text).ok());
+        *text = plain.unwrap_or_else(|| format!("(encrypted for {})", readers.join(", ")));
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
+use super::comment::LateWords;
 use super::depend::{DependencyRequest, link};
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{again, answer, change, hold, write};
@@ -150,8 +151,8 @@ impl Operation for Update {
             write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input, secret.as_ref()) {
                 Ok(task) => Ok(Ok(task)),
                 Err(no) => {
-                    let words = (input.id.as_str(), input.close_reason.as_deref());
-                    comment::keep_late(tx, env, author, words, no).map(Err)
+                    let words = LateWords::reason(input.close_reason.as_deref(), true);
+                    comment::keep_late(tx, env, author, (&input.id, &words), no).map(Err)
                 }
             })?;
         Ok(UpdateOutput { task: done? })

@@ -9,7 +9,9 @@ use baton_store::{Store, Target};
 use serde_json::{Value, json};
 
 use crate::backend::{Backend, NOW};
-use crate::world::{Dice, World, agent, list, text};
+use crate::hub::Hub;
+use crate::saga;
+use crate::world::{Agent, Dice, World, agent, column, list, text};
 
 /// Something in every table that a person would miss.
 fn populate(w: &mut World) {
@@ -89,6 +91,53 @@ fn shop() -> (World, Vec<String>, usize) {
     (w, lines, deltas)
 }
 
+fn shopkeeper() -> Agent {
+    agent("Ann").project("shop")
+}
+
+/// A world of its own with a hand-off of the project `shop` whose issue is not made yet.
+fn unfinished() -> (World, String) {
+    let mut w = World::new(Backend::Memory, 5).expect("memory");
+    w.machines.github = true;
+    w.register("shop");
+    w.register("q");
+    let made = w.ok(&shopkeeper(), "handoff_create", saga::wish());
+    (w, text(&made, "handoff_id"))
+}
+
+/// The export of a project whose hand-off waits for the answer of GitHub, where the issue may be made already.
+fn exported_unfinished(is_made: bool) -> (Vec<String>, String, Hub) {
+    let (mut w, id) = unfinished();
+    let mut hub = Hub::default();
+    let leased = saga::lease(&mut w, &id, &saga::driver("d"));
+    if is_made {
+        hub.ask(&leased.call);
+    }
+    (export(&mut w, "shop").0, id, hub)
+}
+
+/// The lines as a version wrote them that exported no steps.
+fn without_steps(lines: &[String]) -> Vec<Value> {
+    parsed(lines).into_iter().filter(|row| row["_type"] != "handoff_step").collect()
+}
+
+/// A retry brings the imported hand-off to its end, with one issue.
+#[track_caller]
+fn goes_on(w: &mut World, hub: &mut Hub, id: &str) {
+    w.machines.github = true;
+    // The lease of the driver that the export met at work is over by then.
+    w.advance(3_600_000);
+    w.ok(&shopkeeper(), "handoff_retry", json!({ "id": id }));
+    saga::drive(w, hub, id);
+    let shown = w.ok(&shopkeeper(), "handoff_show", json!({ "id": id }));
+    // A look for doubles may follow them.
+    let steps = &list(&shown["steps"])[..4];
+    assert_eq!(column(steps, "step"), ["task", "memory", "session", "offer"]);
+    assert_eq!((&shown["state"], column(steps, "state")), (&json!("offered"), vec!["done".to_owned(); 4]));
+    assert_eq!((hub.issues.len(), hub.open()), (1, 1));
+    w.assert_sound();
+}
+
 on_every_backend! {
     fn an_export_rebuilds_the_project_with_its_chain_and_exports_the_same(w) {
         let (_, lines, deltas) = shop();
@@ -160,6 +209,57 @@ on_every_backend! {
         assert_eq!(made["verified"], false);
         w.assert_sound();
         assert_eq!(export(w, "shop").0, lines);
+    }
+
+    fn an_unfinished_hand_off_goes_on_after_an_import(w) {
+        let (lines, id, mut hub) = exported_unfinished(false);
+        w.ok(&agent("Ann"), "ledger_import", json!({ "lines": lines }));
+        goes_on(w, &mut hub, &id);
+    }
+
+    fn an_issue_that_was_made_before_an_export_is_not_made_again_after_its_import(w) {
+        let (lines, id, mut hub) = exported_unfinished(true);
+        w.ok(&agent("Ann"), "ledger_import", json!({ "lines": lines }));
+        goes_on(w, &mut hub, &id);
+    }
+
+    fn an_unfinished_hand_off_of_an_export_without_steps_goes_on_when_it_is_retried(w) {
+        let (lines, id, mut hub) = exported_unfinished(false);
+        w.ok(&agent("Ann"), "ledger_import", json!({ "lines": without_steps(&lines), "unverified": true }));
+        goes_on(w, &mut hub, &id);
+    }
+
+    fn an_issue_that_was_made_before_an_export_without_steps_is_not_made_again(w) {
+        let (lines, id, mut hub) = exported_unfinished(true);
+        w.ok(&agent("Ann"), "ledger_import", json!({ "lines": without_steps(&lines), "unverified": true }));
+        goes_on(w, &mut hub, &id);
+    }
+
+    fn a_hand_off_of_an_export_without_steps_is_taken_back_with_its_issue(w) {
+        let (lines, id, mut hub) = exported_unfinished(true);
+        w.ok(&agent("Ann"), "ledger_import", json!({ "lines": without_steps(&lines), "unverified": true }));
+        w.machines.github = true;
+        w.ok(&shopkeeper(), "handoff_advance", json!({ "id": id, "action": "cancel", "result": "not now" }));
+        saga::drive(w, &mut hub, &id);
+        assert_eq!((hub.issues.len(), hub.open()), (1, 0));
+    }
+
+    fn steps_come_with_the_hand_off_that_they_belong_to(w) {
+        let (mut from, id) = unfinished();
+        let (early, _) = export(&mut from, "shop");
+        saga::drive(&mut from, &mut Hub::default(), &id);
+        let (late, _) = export(&mut from, "q");
+        w.ok(&agent("Ann"), "ledger_import", json!({ "lines": early }));
+        w.ok(&agent("Ann"), "ledger_import", json!({ "lines": late }));
+        let shown = w.ok(&shopkeeper(), "handoff_show", json!({ "id": id }));
+        let states = column(&list(&shown["steps"]), "state");
+        assert_eq!((&shown["state"], states), (&json!("planned"), vec!["pending".to_owned(); 4]));
+        let deltas = parsed(&early).iter().filter(|row| row["_type"].is_null()).count();
+        let mut rows = parsed(&early).split_off(deltas);
+        rows.retain(|row| row["_type"] != "handoff");
+        let lines = written("shop", &parsed(&early)[..deltas], &rows);
+        let mut other = World::new(Backend::Memory, 6).expect("memory");
+        other.no_trace(&agent("Ann"), "ledger_import", json!({ "lines": lines }), "export_invalid");
     }
 
     fn a_broken_ledger_is_named_and_exported_only_when_that_is_said(w) {

@@ -30,6 +30,17 @@ on_every_backend! {
         assert_eq!((empty["claimed"].clone(), empty["task"].clone()), (json!(false), Value::Null));
     }
 
+    fn a_clock_that_jumps_ahead_and_comes_back_gives_no_task_to_two(w) {
+        let id = create(w, json!({ "title": "a" }));
+        let first = w.ok(&agent("Ann"), "task_claim", json!({ "id": id }))["token"].clone();
+        w.advance(3 * 3_600_000);
+        w.ok(&agent("Bob"), "task_claim", json!({ "id": id }));
+        w.advance(-3 * 3_600_000);
+        let lost = w.no_trace(&agent("Ann"), "task_update", json!({ "id": id, "notes": "n", "token": first }), "lease_lost");
+        assert!(text(&lost, "message").contains("Bob holds it now"), "{lost:#}");
+        w.no_trace(&agent("Ann"), "task_claim", json!({ "id": id }), "task_claimed");
+    }
+
     fn heartbeats_renew_a_lease_and_silence_ends_it(w) {
         let id = create(w, json!({ "title": "a" }));
         w.start(&agent("Ann"));

@@ -212,6 +212,52 @@ on_every_backend! {
         assert_eq!(related(w, "lone"), Vec::<String>::new());
     }
 
+    fn a_handoff_tells_the_other_project_nobody_who_works_in_an_isolated_one(w) {
+        world(w);
+        let inside = agent("Insider").project("lone");
+        let ends = [("complete", "done"), ("decline", "no")];
+        for (action, result) in ends {
+            let made = w.ok(&at("a"), "handoff_create", json!({ "to_project_id": "lone", "subject": "s" }));
+            let id = json!(text(&made, "handoff_id"));
+            w.ok(&inside, "handoff_advance", json!({ "id": id, "action": "accept" }));
+            let early = w.no(&at("a"), "handoff_advance", json!({ "id": id, "action": "complete", "result": "x" }), "handoff_not_yours");
+            assert!(!early.to_string().contains("Insider"), "{early:#}");
+            w.ok(&inside, "handoff_advance", json!({ "id": id, "action": action, "result": result }));
+            w.no(&inside, "handoff_advance", json!({ "id": id, "action": "complete", "result": "insider words" }), "handoff_state");
+            for who in [at("a"), at("b"), standing("/somewhere")] {
+                let shown = w.ok(&who, "handoff_show", json!({ "id": id }));
+                assert!(!shown.to_string().to_lowercase().contains("insider"), "{shown:#}");
+                assert_eq!((&shown["result"], &shown["ended"]["by"]), (&json!(result), &json!("somebody of project lone")));
+            }
+            let late = w.no(&at("a"), "handoff_advance", json!({ "id": id, "action": "complete", "result": "y" }), "handoff_state");
+            assert!(!late.to_string().contains("Insider"), "{late:#}");
+            let own = w.ok(&inside, "handoff_show", json!({ "id": id }));
+            assert_eq!((&own["accepted_by"], &own["ended"]["by"]), (&json!("Insider"), &json!("Insider")));
+        }
+        let listed = w.ok(&at("a"), "handoff_list", json!({}));
+        let heard = json!(w.ledger_of("a"));
+        for text in [listed, heard] {
+            assert!(!text.to_string().to_lowercase().contains("insider"), "{text:#}");
+        }
+        assert!(json!(w.ledger_of("lone")).to_string().contains("Insider"));
+    }
+
+    fn a_handoff_from_an_isolated_project_names_its_sender_and_nobody_else(w) {
+        world(w);
+        let made = w.ok(&at("lone"), "handoff_create", json!({ "to_project_id": "a", "subject": "s" }));
+        let id = json!(text(&made, "handoff_id"));
+        w.ok(&agent("Ben").project("a"), "handoff_advance", json!({ "id": id, "action": "accept" }));
+        let shown = w.ok(&at("lone"), "handoff_show", json!({ "id": id }));
+        assert_eq!(shown.get("accepted_by"), None, "{shown:#}");
+        w.ok(&agent("Insider").project("lone"), "handoff_advance", json!({ "id": id, "action": "cancel", "result": "no longer" }));
+        let shown = w.ok(&agent("Ben").project("a"), "handoff_show", json!({ "id": id }));
+        assert_eq!((&shown["from_identity"], &shown["accepted_by"]), (&json!("Ann"), &json!("Ben")));
+        assert_eq!((&shown["ended"]["by"], &shown["ended"]["why"]), (&json!("somebody of project lone"), &json!("no longer")));
+        assert!(!json!(w.ledger_of("a")).to_string().contains("Insider"));
+        let told = w.pending(&agent("Ben").project("a"));
+        assert!(!told.is_empty() && !json!(told).to_string().contains("Insider"), "{told:#?}");
+    }
+
     fn a_document_is_written_read_back_and_kept(w) {
         let here = at("shop").at("/repos/shop", Some("/repos/shop"));
         let made = w.ok(&here, "project_init", json!({ "id": "shop", "remote": "git@github.com:o/shop.git" }));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{World, agent, column, list};
+use crate::world::{World, agent, column, list, text};
 
 fn take(w: &mut World, who: &str, pattern: &str) -> Value {
     w.ok(&agent(who), "lease_take", json!({ "patterns": [pattern] }))
@@ -47,6 +47,47 @@ on_every_backend! {
         w.advance(1);
         take(w, "Donna", "src/a.rs");
         assert_eq!(held(w), ["src/a.rs"]);
+    }
+
+    fn a_clock_that_jumps_ahead_and_comes_back_gives_nobody_what_another_took(w) {
+        let id = take(w, "Lola", "src/**")["items"][0]["lease_id"].clone();
+        w.advance(7_200_000);
+        take(w, "Donna", "src/a.rs");
+        w.advance(-7_200_000);
+        assert_eq!(held(w), ["src/a.rs"], "one of them holds it");
+        let renewal = w.no_trace(&agent("Lola"), "lease_take", json!({ "patterns": ["src/**"] }), "lease_conflict");
+        assert_eq!((&renewal["taken_over"]["lease_id"], &renewal["holders"][0]["holder"]), (&id, &json!("Donna")));
+        assert!(text(&renewal, "message").contains("was taken over"), "{renewal:#}");
+        for name in [json!("src/**"), id.clone()] {
+            let back = w.no_trace(&agent("Lola"), "lease_release", json!({ "leases": [name] }), "lease_unknown");
+            assert_eq!(back["taken_over"]["lease_id"], id, "{back:#}");
+        }
+        let all = w.ok(&agent("Lola"), "lease_release", json!({}));
+        assert_eq!((&all["items"], &all["taken_over"][0]["lease_id"]), (&json!([]), &id));
+        w.ok(&agent("Donna"), "lease_release", json!({}));
+        let anew = take(w, "Lola", "src/**");
+        assert_eq!((&anew["warnings"][0]["kind"], &anew["warnings"][0]["lease"]["lease_id"]), (&json!("lease_taken_over"), &id));
+        assert_eq!(w.ok(&agent("Donna"), "lease_release", json!({})).get("taken_over"), None, "she gave hers back herself");
+    }
+
+    fn a_lease_that_stands_beside_the_new_one_outlasts_a_clock_that_jumps_ahead(w) {
+        w.ok(&agent("Lola"), "lease_take", json!({ "patterns": ["docs/**"] }));
+        w.ok(&agent("Rex"), "lease_take", json!({ "patterns": ["src/**"], "shared": true }));
+        w.ok(&agent("Theo"), "lease_take", json!({ "patterns": ["src/**"], "advisory": true }));
+        w.advance(7_200_000);
+        w.ok(&agent("Donna"), "lease_take", json!({ "patterns": ["src/**"], "shared": true }));
+        w.advance(-7_200_000);
+        assert_eq!(held(w).len(), 4);
+    }
+
+    fn ones_own_that_was_taken_anew_under_a_clock_ahead_is_one_lease(w) {
+        take(w, "Lola", "src/**");
+        w.advance(7_200_000);
+        let anew = take(w, "Lola", "src/**")["items"][0]["lease_id"].clone();
+        w.advance(-7_200_000);
+        assert_eq!(held(w), ["src/**"]);
+        let all = w.ok(&agent("Lola"), "lease_release", json!({}));
+        assert_eq!((&all["items"][0]["lease_id"], all.get("taken_over")), (&anew, None));
     }
 
     fn taking_ones_own_again_makes_it_longer(w) {

@@ -94,6 +94,22 @@ on_every_backend! {
         w.once(&agent("Ben"), create, json!({ "title": "u" }), "k").expect_err("another body");
     }
 
+    fn who_took_a_message_of_a_role_hears_so_on_a_retry(w) {
+        w.ok(&agent("Tess"), "agent_register", json!({ "roles": ["testing"] }));
+        let sent = w.ok(&agent("Ann"), "mail_send", json!({ "to": "role:testing", "subject": "s", "body": "the whole text" }));
+        let read = all::find("mail_read").expect("an operation");
+        let input = json!({ "message_id": sent["message_id"] });
+        let first = w.once(&agent("Tess"), read, input.clone(), "k").expect("read");
+        assert_eq!((&first["taken"], &first["deliver"]), (&json!(true), &json!([sent["message_id"]])));
+        w.ok(&agent("Tess"), "signal_delivered", json!({ "message_ids": first["deliver"] }));
+        let again = w.once(&agent("Tess"), read, input.clone(), "k").expect("read again");
+        assert_eq!((&again["taken"], &again["deliver"], &again["body"]), (&first["taken"], &first["deliver"], &first["body"]));
+        let anew = w.once(&agent("Tess"), read, input, "l").expect("read anew");
+        assert_eq!(anew["taken"], false, "another request is another reading");
+        let kept: Vec<String> = w.everything().into_iter().filter(|row| row.starts_with("request")).collect();
+        assert!(!kept.is_empty() && !kept.join("\n").contains("the whole text"), "{kept:#?}");
+    }
+
     fn an_id_is_each_verbs_own(w) {
         w.register("q");
         for (verb, input, _) in verbs() {

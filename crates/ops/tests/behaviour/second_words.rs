@@ -204,6 +204,14 @@ on_every_backend! {
         }
     }
 
+    fn a_refused_update_names_the_reason_as_all_that_is_kept_of_it(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t" })), "id");
+        w.ok(&agent("Ann"), "task_claim", json!({ "id": id }));
+        let late = json!({ "id": id, "status": "closed", "close_reason": "was done", "notes": "n", "agent_context": { "a": 1 } });
+        let no = w.no(&agent("Ben"), "task_update", late, "task_claimed");
+        assert!(text(&no, "message").contains("of what you gave, the reason is kept"), "{no:#}");
+    }
+
     fn a_reason_for_closing_that_comes_second_is_kept_as_a_comment(w) {
         let made = w.ok(&receiver_here(), "task_create", json!({ "title": "t" }));
         let id = json!(text(&made, "id"));

@@ -60,6 +60,30 @@ on_every_backend! {
         assert!(!listed.to_string().contains("BEGIN AGE"), "{listed:#}");
     }
 
+    fn the_context_of_a_close_that_comes_too_late_is_kept_encrypted(w) {
+        people(w);
+        let id = secret(w);
+        let token = w.ok(&agent("Ann"), "task_claim", json!({ "id": id }))["token"].clone();
+        w.advance(3 * 3_600_000);
+        w.ok(&agent("Tess"), "task_claim", json!({ "id": id }));
+        let late = json!({ "id": id, "reason": "it is done", "context": { "new_password": SECRET }, "token": token });
+        let no = w.no(&agent("Ann"), "task_close", late, "lease_lost");
+        assert!(text(&no, "message").contains("what you gave is kept") && !no["kept_comment_id"].is_null(), "{no:#}");
+        w.ok(&agent("Tess"), "task_close", json!({ "id": id, "reason": "so it is" }));
+        let second = w.ok(&agent("Ann"), "task_close", json!({ "id": id, "context": { "second": SECRET } }));
+        assert!(!second["kept_comment_id"].is_null(), "{second:#}");
+        assert_nowhere(w);
+        let comments = |w: &mut World, who: &str| {
+            let shown = w.ok(&agent(who), "task_show", json!({ "id": id, "full": true }));
+            column(&list(&shown["comments"]), "text")
+        };
+        let open = [json!({ "new_password": SECRET }), json!({ "second": SECRET })].map(|context| context.to_string());
+        let [first, second] = open;
+        assert_eq!(comments(w, "Tess"), ["it is done".to_owned(), first, second]);
+        let closed = comments(w, "Theo").join("\n");
+        assert!(closed.contains("it is done") && !closed.contains(SECRET) && !closed.contains("BEGIN AGE"), "{closed}");
+    }
+
     fn only_who_can_read_it_takes_it(w) {
         people(w);
         let id = secret(w);

@@ -1,0 +1,60 @@
+//! What a hand-off shows of a project on the other side of isolation: that it was accepted and how it ended, and nobody who
+//! works there.
+
+use baton_model::handoff::{Handoff, State};
+use baton_model::saga::Kind;
+use baton_store::{Failure, Tx, project};
+
+use super::Row;
+
+/// Shows a row to a project, or to a caller outside of both. Where one end is isolated, what the other end's people did is
+/// shown without their names.
+pub(crate) fn shown_to(
+    tx: &mut Tx<'_>,
+    viewer: Option<&str>,
+    handoff: &Handoff,
+    mut row: Row,
+) -> Result<Row, Failure> {
+    if !is_separated(tx, handoff)? {
+        return Ok(row);
+    }
+    if viewer != Some(handoff.to_project_id.as_str()) {
+        row.handoff.accepted_by = None;
+        row.handoff.late_results.clear();
+        let seeding = row.steps.iter_mut().filter(|step| step.step == Kind::Session);
+        for error in seeding.filter_map(|step| step.last_error.as_mut()) {
+            "the session that it seeds is at work: it is not overwritten".clone_into(error);
+        }
+    }
+    let ender = ending_project(handoff);
+    if let Some(ended) = row.handoff.ended.as_mut().filter(|_| viewer != Some(ender)) {
+        ended.by = elsewhere(ender);
+    }
+    Ok(row)
+}
+
+/// Whether its two projects are kept apart, because one of them is isolated.
+pub(super) fn is_separated(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<bool, Failure> {
+    if handoff.from_project_id == handoff.to_project_id {
+        return Ok(false);
+    }
+    for end in [&handoff.from_project_id, &handoff.to_project_id] {
+        if project::get(tx, end)?.is_some_and(|known| known.is_isolated) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Somebody of a project, without a name.
+pub(super) fn elsewhere(project_id: &str) -> String {
+    format!("somebody of project {project_id}")
+}
+
+/// The project whose people brought the hand-off into its present state.
+pub(super) fn ending_project(handoff: &Handoff) -> &str {
+    match handoff.state {
+        State::Accepted | State::Completed | State::Declined => &handoff.to_project_id,
+        _ => &handoff.from_project_id,
+    }
+}
