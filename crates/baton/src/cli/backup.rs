@@ -94,7 +94,13 @@ fn refuse_left_log(file: &Path) -> Result<(), Refusal> {
 
 /// A backup beside the store under the name of its log would be taken for its log.
 fn refuse_side_file(file: &Path, store: &Path) -> Result<(), Refusal> {
-    let folder = |path: &Path| path.parent().map(|folder| folder.canonicalize().unwrap_or(folder.to_owned()));
+    // The folder of a bare name is the working directory.
+    let parent =
+        |path: &Path| path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);
+    let folder = |path: &Path| {
+        let folder = parent(path).unwrap_or_else(|| ".".into());
+        folder.canonicalize().unwrap_or(folder)
+    };
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let (Some(file_name), Some(store_name)) = (name(file), name(store)) else { return Ok(()) };
     let ending = file_name.strip_prefix(&store_name).unwrap_or_default();

@@ -55,6 +55,9 @@ enum Verb {
         /// Text to send back with the acknowledgement
         #[arg(long, value_name = "T", default_value = "")]
         text: String,
+        /// Encrypt the text so that only the sender and you can read it, with your keys
+        #[arg(long)]
+        sensitive: bool,
     },
     /// Show the messages of a thread, oldest first
     Thread {
@@ -149,8 +152,8 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
             app.show(&answer, |read| message_text(&read.message, read.taken))?;
             app.mark_delivered(answer.project_id, answer.deliver)
         }
-        Verb::Ack { message_id, who, text } => {
-            let input = MailAckInput { project, identity: who.identity, message_id, body: text };
+        Verb::Ack { message_id, who, text, sensitive } => {
+            let input = MailAckInput { project, identity: who.identity, message_id, body: text, sensitive };
             let answer = app.run::<message::MailAck>(&input)?;
             app.show(&answer, super::signal::acknowledged)
         }

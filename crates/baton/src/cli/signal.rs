@@ -116,6 +116,10 @@ fn row(message: &View) -> Vec<String> {
 
 /// What is said of an acknowledgement.
 pub(super) fn acknowledged(answer: &AckOutput) -> String {
+    format!("{}{}", acknowledgement(answer), warnings(&answer.warnings))
+}
+
+fn acknowledgement(answer: &AckOutput) -> String {
     if answer.acked_before {
         let at = rfc3339(answer.acked_at.0);
         return match &answer.ack_message_id {

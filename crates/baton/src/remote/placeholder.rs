@@ -5,7 +5,9 @@ use baton_model::handoff_message::Kind as HandoffKind;
 use baton_model::refusal::Refusal;
 use baton_model::task::sealed::STAND_IN as SEALED;
 use baton_model::task::{check_context, patch};
+use baton_ops::message::{MailAck, MailSend};
 use baton_ops::op::Operation;
+use baton_ops::task::Create;
 use serde_json::{Map, Value, json};
 
 use crate::host;
@@ -32,7 +34,8 @@ impl WithheldText {
             return kept;
         }
         let fields = match operation {
-            baton_ops::message::MailSend::NAME if !is_structured(input) => &["body"][..],
+            MailSend::NAME if !is_structured(input) => &["body"][..],
+            MailAck::NAME => &["body"][..],
             name => contexts(name),
         };
         for field in fields {
@@ -112,20 +115,21 @@ pub fn reveal(answer: &mut Value, sealed: &str, text: &str) {
 
 /// Whether a message is one that the server puts together and checks, so that it has to see it.
 pub fn is_exposed(operation: &str, input: &Map<String, Value>) -> bool {
-    operation == baton_ops::message::MailSend::NAME && says_sensitive(input) && is_structured(input)
+    operation == MailSend::NAME && says_sensitive(input) && is_structured(input)
 }
 
 /// Whether a call writes contexts of a task of which the server alone knows whether it is sensitive.
 pub fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> bool {
     let is_given =
         |field: &&str| input.get(*field).and_then(Value::as_object).is_some_and(|all| !all.is_empty());
-    let names_task = input.get("id").is_some_and(Value::is_string);
+    // A new task may be given its id, and says itself whether it is sensitive.
+    let names_task = operation != Create::NAME && input.get("id").is_some_and(Value::is_string);
     names_task && contexts(operation).iter().any(is_given) && !says_sensitive(input)
 }
 
 /// Whether the server may have something encrypted in the course of this operation.
 pub fn seals(operation: &str) -> bool {
-    operation == baton_ops::message::MailSend::NAME || !contexts(operation).is_empty()
+    [MailSend::NAME, MailAck::NAME].contains(&operation) || !contexts(operation).is_empty()
 }
 
 /// Refuses a context of a task that is too large as a whole, which the server, who has stand-ins of its parts, cannot tell. `text`: in

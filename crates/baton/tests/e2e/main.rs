@@ -52,6 +52,7 @@ mod recall;
 mod redact;
 mod redis_server;
 mod remote;
+mod remote_sensitive;
 mod restores;
 mod run;
 mod schema;

@@ -43,6 +43,32 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
+fn what_a_killed_backup_left_is_removed_by_the_next_one_to_that_place() {
+    let (stage, _) = with_backup();
+    let lola = stage.terminal("Lola");
+    // No process has such a number.
+    for name in ["b.db.draft-4194305", "b.db.draft-4194305-journal", "b.db.draft-4194306-lock"] {
+        stage.file(&format!("shop/{name}"), "");
+    }
+    stage.file("shop/b.db.draft-1", "");
+    stage.file("shop/b.db.draft-of-mine", "");
+    lola.json(&["backup", "b.db"]);
+    let left = fs::read_dir(stage.shop()).expect("a folder").flatten();
+    let mut left: Vec<String> = left.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    left.retain(|name| name.starts_with("b.db"));
+    left.sort();
+    assert_eq!(left, ["b.db", "b.db.draft-1", "b.db.draft-of-mine"], "what lives and what is no draft stays");
+}
+
+#[test]
+fn a_backup_under_a_name_that_the_store_uses_is_refused_without_its_folder_too() {
+    let stage = Stage::in_a_file("a backup is about the file").registered();
+    let script = r#"cd .. && "$BATON" --store own.db init --id own > own.txt && "$BATON" --store own.db backup own.db-journal"#;
+    let said = stage.terminal("Lola").shell(script);
+    assert!(said.err.contains("own.db-journal is a name that the store itself uses"), "{said:?}");
+}
+
+#[test]
 fn a_backup_beside_the_log_of_another_store_is_refused() {
     let (stage, backup) = with_backup();
     let other = stage.file("other.db-wal", "the log of a store that is gone");

@@ -224,7 +224,8 @@ fn holds(path: &std::path::Path, part: &str) {
 
 #[test]
 fn a_server_keeps_its_projects_file_in_step_and_other_projects_stay_out_of_it() {
-    let stage = Stage::ready();
+    // The server that is started here serves the stage's own store, whichever server the terminals speak to elsewhere.
+    let stage = Stage::local().registered();
     let other = stage.repo("bank");
     stage.terminal("Setup").within(&other).json(&["init"]);
     stage.file("shop/.baton.toml", "[tasks]\nmirror = \".beads/issues.jsonl\"\n");
@@ -258,6 +259,27 @@ fn in_a_shell_of_its_own(who: &Terminal<'_>, stage: &Stage, command: &str) -> Va
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     serde_json::from_str(&fs::read_to_string(&out).expect("an answer")).expect("JSON")
+}
+
+#[test]
+fn a_claimed_task_is_given_back_for_another_to_take() {
+    let stage = Stage::ready();
+    let (ann, ben) = (stage.terminal("Ann"), stage.terminal("Ben"));
+    let id = text(&ann.json(&["task", "create", "t"]), "id");
+    for (args, attempts) in
+        [(&["release", &id][..], 0), (&["release", &id, "--why", "the tests hang"][..], 1)]
+    {
+        ann.json(&["task", "claim", &id]);
+        ben.refused(4, "task_claimed", &[&["task"][..], args].concat());
+        let free = ann.json(&[&["task"][..], args].concat());
+        let tried = free["attempts"].as_i64().unwrap_or_default();
+        assert_eq!((&free["status"], &free["claim"], tried), (&json!("open"), &json!(null), attempts));
+    }
+    ann.refused(4, "task_not_claimed", &["task", "release", &id]);
+    // The same in the words of bd.
+    bd(&ann, &["update", &id, "--claim"]).done();
+    bd(&ann, &["update", &id, "--status", "open"]).done();
+    assert_eq!(ben.json(&["task", "claim", &id])["claimed"], true);
 }
 
 #[test]

@@ -128,7 +128,7 @@ pub(super) fn without_names(
     if no.code != "handoff_not_yours" || is_inside || !isolation::is_separated(tx, known)? {
         return Ok(no);
     }
-    let holder = isolation::elsewhere(&known.to_project_id);
+    let holder = isolation::project_label(&known.to_project_id);
     Ok(refusal_of_others(known, &holder, &holder))
 }
 
@@ -213,7 +213,7 @@ pub(crate) fn record_end(
     let is_named = ending == after.to_project_id || !isolation::is_separated(tx, after)?;
     let (from, by) = match is_named {
         true => (by, by.to_owned()),
-        false => (BOT, isolation::elsewhere(ending)),
+        false => (BOT, isolation::project_label(ending)),
     };
     let subject = format!(
         "hand-off {}, which you accepted, is {} by {by}",

@@ -28,7 +28,7 @@ pub(crate) fn shown_to(
     }
     let ender = ending_project(handoff);
     if let Some(ended) = row.handoff.ended.as_mut().filter(|_| viewer != Some(ender)) {
-        ended.by = elsewhere(ender);
+        ended.by = project_label(ender);
     }
     Ok(row)
 }
@@ -47,7 +47,7 @@ pub(super) fn is_separated(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<bool, F
 }
 
 /// Somebody of a project, without a name.
-pub(super) fn elsewhere(project_id: &str) -> String {
+pub(super) fn project_label(project_id: &str) -> String {
     format!("somebody of project {project_id}")
 }
 

@@ -121,7 +121,7 @@ fn release(
     }
     for name in &input.leases {
         let chosen_by_name = select_leases(&held, name, (&is_own, &is_elsewhere), input.force);
-        for found in chosen_by_name.map_err(|no| with_takeover(no, named(&lost, name)))? {
+        for found in chosen_by_name.map_err(|no| with_takeover(no, lease_by_name(&lost, name)))? {
             if !chosen.contains(&found) {
                 chosen.push(found);
             }
@@ -143,7 +143,7 @@ fn release(
 }
 
 /// The lease that is meant by an id, a prefix of one, or a pattern.
-fn named<'a>(leases: &'a [Lease], name: &str) -> Option<&'a Lease> {
+fn lease_by_name<'a>(leases: &'a [Lease], name: &str) -> Option<&'a Lease> {
     let pattern = pattern::check(name).unwrap_or_default();
     let is_prefix = |lease: &Lease| name.len() >= 4 && lease.lease_id.starts_with(name);
     leases.iter().find(|lease| lease.pattern == pattern || is_prefix(lease))

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::find;
 use super::post::{Outgoing, post};
+use super::warning::Warning;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::resolve;
+use crate::{resolve, seal};
 
 /// The type of the signal that goes back to the sender.
 const KIND: &str = "Acknowledgment";
@@ -55,6 +56,9 @@ pub struct MailAckInput {
     /// What to say to its sender.
     #[serde(default)]
     pub body: String,
+    /// Encrypt what is said: only its sender and you can read it, with your keys.
+    #[serde(default)]
+    pub sensitive: bool,
 }
 
 /// Answer of both. Acknowledging twice notifies the sender once, unless it says something else.
@@ -74,6 +78,12 @@ pub struct AckOutput {
     pub ack_message_id: Option<String>,
     /// Who it is for.
     pub to: String,
+    /// Who can read what was said, if it is encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<Vec<String>>,
+    /// What the caller should know; nothing was refused because of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
 }
 
 impl Operation for Ack {
@@ -85,7 +95,7 @@ impl Operation for Ack {
         let AckInput { project, identity, message_id, body } = input;
         acknowledge(
             Self::NAME,
-            MailAckInput { project, identity, message_id, body },
+            MailAckInput { project, identity, message_id, body, sensitive: false },
             cx,
             |tx, project_id, id, who| {
                 let found = message::get(tx, project_id, id)?
@@ -123,12 +133,14 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
     }
     let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
     let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-    let Cx { store, env } = cx;
     // Which projects are to be taken depends on where it came from, and that never changes.
-    let home = store.read(|tx| {
+    let known = cx.store.read(|tx| {
         resolve::require_project(tx, &project_id)?;
-        Ok(find(tx, &project_id, &input.message_id, &identity)?.0.from_project_id)
+        Ok(find(tx, &project_id, &input.message_id, &identity)?.0)
     })?;
+    let text = text(cx, &known, &identity, &input)?;
+    let home = known.from_project_id;
+    let Cx { store, env } = cx;
     let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(home.as_deref()).collect();
     store.write(&taken, |tx| {
         resolve::require(tx, &project_id)?;
@@ -136,8 +148,30 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         let (found, part) = find(tx, &project_id, &input.message_id, &identity)?;
         found.check_ack()?;
         let found = find::take(tx, found, part, &identity)?;
-        settle(tx, env, &found, &identity, &input.body)
+        settle(tx, env, &found, &identity, &text)
     })
+}
+
+/// What is said to the sender.
+struct Text {
+    body: String,
+    readers: Option<Vec<String>>,
+    warnings: Vec<Warning>,
+}
+
+/// The text as it is written down: encrypted for the sender, where that is asked for.
+fn text(cx: &mut Cx<'_>, known: &Message, identity: &str, input: &MailAckInput) -> Result<Text, Failure> {
+    if !input.sensitive || input.body.is_empty() {
+        return Ok(Text { body: input.body.clone(), readers: None, warnings: Vec::new() });
+    }
+    let about = seal::Mail {
+        from_project: &known.project_id,
+        to_project: known.from_project_id.as_deref().unwrap_or(&known.project_id),
+        from: identity,
+        to: &Address::Identity(known.from_identity.clone()),
+    };
+    let sealed = seal::seal(cx, &about, &input.body)?;
+    Ok(Text { body: sealed.text, readers: Some(sealed.readers), warnings: sealed.warnings })
 }
 
 fn settle(
@@ -145,11 +179,11 @@ fn settle(
     env: &mut Env<'_>,
     known: &Message,
     identity: &str,
-    body: &str,
+    text: &Text,
 ) -> Result<AckOutput, Failure> {
     let is_first = message::acked(tx, &known.project_id, &known.message_id, env.now)?;
-    let reply = match is_first || is_new(tx, known, body)? {
-        true => Some(tell_sender(tx, env, known, body)?),
+    let reply = match is_first || is_new(tx, known, &text.body)? {
+        true => Some(tell_sender(tx, env, known, text)?),
         false => None,
     };
     Ok(AckOutput {
@@ -160,6 +194,8 @@ fn settle(
         acked_before: !is_first,
         ack_message_id: reply,
         to: known.from_identity.clone(),
+        readers: text.readers.clone(),
+        warnings: text.warnings.clone(),
     })
 }
 
@@ -187,7 +223,7 @@ fn unknown(identity: &str) -> Refusal {
     )
 }
 
-fn tell_sender(tx: &mut Tx<'_>, env: &mut Env<'_>, known: &Message, body: &str) -> Result<String, Failure> {
+fn tell_sender(tx: &mut Tx<'_>, env: &mut Env<'_>, known: &Message, text: &Text) -> Result<String, Failure> {
     let home = known.from_project_id.as_deref().unwrap_or(&known.project_id);
     if home != known.project_id {
         message::acked(tx, home, &known.message_id, env.now)?;
@@ -200,12 +236,12 @@ fn tell_sender(tx: &mut Tx<'_>, env: &mut Env<'_>, known: &Message, body: &str) 
         to: &Address::Identity(known.from_identity.clone()),
         kind: KIND,
         subject: &format!("acknowledged: {}", one_line(&known.subject)),
-        body: if body.is_empty() { &written } else { body },
+        body: if text.body.is_empty() { &written } else { &text.body },
         importance: Default::default(),
         expires_at: usual_life(KIND).map(|life| env.now.saturating_add(life)),
         ack_by: None,
         reply: Some((known.thread(), &known.message_id)),
-        readers: None,
+        readers: text.readers.clone(),
     };
     Ok(post(tx, env, &reply)?.message_id)
 }

@@ -209,7 +209,7 @@ fn late_words(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> Late
     let context = is_shown.then(|| format!("context: {}", Value::Object(input.context.clone())));
     let words: Vec<String> = reason.map(str::to_owned).into_iter().chain(context).collect();
     let plain = (!words.is_empty()).then(|| words.join("\n"));
-    let encrypted = secret.and_then(Secret::given).cloned();
+    let encrypted = secret.and_then(Secret::encrypted_input).cloned();
     // A task that became sensitive just now has no encrypted form of the context: the reason alone is kept.
     let is_part = !input.context.is_empty() && !is_shown && encrypted.is_none();
     LateWords { texts: plain.into_iter().collect(), encrypted, is_part }

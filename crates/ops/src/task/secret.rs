@@ -41,7 +41,7 @@ impl Secret {
     }
 
     /// What the caller gave, encrypted by itself.
-    pub(super) fn given(&self) -> Option<&Encrypted> {
+    pub(super) fn encrypted_input(&self) -> Option<&Encrypted> {
         self.given.as_ref()
     }
 

@@ -84,6 +84,20 @@ on_every_backend! {
         assert!(closed.contains("it is done") && !closed.contains(SECRET) && !closed.contains("BEGIN AGE"), "{closed}");
     }
 
+    fn the_text_of_an_acknowledgement_is_encrypted_when_that_is_said(w) {
+        people(w);
+        let sent = w.ok(&agent("Ann"), "mail_send", json!({ "to": "Tess", "subject": "s", "body": SECRET, "sensitive": true }));
+        let ack = json!({ "message_id": sent["message_id"], "body": format!("changed to {SECRET}"), "sensitive": true });
+        let acked = w.ok(&agent("Tess"), "mail_ack", ack);
+        assert_eq!(acked["readers"], json!(["Ann", "Tess"]));
+        assert_nowhere(w);
+        let got = w.ok(&agent("Ann"), "mail_read", json!({ "message_id": acked["ack_message_id"] }));
+        assert_eq!(got["body"], format!("changed to {SECRET}"));
+        let plain = w.ok(&agent("Theo"), "mail_send", json!({ "to": "Ann", "subject": "s", "wait": true }));
+        let ack = json!({ "message_id": plain["message_id"], "body": SECRET, "sensitive": true });
+        w.no_trace(&agent("Ann"), "mail_ack", ack, "key_missing");
+    }
+
     fn only_who_can_read_it_takes_it(w) {
         people(w);
         let id = secret(w);

@@ -149,6 +149,39 @@ pub fn claim(claim: Claim, app: &mut App) -> Result<(), CliError> {
 }
 
 #[derive(clap::Args)]
+pub struct Release {
+    /// Task ids or unique prefixes
+    #[arg(required = true)]
+    ids: Vec<String>,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// What could not be done; counts as a failed attempt, which a release without it does not
+    #[arg(long, value_name = "T")]
+    why: Option<String>,
+    /// Token of the claim; refused if the lease has been lost
+    #[arg(long, value_name = "N")]
+    token: Option<i64>,
+}
+
+pub fn release(release: Release, app: &mut App) -> Result<(), CliError> {
+    let project = app.project.clone();
+    each::<ops::Release>(
+        app,
+        &release.ids,
+        |released| query::line(&released.task.view),
+        |released| &released.task.view,
+        |id| ops::ReleaseInput {
+            project: project.clone(),
+            identity: release.who.identity.clone(),
+            id: id.to_owned(),
+            token: release.token,
+            untried: release.why.is_none(),
+            why: release.why.clone(),
+        },
+    )
+}
+
+#[derive(clap::Args)]
 pub struct Update {
     /// Task id or a unique prefix
     id: String,

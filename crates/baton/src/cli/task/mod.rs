@@ -57,6 +57,8 @@ enum Verb {
     },
     /// Claim a task for yourself, under a lease
     Claim(change::Claim),
+    /// Give claimed tasks back, for other agents to take
+    Release(change::Release),
     /// Update a task; fields you omit stay as they are
     Update(Box<change::Update>),
     /// Close tasks with their result and trigger what follows
@@ -113,6 +115,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
             app.show(&shown, query::one)
         }
         Some(Verb::Claim(claim)) => change::claim(claim, app),
+        Some(Verb::Release(release)) => change::release(release, app),
         Some(Verb::Update(update)) => change::update(*update, app),
         Some(Verb::Close(close)) => change::close(close, app),
         Some(Verb::Reopen { ids, who, reason }) => {

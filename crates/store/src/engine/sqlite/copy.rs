@@ -68,29 +68,42 @@ pub(super) fn draft_of(path: &Path) -> PathBuf {
     sibling_path(path, &format!(".draft-{}", std::process::id()))
 }
 
-/// Removes drafts of processes that are gone: a restore that was killed leaves one.
+/// What SQLite and Baton keep beside a database, by the end of its name.
+const SIDES: [&str; 4] = ["-wal", "-shm", "-journal", "-lock"];
+
+/// The folder of a file, which for a bare name is the working directory.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Removes drafts of processes that are gone, and what is left beside them: a backup or restore that was killed leaves some.
 pub(super) fn sweep(store: &Path) {
-    let (Some(folder), Some(name)) = (store.parent(), store.file_name()) else { return };
+    let Some(name) = store.file_name() else { return };
     let prefix = format!("{}.draft-", name.to_string_lossy());
     if !Path::new("/proc/self").exists() {
         return;
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    for entry in fs::read_dir(folder_of(store)).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+        let pid = name.to_str().and_then(|name| name.strip_prefix(&prefix)).map(without_side);
         let is_number = |pid: &&str| pid.bytes().all(|byte| byte.is_ascii_digit());
         // One with this process's number is of an earlier one that had it.
         let is_gone =
             |pid: &str| pid == std::process::id().to_string() || !Path::new("/proc").join(pid).exists();
-        if pid.filter(is_number).is_some_and(is_gone) {
-            discard(&entry.path());
+        if let Some(pid) = pid.filter(is_number).filter(|pid| is_gone(pid)) {
+            discard(&folder_of(store).join(format!("{prefix}{pid}")));
         }
     }
 }
 
+/// The name of a database, given its own or that of a file beside it.
+fn without_side(name: &str) -> &str {
+    SIDES.iter().find_map(|side| name.strip_suffix(side)).unwrap_or(name)
+}
+
 /// Removes a database that is not open, with its sidecar files.
 pub(super) fn discard(path: &Path) {
-    for suffix in ["", "-wal", "-shm", "-journal", "-lock"] {
+    for suffix in [""].into_iter().chain(SIDES) {
         // Errors are ignored: a file that is left does no harm.
         let _ = fs::remove_file(sibling_path(path, suffix));
     }
@@ -115,7 +128,7 @@ pub(super) fn second_name(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Puts the entries of a file's folder on the disk.
 pub(super) fn sync_folder(path: &Path) -> Result<(), Fault> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     #[cfg(unix)]
     File::open(folder)
         .and_then(|folder| folder.sync_all())
