@@ -1,4 +1,4 @@
-//! `cargo run --release -p baton-fuzz -- SECONDS [FORMAT…]`: for each format, takes its samples, damages them over and over, as
+//! `cargo run --release -p baton-fidelity --bin baton-fuzz -- SECONDS [FORMAT…]`: for each format, takes its samples, damages them over and over, as
 //! bytes, as lines and as JSON, and reads what comes out. A reader may make nothing of it; it may not panic, loop, or call
 //! nothing a success. What broke one is kept in `bench/out/fuzz` and can be read again: `-- replay FORMAT FILE`.
 //!
