@@ -267,7 +267,7 @@ impl ImportJob<'_> {
         }
         session::insert(tx, &own)?;
         let body = json!({
-            "summary": format!("imported from {} session {}", meant.format.title(), meant.header.id),
+            "summary": format!("imported from {} session {}", meant.title(), meant.header.id),
             "surface": own.surface, "transcript_id": meant.header.id,
         });
         append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;

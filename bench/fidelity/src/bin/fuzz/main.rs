@@ -1,4 +1,5 @@
-//! `cargo run --release -p baton-fidelity --bin baton-fuzz -- SECONDS [FORMAT…]`: for each format, takes its samples, damages them over and over, as
+//! `cargo run --release -p baton-fidelity --bin baton-fuzz -- SECONDS [FORMAT…]`: for each format, takes its samples,
+//! damages them over and over, as
 //! bytes, as lines and as JSON, and reads what comes out. A reader may make nothing of it; it may not panic, loop, or call
 //! nothing a success. What broke one is kept in `bench/out/fuzz` and can be read again: `-- replay FORMAT FILE`.
 //!
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use baton_transcripts::report::kind;
-use baton_transcripts::{ALL, Format, TranscriptFile, by_name};
+use baton_transcripts::{ALL, Format, TranscriptFile, by_id};
 
 use mutate::Dice;
 use seeds::Seed;
@@ -34,7 +35,7 @@ fn main() -> anyhow::Result<()> {
             } else {
                 formats
                     .iter()
-                    .map(|name| by_name(name).with_context(|| format!("no format `{name}`")))
+                    .map(|name| by_id(name).with_context(|| format!("no format `{name}`")))
                     .collect::<Result<_, _>>()?
             };
             all(Duration::from_secs(seconds), &chosen)
@@ -135,7 +136,7 @@ fn keep(format: &str, path: &Path, number: usize) -> anyhow::Result<std::path::P
 }
 
 fn replay(format: &str, file: &Path) -> anyhow::Result<()> {
-    let format = by_name(format).context("no such format")?;
+    let format = by_id(format).context("no such format")?;
     let key = seeds::key_of(format.id());
     let (outcome, took) = read(format, file, key);
     println!("{outcome:?} in {took:?}");
