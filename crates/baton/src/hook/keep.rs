@@ -65,7 +65,7 @@ pub fn detach(
 
 /// The surface of the agent: that of the process behind the hook, else of the tool that the hook is registered with.
 fn surface(of_process: &'static str, tool: &Tool) -> &'static str {
-    if of_process == "human" { tool.id } else { of_process }
+    if of_process == "human" { tool.surface } else { of_process }
 }
 
 /// A process of a group of its own is not ended with the agent's.
@@ -133,5 +133,22 @@ fn settle(path: &Path) {
         if now != known {
             (known, since) = (now, Instant::now());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session must not be Claude's by one way and Claude Code's by another.
+    #[test]
+    fn a_hook_without_an_agents_process_registers_under_the_surface_of_its_agent() {
+        for installer in baton_tools::installers() {
+            let tool = installer.tool;
+            assert_eq!(surface("human", tool), tool.surface);
+        }
+        let claude = baton_tools::by_name("claude").expect("known");
+        assert_eq!(surface("human", claude), "claude_code");
+        assert_eq!(surface("codex", claude), "codex");
     }
 }

@@ -174,6 +174,12 @@ impl FoundTranscript {
         let id = self.format.id();
         baton_tools::by_name(id).map_or(id, |tool| tool.title)
     }
+
+    /// The surface that sessions of the tool are registered under.
+    pub(super) fn surface(&self) -> &'static str {
+        let id = self.format.id();
+        baton_tools::by_name(id).map_or(id, |tool| tool.surface)
+    }
 }
 
 /// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder or its project, and

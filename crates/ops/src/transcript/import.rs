@@ -321,7 +321,7 @@ fn over_session(env: &mut Env<'_>, meant: &FoundTranscript, project_id: &str, id
         thread_id: session_id.clone(),
         session_id,
         identity: identity.to_owned(),
-        surface: meant.format.id().to_owned(),
+        surface: meant.surface().to_owned(),
         place: Place::default(),
         started_at: env.now,
         heartbeat_at: env.now,
