@@ -24,7 +24,7 @@ use anyhow::{Context, Result};
 use baton_model::budget::Budget;
 use baton_model::markdown::{self, render};
 use baton_model::packet::Sealed;
-use baton_transcripts::{Options, by_name, summarize};
+use baton_transcripts::{Options, by_id, summarize};
 
 use crate::story::Story;
 use crate::write::Tool;
@@ -42,7 +42,7 @@ pub fn put(root: &Path, tool: &Tool, story: &Story) -> Result<PathBuf> {
 
 /// The packet of a transcript, as `baton handoff from-transcript` makes it.
 pub fn packet(path: &Path, tool: &Tool) -> Result<Sealed> {
-    let format = by_name(tool.id).context("a known format")?;
+    let format = by_id(tool.id).context("a known format")?;
     let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
     let text = serde_json::to_string(&summarize(path, format, &options))?;
     Sealed::parse(text).map_err(|refusal| anyhow::anyhow!("{refusal:?}"))

@@ -33,26 +33,6 @@ const ROOTS: [&str; 18] = [
 /// Scripts of an interpreter that run one command of a package.
 const PACKAGE_RUNNERS: [&str; 6] = ["npm", "npm-cli", "npx", "npx-cli", "yarn", "pnpm"];
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "nu"];
-/// Command names of agents and the surface that each is.
-const AGENTS: [(&str, &str); 16] = [
-    ("claude", "claude_code"),
-    ("codex", "codex"),
-    ("gemini", "gemini_cli"),
-    ("copilot", "copilot_cli"),
-    ("cursor-agent", "cursor"),
-    ("opencode", "opencode"),
-    ("kilo", "kilo"),
-    ("amp", "amp"),
-    ("droid", "droid"),
-    ("qwen", "qwen"),
-    ("kimi", "kimi"),
-    ("goose", "goose"),
-    ("crush", "crush"),
-    ("kiro-cli", "kiro"),
-    ("aider", "aider"),
-    ("pi", "pi"),
-];
-
 struct Process {
     parent: u32,
     start: u64,
@@ -88,9 +68,7 @@ fn base(path: &str) -> &str {
 /// The agent that a process is, by its name or by the script that an interpreter runs.
 fn agent(args: &[String]) -> Option<&'static str> {
     let names = args.iter().take(2).map(|arg| base(arg));
-    names
-        .into_iter()
-        .find_map(|name| AGENTS.iter().find(|(known, _)| *known == name).map(|(_, surface)| *surface))
+    names.into_iter().find_map(baton_tools::surface_of_program)
 }
 
 /// Whether a process only passes a command on: a wrapper, or a shell that lives for one command line.

@@ -7,6 +7,7 @@ use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
 use baton_ops::op::{Caller, Operation, SessionEffect};
+use baton_tools::surface_of_client;
 
 use crate::answer::{error, framed, put_first, refused, result};
 use crate::backend::{Answer, Backend};
@@ -137,7 +138,7 @@ impl Server {
         let mut caller = self.shared.backend.caller(context.extensions.get())?;
         if caller.surface.is_empty() || caller.surface == "human" {
             let client = context.client_info().map(|client| client.name).unwrap_or_default();
-            caller.surface = surface(&client).to_owned();
+            caller.surface = surface_of_client(&client).unwrap_or("other").to_owned();
         }
         if call.input.get("identity").is_some_and(|identity| !identity.is_null()) {
             return Ok(caller);
@@ -317,23 +318,6 @@ fn which_session(refusal: Option<&Value>) -> Question {
         text: "Several sessions are open under this name. In which one is this?".into(),
         choices: candidates.into_iter().flatten().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
     }
-}
-
-/// The tool that works, by the name that its client gives itself.
-fn surface(client: &str) -> &'static str {
-    const KNOWN: &[(&str, &str)] = &[
-        ("claude-code", "claude_code"),
-        ("codex", "codex"),
-        ("gemini-cli", "gemini_cli"),
-        ("copilot", "copilot_cli"),
-        ("cursor", "cursor"),
-        ("opencode", "opencode"),
-        ("goose", "goose"),
-        ("qwen", "qwen"),
-        ("zed", "zed"),
-    ];
-    let client = client.to_ascii_lowercase();
-    KNOWN.iter().find(|(name, _)| client.contains(name)).map_or("other", |(_, surface)| surface)
 }
 
 /// What a request asks for: an unknown tool is an error of the protocol, an unknown action a refusal.

@@ -1,4 +1,5 @@
-//! The family: one format, one folder or file under `formats`, one line in [`ALL`].
+//! The family: one format, one folder or file under `formats`, one line in [`ALL`]. What people call its tool, and what else
+//! is known of it, stands in `baton-tools`.
 
 use std::path::Path;
 
@@ -8,19 +9,14 @@ use crate::formats::{
     kimi_cli, kiro, opencode, pi, qwen, zed,
 };
 use crate::header::{Header, TranscriptFile};
+use crate::permission_mode::LineMode;
 use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
 
 /// How one tool keeps its conversations. Reading never fails: it gives what it got, and says what it could not use.
 pub trait Format: Sync {
-    /// The one id of the tool: `claude`, `codex`, ….
+    /// The id of the tool: `claude`, `codex`, ….
     fn id(&self) -> &'static str;
-
-    /// Other names by which people call it.
-    fn aliases(&self) -> &'static [&'static str];
-
-    /// Its name for people.
-    fn title(&self) -> &'static str;
 
     /// Gives out every transcript of this machine, unopened.
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile));
@@ -41,6 +37,11 @@ pub trait Format: Sync {
     /// Of a file that holds several conversations it is the newest.
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report;
 
+    /// Reads from a line with how much freedom the session ran; none where the tool does not write it down.
+    fn permission_mode(&self) -> Option<LineMode> {
+        None
+    }
+
     /// Gives out the conversation of this key, see [`Found::key`]. Where a file is one conversation, there are no keys.
     fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         let _ = key;
@@ -48,7 +49,7 @@ pub trait Format: Sync {
     }
 }
 
-/// Every format.
+/// Every format, in the order in which [`detect`] tries them.
 pub static ALL: &[&dyn Format] = &[
     &claude::Claude,
     &codex::Codex,
@@ -75,10 +76,9 @@ pub static ALL: &[&dyn Format] = &[
     &kiro::Kiro,
 ];
 
-/// The format of this id or other name; `-` and capitals do not matter.
-pub fn by_name(name: &str) -> Option<&'static dyn Format> {
-    let name = name.trim().to_ascii_lowercase().replace(['-', ' '], "_");
-    ALL.iter().copied().find(|format| format.id() == name || format.aliases().contains(&name.as_str()))
+/// The format of this id.
+pub fn by_id(id: &str) -> Option<&'static dyn Format> {
+    ALL.iter().copied().find(|format| format.id() == id)
 }
 
 /// The format of a file, by its content; by its place where several tools write the same.

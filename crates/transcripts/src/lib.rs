@@ -22,9 +22,33 @@ pub use collect::{
     Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Remark,
     Requests, Source, Summary, Task, Text, short_id, show, show_session, summarize, summarize_session,
 };
-pub use format::{ALL, Format, by_name, detect};
+pub use format::{ALL, Format, by_id, detect};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, Listed, browse, find, header, list};
-pub use permission_mode::{PermissionMode, permission_mode};
+pub use permission_mode::{LineMode, PermissionMode, permission_mode};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};
+
+/// The readers, one for each tool.
+pub mod readers {
+    pub use crate::formats::aider::Aider;
+    pub use crate::formats::amp::Amp;
+    pub use crate::formats::antigravity::Antigravity;
+    pub use crate::formats::claude::Claude;
+    pub use crate::formats::cline::{CLINE, KILO_CODE, ROO};
+    pub use crate::formats::codex::Codex;
+    pub use crate::formats::copilot::Copilot;
+    pub use crate::formats::crush::Crush;
+    pub use crate::formats::cursor::Cursor;
+    pub use crate::formats::droid::Droid;
+    pub use crate::formats::gemini::Gemini;
+    pub use crate::formats::goose::Goose;
+    pub use crate::formats::grok::Grok;
+    pub use crate::formats::kimi::Kimi;
+    pub use crate::formats::kimi_cli::KimiCli;
+    pub use crate::formats::kiro::Kiro;
+    pub use crate::formats::opencode::{KILO, OPENCODE};
+    pub use crate::formats::pi::Pi;
+    pub use crate::formats::qwen::Qwen;
+    pub use crate::formats::zed::Zed;
+}

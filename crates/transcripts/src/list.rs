@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::format::{ALL, Format, by_name};
+use crate::format::{ALL, Format, by_id};
 use crate::header::{Brief, Header, Stamp, TranscriptFile};
 use crate::places::Env;
 
 /// What a listing leaves out; by default empty files and sub-agents.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Only these formats, by id or other name; all when there are none.
+    /// Only these formats, by id; all when there are none.
     pub agents: Vec<String>,
     /// Only sessions that worked in this directory or below it.
     pub project: Option<String>,
@@ -126,7 +126,7 @@ pub fn header(found: &TranscriptFile, cache: &dyn HeaderCache) -> Option<Header>
         header.path.clone_from(&found.path);
         return Some(header);
     }
-    let header = by_name(found.agent)?.header(found).redacted();
+    let header = by_id(found.agent)?.header(found).redacted();
     cache.put(&found.cached(), &header);
     Some(header)
 }
@@ -152,8 +152,7 @@ fn spread<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T, &mut 
 }
 
 fn is_wanted(agents: &[String], format: &dyn Format) -> bool {
-    let named = |name: &String| by_name(name).is_some_and(|wanted| wanted.id() == format.id());
-    agents.is_empty() || agents.iter().any(named)
+    agents.is_empty() || agents.iter().any(|id| id == format.id())
 }
 
 fn is_kept(filter: &Filter, brief: &Brief) -> bool {

@@ -6,6 +6,7 @@ use std::path::Path;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
+use crate::format::Format;
 use crate::shared::chunk;
 
 /// What a tool may do without asking, from least to most.
@@ -42,18 +43,17 @@ impl PermissionMode {
     }
 }
 
+/// Reads the mode that a line sets.
+pub type LineMode = fn(&[u8]) -> Option<PermissionMode>;
+
 /// How much of a line is looked at: the fields stand near its beginning or its end, and a line may be huge.
 const LINE: usize = 64 * 1024;
 
-/// The manner in which a session of this tool last ran. None where the tool does not write it down.
+/// The mode in which a session of this format last ran. None where the tool does not write it down.
 ///
 /// A quote inside a text of JSON is escaped, so the marks looked for can only be fields.
-pub fn permission_mode(agent: &str, path: &Path) -> Option<PermissionMode> {
-    let read: fn(&[u8]) -> Option<PermissionMode> = match agent {
-        "claude" => claude,
-        "codex" => codex,
-        _ => return None,
-    };
+pub fn permission_mode(format: &dyn Format, path: &Path) -> Option<PermissionMode> {
+    let read = format.permission_mode()?;
     let mut reader = BufReader::with_capacity(256 * 1024, chunk::open(path).ok()?);
     let (mut last, mut line) = (None, Vec::new());
     loop {
@@ -67,41 +67,22 @@ pub fn permission_mode(agent: &str, path: &Path) -> Option<PermissionMode> {
 }
 
 /// The text of a field, if this piece holds it.
-fn field<'a>(line: &'a [u8], mark: &str) -> Option<&'a str> {
+pub(crate) fn field<'a>(line: &'a [u8], mark: &str) -> Option<&'a str> {
     let at = memmem::rfind(line, mark.as_bytes())? + mark.len();
     let rest = &line[at..];
     std::str::from_utf8(&rest[..memchr::memchr(b'"', rest)?]).ok()
 }
 
-fn claude(line: &[u8]) -> Option<PermissionMode> {
-    match field(line, "\"permissionMode\":\"")? {
-        "plan" => Some(PermissionMode::Plan),
-        "acceptEdits" | "auto" => Some(PermissionMode::Edits),
-        "bypassPermissions" => Some(PermissionMode::Full),
-        _ => Some(PermissionMode::Ask),
-    }
-}
-
-fn codex(line: &[u8]) -> Option<PermissionMode> {
-    match field(line, "\"sandbox_policy\":{\"type\":\"")? {
-        "read-only" => Some(PermissionMode::Plan),
-        "workspace-write" => Some(PermissionMode::Edits),
-        "danger-full-access" if field(line, "\"approval_policy\":\"") == Some("never") => {
-            Some(PermissionMode::Full)
-        }
-        _ => Some(PermissionMode::Ask),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::by_id;
 
     fn check(agent: &str, text: &str, expected: Option<PermissionMode>) {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("a.jsonl");
         std::fs::write(&path, text).expect("written");
-        assert_eq!(permission_mode(agent, &path), expected, "{agent}: {text}");
+        assert_eq!(permission_mode(by_id(agent).expect("known"), &path), expected, "{agent}: {text}");
     }
 
     #[test]

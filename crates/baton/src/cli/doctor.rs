@@ -8,10 +8,10 @@ use super::install::{self, ToolReport};
 use super::trust::{self, TrustState, TrustedFile};
 use crate::app::App;
 use crate::error::CliError;
-use crate::install::Scope;
 use crate::live;
 use crate::recall::report;
 use crate::render;
+use baton_tools::install::Scope;
 
 /// Check that the store is sound and what is installed in your tools
 #[derive(clap::Args)]

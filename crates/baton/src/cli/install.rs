@@ -12,11 +12,13 @@ use serde::{Serialize, Serializer};
 use crate::app::{App, Format};
 use crate::config;
 use crate::error::CliError;
+use crate::install;
 use crate::install::change::{Plan, actions, put_in, take_out};
 use crate::install::check::{InstallState, install_state};
 use crate::install::record::Record;
-use crate::install::{self, ALL, InstallPart, Places, Scope, Tool};
 use crate::render;
+use baton_tools::install::{InstallPart, Places, Scope};
+use baton_tools::{Installer, Tool, installer, installers};
 
 /// Set up your tools to call Baton on their own: MCP server and session hooks
 ///
@@ -61,7 +63,7 @@ impl From<Reach> for Scope {
 
 /// The work for one tool: its plan, or why there is none.
 struct ToolJob {
-    tool: &'static Tool,
+    installer: Installer,
     plan: Result<Plan, Refusal>,
 }
 
@@ -112,10 +114,12 @@ pub fn places(app: &App, scope: Scope) -> Result<Places, CliError> {
     let config = &app.config;
     let own = config::own_program(&config.vars).ok_or_else(|| anyhow::anyhow!("this program has no path"))?;
     let cwd = config.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
+    let path = config.vars.get("PATH").map(String::as_str).unwrap_or_default();
     let mut places = Places {
         home: config.home.clone(),
         project: crate::git::root(&cwd).unwrap_or(cwd),
         vars: config.vars.clone(),
+        search_path: std::env::split_paths(path).collect(),
         macos: cfg!(target_os = "macos"),
         baton: own.display().to_string(),
     };
@@ -127,38 +131,38 @@ pub fn places(app: &App, scope: Scope) -> Result<Places, CliError> {
 
 fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<ToolJob>, Refusal> {
     let scope = args.scope.into();
-    let mut chosen: Vec<&'static Tool> = Vec::new();
+    let mut chosen: Vec<Installer> = Vec::new();
     for name in &args.tools {
-        let tool = install::by_name(name).ok_or_else(|| unknown(name))?;
-        if (tool.wants)(places, scope).is_none() {
-            return Err(no_scope(tool));
+        let named = installer(name).ok_or_else(|| unknown(name))?;
+        if (named.install.wants)(places, scope).is_none() {
+            return Err(no_scope(named.tool));
         }
-        if !chosen.iter().any(|known| known.id == tool.id) {
-            chosen.push(tool);
+        if !chosen.iter().any(|known| known.tool.id == named.tool.id) {
+            chosen.push(named);
         }
     }
     if args.all {
         // What is to go is looked for everywhere: its tool may be gone already.
-        let wanted = |tool: &&&'static Tool| args.uninstall || places.is_installed(tool);
-        chosen.extend(ALL.iter().filter(wanted).filter(|tool| (tool.wants)(places, scope).is_some()));
+        let wanted = |one: &Installer| args.uninstall || places.is_installed(one);
+        chosen.extend(installers().filter(wanted).filter(|one| (one.install.wants)(places, scope).is_some()));
     }
-    let job = |tool: &'static Tool| {
-        let wants = (tool.wants)(places, scope).unwrap_or_default();
+    let job = |installer: Installer| {
+        let wants = (installer.install.wants)(places, scope).unwrap_or_default();
         let plan = if args.uninstall { take_out(&wants, record) } else { put_in(&wants, record) };
         let settled = plan.map(|mut plan| {
             plan.settle();
             plan
         });
-        ToolJob { tool, plan: settled }
+        ToolJob { installer, plan: settled }
     };
     Ok(chosen.into_iter().map(job).collect())
 }
 
 fn unknown(name: &str) -> Refusal {
-    let known: Vec<&str> = ALL.iter().map(|tool| tool.id).collect();
+    let known: Vec<&str> = installers().map(|one| one.tool.id).collect();
     let name = baton_model::id::visible(name);
-    let what = match baton_transcripts::by_name(&name) {
-        Some(format) => format!("{} has no place for a server or a hook that is known", format.title()),
+    let what = match baton_tools::by_name(&name) {
+        Some(tool) => format!("{} has no place for a server or a hook that is known", tool.title),
         None => format!("there is no tool `{name}`"),
     };
     Refusal::invalid("agent_unknown", what, format!("use one of {}", known.join(", ")))
@@ -211,12 +215,14 @@ impl ToolJob {
         let result = match &self.plan {
             Err(error) => Changed::Refused { error },
             Ok(plan) => {
-                let remark = Some(self.tool.remark).filter(|text| !text.is_empty() && !args.uninstall);
+                let remark =
+                    Some(self.installer.install.remark).filter(|text| !text.is_empty() && !args.uninstall);
                 let remarks = plan.remarks.iter().map(String::as_str).chain(remark).collect();
                 Changed::Done { files: actions(plan), remarks }
             }
         };
-        Outcome { agent: self.tool.id, title: self.tool.title, result }
+        let Tool { id, title, .. } = self.installer.tool;
+        Outcome { agent: id, title, result }
     }
 }
 
@@ -284,7 +290,7 @@ fn many(files: usize) -> String {
 fn overview(args: &Args, places: &Places, app: &App) -> Result<(), CliError> {
     if args.uninstall || args.yes {
         let found: Vec<&str> =
-            ALL.iter().filter(|tool| places.is_installed(tool)).map(|tool| tool.id).collect();
+            installers().filter(|one| places.is_installed(one)).map(|one| one.tool.id).collect();
         let hint = format!("name tools, or say --all; found here: {}", found.join(", "));
         return Err(Refusal::invalid("install_which", "no tool was named", hint).into());
     }
@@ -339,11 +345,11 @@ pub fn report(places: &Places) -> Vec<ToolReport> {
         }
         _ => String::new(),
     };
-    let line = |tool: &'static Tool| {
-        let (mcp, hooks) =
-            (install_state(places, tool, InstallPart::Mcp), install_state(places, tool, InstallPart::Hooks));
+    let line = |one: Installer| {
+        let state = |part| install_state(places, one.install, part);
+        let (mcp, hooks, tool) = (state(InstallPart::Mcp), state(InstallPart::Hooks), one.tool);
         let hint = hint(tool, &mcp, &hooks);
         ToolReport { agent: tool.id, title: tool.title, mcp, hooks, hint }
     };
-    ALL.iter().copied().filter(|tool| places.is_installed(tool)).map(line).collect()
+    installers().filter(|one| places.is_installed(one)).map(line).collect()
 }

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use baton_model::refusal::Refusal;
 
+use baton_tools::{Launcher, launcher, launcher_of_program, launchers};
+
 use super::{ActingIdentity, span};
 use crate::app::App;
 use crate::error::CliError;
-use crate::launch::{self, Tool};
+use crate::launch;
 use crate::supervisor::{self, Plan};
 
 /// Run a coding agent in its own session and save what it did when it exits
@@ -43,10 +45,10 @@ pub struct Args {
 }
 
 pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
-    let named = args.agent.as_deref().map(tool).transpose()?;
-    let (tool, program, words) = match (named, args.command.split_first()) {
-        (Some(tool), _) => (Some(tool), find_program(tool, app)?, args.command),
-        (None, Some((program, rest))) => (launch::by_program(program), program.into(), rest.to_vec()),
+    let named = args.agent.as_deref().map(named_launcher).transpose()?;
+    let (launcher, program, words) = match (named, args.command.split_first()) {
+        (Some(one), _) => (Some(one), find_program(one, app)?, args.command),
+        (None, Some((program, rest))) => (launcher_of_program(program), program.into(), rest.to_vec()),
         (None, None) => {
             let what = "nothing says what to run";
             let hint = "baton run -- claude, or baton run --agent codex";
@@ -54,7 +56,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         }
     };
     let plan = Plan {
-        tool,
+        launcher,
         built: named.is_some(),
         program,
         more: words,
@@ -68,9 +70,9 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     supervisor::run(&plan, app)
 }
 
-fn tool(name: &str) -> Result<&'static Tool, Refusal> {
-    launch::by_name(name).ok_or_else(|| {
-        let known: Vec<&str> = launch::ALL.iter().map(|tool| tool.id).collect();
+fn named_launcher(name: &str) -> Result<Launcher, Refusal> {
+    launcher(name).ok_or_else(|| {
+        let known: Vec<&str> = launchers().map(|one| one.tool.id).collect();
         let what = format!("`{}` is no tool that can be started by its name", baton_model::id::visible(name));
         let hint = format!("use one of {}, or give the command after --", known.join(", "));
         Refusal::invalid("target_unknown", what, hint)
@@ -78,8 +80,8 @@ fn tool(name: &str) -> Result<&'static Tool, Refusal> {
 }
 
 /// Where the tool lies.
-fn find_program(tool: &Tool, app: &App) -> Result<PathBuf, Refusal> {
+fn find_program(launcher: Launcher, app: &App) -> Result<PathBuf, Refusal> {
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
-    launch::installed(tool.program, path)
-        .ok_or_else(|| launch::not_installed(tool, "give its whole command after --"))
+    launch::installed(launcher.program(), path)
+        .ok_or_else(|| launch::not_installed(launcher, "give its whole command after --"))
 }

@@ -2,6 +2,8 @@
 
 use baton_model::refusal::Refusal;
 
+use clap::builder::PossibleValuesParser;
+
 use super::{ActingIdentity, span};
 use crate::app::App;
 use crate::error::CliError;
@@ -37,7 +39,7 @@ pub struct Args {
     #[arg(long, value_name = "SPAN", default_value = "1s")]
     poll: String,
     /// Tool to run without a terminal, instead of a command
-    #[arg(long, value_name = "TOOL", value_parser = ["claude", "codex", "gemini", "opencode"])]
+    #[arg(long, value_name = "TOOL", value_parser = agents())]
     agent: Option<String>,
     /// What the tool may do without asking
     #[arg(long, value_name = "M", value_parser = ["plan", "edits", "full"], default_value = "edits", requires = "agent")]
@@ -47,11 +49,16 @@ pub struct Args {
     command: Vec<String>,
 }
 
+/// The agents that run without a terminal.
+fn agents() -> PossibleValuesParser {
+    PossibleValuesParser::new(baton_tools::headless().map(|(launcher, _)| launcher.tool.id))
+}
+
 pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
-    let (tool, command) = match &args.agent {
+    let (launcher, command) = match &args.agent {
         Some(tool) => {
-            let (tool, words) = worker::preset(tool, &args.mode, &args.command, &worker::folder(app))?;
-            (Some(tool), words)
+            let (launcher, words) = worker::preset(tool, &args.mode, &args.command, &worker::folder(app))?;
+            (Some(launcher), words)
         }
         None if args.command.is_empty() => {
             let what = "nothing says what to run";
@@ -70,7 +77,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         max_duration: args.max_duration.as_deref().map(span).transpose()?,
         poll: span(&args.poll)?,
         command,
-        tool,
+        launcher,
     };
     worker::run(&plan, app)
 }

@@ -9,12 +9,13 @@ use baton_ops::session::{Status, StatusInput};
 use baton_ops::transcript::{Capture, CaptureInput};
 use baton_store::Store;
 
+use baton_tools::{Installer, Tool};
+
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
 use crate::config::Config;
 use crate::error::CliError;
 use crate::host;
-use crate::install::{self, Tool};
 use crate::process::ProcessAncestry;
 
 /// How long a transcript may go on being written before it is read as it is.
@@ -33,7 +34,12 @@ fn ends(event: &str) -> bool {
 }
 
 /// Starts the process that keeps, and does not wait for it.
-pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> Result<(), CliError> {
+pub fn detach(
+    call: &Call,
+    Installer { tool, .. }: Installer,
+    payload: &Payload,
+    config: &Config,
+) -> Result<(), CliError> {
     if !exists(config) || (payload.session.is_none() && payload.transcript.is_none()) {
         return Ok(());
     }
@@ -46,8 +52,7 @@ pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> R
         command.env("BATON_PROCESS", behind.fingerprint());
     }
     if config.surface.is_empty() {
-        let surface = Some(behind.surface()).filter(|surface| *surface != "human");
-        command.env("BATON_SURFACE", surface.unwrap_or(tool.id));
+        command.env("BATON_SURFACE", surface(behind.surface(), tool));
     }
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     apart(&mut command);
@@ -56,6 +61,11 @@ pub fn detach(call: &Call, tool: &Tool, payload: &Payload, config: &Config) -> R
         serde_json::to_writer(&mut pipe, &payload.to_json()).map_err(anyhow::Error::from)?;
     }
     Ok(())
+}
+
+/// The surface of the agent: that of the process behind the hook, else of the tool that the hook is registered with.
+fn surface(of_process: &'static str, tool: &Tool) -> &'static str {
+    if of_process == "human" { tool.surface } else { of_process }
 }
 
 /// A process of a group of its own is not ended with the agent's.
@@ -84,7 +94,7 @@ fn is_empty(ended: &CliError) -> bool {
 }
 
 fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), CliError> {
-    let Some(tool) = install::by_name(&call.agent) else { return Ok(()) };
+    let Some(installer) = baton_tools::installer(&call.agent) else { return Ok(()) };
     if !exists(config) {
         return Ok(());
     }
@@ -103,7 +113,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), CliErr
     let input = CaptureInput {
         project: None,
         id,
-        agent: Some(tool.id.to_owned()),
+        agent: Some(installer.tool.id.to_owned()),
         event: call.event.clone(),
         wrap: config.auto_wrap && ends(&call.event),
         over: call.event == "session-end",
@@ -123,5 +133,22 @@ fn settle(path: &Path) {
         if now != known {
             (known, since) = (now, Instant::now());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session must not be Claude's by one way and Claude Code's by another.
+    #[test]
+    fn a_hook_without_an_agents_process_registers_under_the_surface_of_its_agent() {
+        for installer in baton_tools::installers() {
+            let tool = installer.tool;
+            assert_eq!(surface("human", tool), tool.surface);
+        }
+        let claude = baton_tools::by_name("claude").expect("known");
+        assert_eq!(surface("human", claude), "claude_code");
+        assert_eq!(surface("codex", claude), "codex");
     }
 }

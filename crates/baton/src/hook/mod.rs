@@ -23,8 +23,8 @@ use crate::app::{App, Format};
 use crate::config::{self, Config};
 use crate::error::CliError;
 use crate::host;
-use crate::install::tools::Answer;
-use crate::install::{self, Tool};
+use baton_tools::Installer;
+use baton_tools::install::Answer;
 pub use keep::work;
 use payload::Payload;
 
@@ -76,7 +76,7 @@ fn respond(call: &Call) -> Option<String> {
     let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { PATIENCE };
     let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
-    let tool = install::by_name(&call.agent);
+    let tool = baton_tools::installer(&call.agent);
     let said = match (tool, call.event.as_str()) {
         (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config),
         (Some(tool), event) if keep::keeps(event) => {
@@ -89,7 +89,7 @@ fn respond(call: &Call) -> Option<String> {
         log::write(&config, call, &ended);
         None
     });
-    match (said, tool.map(|tool| tool.answer)) {
+    match (said, tool.map(|tool| tool.install.answer)) {
         // This one takes no silence for an answer.
         (None, Some(Answer::Steps)) => Some("{}\n".to_owned()),
         (said, _) => said,
@@ -99,7 +99,7 @@ fn respond(call: &Call) -> Option<String> {
 /// The announcement, in the shape that the tool reads.
 fn announcement(
     call: &Call,
-    tool: &Tool,
+    tool: Installer,
     payload: &Payload,
     config: &Config,
 ) -> Result<Option<String>, CliError> {
@@ -119,7 +119,7 @@ fn announcement(
         return Ok(None);
     }
     let text = announce::text(&status, host::now());
-    Ok(shaped(tool.answer, payload.event_name(call), &text))
+    Ok(shaped(tool.install.answer, payload.event_name(call), &text))
 }
 
 fn opened(config: &Config) -> Result<Store, CliError> {
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn every_tool_is_answered_in_its_own_shape() {
-        let shapes: String = install::ALL
-            .iter()
-            .map(|tool| format!("{}: {:?}\n", tool.id, shaped(tool.answer, "SessionStart", "two\nlines")))
+        let shapes: String = baton_tools::installers()
+            .map(|one| (one.tool.id, shaped(one.install.answer, "SessionStart", "two\nlines")))
+            .map(|(id, text)| format!("{id}: {text:?}\n"))
             .collect();
         insta::assert_snapshot!(shapes);
     }

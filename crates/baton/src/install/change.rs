@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
+use baton_tools::install::{EntryContent, InstallEntry, NAME};
 use serde_json::{Value, json};
 
 use super::edit::{EditError, json as objects, toml as tables};
-use super::entry::{EntryContent, NAME, is_hook, is_server, program_of};
+use super::entry::{is_hook, is_server, program_of};
+use super::files;
 use super::record::{InstallRecord, Record, digest};
-use super::{InstallEntry, files};
 
 /// What becomes of one file.
 #[derive(Debug, Clone)]

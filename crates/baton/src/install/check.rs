@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use baton_tools::install::{EntryContent, Install, InstallEntry, InstallPart, NAME, Places, Scope};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::edit::{json as objects, toml as tables};
-use super::entry::{EntryContent, NAME, is_hook, is_server, program_of};
-use super::{InstallEntry, InstallPart, Places, Scope, Tool, files};
+use super::entry::{is_hook, is_server, program_of};
+use super::files;
 
 /// How one half of an installation stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +48,10 @@ impl Serialize for InstallState {
 }
 
 /// How one half of a tool's installation stands, for the user or in this project.
-pub fn install_state(places: &Places, tool: &Tool, part: InstallPart) -> InstallState {
+pub fn install_state(places: &Places, install: &Install, part: InstallPart) -> InstallState {
     let mut best = InstallState::None;
     for scope in [Scope::User, Scope::Project] {
-        let wants = (tool.wants)(places, scope).unwrap_or_default();
+        let wants = (install.wants)(places, scope).unwrap_or_default();
         let wants: Vec<&InstallEntry> = wants
             .iter()
             .filter(|want| {

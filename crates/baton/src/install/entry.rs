@@ -1,48 +1,7 @@
-//! What Baton wants to stand in a file of another tool, and how its own entries are known again.
+//! How entries of ours are known again in a file of another tool.
 
-use std::path::PathBuf;
-
+use baton_tools::install::NAME;
 use serde_json::Value;
-
-/// Which half of an installation an entry belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InstallPart {
-    /// The MCP server.
-    Mcp,
-    /// A session hook.
-    Hooks,
-}
-
-/// One entry in one file.
-#[derive(Debug, Clone)]
-pub struct InstallEntry {
-    /// What it is for.
-    pub part: InstallPart,
-    /// The file.
-    pub file: PathBuf,
-    /// The entry.
-    pub what: EntryContent,
-}
-
-/// An entry.
-#[derive(Debug, Clone)]
-pub enum EntryContent {
-    /// The member `baton` of an object in JSON.
-    Member { at: &'static [&'static str], value: Value },
-    /// An element of a list in JSON.
-    Element { at: Vec<&'static str>, value: Value },
-    /// A setting that the entries need; left as it is where it has another value.
-    Setting { at: &'static [&'static str], key: &'static str, value: Value },
-    /// A table of TOML; with `many`, one of a list.
-    Table { at: &'static [&'static str], many: bool, value: Value },
-    /// A whole file of ours.
-    Whole(String),
-    /// Something that the user has to add: a kind of file that cannot be edited safely.
-    ByHand(String),
-}
-
-/// The name under which the server is registered.
-pub const NAME: &str = "baton";
 
 /// The words of a command line, as a shell would part them, without expansions.
 fn split_command(line: &str) -> Vec<String> {

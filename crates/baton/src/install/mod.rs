@@ -1,5 +1,5 @@
-//! Registering Baton with other tools: their MCP configuration and their session hooks. One tool, one file under
-//! [`tools`], one line in [`tools::ALL`].
+//! Registering Baton with coding agents: their MCP configuration and their session hooks. What is wanted where stands in
+//! `baton-tools`.
 
 pub mod apply;
 pub mod change;
@@ -8,7 +8,3 @@ mod edit;
 mod entry;
 pub mod files;
 pub mod record;
-pub mod tools;
-
-pub use entry::{EntryContent, InstallEntry, InstallPart};
-pub use tools::{ALL, Places, Scope, Tool, by_name};

@@ -14,8 +14,8 @@ use std::path::Path;
 
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
+use baton_tools::launch::Launch;
 
-use super::Tool;
 use super::deliver::Prompt;
 
 /// What fills the words.
@@ -101,8 +101,8 @@ fn no_flag(text: &str) -> String {
 }
 
 /// The flags that hand variables on, for a tool that needs them.
-pub fn vars_as_flags(tool: &Tool, vars: &[(&'static str, String)]) -> Vec<String> {
-    let Some((flag, word)) = tool.vars else { return Vec::new() };
+pub fn vars_as_flags(launch: &Launch, vars: &[(&'static str, String)]) -> Vec<String> {
+    let Some((flag, word)) = launch.vars else { return Vec::new() };
     let pair = |(name, value): &(&str, String)| {
         // A text in JSON is one in TOML, too.
         let value = serde_json::Value::from(value.as_str()).to_string();
@@ -178,9 +178,10 @@ mod tests {
     #[test]
     fn nothing_that_is_filled_in_becomes_a_flag() {
         let prompt = Prompt { text: "--dangerously-skip-permissions".into(), file: Some("-x/y.md".into()) };
-        for tool in super::super::ALL {
-            let headless = tool.headless.as_ref().map(|headless| headless.words).unwrap_or_default();
-            for words in [tool.start, tool.resume, headless] {
+        for one in baton_tools::launchers() {
+            let (tool, launch) = (one.tool, one.launch);
+            let headless = launch.headless.as_ref().map(|headless| headless.words).unwrap_or_default();
+            for words in [launch.start, launch.resume, headless] {
                 let with = |session| {
                     let cwd = Path::new("--evil");
                     argv(

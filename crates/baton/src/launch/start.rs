@@ -6,10 +6,10 @@ use std::process::Command;
 
 use baton_model::refusal::{Kind, Refusal};
 
-use super::Tool;
+use baton_tools::Launcher;
 
-/// A tool that is about to start.
-pub struct Launch {
+/// A command line that is about to start.
+pub struct Invocation {
     /// The program, as it was found.
     pub program: PathBuf,
     /// Its arguments.
@@ -33,15 +33,16 @@ pub fn installed(program: &str, path: &str) -> Option<PathBuf> {
 }
 
 /// The refusal for a tool that is not there; `otherwise` is what can be done without it.
-pub fn not_installed(tool: &Tool, otherwise: &str) -> Refusal {
+pub fn not_installed(launcher: Launcher, otherwise: &str) -> Refusal {
+    let (program, get) = (launcher.program(), launcher.launch.get);
     Refusal::new(
         Kind::Refused,
         "tool_not_installed",
-        format!("{} is not installed: there is no `{}` on the search path", tool.title, tool.program),
-        format!("get it ({}), or {otherwise}", tool.get),
+        format!("{} is not installed: there is no `{program}` on the search path", launcher.tool.title),
+        format!("get it ({get}), or {otherwise}"),
     )
-    .with("program", tool.program)
-    .with("get", tool.get)
+    .with("program", program)
+    .with("get", get)
 }
 
 #[cfg(unix)]
@@ -57,20 +58,20 @@ fn is_program(file: &Path) -> bool {
 
 /// Starts the tool. Returns only when it could not be started, or, where it cannot take our place, with its exit code.
 #[cfg(unix)]
-pub fn start(launch: &Launch) -> io::Result<i32> {
-    Err(std::os::unix::process::CommandExt::exec(&mut command(launch)))
+pub fn start(invocation: &Invocation) -> io::Result<i32> {
+    Err(std::os::unix::process::CommandExt::exec(&mut command(invocation)))
 }
 
 /// Starts the tool and waits for its end.
 #[cfg(not(unix))]
-pub fn start(launch: &Launch) -> io::Result<i32> {
-    Ok(command(launch).status()?.code().unwrap_or(1))
+pub fn start(invocation: &Invocation) -> io::Result<i32> {
+    Ok(command(invocation).status()?.code().unwrap_or(1))
 }
 
-fn command(launch: &Launch) -> Command {
-    let mut command = Command::new(&launch.program);
-    let vars = launch.vars.iter().map(|(name, value)| (name, value));
-    command.args(&launch.args).current_dir(&launch.cwd).envs(vars);
+fn command(invocation: &Invocation) -> Command {
+    let mut command = Command::new(&invocation.program);
+    let vars = invocation.vars.iter().map(|(name, value)| (name, value));
+    command.args(&invocation.args).current_dir(&invocation.cwd).envs(vars);
     command
 }
 

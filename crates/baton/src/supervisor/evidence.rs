@@ -51,7 +51,7 @@ impl Supervisor<'_> {
     /// Transcripts in which something was said since the agent was started.
     pub(super) fn listed(&self, app: &mut App) -> Result<Vec<Transcript>, CliError> {
         let input = ListInput {
-            agents: self.plan.tool.iter().map(|tool| tool.id.to_owned()).collect(),
+            agents: self.plan.launcher.iter().map(|launcher| launcher.tool.id.to_owned()).collect(),
             since_ms: Some(self.began - 2_000),
             ..ListInput::default()
         };
@@ -124,7 +124,7 @@ impl Supervisor<'_> {
         for said in others.filter_map(Mention::of) {
             let named = said.transcript.or(said.source).unwrap_or(TranscriptRef { id: None, agent: None });
             let Some(id) = named.id.or(said.transcript_id) else { continue };
-            let tools = self.plan.tool.iter().map(|tool| tool.id.to_owned());
+            let tools = self.plan.launcher.iter().map(|launcher| launcher.tool.id.to_owned());
             let agents = named.agent.map_or_else(|| tools.collect(), |agent| vec![agent]);
             taken.extend(agents.into_iter().map(|agent| Conversation { agent, id: id.clone() }));
         }

@@ -21,11 +21,12 @@ use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::Caller;
 use baton_ops::session::{End, EndInput, Handoff, HandoffInput, Heartbeat, HeartbeatInput, Wrap, WrapInput};
 use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
+use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
 
 use crate::app::{App, Format};
 use crate::error::{CliError, quote};
-use crate::launch::{self, Call, Prompt, Tool};
+use crate::launch::{self, Call, Prompt};
 use crate::{host, process, render};
 use child::{Agent, Signals};
 use evidence::Search;
@@ -42,7 +43,7 @@ const LAST_SEARCH: Millis = 60_000;
 /// What to run, and how.
 pub struct Plan {
     /// The tool that it is, if it is a known one.
-    pub tool: Option<&'static Tool>,
+    pub launcher: Option<Launcher>,
     /// Whether the command line is ours to build.
     pub built: bool,
     /// The program.
@@ -91,8 +92,8 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
 /// The flags of the manner in which the tool is to run.
 fn flags(plan: &Plan) -> Result<&'static [&'static str], Refusal> {
     let manner = plan.mode.as_deref().and_then(PermissionMode::from_word);
-    let (Some(tool), Some(manner)) = (plan.tool, manner) else { return Ok(&[]) };
-    tool.mode(manner).ok_or_else(|| {
+    let (Some(Launcher { tool, launch }), Some(manner)) = (plan.launcher, manner) else { return Ok(&[]) };
+    launch.mode(manner).ok_or_else(|| {
         let what = format!("{} has no flag for the mode {}", tool.title, manner.as_str());
         Refusal::invalid("mode_unsupported", what, "leave --mode out, or give the tool's own flags after --")
     })
@@ -147,7 +148,7 @@ impl<'a> Supervisor<'a> {
         }
         let run = runs::Run {
             process: process::own(),
-            tool: plan.tool.map(|tool| tool.id.to_owned()),
+            tool: plan.launcher.map(|launcher| launcher.tool.id.to_owned()),
             cwd: cwd.clone(),
             began,
             conversation: None,
@@ -172,8 +173,8 @@ impl<'a> Supervisor<'a> {
 
     /// The agent's initial prompt: the document of the baton that was picked up.
     fn prompt(&self, plan: &Plan, app: &mut App) -> Result<Option<Prompt>, CliError> {
-        let (Some(tool), Some(from)) = (plan.tool.filter(|tool| tool.starts()), &self.begun.document_of)
-        else {
+        let starting = plan.launcher.filter(|launcher| launcher.launch.starts());
+        let (Some(Launcher { tool, launch: how }), Some(from)) = (starting, &self.begun.document_of) else {
             return Ok(None);
         };
         let input = HandoffInput {
@@ -190,7 +191,7 @@ impl<'a> Supervisor<'a> {
             render::block(&document.document).trim_end()
         );
         let folder = app.config.data_dir.join("handoffs");
-        Ok(Some(launch::deliver(text, tool.wants_file(), &folder, &id)?))
+        Ok(Some(launch::deliver(text, how.wants_file(), &folder, &id)?))
     }
 
     /// Environment variables that identify the session to Baton when the agent calls it.
@@ -214,10 +215,10 @@ impl<'a> Supervisor<'a> {
         prompt: Option<&Prompt>,
         vars: &[(&'static str, String)],
     ) -> Result<Vec<String>, Refusal> {
-        let Some(tool) = plan.tool else { return Ok(plan.more.clone()) };
-        let words = if plan.built { tool.start } else { &[] };
+        let Some(Launcher { launch: how, .. }) = plan.launcher else { return Ok(plan.more.clone()) };
+        let words = if plan.built { how.start } else { &[] };
         let call = Call { prompt, session: None, mode, cwd: &self.cwd, more: &plan.more };
-        Ok([launch::vars_as_flags(tool, vars), launch::argv(words, &call)?].concat())
+        Ok([launch::vars_as_flags(how, vars), launch::argv(words, &call)?].concat())
     }
 
     /// Waits for the agent's end; meanwhile keeps the session alive, and checkpoints of what is done.
@@ -358,7 +359,7 @@ impl<'a> Supervisor<'a> {
             Search::Unclear(rows) | Search::WentOn(rows) => {
                 // Of a program that is no known tool, a conversation that went on is hardly the work.
                 let fresh = rows.iter().any(|row| row.is_begun_since(self.began));
-                if event == "session-end" && (fresh || self.plan.tool.is_some()) {
+                if event == "session-end" && (fresh || self.plan.launcher.is_some()) {
                     self.tell_unclear(&rows);
                 }
                 return Ok(None);
@@ -395,5 +396,5 @@ fn surface(plan: &Plan, app: &App) -> String {
     let own = Some(app.config.surface.clone()).filter(|own| !own.is_empty());
     let program = plan.program.file_stem().and_then(|name| name.to_str());
     let program = program.filter(|name| check_label("surface", name).is_ok()).unwrap_or("run");
-    own.unwrap_or_else(|| plan.tool.map_or(program, |tool| tool.surface).to_owned())
+    own.unwrap_or_else(|| plan.launcher.map_or(program, |launcher| launcher.tool.surface).to_owned())
 }

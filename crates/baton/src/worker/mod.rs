@@ -19,12 +19,12 @@ use baton_ops::task::{
     self as tasks, ClaimTask, ClaimTaskInput, Close, CloseInput, Release, ReleaseInput, Route, RouteInput,
     Show, ShowInput, Update, UpdateInput,
 };
+use baton_tools::Launcher;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::App;
 use crate::error::CliError;
-use crate::launch::Tool;
 use crate::{host, process, router};
 use outcome::Outcome;
 pub use preset::preset;
@@ -52,7 +52,7 @@ pub struct Plan {
     /// The command.
     pub command: Vec<String>,
     /// The tool that it runs, if it is a known one.
-    pub tool: Option<&'static Tool>,
+    pub launcher: Option<Launcher>,
 }
 
 /// Works until it has done enough, or is interrupted.
@@ -93,7 +93,7 @@ fn caller(plan: &Plan, app: &mut App) -> Caller {
     caller.identity = Some(plan.name.clone());
     caller.place.process = process::own();
     caller.session = None;
-    caller.surface = plan.tool.map_or("worker", |tool| tool.surface).to_owned();
+    caller.surface = plan.launcher.map_or("worker", |launcher| launcher.tool.surface).to_owned();
     caller
 }
 
@@ -146,7 +146,7 @@ impl Worker<'_> {
             project: app.project.clone(),
             identity: Some(self.plan.name.clone()),
             roles: Some(vec![self.plan.role.clone()]),
-            program: self.plan.tool.map(|tool| tool.id.to_owned()),
+            program: self.plan.launcher.map(|launcher| launcher.tool.id.to_owned()),
             skills: Some(self.plan.skills.clone()).filter(|skills| !skills.is_empty()),
             ..RegisterInput::default()
         };
@@ -264,7 +264,7 @@ impl Worker<'_> {
         stop: &mut Stop,
         held: &ClaimedTask,
     ) -> Result<(CommandEnd, Outcome), CliError> {
-        let command = (self.plan.command.as_slice(), self.plan.tool);
+        let command = (self.plan.command.as_slice(), self.plan.launcher);
         let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
             let read =

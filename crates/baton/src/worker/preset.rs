@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use baton_model::refusal::Refusal;
+use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
 
-use crate::launch::{self, Call, Prompt, Tool};
+use crate::launch::{self, Call, Prompt};
 
 /// The prompt for a tool. The packet itself is passed as a file, because a command line is limited in length.
 const PROMPT: &str = "You are one specialist in a chain of agents. Your task is the JSON file that the environment variable \
@@ -21,22 +22,23 @@ pub fn preset(
     mode: &str,
     more: &[String],
     folder: &Path,
-) -> Result<(&'static Tool, Vec<String>), Refusal> {
-    let tool = launch::by_name(name).filter(|tool| tool.headless.is_some());
-    let Some((tool, headless)) = tool.and_then(|tool| Some((tool, tool.headless.as_ref()?))) else {
+) -> Result<(Launcher, Vec<String>), Refusal> {
+    let launcher = baton_tools::launcher(name);
+    let Some((launcher, headless)) = launcher.and_then(|one| Some((one, one.launch.headless.as_ref()?)))
+    else {
         let what = format!("no way is known to run `{}` without a terminal", baton_model::id::visible(name));
-        let known: Vec<&str> = launch::headless().map(|tool| tool.id).collect();
+        let known: Vec<&str> = baton_tools::headless().map(|(one, _)| one.tool.id).collect();
         let hint = format!("use one of {}, or give its command line after --", known.join(", "));
         return Err(Refusal::invalid("preset_unknown", what, hint));
     };
     let manner = PermissionMode::from_word(mode).unwrap_or(PermissionMode::Edits);
-    let Some(flags) = tool.headless_mode(manner) else {
-        let what = format!("{} has no flag for the mode {}", tool.title, manner.as_str());
+    let Some(flags) = launcher.launch.headless_mode(manner) else {
+        let what = format!("{} has no flag for the mode {}", launcher.tool.title, manner.as_str());
         return Err(Refusal::invalid("mode_unsupported", what, "give the tool's own flags after --"));
     };
     let prompt = Prompt { text: PROMPT.to_owned(), file: Some(folder.join("task.json")) };
     let call = Call { prompt: Some(&prompt), session: None, mode: flags, cwd: Path::new("."), more };
-    Ok((tool, [vec![tool.program.to_owned()], launch::argv(headless.words, &call)?].concat()))
+    Ok((launcher, [vec![launcher.program().to_owned()], launch::argv(headless.words, &call)?].concat()))
 }
 
 #[cfg(test)]
@@ -45,8 +47,8 @@ mod tests {
 
     #[test]
     fn every_preset_runs_its_tool_in_every_mode_with_the_prompt_last() {
-        let lines: String = launch::headless()
-            .flat_map(|tool| ["plan", "edits", "full"].map(|mode| (tool.id, mode)))
+        let lines: String = baton_tools::headless()
+            .flat_map(|(one, _)| ["plan", "edits", "full"].map(|mode| (one.tool.id, mode)))
             .map(|(id, mode)| {
                 let more = ["--model".to_owned(), "m".to_owned()];
                 let (_, words) = preset(id, mode, &more, Path::new("/d/work")).expect("known");

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
+use baton_tools::Launcher;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::error::CliError;
 use crate::host;
-use crate::launch::{self, Tool};
+use crate::launch;
 
 /// Time for a command to exit after it was asked to, before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
@@ -46,7 +47,7 @@ impl Command {
     /// Starts it in a process group of its own with the packet on its standard input. Its output goes to standard
     /// error. A tool that takes its variables by flags gets them so.
     pub fn start(
-        (words, tool): (&[String], Option<&Tool>),
+        (words, launcher): (&[String], Option<Launcher>),
         folder: &Path,
         mut vars: Vec<(&'static str, String)>,
         packet: &Value,
@@ -63,7 +64,8 @@ impl Command {
         for (name, file) in [("BATON_HANDOFF", &handoff), ("BATON_RESULT", &result)] {
             vars.push((name, file.display().to_string()));
         }
-        let flags = tool.map(|tool| launch::vars_as_flags(tool, &vars)).unwrap_or_default();
+        let flags =
+            launcher.map(|launcher| launch::vars_as_flags(launcher.launch, &vars)).unwrap_or_default();
         command.args(flags).args(args).envs(vars);
         command.stdin(Stdio::piped()).stdout(io::stderr());
         let mut child = command.spawn().map_err(|error| unstartable(program, &error.to_string()))?;

@@ -39,13 +39,28 @@ const LAYERS: &[Layer] = &[
         never: &["tokio", "postgres", "tokio-postgres", "clap", "reqwest"],
     },
     Layer {
+        krate: "tools",
+        ours: &["model", "transcripts"],
+        never: &[
+            "tokio",
+            "rusqlite",
+            "postgres",
+            "tokio-postgres",
+            "clap",
+            "axum",
+            "reqwest",
+            "rand",
+            "getrandom",
+        ],
+    },
+    Layer {
         krate: "store",
         ours: &["model"],
         never: &["tokio", "clap", "axum", "reqwest", "rand", "getrandom"],
     },
     Layer {
         krate: "ops",
-        ours: &["model", "store", "transcripts"],
+        ours: &["model", "store", "tools", "transcripts"],
         never: &[
             "rusqlite",
             "postgres",
@@ -67,7 +82,8 @@ const LAYERS: &[Layer] = &[
     Layer { krate: "baton", ours: FACES, never: &["rusqlite", "postgres", "tokio-postgres"] },
 ];
 
-const FACES: &[&str] = &["model", "redact", "transcripts", "store", "ops", "mcp", "emulator", "baton"];
+const FACES: &[&str] =
+    &["model", "redact", "transcripts", "tools", "store", "ops", "mcp", "emulator", "baton"];
 
 /// Where the databases' own crates may be named.
 const ENGINES: &[(&str, &[&str])] = &[
@@ -126,7 +142,7 @@ fn refusal(krate: &str, file: &str, path: &[&str]) -> Option<&'static str> {
     let first = *path.first()?;
     let last = *path.last()?;
     let std_part = if first == "std" { path.get(1).copied().unwrap_or_default() } else { "" };
-    let pure = ["model", "store", "ops"].contains(&krate);
+    let pure = ["model", "tools", "store", "ops"].contains(&krate);
     if ENGINES.iter().any(|(name, places)| path.len() > 1 && *name == first && !engine_place(file, places)) {
         Some("a database's crate is named in the store's engine only; go through `Tx`")
     } else if krate == "model" && ["fs", "net", "process", "thread"].contains(&std_part) {
@@ -203,6 +219,7 @@ mod tests {
             depend("ops", &["baton-model", "baton-store", "baton-transcripts", "clap", "rusqlite"]),
             2
         );
+        assert_eq!(depend("tools", &["baton-transcripts", "baton-model", "baton-ops", "tokio"]), 2);
         assert_eq!(depend("baton", &["baton-mcp", "baton-ops", "axum", "tokio"]), 0);
         assert_eq!(depend("another", &[]), 1);
     }

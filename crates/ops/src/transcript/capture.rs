@@ -280,7 +280,7 @@ impl CaptureJob<'_> {
             thread_id: session_id.clone(),
             session_id,
             identity: if taken { BOT.to_owned() } else { named },
-            surface: surface.unwrap_or_else(|| self.meant.format.id().to_owned()),
+            surface: surface.unwrap_or_else(|| self.meant.surface().to_owned()),
             place: env.caller.place.clone(),
             started_at: env.now,
             heartbeat_at: env.now,

@@ -9,7 +9,7 @@ use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, project};
 use baton_transcripts::{
-    Brief, Filter, Format, Header, HeaderCache, Listed, Stamp, TranscriptFile, by_name, detect,
+    Brief, Filter, Format, Header, HeaderCache, Listed, Stamp, TranscriptFile, by_id as format_by_id, detect,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -142,19 +142,19 @@ pub(super) fn places(env: &Env<'_>, projects: &[String]) -> baton_transcripts::E
     places
 }
 
-/// Refuses a name of a tool whose transcripts cannot be read.
-pub(super) fn check_agents(agents: &[String]) -> Result<(), Refusal> {
-    match agents.iter().find(|name| by_name(name).is_none()) {
-        None => Ok(()),
-        Some(name) => {
-            let known: Vec<&str> = baton_transcripts::ALL.iter().map(|format| format.id()).collect();
-            Err(Refusal::invalid(
-                "agent_unknown",
-                format!("transcripts of `{}` cannot be read", baton_model::id::visible(name)),
-                format!("use one of {}", known.join(", ")),
-            ))
-        }
-    }
+/// The ids of the tools of these names; refuses one whose transcripts cannot be read.
+pub(super) fn agent_ids(agents: &[String]) -> Result<Vec<String>, Refusal> {
+    let format = |name: &String| baton_tools::reader(name).ok_or_else(|| no_reader(name));
+    agents.iter().map(|name| Ok(format(name)?.id().to_owned())).collect()
+}
+
+fn no_reader(name: &str) -> Refusal {
+    let known: Vec<&str> = baton_tools::readers().map(|(tool, _)| tool.id).collect();
+    Refusal::invalid(
+        "agent_unknown",
+        format!("transcripts of `{}` cannot be read", baton_model::id::visible(name)),
+        format!("use one of {}", known.join(", ")),
+    )
 }
 
 /// A transcript that was found: the file, which session in it, and how to read it.
@@ -166,6 +166,20 @@ pub(super) struct FoundTranscript {
     pub(super) header: Header,
     /// Sessions of the ledger that it began or wrapped, as far as they were looked for.
     pub(super) sessions: Vec<String>,
+}
+
+impl FoundTranscript {
+    /// The name for people of the tool that wrote it.
+    pub(super) fn title(&self) -> &'static str {
+        let id = self.format.id();
+        baton_tools::by_name(id).map_or(id, |tool| tool.title)
+    }
+
+    /// The surface that sessions of the tool are registered under.
+    pub(super) fn surface(&self) -> &'static str {
+        let id = self.format.id();
+        baton_tools::by_name(id).map_or(id, |tool| tool.surface)
+    }
 }
 
 /// The transcript meant by a path, an id, a unique prefix of one, or `latest`: the newest of this folder or its project, and
@@ -180,8 +194,8 @@ pub(super) fn find(
     project: Option<&str>,
     command: &str,
 ) -> Result<FoundTranscript, Failure> {
-    let agents: Vec<String> = agent.map(str::to_owned).into_iter().collect();
-    check_agents(&agents)?;
+    let named: Vec<String> = agent.map(str::to_owned).into_iter().collect();
+    let agents = agent_ids(&named)?;
     if wanted != "latest" && !cx.env.host.is_served() && Path::new(wanted).is_file() {
         return Ok(by_path(Path::new(wanted), agent)?);
     }
@@ -206,7 +220,7 @@ pub(super) fn find(
         Ok(())
     })?;
     let header = chosen.into_iter().next().ok_or_else(|| unknown(wanted))?;
-    let format = by_name(&header.agent).ok_or_else(|| unknown(wanted))?;
+    let format = format_by_id(&header.agent).ok_or_else(|| unknown(wanted))?;
     Ok(FoundTranscript {
         path: header.path.clone(),
         key: header.key.clone(),
@@ -218,7 +232,7 @@ pub(super) fn find(
 
 fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal> {
     let format = match agent {
-        Some(name) => by_name(name),
+        Some(name) => baton_tools::reader(name),
         None => detect(path),
     };
     let format = format.ok_or_else(|| {

@@ -267,7 +267,7 @@ impl ImportJob<'_> {
         }
         session::insert(tx, &own)?;
         let body = json!({
-            "summary": format!("imported from {} session {}", meant.format.title(), meant.header.id),
+            "summary": format!("imported from {} session {}", meant.title(), meant.header.id),
             "surface": own.surface, "transcript_id": meant.header.id,
         });
         append_json(tx, env, &Author::session(&own), Kind::Start, &body)?;
@@ -321,7 +321,7 @@ fn over_session(env: &mut Env<'_>, meant: &FoundTranscript, project_id: &str, id
         thread_id: session_id.clone(),
         session_id,
         identity: identity.to_owned(),
-        surface: meant.format.id().to_owned(),
+        surface: meant.surface().to_owned(),
         place: Place::default(),
         started_at: env.now,
         heartbeat_at: env.now,

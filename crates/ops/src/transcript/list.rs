@@ -7,7 +7,7 @@ use baton_transcripts::{Filter, Listed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::find::{check_agents, list};
+use super::find::{agent_ids, list};
 use super::isolation::View;
 use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
@@ -59,8 +59,8 @@ impl Operation for List {
     type Output = ListOutput;
 
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
-        check_agents(&input.agents)?;
-        let filter = Filter { agents: input.agents.clone(), since_ms: input.since_ms, ..Filter::default() };
+        let agents = agent_ids(&input.agents)?;
+        let filter = Filter { agents, since_ms: input.since_ms, ..Filter::default() };
         let machine = cx.env.caller.place.machine.clone();
         let known = match &input.project {
             Some(name) => cx.store.read(|tx| Ok(project::roots(tx, name, &machine)?))?,

@@ -43,7 +43,7 @@ impl Operation for Find {
 
     fn run(input: FindInput, cx: &mut Cx<'_>) -> Result<FindOutput, Failure> {
         let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton continue")?;
-        let mode = baton_transcripts::permission_mode(meant.format.id(), &meant.path);
+        let mode = baton_transcripts::permission_mode(meant.format, &meant.path);
         let mut header = Row::from(&meant.header);
         // A relative path would mean another file in another folder.
         if let Ok(path) = std::path::absolute(&meant.path) {

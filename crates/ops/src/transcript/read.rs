@@ -4,7 +4,7 @@
 use baton_model::packet::Sealed;
 use baton_model::refusal::Refusal;
 use baton_store::Failure;
-use baton_transcripts::{Header, by_name};
+use baton_transcripts::{Header, by_id};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, Sealed), Refusal> 
         |what: String| Refusal::invalid("transcript_unreadable", what, "use the same version on both sides");
     let read: Read = serde_json::from_value(read)
         .map_err(|error| no(format!("what was read of the transcript is malformed: {error}")))?;
-    let Some(format) = by_name(&read.header.agent) else {
+    let Some(format) = by_id(&read.header.agent) else {
         return Err(no(format!("there is no tool `{}`", baton_model::id::visible(&read.header.agent))));
     };
     let header = read.header;

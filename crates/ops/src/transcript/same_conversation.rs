@@ -6,7 +6,8 @@ use std::path::Path;
 use baton_model::session::Session;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, conversation, project, session};
-use baton_transcripts::{Filter, by_name};
+use baton_tools::has_surface;
+use baton_transcripts::Filter;
 
 use super::capture::registered_here;
 use super::find::{FoundTranscript, list};
@@ -65,7 +66,7 @@ pub(super) fn likeness(
     }
     let mut found = Vec::new();
     for own in session::newest(tx, project_id, NEWEST)? {
-        let tool = by_name(&own.surface).is_some_and(|tool| tool.id() == meant.format.id());
+        let tool = has_surface(meant.format.id(), &own.surface);
         // One that was begun before the conversation, or lives on without it, is of another.
         let during = own.started_at >= from && own.started_at <= to;
         let own_words = !FROM_TRANSCRIPT.contains(&own.last_verb.as_str());

@@ -12,7 +12,7 @@ use baton_transcripts::search::{Query, entries, snippet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::find::{check_agents, registered};
+use super::find::{agent_ids, registered};
 use super::index::{self, RefreshStats};
 use super::isolation::View;
 use super::row::Row;
@@ -131,7 +131,7 @@ impl Operation for Search {
 
     fn run(input: SearchInput, cx: &mut Cx<'_>) -> Result<SearchOutput, Failure> {
         check_query(&input.query)?;
-        check_agents(&input.agents)?;
+        let input = SearchInput { agents: agent_ids(&input.agents)?, ..input };
         let query = Query::parse(&input.query);
         if query.terms.is_empty() {
             let hint = "give words that occur in it: letters, digits, ideographs or pictographs";
@@ -214,12 +214,7 @@ fn candidate_ids(
     if input.agents.is_empty() && roots.is_none() && input.since_ms.is_none() && view.is_open() {
         return Ok(None);
     }
-    let agents: HashSet<&str> = input
-        .agents
-        .iter()
-        .filter_map(|name| baton_transcripts::by_name(name))
-        .map(|format| format.id())
-        .collect();
+    let agents: HashSet<&str> = input.agents.iter().map(String::as_str).collect();
     let is_in = |cwd: &str| {
         roots.as_ref().is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
     };

@@ -36,6 +36,17 @@ on_every_backend! {
         assert_eq!(w.deltas("release")[0]["body"]["reason"], "ended");
     }
 
+    fn a_session_out_of_a_transcript_has_the_surface_that_its_agent_has_otherwise(w) {
+        let mut hook = agent("Donna");
+        hook.0.surface.clear();
+        capture(w, &hook, "normal.jsonl", "before-compaction", false);
+        assert_eq!(w.newest("start")["body"]["surface"], "claude_code");
+        let input = json!({ "id": sample("rewound.jsonl"), "agent": "claude" });
+        w.ok(&agent("Owner"), "transcript_import", input);
+        assert_eq!(w.newest("start")["body"]["surface"], "claude_code");
+        assert_eq!(w.deltas("start").len(), 2);
+    }
+
     fn an_agents_own_session_is_checkpointed_and_goes_on(w) {
         let started = w.start(&agent("Donna"));
         let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);

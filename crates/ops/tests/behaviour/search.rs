@@ -217,6 +217,8 @@ on_every_backend! {
         assert_eq!(found(w, json!({})), (3, 3));
         assert_eq!(found(w, json!({ "agents": ["claude_code"] })), (2, 2));
         assert_eq!(found(w, json!({ "agents": ["codex", "aider"] })), (1, 1));
+        let listed = w.ok(&agent("Donna"), "transcript_list", json!({ "agents": ["Claude-Code"] }));
+        assert_eq!(list(&listed["items"]).len(), 2, "a tool's other names are good for a list, too");
         assert_eq!(found(w, json!({ "project": "p" })), (2, 2), "registered at /repos/p");
         assert_eq!(found(w, json!({ "project": "/repos" })), (3, 3));
         assert_eq!(found(w, json!({ "project": "/nowhere" })), (0, 0));

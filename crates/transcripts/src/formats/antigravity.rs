@@ -28,14 +28,6 @@ impl Format for Antigravity {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["antigravity_cli", "agy"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Antigravity"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for home in HOMES {
             for session in entries(&env.home.join(home).join("brain")) {

@@ -34,14 +34,6 @@ impl Format for Droid {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["factory", "factory_droid", "droid_cli"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Factory Droid"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let is_session = |entry: &&DirEntry| entry.path().extension().is_some_and(|end| end == "jsonl");
         let top = entries(&env.home.join(".factory/sessions"));

@@ -28,14 +28,6 @@ impl Format for Grok {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["grok_build", "grok_cli"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Grok Build"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for project in entries(&env.dir_or_home("GROK_HOME", ".grok").join("sessions")) {
             let files = entries(&project.path()).into_iter().map(|entry| entry.path().join(UPDATES));

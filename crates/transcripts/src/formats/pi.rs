@@ -31,14 +31,6 @@ impl Format for Pi {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["pi_coding_agent", "omp", "oh_my_pi", "openclaw"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Pi"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let roots = [env.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent"), env.home.join(".omp/agent")];
         for root in roots {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::words::words;
 use crate::collect::clean::Cleaner;
 use crate::event::{Call, Edit, Event, EventKind, Outcome};
-use crate::format::by_name;
+use crate::format::by_id;
 use crate::header::TranscriptFile;
 use crate::report::Report;
 
@@ -44,7 +44,7 @@ pub struct Entry {
 
 /// Gives out the passages of a session, in order, with secrets taken out and the home directory as `~`.
 pub fn passages(found: &TranscriptFile, home: Option<&str>, sink: &mut dyn FnMut(Passage)) -> Report {
-    let Some(format) = by_name(found.agent) else { return Report::default() };
+    let Some(format) = by_id(found.agent) else { return Report::default() };
     let mut cleaner = Cleaner::new(Some(baton_redact::shared()), home);
     let mut builder = Builder { sink, text: String::new(), words: String::new() };
     let report = format.read_session(&found.path, found.key.as_deref(), &mut |event| {

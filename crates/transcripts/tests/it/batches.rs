@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use baton_transcripts::by_name;
+use baton_transcripts::by_id;
 use baton_transcripts::event::EventKind;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn read(entries: &[Entry<'_>]) -> Vec<String> {
     let dir = tempfile::tempdir().expect("dir");
     let path = write(dir.path(), entries);
     let mut seen = Vec::new();
-    by_name("claude").expect("known").read(&path, &mut |event| match &event.what {
+    by_id("claude").expect("known").read(&path, &mut |event| match &event.what {
         _ if event.agent.is_some() => {}
         EventKind::Call(call) => seen.push(format!(">{}", call.id)),
         EventKind::Outcome(outcome) => seen.push(format!("<{}", outcome.id)),
@@ -258,7 +258,7 @@ fn in_every_format_of_linked_lines_a_result_belongs_to_its_call() {
         std::fs::write(&path, lines.iter().map(|line| format!("{line}\n")).collect::<String>())
             .expect("write");
         let mut results = Vec::new();
-        by_name(format).expect("known").read(&path, &mut |event| {
+        by_id(format).expect("known").read(&path, &mut |event| {
             if let EventKind::Outcome(outcome) = &event.what {
                 results.push(outcome.id.to_string());
             }

@@ -147,7 +147,7 @@ fn every_editor_and_the_command_line_are_looked_through() {
     let session = cline.iter().find(|one| one.id == "1795000000000_abcde").expect("listed");
     assert_eq!((session.title.as_deref(), session.branch.as_deref()), (Some("Round prices"), Some("cents")));
     assert!(cline.iter().all(|one| one.cwd.as_deref() == Some("/home/you/shop") && !one.empty));
-    let roo = listed(&env, "roo-code");
+    let roo = listed(&env, "roo");
     assert_eq!((roo.len(), roo[0].cwd.as_deref()), (1, Some("/home/you/api")));
     assert_eq!(listed(&env, "kilo_code")[0].first_prompt.as_deref(), Some("Add a health endpoint"));
 }

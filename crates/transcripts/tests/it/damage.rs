@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use baton_transcripts::report::kind;
-use baton_transcripts::{Report, TranscriptFile, by_name};
+use baton_transcripts::{Report, TranscriptFile, by_id};
 use proptest::prelude::*;
 
 use super::{databases, sample};
@@ -69,7 +69,7 @@ pub fn check_as(format: &str, name: &str, bytes: &[u8]) -> Report {
 
 /// The same for a session that stands somewhere.
 pub fn check_session(format: &str, path: &Path, key: Option<&str>) -> Report {
-    let format = by_name(format).expect("known");
+    let format = by_id(format).expect("known");
     let mut events = 0_u64;
     let report = format.read_session(path, key, &mut |_| events += 1);
     assert!(report.events > 0 || report.complaints.iter().any(|one| one.kind == kind::EMPTY), "{report:?}");

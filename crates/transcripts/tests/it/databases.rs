@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_transcripts::report::kind;
-use baton_transcripts::{Env, Filter, Header, TranscriptFile, by_name, list};
+use baton_transcripts::{Env, Filter, Header, TranscriptFile, by_id, list};
 use proptest::prelude::*;
 use rusqlite::Connection;
 
@@ -117,7 +117,7 @@ fn a_change_in_the_log_changes_the_stamp_of_every_session() {
     let stamps = || {
         let env = Env { home: made.home().to_owned(), ..Env::default() };
         let mut found = Vec::new();
-        by_name("opencode")
+        by_id("opencode")
             .expect("known")
             .find(&env, &mut |one: TranscriptFile| found.push((one.key, one.stamp)));
         found

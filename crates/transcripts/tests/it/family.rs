@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use baton_transcripts::{ALL, Env, Filter, Header, Os, by_name, detect, list};
+use baton_transcripts::{ALL, Env, Filter, Header, Os, by_id, detect, list};
 
 use super::{packet, sample};
 
@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
         ..CASE
     },
     Case {
-        format: "omp",
+        format: "pi",
         put: &[("pi/normal", ".omp/agent")],
         id: "91000000-0000-4000-8000-000000000001",
         title: "Fix total()",
@@ -204,7 +204,7 @@ fn header_and_packet_name_the_same_session_and_directory() {
         let filter = Filter { agents: vec![case.format.to_owned()], ..Filter::default() };
         let headers = list(&env, &filter, &(), 1);
         let packet = packet(&headers[0].path);
-        assert_eq!(packet["source"]["agent"].as_str(), by_name(case.format).map(|format| format.id()));
+        assert_eq!(packet["source"]["agent"].as_str(), by_id(case.format).map(|format| format.id()));
         assert_eq!(packet["session_id"], case.id, "{}", case.format);
         let cwd = case.cwd.map(|cwd| cwd.replace("/home/you", "~"));
         assert_eq!(packet["environment"]["cwd"].as_str(), cwd.as_deref(), "{}", case.format);
@@ -233,7 +233,7 @@ fn every_format_without_tests_of_its_own_stands_in_these_tables() {
 #[test]
 fn a_session_without_a_conversation_says_so() {
     for (id, name) in EMPTY {
-        let format = by_name(id).expect("known");
+        let format = by_id(id).expect("known");
         let report = format.read(&sample(name), &mut |_| {});
         assert!(report.is_empty(), "{name}: {report:?}");
         assert!(report.complaints.iter().any(|one| one.kind == "no_conversation"), "{name}: {report:?}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use baton_transcripts::{Options, by_name, summarize};
+use baton_transcripts::{Options, by_id, summarize};
 use serde_json::{Value, json};
 
 use super::complaints;
@@ -18,7 +18,7 @@ fn read(bytes: &[u8]) -> Value {
     let dir = tempfile::tempdir().expect("dir");
     let path = dir.path().join("f0000000-0000-4000-8000-000000000002.jsonl");
     std::fs::write(&path, bytes).expect("write");
-    let summary = summarize(&path, by_name("claude").expect("known"), &Options::default());
+    let summary = summarize(&path, by_id("claude").expect("known"), &Options::default());
     serde_json::to_value(summary).expect("JSON")
 }
 

@@ -88,8 +88,7 @@ fn all_tools_are_listed_newest_first_without_empty_files_and_sub_agents() {
 #[test]
 fn a_header_tells_what_a_listing_shows() {
     let home = Home::new();
-    let headers =
-        list(&home.env(), &Filter { agents: vec!["claude-code".into()], ..Filter::default() }, &(), 1);
+    let headers = list(&home.env(), &Filter { agents: vec!["claude".into()], ..Filter::default() }, &(), 1);
     let normal = headers.iter().find(|header| header.id.starts_with("aaaa")).expect("listed");
     assert_eq!(normal.title.as_deref(), Some("Round prices"));
     assert_eq!(normal.cwd.as_deref(), Some("/home/you/shop"));

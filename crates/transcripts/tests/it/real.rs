@@ -292,7 +292,7 @@ fn no_result_of_a_call_that_is_read_is_left_out() {
     let Some(root) = real("") else { return };
     let mut found = Vec::new();
     files(&root, &mut found);
-    let claude = baton_transcripts::by_name("claude").expect("known");
+    let claude = baton_transcripts::by_id("claude").expect("known");
     found.retain(|path| baton_transcripts::detect(path).is_some_and(|format| format.id() == claude.id()));
     let (mut seen, mut lost) = (0, Vec::new());
     for path in found {

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use baton_transcripts::event::EventKind;
-use baton_transcripts::{Options, by_name, detect, show};
+use baton_transcripts::{Options, by_id, detect, show};
 use serde_json::json;
 
 use super::{check, column, packet, sample};
@@ -287,7 +287,7 @@ fn no_secret_leaves_in_a_packet_or_on_the_screen() {
     let packet = packet(&path);
     let mut shown = String::new();
     let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
-    show(&path, by_name("claude").expect("claude"), &options, &mut |event| {
+    show(&path, by_id("claude").expect("claude"), &options, &mut |event| {
         shown.push_str(&format!("{:?}", event.what))
     });
     for text in [&packet.to_string(), &shown] {
@@ -304,7 +304,7 @@ fn secrets_stay_when_the_user_says_so() {
     let dir = tempfile::tempdir().expect("dir");
     let (path, secrets) = with_secrets(dir.path());
     let options = Options { redact: false, ..Options::default() };
-    let summary = baton_transcripts::summarize(&path, by_name("claude").expect("claude"), &options);
+    let summary = baton_transcripts::summarize(&path, by_id("claude").expect("claude"), &options);
     assert!(summary.requests.first.expect("request").text.contains(&secrets[0]));
 }
 

@@ -298,7 +298,7 @@ fn what_grok_wrote_down_in_pieces_is_one_message_at_the_place_of_the_first() {
     );
     let found =
         baton_transcripts::TranscriptFile::at("grok", &sample("grok/interrupted.jsonl")).expect("found");
-    let header = baton_transcripts::by_name("grok").expect("known").header(&found);
+    let header = baton_transcripts::by_id("grok").expect("known").header(&found);
     assert_eq!(header.first_prompt.as_deref(), Some("Port the parser"));
 }
 

@@ -6,10 +6,12 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_ops::transcript::{Document, DocumentInput, List, ListInput, Row};
 
+use baton_tools::{Launcher, launchers};
+
 use super::Args;
 use crate::app::{App, Format};
 use crate::error::CliError;
-use crate::launch::{self, Tool};
+use crate::launch;
 use crate::picker::{self, Item};
 use crate::render;
 
@@ -30,21 +32,24 @@ pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), C
 }
 
 /// The tool that is chosen, of those that are installed.
-pub fn tool(app: &App) -> Result<Option<&'static Tool>, CliError> {
+pub fn tool(app: &App) -> Result<Option<Launcher>, CliError> {
     if !is_interactive(app) {
         return Ok(None);
     }
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
-    let able = |tool: &&&Tool| tool.starts() && launch::installed(tool.program, path).is_some();
-    let tools: Vec<&'static Tool> = launch::ALL.iter().filter(able).copied().collect();
-    if tools.is_empty() {
+    let able = |one: &Launcher| one.launch.starts() && launch::installed(one.program(), path).is_some();
+    let able: Vec<Launcher> = launchers().filter(able).collect();
+    if able.is_empty() {
         return Ok(None);
     }
-    let item = |tool: &&Tool| Item { columns: vec![tool.title.to_owned()], words: tool.id.to_owned() };
+    let item = |Launcher { tool, .. }: &Launcher| Item {
+        columns: vec![tool.title.to_owned()],
+        words: tool.id.to_owned(),
+    };
     let about =
-        |at: usize| tools.get(at).map_or_else(String::new, |tool| format!("starts `{}`", tool.program));
-    let chosen = picker::pick("continue in", tools.iter().map(item).collect(), &mut about.clone())?;
-    Ok(tools.get(chosen).copied())
+        |at: usize| able.get(at).map_or_else(String::new, |one| format!("starts `{}`", one.program()));
+    let chosen = picker::pick("continue in", able.iter().map(item).collect(), &mut about.clone())?;
+    Ok(able.get(chosen).copied())
 }
 
 fn is_interactive(app: &App) -> bool {

@@ -20,9 +20,11 @@ use super::ActingIdentity;
 use super::summarize::Summarize;
 use crate::app::{App, Format};
 use crate::error::CliError;
-use crate::launch::native::{self, Places, Turns, WrittenSession};
-use crate::launch::{self, Call, Launch, Prompt, Tool};
+use crate::launch::native::{self, Turns, WrittenSession};
+use crate::launch::{self, Call, Invocation, Prompt};
 use crate::{process, render};
+use baton_tools::Launcher;
+use baton_tools::native::SessionPlaces;
 
 /// Continue a session of any coding agent in another, from where it stopped
 #[derive(clap::Args)]
@@ -74,13 +76,13 @@ pub struct Args {
 pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
     let (wanted, agent) = ask::session(&args, app)?;
-    let tool = match named {
-        Some(tool) => tool,
+    let launcher = match named {
+        Some(launcher) => launcher,
         None => ask::tool(app)?.map_or_else(|| target(None), Ok)?,
     };
-    let program = program(tool, args.print, app)?;
+    let program = program(launcher, args.print, app)?;
     let found = app.run::<Find>(&FindInput { id: wanted, agent })?;
-    let plan = plan(&args, tool, found, app)?;
+    let plan = plan(&args, launcher, found, app)?;
     if plan.resumes {
         launch::check_session(&plan.id)?;
     }
@@ -110,13 +112,13 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         return Ok(());
     }
     let vars = vars(&recorded, app);
-    let launch = Launch {
-        program: program.unwrap_or_else(|| tool.program.into()),
-        args: [launch::vars_as_flags(tool, &vars), argv].concat(),
+    let invocation = Invocation {
+        program: program.unwrap_or_else(|| launcher.program().into()),
+        args: [launch::vars_as_flags(launcher.launch, &vars), argv].concat(),
         cwd: plan.cwd,
         vars,
     };
-    go(&launch, tool, &recorded, app)
+    go(&invocation, launcher, &recorded, app)
 }
 
 /// Writes the session of the tool.
@@ -135,17 +137,17 @@ fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, CliError
         ));
     }
     let own = app.config.data_dir.join("handoffs");
-    let places = Places { tools: baton_ops::op::Host::transcript_env(app.machine.as_ref()), own };
-    Ok(Some(native::write_session(native, plan.tool.id, talk, &plan.header, &plan.cwd, &places)?))
+    let places = SessionPlaces { tools: baton_ops::op::Host::transcript_env(app.machine.as_ref()), own };
+    Ok(Some(native::write_session(native, plan.launcher.tool.id, talk, &plan.header, &plan.cwd, &places)?))
 }
 
 /// The words of the command line, and the session that they name.
 fn command_arguments(plan: &Plan, carried: Option<&WrittenSession>) -> (&'static [&'static str], String) {
     match (carried, plan.native.and_then(|native| native.resume)) {
         (Some(carried), Some(words)) => (words, carried.path.display().to_string()),
-        (Some(carried), None) => (plan.tool.resume, carried.id.clone()),
-        (None, _) if plan.resumes => (plan.tool.resume, plan.id.clone()),
-        (None, _) => (plan.tool.start, String::new()),
+        (Some(carried), None) => (plan.launcher.launch.resume, carried.id.clone()),
+        (None, _) if plan.resumes => (plan.launcher.launch.resume, plan.id.clone()),
+        (None, _) => (plan.launcher.launch.start, String::new()),
     }
 }
 
@@ -162,7 +164,7 @@ fn document(
     let made = app.run::<Document>(&DocumentInput {
         id: plan.wanted.clone(),
         agent: Some(plan.agent.clone()),
-        to: Some(plan.tool.id.to_owned()),
+        to: Some(plan.launcher.tool.id.to_owned()),
         budget: args.budget.clone(),
         preset: args.preset.clone(),
         summary: summary.map(str::to_owned),
@@ -181,13 +183,13 @@ fn record(
     let caller = app.caller();
     let mut place = caller.place.clone();
     place.process = process::own();
-    let becoming = Caller { session: None, surface: plan.tool.surface.to_owned(), place, ..caller };
+    let becoming = Caller { session: None, surface: plan.launcher.tool.surface.to_owned(), place, ..caller };
     let input = ContinueInput {
         project: app.project.clone(),
         identity: args.who.identity.clone(),
         id: plan.wanted.clone(),
         agent: Some(plan.agent.clone()),
-        to: plan.tool.id.to_owned(),
+        to: plan.launcher.tool.id.to_owned(),
         hold: !args.print,
         force: args.force,
         why: args.why.clone(),
@@ -215,7 +217,7 @@ fn prompt(
     };
     let document = format!("{}\n\n{note}\n", document.trim_end());
     let folder = app.config.data_dir.join("handoffs");
-    launch::deliver(document, plan.tool.wants_file(), &folder, &id).map(Some)
+    launch::deliver(document, plan.launcher.launch.wants_file(), &folder, &id).map(Some)
 }
 
 /// What the command answers.
@@ -259,11 +261,11 @@ fn answer<'a>(
         identity: &recorded.identity,
         session_id: recorded.session_id.as_deref(),
         handoff_id: &recorded.handoff_id,
-        command: launch::shell_line(&plan.cwd, plan.tool.program, argv),
-        program: plan.tool.program,
+        command: launch::shell_line(&plan.cwd, plan.launcher.program(), argv),
+        program: plan.launcher.program(),
         argv,
         cwd: &plan.cwd,
-        tool: plan.tool.id,
+        tool: plan.launcher.tool.id,
         resumes: plan.resumes,
         transcript_id: &plan.id,
         agent: &plan.agent,
@@ -292,7 +294,7 @@ fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<()
         "{} session {} goes on in {} as {}, baton {baton}, in {}",
         plan.agent,
         render::short_id(answer.transcript_id),
-        plan.tool.title,
+        plan.launcher.tool.title,
         visible(answer.identity),
         plan.cwd.display()
     ));
@@ -317,8 +319,13 @@ fn vars(recorded: &ContinueOutput, app: &App) -> Vec<(&'static str, String)> {
 }
 
 /// Becomes the tool. Where that fails, the baton is let go of.
-fn go(launch: &Launch, tool: &Tool, recorded: &ContinueOutput, app: &mut App) -> Result<(), CliError> {
-    let error = match launch::start(launch) {
+fn go(
+    invocation: &Invocation,
+    launcher: Launcher,
+    recorded: &ContinueOutput,
+    app: &mut App,
+) -> Result<(), CliError> {
+    let error = match launch::start(invocation) {
         Ok(0) => return Ok(()),
         Ok(code) => return Err(CliError::Tool(code)),
         Err(error) => error,
@@ -326,7 +333,10 @@ fn go(launch: &Launch, tool: &Tool, recorded: &ContinueOutput, app: &mut App) ->
     let (project, session) = (Some(recorded.project_id.clone()), recorded.session_id.clone());
     let reason = Some("the tool could not be started".to_owned());
     app.run::<End>(&EndInput { project, session, reason, ..EndInput::default() })?;
-    let what = format!("{} cannot be started: {error}", launch.program.display());
-    let hint = format!("get {} again ({}); the baton waits for whoever picks it up", tool.title, tool.get);
+    let what = format!("{} cannot be started: {error}", invocation.program.display());
+    let hint = format!(
+        "get {} again ({}); the baton waits for whoever picks it up",
+        launcher.tool.title, launcher.launch.get
+    );
     Err(Refusal::new(Kind::Outside, "tool_not_started", what, hint).into())
 }

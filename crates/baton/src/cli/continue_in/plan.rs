@@ -5,28 +5,29 @@ use std::path::{Path, PathBuf};
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_ops::transcript::{FindOutput, Row};
+use baton_tools::native::Native;
+use baton_tools::{Launcher, Tool, launchers};
 use baton_transcripts::PermissionMode;
 use serde::Serialize;
 
 use super::Args;
 use crate::app::App;
-use crate::launch::native::Native;
-use crate::launch::{self, Tool};
+use crate::launch;
 
 /// The tool to continue in.
-pub fn target(named: Option<&str>) -> Result<&'static Tool, Refusal> {
-    let known = || launch::ALL.iter().map(|tool| tool.id).collect::<Vec<_>>().join(", ");
+pub fn target(named: Option<&str>) -> Result<Launcher, Refusal> {
+    let known = || launchers().map(|one| one.tool.id).collect::<Vec<_>>().join(", ");
     let Some(name) = named else {
         let what = "no tool to continue in was named";
         return Err(Refusal::invalid("target_needed", what, format!("say --in with one of {}", known())));
     };
-    if let Some(tool) = launch::by_name(name) {
-        return Ok(tool);
+    if let Some(launcher) = baton_tools::launcher(name) {
+        return Ok(launcher);
     }
-    match baton_transcripts::by_name(name) {
-        Some(format) => Err(Refusal::invalid(
+    match baton_tools::by_name(name) {
+        Some(tool) => Err(Refusal::invalid(
             "target_without_terminal",
-            format!("{} cannot be started on a terminal with a prompt", format.title()),
+            format!("{} cannot be started on a terminal with a prompt", tool.title),
             "make the document with `baton handoff from-transcript ID -o FILE` and give it to the tool yourself",
         )),
         None => Err(Refusal::invalid(
@@ -38,17 +39,17 @@ pub fn target(named: Option<&str>) -> Result<&'static Tool, Refusal> {
 }
 
 /// Where the tool lies. It need not lie anywhere for its command to be shown.
-pub fn program(tool: &Tool, print: bool, app: &App) -> Result<Option<PathBuf>, Refusal> {
+pub fn program(launcher: Launcher, print: bool, app: &App) -> Result<Option<PathBuf>, Refusal> {
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
-    match launch::installed(tool.program, path) {
-        None if !print => Err(launch::not_installed(tool, "see the command with --print")),
+    match launch::installed(launcher.program(), path) {
+        None if !print => Err(launch::not_installed(launcher, "see the command with --print")),
         found => Ok(found),
     }
 }
 
 /// What will be done, decided before anything is written.
 pub struct Plan {
-    pub tool: &'static Tool,
+    pub launcher: Launcher,
     pub id: String,
     /// What names the session in further calls: `latest` may mean another one by then.
     pub wanted: String,
@@ -79,12 +80,13 @@ enum WarningKind {
     Mode,
 }
 
-pub fn plan(args: &Args, tool: &'static Tool, found: FindOutput, app: &App) -> Result<Plan, Refusal> {
+pub fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App) -> Result<Plan, Refusal> {
     let FindOutput { header, mode: ran } = found;
     let (id, agent, path) = (visible(&header.id), visible(&header.agent), visible(&header.path));
     let mut warnings = Vec::new();
+    let Launcher { tool, launch } = launcher;
     let (cwd, moved) = folder(args, header.cwd.as_deref(), app)?;
-    let resumable = agent == tool.id && !tool.resume.is_empty() && !moved && !of_an_editor(&path);
+    let resumable = agent == tool.id && !launch.resume.is_empty() && !moved && !of_an_editor(&path);
     let native = native_of(args, tool)?;
     let resumes = resumable && !args.fresh && native.is_none();
     if moved {
@@ -93,17 +95,17 @@ pub fn plan(args: &Args, tool: &'static Tool, found: FindOutput, app: &App) -> R
         let message = format!("the session's folder {gone} is not here; {} starts in {here}", tool.title);
         warnings.push(Warning { kind: WarningKind::FolderGone, message });
     }
-    if !resumes && native.is_none() && !tool.starts() {
+    if !resumes && native.is_none() && !launch.starts() {
         return Err(Refusal::invalid(
             "target_without_prompt",
             format!("{} takes up its own sessions only", tool.title),
             "continue in another tool, or make a document with `baton handoff from-transcript ID -o FILE`",
         ));
     }
-    let mode = mode(args.mode.as_deref(), ran, tool, &mut warnings)?;
+    let mode = mode(args.mode.as_deref(), ran, launcher, &mut warnings)?;
     let by_path = args.id.as_deref().is_some_and(|id| Path::new(id).is_file());
     Ok(Plan {
-        tool,
+        launcher,
         wanted: if by_path { path } else { id.clone() },
         id,
         agent,
@@ -119,9 +121,10 @@ pub fn plan(args: &Args, tool: &'static Tool, found: FindOutput, app: &App) -> R
 /// How a session of the tool is written, if that is asked for.
 fn native_of(args: &Args, tool: &'static Tool) -> Result<Option<&'static Native>, Refusal> {
     if !args.native || tool.native.is_some() {
-        return Ok(tool.native.filter(|_| args.native));
+        return Ok(tool.native.as_ref().filter(|_| args.native));
     }
-    let able: Vec<&str> = launch::ALL.iter().filter(|t| t.native.is_some()).map(|t| t.id).collect();
+    let able: Vec<&str> =
+        launchers().filter(|one| one.tool.native.is_some()).map(|one| one.tool.id).collect();
     Err(Refusal::invalid(
         "native_unsupported",
         format!("sessions of {} cannot be written", tool.title),
@@ -161,7 +164,7 @@ fn folder(args: &Args, cwd: Option<&str>, app: &App) -> Result<(PathBuf, bool), 
 fn mode(
     wanted: Option<&str>,
     ran: Option<PermissionMode>,
-    tool: &Tool,
+    Launcher { tool, launch }: Launcher,
     warnings: &mut Vec<Warning>,
 ) -> Result<&'static [&'static str], Refusal> {
     let mut warn = |message: String| warnings.push(Warning { kind: WarningKind::Mode, message });
@@ -175,7 +178,7 @@ fn mode(
         },
         Some(word) => PermissionMode::from_word(word).unwrap_or(PermissionMode::Ask),
         None => match ran {
-            Some(PermissionMode::Plan) if tool.mode(PermissionMode::Plan).is_none() => {
+            Some(PermissionMode::Plan) if launch.mode(PermissionMode::Plan).is_none() => {
                 warn(format!("the session could not change files; {} has no such mode and may", tool.title));
                 return Ok(&[]);
             }
@@ -190,7 +193,7 @@ fn mode(
             None => return Ok(&[]),
         },
     };
-    tool.mode(manner).ok_or_else(|| {
+    launch.mode(manner).ok_or_else(|| {
         Refusal::invalid(
             "mode_unsupported",
             format!("{} has no flag for the mode {}", tool.title, manner.as_str()),

@@ -2,21 +2,13 @@
 
 use std::fmt::Write as _;
 
+use baton_tools::native::Turn;
 use serde_json::Value;
 
 /// Maximum length of a tool result, from its end, which shows the outcome.
 const RESULT: usize = 1_500;
 /// So much of the conversation goes along, the newest of it; the document has the rest.
 const WHOLE: usize = 160 * 1024;
-
-/// A turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
-    /// Whether the user speaks.
-    pub user: bool,
-    /// What is said.
-    pub text: String,
-}
 
 /// What was said.
 #[derive(Debug)]

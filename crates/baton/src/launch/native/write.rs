@@ -4,10 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use baton_tools::native::{Session, Turn};
 use baton_transcripts::event::{Event, EventKind};
-use baton_transcripts::{Options, TranscriptFile, by_name, header, show};
-
-use super::{Session, Turn};
+use baton_transcripts::{Options, TranscriptFile, by_id, header, show};
 
 /// Creates a file atomically, with mode 0600; fails if it exists.
 pub fn new_file(path: &Path, content: &str) -> io::Result<()> {
@@ -40,7 +39,7 @@ pub fn remove(files: &[PathBuf]) {
 
 /// Reads a written session as any transcript is read: it must be what was meant.
 pub fn verify(agent: &str, path: &Path, meant: &Session) -> Result<(), String> {
-    let format = by_name(agent).ok_or("its format is not read")?;
+    let format = by_id(agent).ok_or("its format is not read")?;
     let found = TranscriptFile::at(format.id(), path).ok_or("the file is not there")?;
     let read = header(&found, &()).ok_or("it has no header")?;
     if read.id != meant.id {

@@ -26,14 +26,6 @@ impl Format for Aider {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["aider_chat"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Aider"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for path in files(env) {
             let Some(file) = TranscriptFile::at(ID, &path) else { continue };

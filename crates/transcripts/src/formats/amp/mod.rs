@@ -23,14 +23,6 @@ impl Format for Amp {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["ampcode", "amp_cli", "sourcegraph_amp"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Amp"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for entry in entries(&env.xdg_data_dir().join("amp/threads")) {
             if entry.path().extension().is_some_and(|end| end == "json") {

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Event;
 use crate::format::Format;
 use crate::header::{Header, TranscriptFile};
+use crate::permission_mode::{LineMode, PermissionMode, field};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk::{self, entries};
@@ -28,14 +29,6 @@ const ID: &str = "claude";
 impl Format for Claude {
     fn id(&self) -> &'static str {
         ID
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["claude_code", "claudecode", "cc"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Claude Code"
     }
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
@@ -60,6 +53,20 @@ impl Format for Claude {
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         read::read(path, sink)
+    }
+
+    fn permission_mode(&self) -> Option<LineMode> {
+        Some(line_mode)
+    }
+}
+
+/// The mode that a line sets.
+fn line_mode(line: &[u8]) -> Option<PermissionMode> {
+    match field(line, "\"permissionMode\":\"")? {
+        "plan" => Some(PermissionMode::Plan),
+        "acceptEdits" | "auto" => Some(PermissionMode::Edits),
+        "bypassPermissions" => Some(PermissionMode::Full),
+        _ => Some(PermissionMode::Ask),
     }
 }
 

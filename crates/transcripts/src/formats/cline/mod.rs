@@ -24,8 +24,6 @@ use crate::shared::heading;
 #[derive(Debug)]
 pub struct Cline {
     id: &'static str,
-    aliases: &'static [&'static str],
-    title: &'static str,
     /// Id of the extension, which names its folder.
     extension: &'static str,
     /// Whether it has a command line with sessions of its own.
@@ -33,29 +31,11 @@ pub struct Cline {
 }
 
 /// Cline.
-pub static CLINE: Cline = Cline {
-    id: "cline",
-    aliases: &["claude_dev", "cline_cli"],
-    title: "Cline",
-    extension: "saoudrizwan.claude-dev",
-    sessions: true,
-};
+pub static CLINE: Cline = Cline { id: "cline", extension: "saoudrizwan.claude-dev", sessions: true };
 /// Roo Code.
-pub static ROO: Cline = Cline {
-    id: "roo",
-    aliases: &["roo_code", "roo_cline"],
-    title: "Roo Code",
-    extension: "rooveterinaryinc.roo-cline",
-    sessions: false,
-};
+pub static ROO: Cline = Cline { id: "roo", extension: "rooveterinaryinc.roo-cline", sessions: false };
 /// Kilo Code, the extension; its command line is a format of another family.
-pub static KILO_CODE: Cline = Cline {
-    id: "kilo_code",
-    aliases: &["kilocode"],
-    title: "Kilo Code",
-    extension: "kilocode.kilo-code",
-    sessions: false,
-};
+pub static KILO_CODE: Cline = Cline { id: "kilo_code", extension: "kilocode.kilo-code", sessions: false };
 
 const SHOWN: &str = "ui_messages.json";
 const SENT: &str = "api_conversation_history.json";
@@ -63,14 +43,6 @@ const SENT: &str = "api_conversation_history.json";
 impl Format for Cline {
     fn id(&self) -> &'static str {
         self.id
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        self.aliases
-    }
-
-    fn title(&self) -> &'static str {
-        self.title
     }
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {

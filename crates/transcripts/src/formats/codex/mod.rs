@@ -14,6 +14,7 @@ use std::path::Path;
 use crate::event::Event;
 use crate::format::Format;
 use crate::header::{Header, TranscriptFile};
+use crate::permission_mode::{LineMode, PermissionMode, field};
 use crate::places::Env;
 use crate::report::Report;
 use crate::shared::chunk;
@@ -30,14 +31,6 @@ const MAX_DEPTH: usize = 4;
 impl Format for Codex {
     fn id(&self) -> &'static str {
         ID
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["codex_cli", "openai_codex"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Codex"
     }
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
@@ -62,6 +55,22 @@ impl Format for Codex {
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         read::read(path, sink)
+    }
+
+    fn permission_mode(&self) -> Option<LineMode> {
+        Some(line_mode)
+    }
+}
+
+/// The mode that a line sets.
+fn line_mode(line: &[u8]) -> Option<PermissionMode> {
+    match field(line, "\"sandbox_policy\":{\"type\":\"")? {
+        "read-only" => Some(PermissionMode::Plan),
+        "workspace-write" => Some(PermissionMode::Edits),
+        "danger-full-access" if field(line, "\"approval_policy\":\"") == Some("never") => {
+            Some(PermissionMode::Full)
+        }
+        _ => Some(PermissionMode::Ask),
     }
 }
 

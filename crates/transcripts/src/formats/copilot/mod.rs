@@ -25,14 +25,6 @@ impl Format for Copilot {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["copilot_cli", "github_copilot", "github_copilot_cli"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Copilot CLI"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("COPILOT_HOME", ".copilot");
         for entry in entries(&root.join("session-state")) {

@@ -26,14 +26,6 @@ impl Format for Crush {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["charm_crush"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Crush"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for database in databases(env) {
             sqlite::crush::SESSIONS.find(ID, &database, found);

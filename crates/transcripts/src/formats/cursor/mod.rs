@@ -25,14 +25,6 @@ impl Format for Cursor {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["cursor_cli", "cursor_agent"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Cursor"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         transcript::find(env, found);
         database::find(env, found);

@@ -31,14 +31,6 @@ impl Format for Gemini {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["gemini_cli", "google_gemini"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Gemini CLI"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         // The variable names the directory in which `.gemini` lies.
         let root = env.dir("GEMINI_CLI_HOME").unwrap_or_else(|| env.home.clone()).join(".gemini");

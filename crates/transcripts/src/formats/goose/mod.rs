@@ -25,14 +25,6 @@ impl Format for Goose {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["block_goose", "goose_cli"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Goose"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let sessions = data_dir(env).join("sessions");
         let mut in_database = std::collections::HashSet::new();

@@ -27,14 +27,6 @@ impl Format for Kimi {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["kimi_code"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Kimi Code"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("KIMI_CODE_HOME", ".kimi-code");
         for project in entries(&root.join("sessions")) {

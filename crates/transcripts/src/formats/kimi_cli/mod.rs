@@ -25,14 +25,6 @@ impl Format for KimiCli {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["kimi_python"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Kimi CLI"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("KIMI_SHARE_DIR", ".kimi");
         for project in entries(&root.join("sessions")) {

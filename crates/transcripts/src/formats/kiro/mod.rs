@@ -26,14 +26,6 @@ impl Format for Kiro {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["kiro_cli", "amazon_q", "q"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Kiro"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         for name in ["kiro-cli", "amazon-q"] {
             let database = env.data_dir().join(name).join("data.sqlite3");

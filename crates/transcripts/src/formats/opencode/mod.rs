@@ -20,30 +20,18 @@ use crate::sqlite;
 #[derive(Debug)]
 pub struct OpenCode {
     id: &'static str,
-    aliases: &'static [&'static str],
-    title: &'static str,
     /// Name of its folder and, with `.db`, of its database.
     name: &'static str,
 }
 
 /// OpenCode.
-pub static OPENCODE: OpenCode =
-    OpenCode { id: "opencode", aliases: &["open_code", "oc"], title: "OpenCode", name: "opencode" };
+pub static OPENCODE: OpenCode = OpenCode { id: "opencode", name: "opencode" };
 /// Kilo CLI.
-pub static KILO: OpenCode =
-    OpenCode { id: "kilo", aliases: &["kilo_cli", "kilocli"], title: "Kilo CLI", name: "kilo" };
+pub static KILO: OpenCode = OpenCode { id: "kilo", name: "kilo" };
 
 impl Format for OpenCode {
     fn id(&self) -> &'static str {
         self.id
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        self.aliases
-    }
-
-    fn title(&self) -> &'static str {
-        self.title
     }
 
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {

@@ -25,14 +25,6 @@ impl Format for Qwen {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["qwen_code", "qwencode"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Qwen Code"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         let root = env.dir_or_home("QWEN_HOME", ".qwen");
         for project in entries(&root.join("projects")) {

@@ -23,14 +23,6 @@ impl Format for Zed {
         ID
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["zed_agent"]
-    }
-
-    fn title(&self) -> &'static str {
-        "Zed"
-    }
-
     fn find(&self, env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
         sqlite::zed::THREADS.find(ID, &data_dir(env).join("threads/threads.db"), found);
     }

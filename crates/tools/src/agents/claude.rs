@@ -1,0 +1,114 @@
+//! Claude Code: hooks in `settings.json`, servers in `~/.claude.json` or the project's `.mcp.json`.
+//! Its sessions: a line for each message, each naming the one before.
+
+use std::path::Path;
+
+use baton_model::refusal::Refusal;
+use baton_transcripts::{PermissionMode, readers};
+use serde_json::{Value, json};
+
+use crate::Tool;
+use crate::install::{Answer, Install, InstallEntry, Places};
+use crate::launch::{Headless, Launch};
+use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::shapes::{groups, server_at};
+
+/// Claude Code.
+pub(crate) static TOOL: Tool = Tool {
+    id: "claude",
+    title: "Claude Code",
+    aliases: &["claude_code", "claudecode", "cc"],
+    surface: "claude_code",
+    programs: &["claude"],
+    mcp_client_names: &["claude-code"],
+    reader: Some(&readers::Claude),
+    install: Some(Install {
+        home: |places| places.dir("CLAUDE_CONFIG_DIR", ".claude"),
+        editor_programs: &[],
+        wants: |places, scope| {
+            let folder = places.dir("CLAUDE_CONFIG_DIR", ".claude");
+            // With a folder of its own, the file with the servers lies in it.
+            let servers = match places.vars.get("CLAUDE_CONFIG_DIR").filter(|dir| !dir.is_empty()) {
+                Some(_) => folder.join(".claude.json"),
+                None => places.home.join(".claude.json"),
+            };
+            let settings = places.scoped(scope, folder.join("settings.json"), ".claude/settings.json");
+            let server = json!({ "type": "stdio", "command": places.baton, "args": ["mcp"], "env": {} });
+            let mut wants = hooks(places, &settings);
+            wants.push(server_at(places.scoped(scope, servers, ".mcp.json"), &["mcpServers"], server));
+            Some(wants)
+        },
+        remark: "",
+        answer: Answer::Nested,
+        tried: "yes",
+        note: "",
+    }),
+    launch: Some(Launch {
+        // `--add-dir` takes every word up to the next flag, so it stands last.
+        start: &["{mode}", "{prompt}", "{folder:--add-dir}"],
+        resume: &["--resume", "{id}", "{mode}", "{prompt}", "{folder:--add-dir}"],
+        modes: &[
+            (PermissionMode::Plan, &["--permission-mode", "plan"]),
+            (PermissionMode::Edits, &["--permission-mode", "acceptEdits"]),
+            (PermissionMode::Full, &["--dangerously-skip-permissions"]),
+        ],
+        headless: Some(Headless {
+            words: &["{folder:--add-dir}", "{mode}", "{more}", "{prompt:-p}"],
+            modes: &[],
+        }),
+        vars: None,
+        get: "npm install -g @anthropic-ai/claude-code",
+        tried: "",
+        note: "",
+    }),
+    native: Some(Native { tried: "2.1.197", records, place, resume: None }),
+};
+
+fn hooks(places: &Places, settings: &Path) -> Vec<InstallEntry> {
+    let events = [
+        ("SessionStart", "session-start"),
+        ("PreCompact", "before-compaction"),
+        ("PostCompact", "after-compaction"),
+        ("StopFailure", "failure"),
+        ("SessionEnd", "session-end"),
+    ];
+    groups(places, "claude", settings, 10, &events)
+}
+
+/// Beyond this the tool cuts the folder's name and adds a mark of its own making.
+const LONGEST: usize = 200;
+
+fn records(session: &Session) -> Vec<Value> {
+    let mut lines = Vec::new();
+    for (index, (id, before, turn)) in session.chain().into_iter().enumerate() {
+        let message = match turn.user {
+            true => json!({ "role": "user", "content": turn.text }),
+            false => json!({
+                "id": format!("msg_{}", id.replace('-', "")), "type": "message", "role": "assistant",
+                // Without a model the tool waits for ever; this one says that no model of its own wrote it.
+                "model": "<synthetic>", "content": [{ "type": "text", "text": turn.text }], "stop_reason": "end_turn",
+                "usage": { "input_tokens": 0, "output_tokens": 0 },
+            }),
+        };
+        lines.push(json!({
+            "parentUuid": before, "isSidechain": false, "userType": "external", "entrypoint": "cli",
+            "cwd": session.cwd(), "sessionId": session.id, "gitBranch": session.branch,
+            "type": if turn.user { "user" } else { "assistant" }, "message": message, "uuid": id,
+            "timestamp": session.at(index),
+        }));
+    }
+    lines.push(json!({ "type": "custom-title", "customTitle": session.title, "sessionId": session.id }));
+    lines
+}
+
+fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+    let root = places.tools.dir_or_home("CLAUDE_CONFIG_DIR", ".claude");
+    let named = places.tools.vars.get("CLAUDE_CODE_PROJECT_DIR_NAME").filter(|name| !name.is_empty());
+    let folder = named.cloned().unwrap_or_else(|| session.slug());
+    if folder.len() > LONGEST {
+        let what = "the folder's path is too long for Claude Code to be found again";
+        return Err(Refusal::invalid("native_unwritable", what, "leave --native out"));
+    }
+    let main = root.join("projects").join(folder).join(format!("{}.jsonl", session.id));
+    Ok(NativeTarget { main, beside: Vec::new() })
+}

@@ -1,0 +1,101 @@
+//! Codex: hooks in `hooks.json`, servers in `config.toml`.
+//! Its sessions: what the model saw, and beside each message the event that its own list takes the title from.
+
+use baton_model::refusal::Refusal;
+use baton_transcripts::{PermissionMode, readers};
+use serde_json::{Value, json};
+
+use crate::Tool;
+use crate::install::{Answer, EntryContent, Install, InstallEntry, InstallPart, Scope};
+use crate::launch::{Headless, Launch};
+use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::shapes::groups;
+
+/// Codex.
+pub(crate) static TOOL: Tool = Tool {
+    id: "codex",
+    title: "Codex",
+    aliases: &["codex_cli", "openai_codex"],
+    surface: "codex",
+    programs: &["codex"],
+    mcp_client_names: &["codex"],
+    reader: Some(&readers::Codex),
+    install: Some(Install {
+        home: |places| places.dir("CODEX_HOME", ".codex"),
+        editor_programs: &[],
+        wants: |places, scope| {
+            let folder = places.dir("CODEX_HOME", ".codex");
+            let events = [
+                ("SessionStart", "session-start"),
+                ("PreCompact", "before-compaction"),
+                ("PostCompact", "after-compaction"),
+                ("StopFailure", "failure"),
+                ("SessionEnd", "session-end"),
+            ];
+            let file = places.scoped(scope, folder.join("hooks.json"), ".codex/hooks.json");
+            let mut wants = groups(places, "codex", &file, 10, &events);
+            if scope == Scope::User {
+                let value = json!({ "command": places.baton, "args": ["mcp"] });
+                let what = EntryContent::Table { at: &["mcp_servers", "baton"], many: false, value };
+                wants.push(InstallEntry { part: InstallPart::Mcp, file: folder.join("config.toml"), what });
+            }
+            Some(wants)
+        },
+        remark: "Codex runs new hooks only after you have trusted them once: open it and type /hooks",
+        answer: Answer::Nested,
+        tried: "yes",
+        note: "Trust the hooks once with `/hooks`.",
+    }),
+    launch: Some(Launch {
+        // Commands may run in a daemon that an earlier Codex has started, with the environment of that one: variables go by a flag.
+        start: &["{mode}", "{cwd:-C}", "{prompt}"],
+        resume: &["resume", "{id}", "{mode}", "{cwd:-C}", "{prompt}"],
+        modes: &[
+            (PermissionMode::Plan, &["--sandbox", "read-only"]),
+            (PermissionMode::Edits, &["--sandbox", "workspace-write", "--ask-for-approval", "on-request"]),
+            (PermissionMode::Full, &["--dangerously-bypass-approvals-and-sandbox"]),
+        ],
+        headless: Some(Headless {
+            words: &["exec", "--skip-git-repo-check", "{mode}", "{folder:--add-dir}", "{more}", "{prompt}"],
+            // Headless runs have no user to confirm a prompt.
+            modes: &[(PermissionMode::Edits, &["--sandbox", "workspace-write"])],
+        }),
+        vars: Some(("-c", "shell_environment_policy.set.{name}={value}")),
+        get: "npm install -g @openai/codex",
+        tried: "",
+        note: "",
+    }),
+    native: Some(Native { tried: "yes", records, place, resume: None }),
+};
+
+/// The version whose form this is. Without a version the tool takes no rollout.
+const VERSION: &str = "0.169.0";
+
+fn records(session: &Session) -> Vec<Value> {
+    let at = session.at(0);
+    let git = session.branch.as_ref().map(|branch| json!({ "branch": branch }));
+    // No model provider: another than the configured one would be refused.
+    let mut lines = vec![json!({ "timestamp": at, "type": "session_meta", "payload": {
+        "id": session.id, "session_id": session.id, "timestamp": at, "cwd": session.cwd(), "originator": "codex_cli_rs",
+        "cli_version": VERSION, "source": "cli", "git": git,
+    }})];
+    for (index, turn) in session.turns.iter().enumerate() {
+        let (role, kind, event) = match turn.user {
+            true => ("user", "input_text", "user_message"),
+            false => ("assistant", "output_text", "agent_message"),
+        };
+        let at = session.at(index + 1);
+        lines.push(json!({ "timestamp": at, "type": "event_msg", "payload": { "type": event, "message": turn.text } }));
+        let content = json!([{ "type": kind, "text": turn.text }]);
+        lines.push(json!({ "timestamp": at, "type": "response_item", "payload": { "type": "message", "role": role, "content": content } }));
+    }
+    lines
+}
+
+fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+    let root = places.tools.dir_or_home("CODEX_HOME", ".codex");
+    let at = session.at(0);
+    let day = at[..10].replace('-', "/");
+    let name = format!("rollout-{}-{}.jsonl", at[..19].replace(':', "-"), session.id);
+    Ok(NativeTarget { main: root.join("sessions").join(day).join(name), beside: Vec::new() })
+}

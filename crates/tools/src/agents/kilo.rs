@@ -1,0 +1,46 @@
+//! Kilo CLI, an offspring of OpenCode.
+
+use baton_transcripts::readers;
+
+use super::opencode::{either, server};
+use crate::Tool;
+use crate::install::{Answer, Install, Scope};
+use crate::launch::Launch;
+use crate::shapes::{plugin, server_at};
+
+/// Kilo CLI.
+pub(crate) static TOOL: Tool = Tool {
+    id: "kilo",
+    title: "Kilo CLI",
+    aliases: &["kilo_cli", "kilocli"],
+    surface: "kilo",
+    programs: &["kilo"],
+    mcp_client_names: &["kilo"],
+    reader: Some(&readers::KILO),
+    install: Some(Install {
+        home: |places| places.config("kilo"),
+        editor_programs: &[],
+        wants: |places, scope| {
+            let folder = places.config("kilo");
+            let own = folder.join("plugins/baton.js");
+            let file = either(&folder, "kilo");
+            (scope == Scope::User)
+                .then(|| vec![plugin(places, "kilo", own), server_at(file, &["mcp"], server(places))])
+        },
+        remark: "",
+        answer: Answer::Plain,
+        tried: "",
+        note: "The same plugin as for OpenCode.",
+    }),
+    launch: Some(Launch {
+        start: &["run", "{prompt}"],
+        resume: &["run", "--session", "{id}", "{prompt}"],
+        modes: &[],
+        headless: None,
+        vars: None,
+        get: "npm install -g @kilocode/cli",
+        tried: "",
+        note: "One answer, then it ends: `kilo --continue` goes on on the terminal.",
+    }),
+    native: None,
+};

@@ -1,0 +1,38 @@
+//! Kilo Code, the extension: servers only; it has no hooks.
+
+use std::path::PathBuf;
+
+use baton_transcripts::readers;
+
+use crate::Tool;
+use crate::install::{Answer, Install, Places};
+use crate::shapes::server;
+
+/// Kilo Code.
+pub(crate) static TOOL: Tool = Tool {
+    id: "kilo_code",
+    title: "Kilo Code",
+    aliases: &["kilocode"],
+    surface: "kilo_code",
+    programs: &[],
+    mcp_client_names: &["kilo-code"],
+    reader: Some(&readers::KILO_CODE),
+    install: Some(Install {
+        home: folder,
+        editor_programs: &[],
+        wants: |places, scope| {
+            let user = folder(places).join("settings/mcp_settings.json");
+            Some(vec![server(places, places.scoped(scope, user, ".kilocode/mcp.json"))])
+        },
+        remark: "",
+        answer: Answer::None,
+        tried: "",
+        note: "",
+    }),
+    launch: None,
+    native: None,
+};
+
+fn folder(places: &Places) -> PathBuf {
+    places.extension("kilocode.kilo-code")
+}

@@ -1,0 +1,25 @@
+//! One coding agent, one file.
+
+pub(crate) mod aider;
+pub(crate) mod amp;
+pub(crate) mod antigravity;
+pub(crate) mod claude;
+pub(crate) mod cline;
+pub(crate) mod codex;
+pub(crate) mod copilot;
+pub(crate) mod crush;
+pub(crate) mod cursor;
+pub(crate) mod droid;
+pub(crate) mod gemini;
+pub(crate) mod goose;
+pub(crate) mod grok;
+pub(crate) mod kilo;
+pub(crate) mod kilo_code;
+pub(crate) mod kimi;
+pub(crate) mod kimi_cli;
+pub(crate) mod kiro;
+pub(crate) mod opencode;
+pub(crate) mod pi;
+pub(crate) mod qwen;
+pub(crate) mod roo;
+pub(crate) mod zed;

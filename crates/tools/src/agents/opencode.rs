@@ -1,0 +1,65 @@
+//! OpenCode: a plugin of our own, servers in `opencode.json` or `opencode.jsonc`.
+
+use std::path::{Path, PathBuf};
+
+use baton_transcripts::{PermissionMode, readers};
+use serde_json::{Value, json};
+
+use crate::Tool;
+use crate::install::{Answer, Install, Places, Scope};
+use crate::launch::{Headless, Launch};
+use crate::shapes::{plugin, server_at};
+
+/// OpenCode.
+pub(crate) static TOOL: Tool = Tool {
+    id: "opencode",
+    title: "OpenCode",
+    aliases: &["open_code", "oc"],
+    surface: "opencode",
+    programs: &["opencode"],
+    mcp_client_names: &["opencode"],
+    reader: Some(&readers::OPENCODE),
+    install: Some(Install {
+        home: |places| places.config("opencode"),
+        editor_programs: &[],
+        wants: |places, scope| {
+            let folder = places.config("opencode");
+            let file = match scope {
+                Scope::User => either(&folder, "opencode"),
+                Scope::Project => either(&places.project, "opencode"),
+            };
+            let own = places.scoped(scope, folder.join("plugins/baton.js"), ".opencode/plugins/baton.js");
+            Some(vec![plugin(places, "opencode", own), server_at(file, &["mcp"], server(places))])
+        },
+        remark: "",
+        answer: Answer::Plain,
+        tried: "announcement",
+        note: "`opencode.jsonc` where there is one. The plugin runs at the first system prompt, at a compaction and at an error of the session.",
+    }),
+    launch: Some(Launch {
+        start: &["{mode}", "{prompt:--prompt}"],
+        resume: &["--session", "{id}", "{mode}", "{prompt:--prompt}"],
+        modes: &[(PermissionMode::Plan, &["--agent", "plan"]), (PermissionMode::Full, &["--auto"])],
+        headless: Some(Headless {
+            words: &["run", "{mode}", "{more}", "{prompt}"],
+            // Without a terminal it edits files by itself.
+            modes: &[(PermissionMode::Edits, &[])],
+        }),
+        vars: None,
+        get: "npm install -g opencode-ai",
+        tried: "flags read from its program",
+        note: "",
+    }),
+    native: None,
+};
+
+/// The entry of a server.
+pub(super) fn server(places: &Places) -> Value {
+    json!({ "type": "local", "command": [places.baton, "mcp"], "enabled": true })
+}
+
+/// The file with comments, where there is one.
+pub(super) fn either(folder: &Path, name: &str) -> PathBuf {
+    let commented = folder.join(format!("{name}.jsonc"));
+    if commented.is_file() { commented } else { folder.join(format!("{name}.json")) }
+}

@@ -1,0 +1,73 @@
+//! Pi: servers only; an extension of ours would be program text in a place that changes from version to version.
+//! Its sessions: a line for each message, each naming the one before.
+
+use std::path::PathBuf;
+
+use baton_model::refusal::Refusal;
+use baton_transcripts::readers;
+use serde_json::{Value, json};
+
+use crate::Tool;
+use crate::install::{Answer, Install, Places, Scope};
+use crate::launch::Launch;
+use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::shapes::server;
+
+/// Pi.
+pub(crate) static TOOL: Tool = Tool {
+    id: "pi",
+    title: "Pi",
+    aliases: &["pi_agent", "pi_coding_agent", "omp", "oh_my_pi", "openclaw"],
+    surface: "pi",
+    programs: &["pi"],
+    mcp_client_names: &["pi-mcp"],
+    reader: Some(&readers::Pi),
+    install: Some(Install {
+        home: folder,
+        editor_programs: &[],
+        wants: |places, scope| {
+            (scope == Scope::User).then(|| vec![server(places, folder(places).join("mcp.json"))])
+        },
+        remark: "",
+        answer: Answer::None,
+        tried: "",
+        note: "",
+    }),
+    launch: Some(Launch {
+        start: &["{prompt}"],
+        resume: &["--session", "{id}", "{prompt}"],
+        modes: &[],
+        headless: None,
+        vars: None,
+        get: "npm install -g @mariozechner/pi-coding-agent",
+        tried: "",
+        note: "",
+    }),
+    native: Some(Native { tried: "", records, place, resume: None }),
+};
+
+fn folder(places: &Places) -> PathBuf {
+    places.dir("PI_CODING_AGENT_DIR", ".pi/agent")
+}
+
+fn records(session: &Session) -> Vec<Value> {
+    let mut lines = vec![
+        json!({ "type": "session", "version": 3, "id": session.id, "timestamp": session.at(0), "cwd": session.cwd() }),
+    ];
+    for (index, (id, before, turn)) in session.chain().into_iter().enumerate() {
+        let content = json!([{ "type": "text", "text": turn.text }]);
+        let mut message = json!({ "role": if turn.user { "user" } else { "assistant" }, "content": content, "timestamp": session.now });
+        if !turn.user {
+            message["stopReason"] = json!("stop");
+        }
+        lines.push(json!({ "type": "message", "id": id, "parentId": before, "timestamp": session.at(index), "message": message }));
+    }
+    lines
+}
+
+fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, Refusal> {
+    let root = places.tools.dir_or_home("PI_CODING_AGENT_DIR", ".pi/agent");
+    let folder = format!("--{}--", session.cwd().trim_start_matches('/').replace(['/', '\\', ':'], "-"));
+    let name = format!("{}_{}.jsonl", session.at(0).replace([':', '.'], "-"), session.id);
+    Ok(NativeTarget { main: root.join("sessions").join(folder).join(name), beside: Vec::new() })
+}

@@ -1,0 +1,38 @@
+//! Roo Code: servers only; it has no hooks.
+
+use std::path::PathBuf;
+
+use baton_transcripts::readers;
+
+use crate::Tool;
+use crate::install::{Answer, Install, Places};
+use crate::shapes::server;
+
+/// Roo Code.
+pub(crate) static TOOL: Tool = Tool {
+    id: "roo",
+    title: "Roo Code",
+    aliases: &["roo_code", "roo_cline"],
+    surface: "roo",
+    programs: &[],
+    mcp_client_names: &["roo-code"],
+    reader: Some(&readers::ROO),
+    install: Some(Install {
+        home: folder,
+        editor_programs: &[],
+        wants: |places, scope| {
+            let user = folder(places).join("settings/mcp_settings.json");
+            Some(vec![server(places, places.scoped(scope, user, ".roo/mcp.json"))])
+        },
+        remark: "",
+        answer: Answer::None,
+        tried: "",
+        note: "",
+    }),
+    launch: None,
+    native: None,
+};
+
+fn folder(places: &Places) -> PathBuf {
+    places.extension("rooveterinaryinc.roo-cline")
+}

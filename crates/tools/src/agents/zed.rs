@@ -1,0 +1,34 @@
+//! Zed: servers only, in `settings.json`, which has comments; it has no hooks.
+
+use baton_transcripts::readers;
+use serde_json::json;
+
+use crate::Tool;
+use crate::install::{Answer, Install};
+use crate::shapes::server_at;
+
+/// Zed.
+pub(crate) static TOOL: Tool = Tool {
+    id: "zed",
+    title: "Zed",
+    aliases: &["zed_agent"],
+    surface: "zed",
+    programs: &[],
+    mcp_client_names: &["zed"],
+    reader: Some(&readers::Zed),
+    install: Some(Install {
+        home: |places| places.config("zed"),
+        editor_programs: &["zed", "zeditor"],
+        wants: |places, scope| {
+            let file = places.scoped(scope, places.config("zed").join("settings.json"), ".zed/settings.json");
+            let server = json!({ "source": "custom", "command": places.baton, "args": ["mcp"], "env": {} });
+            Some(vec![server_at(file, &["context_servers"], server)])
+        },
+        remark: "",
+        answer: Answer::None,
+        tried: "",
+        note: "",
+    }),
+    launch: None,
+    native: None,
+};

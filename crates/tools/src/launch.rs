@@ -1,0 +1,58 @@
+//! How an agent is started on a terminal, and without one.
+
+use baton_transcripts::PermissionMode;
+
+/// The command lines of an agent: words in which `{…}` is filled in (prompt, session, folder, mode).
+pub struct Launch {
+    /// How a new session begins with a prompt. Empty where only a session of its own can be taken up again.
+    pub start: &'static [&'static str],
+    /// How a session of its own is taken up again. Empty where it cannot.
+    pub resume: &'static [&'static str],
+    /// What makes it ask less, or do less, than it does by itself.
+    pub modes: &'static [(PermissionMode, &'static [&'static str])],
+    /// How it runs without a terminal; none where that is not known.
+    pub headless: Option<Headless>,
+    /// The flag, and the word after it, that hands a variable to the commands it runs, where its own environment does not
+    /// reach them; `{name}` and `{value}` (quoted) are filled in.
+    pub vars: Option<(&'static str, &'static str)>,
+    /// Where it is to be had.
+    pub get: &'static str,
+    /// What was tried with the real program; empty if nothing was.
+    pub tried: &'static str,
+    /// What the documentation says beside the command lines.
+    pub note: &'static str,
+}
+
+/// How a tool does one thing without a terminal, and ends.
+pub struct Headless {
+    /// Its words, see [`argv`].
+    pub words: &'static [&'static str],
+    /// The flags of manners that are others here than on a terminal.
+    pub modes: &'static [(PermissionMode, &'static [&'static str])],
+}
+
+impl Launch {
+    /// The flags that make it run in this manner; none where it has no such thing.
+    pub fn mode(&self, manner: PermissionMode) -> Option<&'static [&'static str]> {
+        if manner == PermissionMode::Ask {
+            return Some(&[]);
+        }
+        self.modes.iter().find(|(own, _)| *own == manner).map(|(_, flags)| *flags)
+    }
+
+    /// The same without a terminal.
+    pub fn headless_mode(&self, manner: PermissionMode) -> Option<&'static [&'static str]> {
+        let own = self.headless.as_ref()?.modes.iter().find(|(own, _)| *own == manner);
+        own.map(|(_, flags)| *flags).or_else(|| self.mode(manner))
+    }
+
+    /// Whether a new session can be begun with a prompt.
+    pub fn starts(&self) -> bool {
+        !self.start.is_empty()
+    }
+
+    /// Whether it reads the document from a file by itself.
+    pub fn wants_file(&self) -> bool {
+        self.start.iter().any(|word| word.starts_with("{file"))
+    }
+}
