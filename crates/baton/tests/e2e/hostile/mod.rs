@@ -144,7 +144,13 @@ fn judge(call: &Call, answer: &Response) {
 fn plain(answer: &Response, twins: &[(String, String)]) -> (u16, String) {
     let mut body = answer.body.clone();
     for (real, made_up) in twins {
-        body = body.replace(real, "«id»").replace(made_up, "«id»");
+        for id in [real, made_up] {
+            body = body.replace(id, "«id»");
+            // An echo of the input may be cut within the id.
+            for end in (8..id.len()).rev().filter(|end| id.is_char_boundary(*end)) {
+                body = body.replace(&format!("{} …", &id[..end]), "«id» …");
+            }
+        }
     }
     (answer.status, body)
 }
