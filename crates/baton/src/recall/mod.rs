@@ -111,7 +111,7 @@ impl IndexServices {
         // What is wrong with the input is said by the search itself.
         let SearchInput { project, related, query, .. } = SearchInput::deserialize(input).ok()?;
         let asks = check_query(&query).is_ok() && !baton_model::memory::words(&query).is_empty();
-        asks.then(|| ScopedQuery { query, scope: MemoryScopeInput { project, related } })
+        asks.then_some(ScopedQuery { query, scope: MemoryScopeInput { project, related } })
     }
 
     /// The caller of an operation together with what was found for it within the scope. It waits, and not for the ledger:
