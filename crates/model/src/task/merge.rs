@@ -108,13 +108,15 @@ pub fn adopt(line: &Record) -> Record {
     record
 }
 
-/// Notes in the clocks of a task which of its fields were changed. `now`: the instant of the change.
-pub fn touch(before: &super::Task, after: &mut super::Task, now: Millis) {
+/// Notes in the clocks of a task which of its fields were changed, and returns the texts that the change replaces, by field.
+/// `now`: the instant of the change.
+pub fn touch(before: &super::Task, after: &mut super::Task, now: Millis) -> Map<String, Value> {
     let alone = |task: &super::Task| entries(&Record { task: task.clone(), ..Record::default() });
     let (old, new) = (alone(before), alone(after));
     let names = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
     let changed: Vec<String> = names.filter(|key| old.get(*key) != new.get(*key)).cloned().collect();
     note(after, changed, now);
+    replaced::texts(old, &new)
 }
 
 /// Notes in the clocks of a task that these entries of it are changed now.
@@ -275,6 +277,7 @@ fn put_back(known: &[Version<'_>], ours: &State, theirs: &Record, theirs_kept: &
     theirs_kept.iter().filter(is_put_back).map(conflict).collect()
 }
 
+mod replaced;
 mod text;
 
 #[cfg(test)]

@@ -30,7 +30,12 @@ impl<'a> Version<'a> {
     /// The earliest time at which a line without clocks can have been made. One that holds what was made after its own time was written
     /// with a clock that is behind, some time after that: a later time would let what it had from the beginning win over changes.
     pub(super) fn earliest(&self) -> Millis {
-        if self.is_behind() { self.newest_instant().saturating_add(1) } else { self.at() }
+        match self.is_behind() {
+            true => self.newest_instant().saturating_add(1),
+            // A time in whole seconds stands for all of its second: the line was made after what it names of that second.
+            false if self.at() > 0 => self.at().max(self.newest_instant()),
+            false => self.at(),
+        }
     }
 
     /// The earliest time of a line that was made from this one. One that is behind was made after the second of its newest

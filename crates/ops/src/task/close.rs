@@ -13,7 +13,7 @@ use task::dependency;
 use super::answer::TaskAnswer;
 use super::comment::LateWords;
 use super::secret::{self, Secret, TaskWrite};
-use super::write::{again, answer, change, change_quietly, hold, write};
+use super::write::{Consequence, again, answer, change, change_along, hold, write};
 use super::{by_id, by_id_to_change, comment, readiness};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
@@ -308,7 +308,8 @@ fn set_off(
                 continue;
             }
             after.updated_at = env.now;
-            change_quietly(tx, &target, &after)?;
+            let what = format!("is {} after {} was closed", after.status, closed.task_id);
+            change_along(tx, env, author, &Consequence { before: &target, after: &after, what: &what })?;
             told.push(FollowUp {
                 id: after.task_id,
                 agent_role: after.agent_role,

@@ -8,7 +8,7 @@ use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere};
 use baton_model::task::merge;
 use baton_model::task::view::View;
 use baton_store::{Failure, Tx, task};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
 use super::claim_elsewhere::refuse_previous;
@@ -33,22 +33,58 @@ pub(super) fn change(
         return Ok(wanted);
     }
     let after = Task { updated_at: env.now, ..wanted };
-    change_quietly(tx, before, &after)?;
-    let body = json!({ "summary": format!("task {} {what}", after.task_id), "task_id": after.task_id });
-    append_json(tx, env, author, Kind::Other, &body)?;
+    let replaced = put_changed(tx, before, &after)?;
+    append_json(tx, env, author, Kind::Other, &delta_body(&after, what, replaced))?;
     task_changed(tx, env, before, &after)?;
     again(tx, after)
 }
 
-/// Writes a changed task without a delta of its own. Its clocks say which of its fields changed; they do not go back, even
-/// when the machine's does.
+/// What the ledger says of a change. Texts that it replaces stay there.
+fn delta_body(after: &Task, what: &str, replaced: Map<String, Value>) -> Value {
+    let mut body = json!({ "summary": format!("task {} {what}", after.task_id), "task_id": after.task_id });
+    if !replaced.is_empty() {
+        body["replaced"] = Value::Object(replaced);
+    }
+    body
+}
+
+/// A task that is changed by what happened to another one.
+pub(super) struct Consequence<'a> {
+    pub(super) before: &'a Task,
+    pub(super) after: &'a Task,
+    /// What happens to it, after its id in a sentence.
+    pub(super) what: &'a str,
+}
+
+/// Writes such a task. It has a delta only where the change replaces texts.
+pub(super) fn change_along(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    change: &Consequence<'_>,
+) -> Result<(), Failure> {
+    let replaced = put_changed(tx, change.before, change.after)?;
+    if replaced.is_empty() {
+        return Ok(());
+    }
+    append_json(tx, env, author, Kind::Other, &delta_body(change.after, change.what, replaced)).map(drop)
+}
+
+/// Writes a changed task without a delta of its own.
 pub(crate) fn change_quietly(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<(), Failure> {
+    put_changed(tx, before, after).map(drop)
+}
+
+/// Writes a changed task, and returns the texts that were replaced. Its clocks say which of its fields changed; they do not go back, even
+/// when the machine's does.
+fn put_changed(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<Map<String, Value>, Failure> {
     let now = after.updated_at.max(before.updated_at);
     let mut after = Task { updated_at: now, ..after.clone() };
-    merge::touch(before, &mut after, now);
+    let replaced = merge::touch(before, &mut after, now);
     task::put(tx, &after)?;
     task::line::outdate(tx, &after.project_id, &after.task_id)?;
-    readiness::settle(tx, Some(before), &after)
+    readiness::settle(tx, Some(before), &after)?;
+    Ok(replaced)
 }
 
 /// The task as it stands after others were worked out.

@@ -56,6 +56,7 @@ mod reach;
 mod ready;
 mod recall;
 mod released;
+mod replaced_texts;
 mod requests;
 mod resolving;
 mod routing;

@@ -117,3 +117,26 @@ fn what_one_late_tool_added_is_not_taken_away_by_another_that_never_saw_it() {
         assert_eq!((&after.task.extra["design"], &after.task.extra["x_other"]), (&json!("d"), &json!(1)));
     }
 }
+
+#[test]
+fn an_edit_in_whole_seconds_within_the_second_of_the_creation_stays() {
+    // Another tool has edited the task before this clone saw it for the first time.
+    let created = json!({ "created_at": "2026-01-01T00:00:00.304Z" });
+    let of = |fields: Value| {
+        let mut row = created.clone();
+        row.as_object_mut().expect("fields").extend(fields.as_object().expect("fields").clone());
+        record(row)
+    };
+    let first = of(json!({ "updated_at": "2026-01-01T00:00:00.304Z" }));
+    let edited = of(json!({ "design": "d", "updated_at": "2026-01-01T00:00:00Z" }));
+    let ours = ledger(
+        &edited,
+        &of(json!({ "design": "d", "assignee": "ann", "updated_at": "2026-01-01T00:00:00.403Z" })),
+    );
+    let theirs = ledger(&first, &of(json!({ "labels": ["l"], "updated_at": "2026-01-01T00:00:00.427Z" })));
+    for known in [vec![], vec![edited.clone()], vec![edited.clone(), published(&ours)]] {
+        let after = merge(&known, &ours, &published(&theirs)).0;
+        assert_eq!((&after.task.extra["design"], after.task.assignee.as_deref()), (&json!("d"), Some("ann")));
+        assert_eq!(after.task.labels, ["l"]);
+    }
+}
