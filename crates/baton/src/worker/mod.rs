@@ -2,6 +2,7 @@
 
 mod outcome;
 mod preset;
+mod record;
 mod run;
 
 use std::path::PathBuf;
@@ -15,10 +16,7 @@ use baton_ops::op::Caller;
 use baton_ops::session::{
     Bundle, End, EndInput, Heartbeat, HeartbeatInput, Pickup, PickupInput, Start, StartInput,
 };
-use baton_ops::task::{
-    self as tasks, ClaimTask, ClaimTaskInput, Close, CloseInput, Release, ReleaseInput, Route, RouteInput,
-    Show, ShowInput, Update, UpdateInput,
-};
+use baton_ops::task::{self as tasks, ClaimTask, ClaimTaskInput, Route, RouteInput, Show, ShowInput};
 use baton_tools::Launcher;
 use serde::Serialize;
 use serde_json::Value;
@@ -28,6 +26,7 @@ use crate::error::CliError;
 use crate::{host, process, router};
 use outcome::Outcome;
 pub use preset::preset;
+use record::FinishedCommand;
 use run::{Command, CommandEnd, Stop};
 
 /// How often an idle worker says that it is there.
@@ -185,24 +184,23 @@ impl Worker<'_> {
             }
             Err(other) => return Err(other),
         };
-        let (ending, outcome) = self.run(app, stop, &held)?;
-        let recorded =
-            if ending == CommandEnd::Lost { None } else { Some(self.record(app, &held, &outcome)?) };
+        let finished = self.run(app, stop, &held)?;
+        let recorded = self.record(app, &held, &finished)?;
         self.end(app)?;
         let done = FinishedRun {
             project_id: &held.project_id,
             identity: &self.plan.name,
             task_id: &held.task_id,
             session_id: &held.session_id,
-            outcome: recorded.unwrap_or("lost"),
-            reason: outcome.reason(),
+            outcome: recorded,
+            reason: finished.outcome.reason(),
         };
         app.show(&done, |done| {
             let why =
                 if done.reason.is_empty() { String::new() } else { format!(": {}", visible(done.reason)) };
             format!("{} {}{why}\n", visible(done.task_id), done.outcome)
         })?;
-        Ok(ending == CommandEnd::Interrupted)
+        Ok(finished.ending == CommandEnd::Interrupted)
     }
 
     /// Opens the session: a pickup of the baton that the task names, else a fresh start.
@@ -258,12 +256,7 @@ impl Worker<'_> {
     }
 
     /// Runs the command on the packet; while it runs, the session is kept alive, and with it the lease.
-    fn run(
-        &self,
-        app: &mut App,
-        stop: &mut Stop,
-        held: &ClaimedTask,
-    ) -> Result<(CommandEnd, Outcome), CliError> {
+    fn run(&self, app: &mut App, stop: &mut Stop, held: &ClaimedTask) -> Result<FinishedCommand, CliError> {
         let command = (self.plan.command.as_slice(), self.plan.launcher);
         let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
@@ -307,53 +300,7 @@ impl Worker<'_> {
             command.stop();
         }
         let outcome = Outcome::of(&ending, command.result(), held.role.as_deref());
-        command.clear();
-        Ok((ending, outcome))
-    }
-
-    /// Writes the result down: closes the task, or gives it back with the attempt counted.
-    fn record(&self, app: &mut App, held: &ClaimedTask, outcome: &Outcome) -> Result<&'static str, CliError> {
-        let (project, id, token) = (Some(held.project_id.clone()), held.task_id.clone(), held.token);
-        let mut why = outcome.reason().to_owned();
-        if let Outcome::Closed { result, reason, context, instructions } = outcome {
-            let input = UpdateInput {
-                project: project.clone(),
-                id: id.clone(),
-                token,
-                handoff_instructions: Some(instructions.clone()),
-                merge: true,
-                ..UpdateInput::default()
-            };
-            let told = match instructions.is_empty() {
-                true => Ok(()),
-                false => app.run_as::<Update>(&self.caller, &input).map(drop),
-            };
-            let input = CloseInput {
-                project: project.clone(),
-                id: id.clone(),
-                token,
-                result: Some(*result),
-                reason: Some(reason.clone()),
-                context: context.clone(),
-                ..CloseInput::default()
-            };
-            match told.and_then(|()| app.run_as::<Close>(&self.caller, &input)) {
-                Ok(_) => return Ok(result.as_str()),
-                // What it says cannot be kept: that is a failure of the agent, and the reason goes with the attempt.
-                Err(CliError::Refused(no)) => why = no.message.clone(),
-                Err(other) => return Err(other),
-            }
-        }
-        let untried = matches!(outcome, Outcome::Interrupted);
-        let back = ReleaseInput { project, id, token, why: Some(why), untried, ..ReleaseInput::default() };
-        match app.run_as::<Release>(&self.caller, &back) {
-            Ok(_) => Ok("given_back"),
-            Err(CliError::Refused(no)) => {
-                app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
-                Ok("lost")
-            }
-            Err(other) => Err(other),
-        }
+        Ok(FinishedCommand { ending, outcome, result_file: command.clear() })
     }
 
     /// Ends the session; a refusal, as for one that is released already, is ignored.

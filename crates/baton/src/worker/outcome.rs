@@ -19,8 +19,10 @@ pub enum Outcome {
         context: Map<String, Value>,
         instructions: Map<String, Value>,
     },
-    /// The agent failed: the task goes to another.
-    Failed(String),
+    /// The agent failed: the task goes to another, with what this one has found out.
+    Failed { reason: String, context: Map<String, Value>, instructions: Map<String, Value> },
+    /// The file of results cannot be read, for this reason. That is a failure of the agent, too.
+    Unreadable(String),
     /// The worker was stopped: the task goes back, and that is no attempt.
     Interrupted,
 }
@@ -51,13 +53,14 @@ impl Outcome {
         let status = match ending {
             CommandEnd::Interrupted | CommandEnd::Lost => return Self::Interrupted,
             CommandEnd::TooLong(most) => {
-                return Self::Failed(format!("stopped after {} seconds, its longest session", most / 1000));
+                let reason = format!("stopped after {} seconds, its longest session", most / 1000);
+                return Self::failed(reason);
             }
             CommandEnd::Ended(status) => status,
         };
         match report.map(|text| text.and_then(|text| read(&text))) {
             Some(Ok(report)) => Self::reported(report),
-            Some(Err(why)) => Self::Failed(format!("its BATON_RESULT cannot be read: {why}")),
+            Some(Err(why)) => Self::Unreadable(format!("its BATON_RESULT cannot be read: {why}")),
             None => Self::of_exit(*status, role),
         }
     }
@@ -67,7 +70,7 @@ impl Outcome {
         let result = match result {
             OutcomeWord::Pass => CloseResult::Pass,
             OutcomeWord::Fail => CloseResult::Fail,
-            OutcomeWord::Error => return Self::Failed(reason),
+            OutcomeWord::Error => return Self::Failed { reason, context, instructions },
         };
         Self::Closed { result, reason, context, instructions }
     }
@@ -78,15 +81,19 @@ impl Outcome {
         let (result, reason) = match status.code() {
             Some(0) => (CloseResult::Pass, "the command ended with 0"),
             Some(1) if judges => (CloseResult::Fail, "the command ended with 1"),
-            _ => return Self::Failed(format!("the command ended with {status}")),
+            _ => return Self::failed(format!("the command ended with {status}")),
         };
         Self::Closed { result, reason: reason.to_owned(), context: Map::new(), instructions: Map::new() }
+    }
+
+    fn failed(reason: String) -> Self {
+        Self::Failed { reason, context: Map::new(), instructions: Map::new() }
     }
 
     /// Why.
     pub fn reason(&self) -> &str {
         match self {
-            Self::Closed { reason, .. } | Self::Failed(reason) => reason,
+            Self::Closed { reason, .. } | Self::Failed { reason, .. } | Self::Unreadable(reason) => reason,
             Self::Interrupted => "the worker was stopped",
         }
     }
@@ -106,7 +113,7 @@ mod tests {
         let report = report.map(|text| Ok(text.to_owned()));
         match Outcome::of(&CommandEnd::Ended(ExitStatus::from_raw(raw)), report, Some(role)) {
             Outcome::Closed { result, reason, .. } => format!("{}: {reason}", result.as_str()),
-            Outcome::Failed(why) => format!("failed: {why}"),
+            Outcome::Failed { reason, .. } | Outcome::Unreadable(reason) => format!("failed: {reason}"),
             Outcome::Interrupted => "interrupted".to_owned(),
         }
     }

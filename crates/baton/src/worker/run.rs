@@ -116,11 +116,10 @@ impl Command {
         }
     }
 
-    /// Removes its files.
-    pub fn clear(&self) {
-        for file in [&self.handoff, &self.result] {
-            let _ = fs::remove_file(file);
-        }
+    /// Removes the packet. Returns the file of its result, if it wrote one: it is removed once all of it is recorded.
+    pub fn clear(self) -> Option<PathBuf> {
+        let _ = fs::remove_file(&self.handoff);
+        fs::metadata(&self.result).is_ok().then_some(self.result)
     }
 }
 

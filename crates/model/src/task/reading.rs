@@ -275,16 +275,20 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
 fn had(line: &Version<'_>, known: &[Version<'_>], ours: &State, name: &str) -> bool {
     // What first came with a line that another tool had changed may be that tool's: the line need not have had it.
     let is_from_elsewhere = |version: &Version<'_>| {
-        let is_edited =
-            version.record.stamp.is_some() && !version.is_own() && version.entries.contains_key(name);
-        is_edited && !known.iter().any(|origin| origin.is_origin_of(version))
+        let is_edited = match version.record.stamp {
+            Some(_) => !version.is_own() && !known.iter().any(|origin| origin.is_origin_of(version)),
+            // The line began with the creation itself, and the version here is a later one.
+            None => !version.is_first() && clocks_of(line.record).floor == line.record.task.created_at,
+        };
+        is_edited && version.entries.contains_key(name)
     };
+    let had_first = || known.iter().any(|version| version.is_first() && version.entries.contains_key(name));
     let (their, our) = (line.record.task.clocks.entries.get(name), ours.clocks.of(name));
     match their {
         Some(at) => our.is_seen && our.at == *at,
         None => {
             let is_as_old = !our.is_seen && clocks_of(line.record).floor >= ours.clocks.floor;
-            is_as_old && !known.iter().any(is_from_elsewhere)
+            is_as_old && (had_first() || !known.iter().any(is_from_elsewhere))
         }
     }
 }

@@ -58,8 +58,12 @@ impl<'a> Version<'a> {
 
     /// Whether it is the version with which the task began, and the other is a later one.
     pub(super) fn is_before(&self, other: &Self) -> bool {
-        let is_first = self.record.stamp.is_none() && self.at() == self.record.task.created_at;
-        is_first && (other.record.stamp.is_some() || other.is_behind() || other.at() > self.until())
+        self.is_first() && (other.record.stamp.is_some() || other.is_behind() || other.at() > self.until())
+    }
+
+    /// Whether nothing has changed it since its creation, as far as it says.
+    pub(super) fn is_first(&self) -> bool {
+        self.record.stamp.is_none() && self.at() == self.record.task.created_at
     }
 
     pub(super) fn at(&self) -> Millis {

@@ -138,5 +138,15 @@ fn an_edit_in_whole_seconds_within_the_second_of_the_creation_stays() {
         let after = merge(&known, &ours, &published(&theirs)).0;
         assert_eq!((&after.task.extra["design"], after.task.assignee.as_deref()), (&json!("d"), Some("ann")));
         assert_eq!(after.task.labels, ["l"]);
+        if known.is_empty() {
+            continue;
+        }
+        // The same after another tool, which keeps the clocks, has set the label.
+        let theirs = ledger(&first, &of(json!({ "notes": "n", "updated_at": "2026-01-01T00:00:00.420Z" })));
+        let mut line = write(&published(&theirs), None);
+        line.insert("labels".into(), json!(["l"]));
+        line.insert("updated_at".into(), json!("2026-01-01T00:00:00.427Z"));
+        let after = merge(&known, &ours, &read(&line).expect("a line")).0;
+        assert_eq!((&after.task.extra["design"], after.task.labels.len()), (&json!("d"), 1), "{known:?}");
     }
 }

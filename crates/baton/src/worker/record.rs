@@ -1,0 +1,150 @@
+//! Recording what came of a command: its task is closed, or given back. The file that the command wrote is removed once all of it is
+//! in the ledger; else it stays, and its path is printed.
+
+use std::fs;
+use std::path::PathBuf;
+
+use baton_model::id::visible;
+use baton_model::refusal::Refusal;
+use baton_ops::task::{Close, CloseInput, Release, ReleaseInput, Update, UpdateInput};
+use serde_json::{Map, Value};
+
+use super::outcome::Outcome;
+use super::run::CommandEnd;
+use super::{ClaimedTask, Worker};
+use crate::app::App;
+use crate::error::CliError;
+
+/// A command that is over.
+pub struct FinishedCommand {
+    /// How it ended.
+    pub ending: CommandEnd,
+    /// What that means for the task.
+    pub outcome: Outcome,
+    /// The file of its result, if it wrote one.
+    pub result_file: Option<PathBuf>,
+}
+
+/// What the ledger says to the parts of a result.
+#[derive(Default)]
+struct Refusals(Vec<Refusal>);
+
+impl Refusals {
+    /// Takes a refusal out of an answer; other errors stay.
+    fn collect<T>(&mut self, answer: Result<T, CliError>) -> Result<Option<T>, CliError> {
+        match answer {
+            Ok(done) => Ok(Some(done)),
+            Err(CliError::Refused(no)) => {
+                self.0.push(no);
+                Ok(None)
+            }
+            Err(other) => Err(other),
+        }
+    }
+}
+
+impl Worker<'_> {
+    /// Records the outcome: closes the task, or gives it back with the attempt counted. Returns the word for what was done.
+    pub fn record(
+        &self,
+        app: &mut App,
+        held: &ClaimedTask,
+        finished: &FinishedCommand,
+    ) -> Result<&'static str, CliError> {
+        let mut refusals = Refusals::default();
+        let word = match &finished.ending {
+            CommandEnd::Lost => "lost",
+            _ => self.record_outcome(app, held, &finished.outcome, &mut refusals)?,
+        };
+        let is_read = matches!(finished.outcome, Outcome::Closed { .. } | Outcome::Failed { .. });
+        let is_recorded = is_read && refusals.0.is_empty();
+        for no in &refusals.0 {
+            app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
+        }
+        if let Some(file) = &finished.result_file {
+            match is_recorded {
+                true => drop(fs::remove_file(file)),
+                false => app.remark(&format!(
+                    "{}: not all that the command wrote is recorded; it is kept in {}",
+                    visible(&held.task_id),
+                    file.display()
+                )),
+            }
+        }
+        Ok(word)
+    }
+
+    fn record_outcome(
+        &self,
+        app: &mut App,
+        held: &ClaimedTask,
+        outcome: &Outcome,
+        refusals: &mut Refusals,
+    ) -> Result<&'static str, CliError> {
+        match outcome {
+            Outcome::Closed { result, reason, context, instructions } => {
+                let none = Map::new();
+                self.update(app, held, (&none, instructions), refusals)?;
+                let input = CloseInput {
+                    project: Some(held.project_id.clone()),
+                    id: held.task_id.clone(),
+                    token: held.token,
+                    result: Some(*result),
+                    reason: Some(reason.clone()),
+                    context: context.clone(),
+                    ..CloseInput::default()
+                };
+                if refusals.collect(app.run_as::<Close>(&self.caller, &input))?.is_some() {
+                    return Ok(result.as_str());
+                }
+                // It came too late: the refusal says that the words are a comment now, and there is nothing to give back.
+                if refusals.0.last().is_some_and(|no| no.details.contains_key("kept_comment_id")) {
+                    return Ok("lost");
+                }
+            }
+            Outcome::Failed { context, instructions, .. } => {
+                self.update(app, held, (context, instructions), refusals)?;
+            }
+            Outcome::Unreadable(_) | Outcome::Interrupted => {}
+        }
+        // What it says cannot be recorded: that is a failure of the agent, and both reasons go with the attempt.
+        let why = match refusals.0.last() {
+            None => outcome.reason().to_owned(),
+            Some(no) => format!("{}; its result was not recorded: {}", outcome.reason(), no.message),
+        };
+        let back = ReleaseInput {
+            project: Some(held.project_id.clone()),
+            id: held.task_id.clone(),
+            token: held.token,
+            why: Some(why),
+            untried: matches!(outcome, Outcome::Interrupted),
+            ..ReleaseInput::default()
+        };
+        let released = refusals.collect(app.run_as::<Release>(&self.caller, &back))?;
+        Ok(if released.is_some() { "given_back" } else { "lost" })
+    }
+
+    /// Merges what the command found out into the task.
+    fn update(
+        &self,
+        app: &mut App,
+        held: &ClaimedTask,
+        (context, instructions): (&Map<String, Value>, &Map<String, Value>),
+        refusals: &mut Refusals,
+    ) -> Result<(), CliError> {
+        if context.is_empty() && instructions.is_empty() {
+            return Ok(());
+        }
+        let given = |fields: &Map<String, Value>| (!fields.is_empty()).then(|| fields.clone());
+        let input = UpdateInput {
+            project: Some(held.project_id.clone()),
+            id: held.task_id.clone(),
+            token: held.token,
+            agent_context: given(context),
+            handoff_instructions: given(instructions),
+            merge: true,
+            ..UpdateInput::default()
+        };
+        refusals.collect(app.run_as::<Update>(&self.caller, &input)).map(drop)
+    }
+}
