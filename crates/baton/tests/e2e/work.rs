@@ -166,6 +166,52 @@ fn a_command_that_fails_gives_the_task_back_and_after_too_many_attempts_it_is_bl
 }
 
 #[test]
+fn all_that_a_command_wrote_is_recorded_or_kept_in_a_file_that_is_named() {
+    let stage = Stage::ready();
+    let owner = stage.terminal("Owner");
+    let run = |script: &str| {
+        let id = text(&owner.json(&["task", "create", "t", "--agent-role", "testing"]), "id");
+        let args = ["work", "--role", "testing", "--once", "--", "sh", "-c", script];
+        let answer = bench(&stage, "test-1").run(&args).done();
+        let task = owner.json(&["task", "show", &id, "--full"]);
+        if task["status"] != "closed" {
+            owner.run(&["task", "claim", &id, "--force", "--why", "done with"]).done();
+            owner.run(&["task", "close", &id, "--force"]).done();
+        }
+        (task.to_string(), answer.err)
+    };
+    let report = |result: &str, context: &str| {
+        format!(
+            r#"{{"result":"{result}","reason":"R1","context":{{"c":"{context}"}},"handoff_instructions":{{"h":"H1"}}}}"#
+        )
+    };
+    // A failure of the agent: what it found out goes along.
+    let (task, warned) = run(&format!("echo '{}' > $BATON_RESULT", report("error", "C1")));
+    assert!(
+        ["R1", "C1", "H1"].iter().all(|word| task.contains(word)) && warned.is_empty(),
+        "{task} {warned}"
+    );
+    // Too late: reason and context are a comment, and the rest is where the worker says.
+    let take = "$BATON_BIN task claim $BATON_TASK --force --why took --as Boss >&2";
+    let take = take.replace("$BATON_BIN", crate::stage::BATON);
+    let (task, warned) = run(&format!("{take}; echo '{}' > $BATON_RESULT", report("pass", "C1")));
+    assert!(["R1", "C1"].iter().all(|word| task.contains(word)), "{task} {warned}");
+    assert_eq!(kept_file(&warned), report("pass", "C1"));
+    // Too large, and unreadable.
+    let large = report("fail", &"x".repeat(20_000));
+    let (task, warned) = run(&format!("echo '{large}' > $BATON_RESULT"));
+    assert!(task.contains("R1") && kept_file(&warned) == large, "{warned}");
+    let (_, warned) = run("echo '{\"result\":\"passed\",\"reason\":\"R1\"}' > $BATON_RESULT");
+    assert!(kept_file(&warned).contains("passed"), "{warned}");
+}
+
+/// What is in the file that a worker says it has kept.
+fn kept_file(warned: &str) -> String {
+    let path = warned.lines().find_map(|line| line.split_once("it is kept in ")).expect("a file").1;
+    std::fs::read_to_string(path.trim()).expect("readable").trim().to_owned()
+}
+
+#[test]
 fn a_command_that_takes_too_long_is_stopped_with_all_it_started() {
     let stage = Stage::ready();
     let id = text(&stage.terminal("Owner").json(&["task", "create", "t", "--agent-role", "testing"]), "id");

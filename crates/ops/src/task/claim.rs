@@ -365,6 +365,9 @@ fn take(
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(author.identity.to_owned());
-    let what = format!("is claimed by {}", author.identity);
+    // Where nobody was ousted, the reason stands in no other entry.
+    let why = force.why.filter(|_| force.given && (live.is_none() || own.is_some()));
+    let why = why.map(|why| format!(" by force: {}", visible(why))).unwrap_or_default();
+    let what = format!("is claimed by {}{why}", author.identity);
     change(tx, env, author, found, wanted, &what)
 }

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::answer::TaskAnswer;
-use super::by_id_to_change;
-use super::write::{answer, change, hold, write};
+use super::comment::LateWords;
+use super::write::{again, answer, change, hold, write};
+use super::{by_id_to_change, comment};
 use crate::op::{Cx, Meta, Operation};
 
 /// Opens a closed task again.
@@ -49,7 +50,8 @@ impl Operation for Reopen {
             let known = by_id_to_change(tx, author.project_id, &input.id)?;
             let mut wanted = known.clone();
             hold(tx, env, author, &mut wanted, None)?;
-            if !known.is_open() || known.status == "deferred" {
+            let is_reopened = !known.is_open() || known.status == "deferred";
+            if is_reopened {
                 wanted.set_status("open", env.now);
                 wanted.defer_until = None;
                 if let Some(reason) = &input.reason {
@@ -59,7 +61,13 @@ impl Operation for Reopen {
                     wanted.extra.insert("notes".into(), json!(joined));
                 }
             }
-            Ok(answer(&change(tx, env, author, &known, wanted, "is open again")?, env, author))
+            let changed = change(tx, env, author, &known, wanted, "is open again")?;
+            if let Some(reason) = input.reason.as_ref().filter(|_| !is_reopened) {
+                // Nothing is reopened, and what was said is kept all the same.
+                let words = LateWords::reason(Some(&format!("reopened: {reason}")), false);
+                comment::late_comments(tx, env, author, &changed, &words)?;
+            }
+            Ok(answer(&again(tx, changed)?, env, author))
         })?;
         Ok(ReopenOutput { task })
     }

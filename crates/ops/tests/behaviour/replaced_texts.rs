@@ -38,6 +38,15 @@ on_every_backend! {
         }
     }
 
+    fn a_reason_stays_also_where_there_was_nothing_to_reopen_or_to_take(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t" })), "id");
+        w.ok(&agent("Ann"), "task_reopen", json!({ "id": id, "reason": "the build is red" }));
+        let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": id, "full": true })).to_string();
+        assert!(shown.contains("the build is red"), "{shown}");
+        w.ok(&agent("Ann"), "task_claim", json!({ "id": id, "force": true, "why": "nobody was there" }));
+        assert!(w.ledger().iter().any(|delta| delta.to_string().contains("nobody was there")));
+    }
+
     fn every_turn_of_an_increment_leaves_its_words(w) {
         let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "rounding" }));
         let [build, test, fix, verify] = ["implementation_id", "test_id", "fix_id", "verify_id"].map(|key| made[key].clone());
