@@ -7,17 +7,17 @@ use crate::task::record::OWN;
 /// Fields whose earlier values are no words of anybody.
 const NO_TEXTS: [&str; 5] = ["status", "assignee", "issue_type", "closed_at", "deleted_at"];
 
-/// The texts and objects among the old entries that the new ones do not have any more. Where a context is encrypted by the change,
-/// its plain text is not among them.
+/// The texts and objects among the old entries that the new ones do not have any more. Encrypted contexts, and
+/// the plain text of one that the change encrypts, are not among them.
 pub(super) fn texts(old: Map<String, Value>, new: &Map<String, Value>) -> Map<String, Value> {
     let own = format!("metadata/{OWN}/");
     let is_text = |name: &str, value: &Value| {
         let is_field = match name.strip_prefix(&own).map(|field| field.split_once('/').unwrap_or((field, "")))
         {
+            // A name without a key is an encrypted context: whoever may no longer read it must not find it in the ledger.
             Some((context, key)) => {
                 let is_context = ["agent_context", "handoff_instructions"].contains(&context);
-                let is_encrypted = key.is_empty();
-                is_context && (is_encrypted || !new.contains_key(&format!("{own}{context}")))
+                is_context && !key.is_empty() && !new.contains_key(&format!("{own}{context}"))
             }
             None => !NO_TEXTS.contains(&name) && !name.contains(':'),
         };
