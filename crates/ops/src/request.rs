@@ -109,6 +109,13 @@ impl Request {
         Self { key, fingerprint: String::new(), kept_for: None }
     }
 
+    /// The same for content that is too long for a key: its hash is the key.
+    pub(crate) fn of_hash(project_id: &str, verb: &'static str, content: &Value) -> Self {
+        let mut content = content.clone();
+        sort(&mut content);
+        Self::of_content(project_id, verb, &hash(&content.to_string()))
+    }
+
     /// The same request, whose answer is forgotten after a time.
     pub(crate) fn kept_for(self, span: Millis) -> Self {
         Self { kept_for: Some(span), ..self }

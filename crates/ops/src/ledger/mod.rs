@@ -4,6 +4,7 @@ mod check;
 mod export;
 mod heads;
 mod import;
+mod late;
 mod list;
 mod note;
 
@@ -19,6 +20,7 @@ pub use check::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 pub use export::{Export, ExportInput, ExportOutput};
 pub use heads::{Head, Heads, HeadsInput, HeadsOutput};
 pub use import::{Import, ImportInput, ImportOutput};
+pub(crate) use late::keep_late_note;
 pub use list::{LedgerList, LedgerListInput, LedgerListOutput};
 pub use note::{Entry, Note, NoteInput, NoteOutput};
 

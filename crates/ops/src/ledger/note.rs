@@ -2,14 +2,13 @@
 
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
-use baton_model::session::session_released;
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::bearer;
-use crate::ledger::{Author, append_json};
+use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -124,8 +123,7 @@ fn add(
     if let Some(released) = session.as_ref().filter(|s| !s.is_open()) {
         let kept =
             json!({ "text": "note of a released session", "late_note": body, "late_kind": kind.as_str() });
-        let note = append_json(tx, env, &author, Kind::Note, &kept)?;
-        return Ok(Err(session_released(released, env.now).with("kept_delta_id", note.delta_id)));
+        return Ok(Err(keep_late_note(tx, env, released, &kept)?));
     }
     let delta = append_json(tx, env, &author, kind, &body)?;
     if let Some(session) = &session {

@@ -3,14 +3,14 @@
 use baton_model::delta::Kind;
 use baton_model::id::is_bot;
 use baton_model::refusal::{self, Refusal};
-use baton_model::session::{Session, session_released};
+use baton_model::session::Session;
 use baton_store::state::State;
 use baton_store::{Failure, Tx, session, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::ledger::{Author, append_json};
+use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -120,10 +120,7 @@ fn save(
     let body = json!({ "summary": input.summary, "state": input.state });
     if !own.is_open() {
         let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": body });
-        let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
-        return Ok(CheckpointResult::Late(
-            session_released(&own, env.now).with("kept_delta_id", note.delta_id),
-        ));
+        return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, &kept)?));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));
     let known = state::get(tx, project_id, &own.identity, &key)?;

@@ -1,6 +1,5 @@
 //! `session_end`: end a session that has nothing to hand over.
 
-use baton_model::delta::Kind;
 use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
 use baton_model::session::{ReleaseReason, Session, session_released};
@@ -11,7 +10,7 @@ use serde_json::json;
 
 use super::force::EndRequest;
 use super::{Releaser, notify, release};
-use crate::ledger::{Author, append_json};
+use crate::ledger::keep_late_note;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -106,11 +105,9 @@ impl Operation for End {
 
 /// The refusal for a session that is over. The reason is kept as a note, as the words of every late call are.
 fn late(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session, reason: Option<&str>) -> Result<Refusal, Failure> {
-    let refusal = session_released(own, env.now);
-    let Some(reason) = reason else { return Ok(refusal) };
+    let Some(reason) = reason else { return Ok(session_released(own, env.now)) };
     let kept = json!({ "text": "end of a released session", "late_reason": reason });
-    let note = append_json(tx, env, &Author::session(own), Kind::Note, &kept)?;
-    Ok(refusal.with("kept_delta_id", note.delta_id))
+    keep_late_note(tx, env, own, &kept)
 }
 
 impl EndInput {

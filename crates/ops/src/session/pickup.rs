@@ -73,8 +73,6 @@ pub struct PickupResult {
     pub baton_id: Option<String>,
     /// The session whose work was recovered.
     pub recovered_session_id: Option<String>,
-    /// From when its work was recovered.
-    pub recovered_since: i64,
     /// Batons that wait for other agents.
     pub waiting_for_others: usize,
     /// The messages that waited, where the call has a request id: its answer brings these, and so does the answer to a retry.
@@ -176,7 +174,6 @@ fn preview(
             .or(decision.predecessor.as_ref())
             .map(|s| s.session_id.clone()),
         baton_id: decision.found.as_ref().map(|b| b.baton_id.clone()),
-        recovered_since: decision.found.as_ref().map_or(0, |b| b.seq),
         recovered_session_id: recovered.map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
         ..PickupResult::default()
@@ -254,7 +251,6 @@ fn pick(
     }
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
-    let recovered_since = decision.found.as_ref().map_or(0, |b| b.seq);
     let mut picked = PickupResult {
         session_id: Some(own.session_id),
         identity: own.identity,
@@ -262,7 +258,6 @@ fn pick(
         pickup_delta_id: Some(pickup.delta_id),
         baton_id: decision.found.map(|b| b.baton_id),
         recovered_session_id: holder.map(|s| s.session_id),
-        recovered_since,
         waiting_for_others: decision.waiting_for_others,
         ..PickupResult::default()
     };

@@ -19,7 +19,6 @@ pub(super) fn asked_again(
         session_id: Some(own.session_id.clone()),
         identity: own.identity.clone(),
         recovered_session_id: from.clone().filter(|id| held.is_some_and(|b| b.session_id != *id)),
-        recovered_since: held.map_or(0, |b| b.seq),
         predecessor_session_id: from,
         pickup_delta_id: own_pickup(tx, own)?,
         baton_id: own.baton_id.clone(),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::task_key;
-use super::recovery::{holders, left_since};
+use super::recovery::{holders, left_by};
 use super::wrap::spend;
 use super::{Address, Releaser, leave, notify, release};
 use crate::bearer;
@@ -133,7 +133,7 @@ pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Sealed, Fai
     if let Some((baton, wrap)) = held {
         packet = Sealed::parse(wrap.body).ok();
         for before in holders(tx, (&of.project_id, &baton.baton_id), &of.session_id)? {
-            let deltas = left_since(tx, &before, baton.seq)?;
+            let deltas = left_by(tx, &before)?;
             if before.session_id != of.session_id && packet_from_ledger::is_saved(&deltas) {
                 packet = Some(add_holder(tx, &before, &deltas, packet.as_ref())?);
             }

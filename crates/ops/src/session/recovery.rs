@@ -22,7 +22,7 @@ pub struct Recovered {
     pub note: Cow<'static, str>,
     /// The newest checkpoint of them all.
     pub last_checkpoint: Option<Row>,
-    /// Their ledger entries since the baton was left, oldest first.
+    /// Their ledger entries, oldest first: also those from before the baton, which nobody else was given.
     pub deltas: Vec<Row>,
 }
 
@@ -44,7 +44,7 @@ impl Recovered {
     }
 }
 
-/// Everything that was left since the picked baton was.
+/// Everything that the holders of the picked baton left.
 pub(super) fn recovered(
     tx: &mut Tx<'_>,
     project_id: &str,
@@ -56,7 +56,7 @@ pub(super) fn recovered(
     let holders = holders(tx, (project_id, baton_id), last)?;
     let mut deltas = Vec::new();
     for holder in &holders {
-        deltas.extend(left_since(tx, holder, picked.recovered_since)?);
+        deltas.extend(left_by(tx, holder)?);
     }
     deltas.sort_by_key(|delta| delta.seq);
     let newest = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
@@ -90,9 +90,9 @@ pub(super) fn holders(
     Ok(holders)
 }
 
-/// What a session wrote after an entry of the ledger, but for its release.
-pub(super) fn left_since(tx: &mut Tx<'_>, holder: &Session, seq: i64) -> Result<Vec<Delta>, Failure> {
+/// What a session wrote, but for its release. A session that wraps is over, so a holder has handed nothing of it on before.
+pub(super) fn left_by(tx: &mut Tx<'_>, holder: &Session) -> Result<Vec<Delta>, Failure> {
     let mut deltas = delta::of_session(tx, &holder.project_id, &holder.session_id)?;
-    deltas.retain(|delta| delta.seq > seq && delta.kind != Kind::Release);
+    deltas.retain(|delta| delta.kind != Kind::Release);
     Ok(deltas)
 }

@@ -6,7 +6,7 @@ use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
 use baton_model::packet::{Packet, Party, Sealed, Text, one_line};
 use baton_model::refusal::Refusal;
-use baton_model::session::{Release, ReleaseReason, Session, session_released};
+use baton_model::session::{Release, ReleaseReason, Session};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, baton, conversation, session};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep
 use super::force::EndRequest;
 use super::warning::{BatonWarning, Warning, WarningKind};
 use super::{Address, leave, move_baton, notify, wrap_accounting};
-use crate::ledger::{Author, append_json};
+use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
 use crate::request::{self, Request, Requester};
@@ -212,8 +212,7 @@ fn wrap(
     let forced_by = meant.forced_by(env, &own)?;
     if !own.is_open() {
         let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
-        let note = append_json(tx, env, &Author::session(&own), Kind::Note, &kept)?;
-        return Ok(WrapResult::Late(session_released(&own, env.now).with("kept_delta_id", note.delta_id)));
+        return Ok(WrapResult::Late(keep_late_note(tx, env, &own, &kept)?));
     }
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
     let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).collect();

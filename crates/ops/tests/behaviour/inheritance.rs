@@ -73,6 +73,30 @@ fn reassign(w: &mut World, session: &Value, to: &str) -> Value {
 }
 
 on_every_backend! {
+    fn words_from_before_the_baton_go_on_with_it(w) {
+        for how in ["taken", "reassigned"] {
+            let donna = agent("Donna");
+            let session = w.start(&donna);
+            for text in ["EARLY NOTE", "EARLY DECISION"] {
+                let kind = if text.ends_with("NOTE") { "note" } else { "decision" };
+                w.ok(&donna, "ledger_note", json!({ "kind": kind, "text": text }));
+            }
+            let left = w.leave_baton(&agent("Lola"), how);
+            let held = take(w, &donna, &left["baton_id"], false);
+            assert_eq!(held["session_id"], session["session_id"]);
+            let next = agent(&format!("Next_{how}"));
+            let text = match how {
+                "taken" => take(w, &next, &left["baton_id"], true)["recovered"].to_string(),
+                _ => {
+                    reassign(w, &held, "Rex");
+                    w.pickup(&agent("Rex"))["baton"].to_string()
+                }
+            };
+            holds_all(&text, &["EARLY NOTE", "EARLY DECISION"]);
+            w.advance(STALE + 1);
+        }
+    }
+
     fn the_third_holder_gets_what_the_first_left_although_the_second_saved_nothing(w) {
         for (n, (how, force)) in endings().into_iter().enumerate() {
             let left = w.leave_baton(&agent("Lola"), how);

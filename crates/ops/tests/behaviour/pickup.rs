@@ -159,7 +159,7 @@ on_every_backend! {
         assert_eq!(pickup["inherited_from"], donna["session_id"]);
     }
 
-    fn what_is_recovered_is_only_what_came_after_the_baton(w) {
+    fn what_is_recovered_is_all_that_its_holder_left(w) {
         w.start(&agent("Donna"));
         w.checkpoint(&agent("Donna"), "before");
         w.leave_baton(&agent("Lola"), "done");
@@ -167,7 +167,7 @@ on_every_backend! {
         w.checkpoint(&agent("Donna"), "after");
         w.advance(STALE + 1);
         let rex = w.pickup(&agent("Rex"));
-        assert_eq!(column(&list(&rex["recovered"]["deltas"]), "kind"), ["pickup", "checkpoint"]);
+        assert_eq!(column(&list(&rex["recovered"]["deltas"]), "kind"), ["start", "checkpoint", "pickup", "checkpoint"]);
         assert_eq!(rex["recovered"]["last_checkpoint"]["body"]["summary"], "after");
     }
 

@@ -95,6 +95,31 @@ on_every_backend! {
         }
     }
 
+    fn a_retry_of_a_late_call_keeps_its_words_once(w) {
+        let own = w.start(&agent("Ann"));
+        w.end(&agent("Ann"));
+        let calls = [
+            ("session_checkpoint", json!({ "summary": "late words" })),
+            ("session_wrap", json!({ "packet": "{ \"summary\": \"late words\" }", "request_id": "r" })),
+            ("session_end", json!({ "reason": "late words" })),
+            ("ledger_note", json!({ "text": "late words" })),
+        ];
+        for (n, (verb, input)) in calls.into_iter().enumerate() {
+            let late = agent("Ann").in_session(&own);
+            let first = w.no(&late, verb, input.clone(), "session_released")["kept_delta_id"].clone();
+            let again = w.no(&late, verb, input, "session_released")["kept_delta_id"].clone();
+            assert!(first.is_string(), "{verb}");
+            assert_eq!(first, again, "{verb}");
+            assert_eq!(w.deltas("note").len(), n + 1, "{verb}");
+        }
+        // The same words in another session are another note.
+        w.start(&agent("Ben"));
+        w.end(&agent("Ben"));
+        let ben = w.no(&agent("Ben"), "session_end", json!({ "reason": "late words", "identity": "Ben" }), "session_released");
+        assert_ne!(ben["kept_delta_id"], Value::Null);
+        assert_eq!(w.deltas("note").len(), 5);
+    }
+
     fn the_reason_of_a_late_end_is_kept(w) {
         let own = w.start(&agent("Ann"));
         w.end(&agent("Ann"));

@@ -1,0 +1,32 @@
+//! Late calls: what an agent sends to a session that was released is refused, and kept as a note.
+
+use baton_model::delta::Kind;
+use baton_model::refusal::Refusal;
+use baton_model::session::{Session, session_released};
+use baton_store::{Failure, Tx};
+use serde_json::{Value, json};
+
+use super::{Author, append_json};
+use crate::op::Env;
+use crate::request::Request;
+
+/// Keeps what a late call carried as a note of the released session, and returns the refusal that names the note. The
+/// same words are kept once for each session, so a retry adds nothing, with or without a request id.
+pub(crate) fn keep_late_note(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    released: &Session,
+    body: &Value,
+) -> Result<Refusal, Failure> {
+    let content = json!([&released.session_id, body]);
+    let once = Request::of_hash(&released.project_id, "late_note", &content);
+    let delta_id = match once.answered::<String>(tx)? {
+        Some(earlier) => earlier,
+        None => {
+            let note = append_json(tx, env, &Author::session(released), Kind::Note, body)?;
+            once.keep(tx, env.now, &note.delta_id)?;
+            note.delta_id
+        }
+    };
+    Ok(session_released(released, env.now).with("kept_delta_id", delta_id))
+}
