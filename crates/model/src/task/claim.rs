@@ -184,7 +184,7 @@ fn lost(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&Claim>)
             "the lease with token {token} on task {} has run out or was taken back; {now_with}",
             task.task_id
         ),
-        format!("nothing was written; claim it again with `baton task claim {}`", task.task_id),
+        format!("the task is as it was; claim it again with `baton task claim {}`", task.task_id),
     )
     .with("task_id", task.task_id.clone())
     .with("token", token);

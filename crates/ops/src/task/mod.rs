@@ -76,10 +76,13 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task,
     if let Some(task) = task::get(tx, project_id, id)? {
         return Ok(task);
     }
+    if let Some(task) = task::get(tx, project_id, &format!("{}-{id}", prefix(project_id)))? {
+        return Ok(task);
+    }
     let usable = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-    let mut ids = if usable { task::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    let mut ids = if usable { beginning_with(tx, project_id, id)? } else { Vec::new() };
     if usable && ids.is_empty() {
-        ids = task::by_prefix(tx, project_id, &format!("{}-{id}", prefix(project_id)))?;
+        ids = beginning_with(tx, project_id, &format!("{}-{id}", prefix(project_id)))?;
     }
     // Its parts begin with the id of the whole.
     let whole =
@@ -90,6 +93,19 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Task,
         (None, false) => return Err(resolve::ambiguous_id("task", id, &ids).into()),
     };
     found.ok_or_else(|| unknown(project_id, id).into())
+}
+
+/// Ids that begin with a text. `shop-1` is no beginning of `shop-12`: that is another task's number.
+fn beginning_with(tx: &mut Tx<'_>, project_id: &str, text: &str) -> Result<Vec<String>, Failure> {
+    let mut ids = task::by_prefix(tx, project_id, text)?;
+    let ends_in_number = text.rsplit(['-', '.']).next().is_some_and(is_number);
+    let goes_on = |id: &String| id.strip_prefix(text)?.split(['-', '.']).next().map(is_number);
+    ids.retain(|id| !(ends_in_number && goes_on(id) == Some(true)));
+    Ok(ids)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
 }
 
 /// The task that is to be changed, commented on or claimed, or on which another is to depend: not one that was deleted.

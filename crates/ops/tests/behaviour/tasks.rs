@@ -106,6 +106,18 @@ on_every_backend! {
         assert_eq!(w.ledger().len(), before + 1);
     }
 
+    fn the_number_of_a_task_is_no_beginning_of_another_number(w) {
+        for id in ["p-12", "p-12.1", "p-3ab"] {
+            w.ok(&agent("Rex"), "task_create", json!({ "title": "t", "id": id }));
+        }
+        for gone in ["1", "p-1", "p-12.1.1"] {
+            w.no_trace(&agent("Rex"), "task_close", json!({ "id": gone }), "task_unknown");
+        }
+        for (named, found) in [("12", "p-12"), ("p-12", "p-12"), ("12.1", "p-12.1"), ("3a", "p-3ab")] {
+            assert_eq!(w.ok(&agent("Rex"), "task_show", json!({ "id": named }))["id"], found, "{named}");
+        }
+    }
+
     fn a_task_is_named_by_its_id_or_a_unique_prefix(w) {
         let id = create(w, json!({ "title": "a" }));
         assert_eq!(w.ok(&agent("Rex"), "task_show", json!({ "id": &id[..4] }))["id"], id.as_str());
