@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use baton_model::budget::Budget;
 use baton_model::markdown::{self, render};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_transcripts::{Options, by_id, summarize};
 
 use crate::story::Story;
@@ -41,15 +41,15 @@ pub fn put(root: &Path, tool: &Tool, story: &Story) -> Result<PathBuf> {
 }
 
 /// The packet of a transcript, as `baton handoff from-transcript` makes it.
-pub fn packet(path: &Path, tool: &Tool) -> Result<Sealed> {
+pub fn packet(path: &Path, tool: &Tool) -> Result<ValidatedPacket> {
     let format = by_id(tool.id).context("a known format")?;
     let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
     let text = serde_json::to_string(&summarize(path, format, &options))?;
-    Sealed::parse(text).map_err(|refusal| anyhow::anyhow!("{refusal:?}"))
+    ValidatedPacket::parse(text).map_err(|refusal| anyhow::anyhow!("{refusal:?}"))
 }
 
 /// The document of a packet under a budget of tokens.
-pub fn document(packet: &Sealed, tokens: usize) -> String {
+pub fn document(packet: &ValidatedPacket, tokens: usize) -> String {
     let hint = Some("baton handoff from-transcript latest --preset full");
     let options =
         markdown::Options { budget: Some(Budget::Tokens(tokens)), more_hint: hint, ..Default::default() };

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use baton_model::markdown::{self, render};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_transcripts::{Options, detect, summarize};
 
 /// A sample as a file that a reader can open: a script of SQL becomes a database.
@@ -31,7 +31,7 @@ fn document(path: &Path) -> Option<String> {
     if summary.recent_messages.is_empty() && summary.commands.is_empty() {
         return None;
     }
-    let sealed = Sealed::parse(serde_json::to_string(&summary).expect("JSON")).expect("a packet");
+    let sealed = ValidatedPacket::parse(serde_json::to_string(&summary).expect("JSON")).expect("a packet");
     let text = render(sealed.view(), &markdown::Options::default()).text;
     let lines = text.lines().filter(|line| !line.starts_with("- Transcript: "));
     Some(lines.map(|line| format!("{line}\n")).collect())

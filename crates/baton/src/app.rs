@@ -13,7 +13,7 @@ use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::progress::Progress;
 use crate::recall::{IndexServices, ScopedQuery};
@@ -91,7 +91,7 @@ impl App {
     }
 
     /// The store, opened on first use.
-    pub fn store(&mut self) -> Result<&mut Store, CliError> {
+    pub fn store(&mut self) -> Result<&mut Store, AppError> {
         self.refuse_remote()?;
         if self.store.is_none() {
             let mut store = Store::open(&self.config.store, host::now())?;
@@ -134,20 +134,20 @@ impl App {
     }
 
     /// Runs an operation.
-    pub fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, CliError> {
+    pub fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, AppError> {
         let caller = self.caller();
         self.run_as::<O>(&caller, input)
     }
 
     /// Runs an operation on behalf of another process than this one's parent.
-    pub fn run_as<O: Operation>(&mut self, caller: &Caller, input: &O::Input) -> Result<O::Output, CliError> {
+    pub fn run_as<O: Operation>(&mut self, caller: &Caller, input: &O::Input) -> Result<O::Output, AppError> {
         let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
         let answer = self.call_as(caller, O::NAME, input)?;
         let unreadable = |error| anyhow::anyhow!("the answer of {} cannot be read: {error}", O::NAME);
         Ok(serde_json::from_value(answer).map_err(unreadable)?)
     }
 
-    fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
+    fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, AppError> {
         tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
         let meta = baton_ops::all::find(name)?.meta;
         if meta.exclusive
@@ -163,7 +163,7 @@ impl App {
         self.run_once(caller, &meta, input)
     }
 
-    fn run_once(&mut self, caller: &Caller, meta: &Meta, input: Value) -> Result<Value, CliError> {
+    fn run_once(&mut self, caller: &Caller, meta: &Meta, input: Value) -> Result<Value, AppError> {
         let long = meta.slow.filter(|_| !self.quiet && !self.drawing);
         let _bar = long.map(Progress::begin);
         let answer = match self.config.server {
@@ -181,7 +181,7 @@ impl App {
         &mut self,
         caller: &Caller,
         f: impl FnOnce(&mut Cx<'_>) -> Result<T, Failure>,
-    ) -> Result<T, CliError> {
+    ) -> Result<T, AppError> {
         let limits = self.config.limits;
         self.store()?;
         let (Some(store), machine) = (self.store.as_mut(), &self.machine) else {
@@ -192,7 +192,7 @@ impl App {
         Ok(f(&mut Cx { store, env })?)
     }
 
-    fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
+    fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, AppError> {
         let outside = self.machine.outside()?;
         let asked = outside.and_then(|outside| Some((outside, IndexServices::scope_query((name, &input))?)));
         // What is wrong with the question is said by the search itself.
@@ -208,7 +208,7 @@ impl App {
         self.within(&caller, |cx| baton_ops::all::run(name, input, cx))
     }
 
-    fn call_remote(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, CliError> {
+    fn call_remote(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, AppError> {
         let Client { remote, runtime } = match self.remote.take() {
             Some(client) => self.remote.insert(client),
             None => {
@@ -221,7 +221,7 @@ impl App {
     }
 
     /// Drives a hand-off for so long; says whether nothing is left to do.
-    pub fn drive(&mut self, id: &str, span: Duration) -> Result<bool, CliError> {
+    pub fn drive(&mut self, id: &str, span: Duration) -> Result<bool, AppError> {
         if self.config.server.is_some() {
             return self.wait_for(id, span);
         }
@@ -232,7 +232,7 @@ impl App {
     }
 
     /// Waits for a hand-off that a server drives; says whether nothing is left to do.
-    fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, CliError> {
+    fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, AppError> {
         let until = Instant::now() + span;
         loop {
             let input = ShowInput { id: id.to_owned(), project: None };
@@ -257,7 +257,7 @@ impl App {
 
     /// Indexes until the deadline, or until an external service fails. Returns how many entries are left, and the last
     /// error.
-    pub fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), CliError> {
+    pub fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), AppError> {
         let machine = Arc::clone(&self.machine);
         let store = self.store()?;
         loop {
@@ -292,7 +292,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const RESUME: Duration = Duration::from_secs(3);
 
 /// Goes on with hand-offs that are due, for a short time.
-pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), CliError> {
+pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), AppError> {
     crate::relay::recall::drive(store, machine, Instant::now() + RESUME)?;
     machine.observe(store);
     let now = machine.now();

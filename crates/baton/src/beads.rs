@@ -15,7 +15,7 @@ use baton_ops::{ImportWish, Lines};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::issues_file::{FileLines, FileTurn, ReplaceResult, Version};
 use crate::private::store_identity;
 use crate::raw_lines::{LineSelection, RawLines};
@@ -34,7 +34,7 @@ pub fn import(
     file: &RepoFile,
     identity: Option<&str>,
     dry_run: bool,
-) -> Result<BeadsImportOutput, CliError> {
+) -> Result<BeadsImportOutput, AppError> {
     let mut lines = FileLines::open(file)?;
     let project = app.project.clone();
     let wish = ImportWish { project: project.as_deref(), identity, dry_run, ..ImportWish::default() };
@@ -58,7 +58,7 @@ pub struct Exported {
 }
 
 /// Writes the tasks to a file that holds nothing else.
-pub fn export(app: &mut App, file: &RepoFile) -> Result<Exported, CliError> {
+pub fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppError> {
     let (mut turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
     for _ in 0..TRIES {
         let version = turn.version();
@@ -99,7 +99,7 @@ pub fn own_project(app: &mut App) -> Option<String> {
 
 /// Brings the file up to date with the project's tasks, after importing changes of the file that the ledger has not
 /// seen. Returns complaints about single lines, which stay as they are.
-pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, CliError> {
+pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, AppError> {
     let mut turn = FileTurn::wait(file, &app.config.data_dir)?;
     bring_in_step(app, project, &mut turn, &file.path())
 }
@@ -113,19 +113,19 @@ pub struct ExclusiveTurn {
 
 impl ExclusiveTurn {
     /// Waits for the turn and brings the file in step.
-    pub fn take(app: &mut App, project: String, file: &RepoFile) -> Result<(Self, Vec<String>), CliError> {
+    pub fn take(app: &mut App, project: String, file: &RepoFile) -> Result<(Self, Vec<String>), AppError> {
         let (turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
         let mut held = Self { turn, project, path };
         let complaints = held.sync(app)?;
         Ok((held, complaints))
     }
 
-    fn sync(&mut self, app: &mut App) -> Result<Vec<String>, CliError> {
+    fn sync(&mut self, app: &mut App) -> Result<Vec<String>, AppError> {
         bring_in_step(app, &self.project, &mut self.turn, &self.path)
     }
 
     /// Writes what the operation did and ends the turn.
-    pub fn settle(mut self, app: &mut App) -> Result<Vec<String>, CliError> {
+    pub fn settle(mut self, app: &mut App) -> Result<Vec<String>, AppError> {
         self.sync(app)
     }
 }
@@ -145,7 +145,7 @@ fn bring_in_step(
     project: &str,
     turn: &mut FileTurn,
     path: &Path,
-) -> Result<Vec<String>, CliError> {
+) -> Result<Vec<String>, AppError> {
     let mut findings = Findings::default();
     say_settled(app, project, turn)?;
     for _ in 0..TRIES {
@@ -172,7 +172,7 @@ impl Lines for Nothing {
 
 /// Records in the ledger how git's merge driver resolved conflicts; the driver has reported them already. Skipped for a
 /// store behind a server.
-fn say_settled(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), CliError> {
+fn say_settled(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), AppError> {
     let settled: Vec<Conflict> = turn.settled();
     if settled.is_empty() || app.config.server.is_some() {
         return Ok(());
@@ -191,7 +191,7 @@ fn step(
     turn: &mut FileTurn,
     path: &Path,
     findings: &mut Findings,
-) -> Result<bool, CliError> {
+) -> Result<bool, AppError> {
     let version = turn.version();
     let input = BeadsExportInput { only_seq: true, ..of_project(Some(project)) };
     let now = app.run::<BeadsExport>(&input)?;
@@ -230,12 +230,12 @@ fn of_project(project: Option<&str>) -> BeadsExportInput {
 }
 
 /// The ids of all tasks, the lines that are no tasks, and for which change of the ledger that is.
-fn head(app: &mut App, project: Option<&str>) -> Result<BeadsExportOutput, CliError> {
+fn head(app: &mut App, project: Option<&str>) -> Result<BeadsExportOutput, AppError> {
     app.run::<BeadsExport>(&BeadsExportInput { only_ids: true, ..of_project(project) })
 }
 
 /// The lines of these tasks.
-fn lines_of(app: &mut App, project: &str, ids: Vec<String>) -> Result<Vec<ExportLine>, CliError> {
+fn lines_of(app: &mut App, project: &str, ids: Vec<String>) -> Result<Vec<ExportLine>, AppError> {
     let input = BeadsExportInput { tasks: Some(ids), ..of_project(Some(project)) };
     Ok(app.run::<BeadsExport>(&input)?.items)
 }
@@ -253,7 +253,7 @@ fn publish(
     head: &BeadsExportOutput,
     (read, kept): (Option<&Version>, &LineSelection),
     path: &Path,
-) -> Result<Option<Exported>, CliError> {
+) -> Result<Option<Exported>, AppError> {
     let stamp = stamp(app, head);
     let (ours, bytes) = (turn.is_ours(&stamp), turn.bytes());
     let kept = match kept.is_none() {
@@ -300,7 +300,7 @@ fn note(
     project: &str,
     (changed, count): (&HashSet<String>, usize),
     version: &Version,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     if changed.is_empty() {
         return Ok(());
     }

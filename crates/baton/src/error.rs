@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// What ends a command other than success.
 #[derive(Debug)]
-pub enum CliError {
+pub enum AppError {
     /// A "no" with its reason.
     Refused(Refusal),
     /// A fault of ours.
@@ -21,7 +21,7 @@ pub enum CliError {
     Interrupted,
 }
 
-impl CliError {
+impl AppError {
     /// What a service answers for a failure of its store: places on this machine's disk and SQL are for its log alone.
     pub fn of_service(failure: Failure) -> Self {
         match failure {
@@ -44,13 +44,13 @@ impl CliError {
     }
 }
 
-impl From<Refusal> for CliError {
+impl From<Refusal> for AppError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<Fault> for CliError {
+impl From<Fault> for AppError {
     fn from(fault: Fault) -> Self {
         match fault.to_refusal() {
             Some(refusal) => Self::Refused(refusal),
@@ -59,7 +59,7 @@ impl From<Fault> for CliError {
     }
 }
 
-impl From<Failure> for CliError {
+impl From<Failure> for AppError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Refused(refusal) => refusal.into(),
@@ -68,7 +68,7 @@ impl From<Failure> for CliError {
     }
 }
 
-impl From<anyhow::Error> for CliError {
+impl From<anyhow::Error> for AppError {
     fn from(error: anyhow::Error) -> Self {
         let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
         match io.filter(|cause| is_full(cause)) {
@@ -78,7 +78,7 @@ impl From<anyhow::Error> for CliError {
     }
 }
 
-impl From<std::io::Error> for CliError {
+impl From<std::io::Error> for AppError {
     fn from(error: std::io::Error) -> Self {
         anyhow::Error::from(error).into()
     }
@@ -112,7 +112,7 @@ pub fn quote(sentence: &str) -> String {
     baton_model::id::visible(&shown)
 }
 
-impl CliError {
+impl AppError {
     /// Whether the error is a broken pipe: the reader closed standard output, which is not a failure.
     pub fn is_unread(&self) -> bool {
         let Self::Fault(error) = self else { return false };
@@ -200,8 +200,8 @@ mod tests {
     fn a_full_disk_is_no_fault_of_ours() {
         use std::io::{Error, ErrorKind};
         for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge] {
-            let bare = CliError::from(Error::from(kind));
-            let wrapped = CliError::from(
+            let bare = AppError::from(Error::from(kind));
+            let wrapped = AppError::from(
                 Err::<(), _>(Error::from(kind)).context("cannot write a.jsonl").expect_err("an error"),
             );
             for ended in [bare, wrapped] {
@@ -212,7 +212,7 @@ mod tests {
                 );
             }
         }
-        assert_eq!(CliError::from(Error::from(ErrorKind::InvalidData)).exit_code(), 6);
+        assert_eq!(AppError::from(Error::from(ErrorKind::InvalidData)).exit_code(), 6);
     }
 
     #[test]
@@ -235,12 +235,12 @@ mod tests {
         ];
         for kind in kinds {
             let fault = Fault::new(kind, "cannot read /srv/secret/baton.db (in: SELECT body FROM message)");
-            let here = CliError::from(fault.clone()).to_json().to_string();
+            let here = AppError::from(fault.clone()).to_json().to_string();
             assert!(here.contains("/srv/secret"), "whoever sits here is told: {here}");
-            let there = CliError::of_service(fault.into()).to_service_json().to_string();
+            let there = AppError::of_service(fault.into()).to_service_json().to_string();
             assert!(!there.contains("/srv") && !there.contains("SELECT"), "{there}");
         }
-        let other = CliError::from(std::io::Error::other("/srv/secret/machine-id: permission denied"));
+        let other = AppError::from(std::io::Error::other("/srv/secret/machine-id: permission denied"));
         assert!(!other.to_service_json().to_string().contains("/srv"));
     }
 }

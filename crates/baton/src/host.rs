@@ -19,7 +19,7 @@ use baton_store::{CommitObserver, Store};
 
 use crate::config::Config;
 use crate::document;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::git;
 use crate::indexing::Indexing;
 use crate::keys::{self, Keys};
@@ -128,7 +128,7 @@ impl Machine {
     }
 
     /// The external services of the memory index, if the settings name any; created on first use.
-    pub fn outside(&self) -> Result<Option<Arc<IndexServices>>, CliError> {
+    pub fn outside(&self) -> Result<Option<Arc<IndexServices>>, AppError> {
         if let Some(known) = self.outside.get() {
             return Ok(known.clone());
         }

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::mirror_note::MirrorNote;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::{Fault, Folder, RepoFile};
@@ -142,12 +142,12 @@ impl FileTurn {
     pub fn replace(
         &self,
         read: Option<&Version>,
-        write: impl FnOnce(&mut dyn Write) -> Result<bool, CliError>,
-    ) -> Result<ReplaceResult, CliError> {
+        write: impl FnOnce(&mut dyn Write) -> Result<bool, AppError>,
+    ) -> Result<ReplaceResult, AppError> {
         self.sweep();
-        let failed = |error: &dyn std::fmt::Display| CliError::from(outside(&self.path, "written", error));
+        let failed = |error: &dyn std::fmt::Display| AppError::from(outside(&self.path, "written", error));
         let draft = self.folder.begin().map_err(|fault| failed(&fault))?;
-        let made = || -> Result<bool, CliError> {
+        let made = || -> Result<bool, AppError> {
             let mut out = BufWriter::new(&draft.file);
             if !write(&mut out)? {
                 return Ok(false);
@@ -349,7 +349,7 @@ mod tests {
         );
         let torn = |out: &mut dyn Write| {
             out.write_all(b"half")?;
-            Err(CliError::Reported)
+            Err(AppError::Reported)
         };
         assert!(turn.replace(Some(&version), torn).is_err());
         assert_eq!(all(turn.lines().expect("lines")), ["a", "b"]);

@@ -18,7 +18,7 @@ use baton_ops::op::Host;
 use baton_store::{Failure, Fault, Store, Tx, duty as rows};
 
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 
 /// The duties held by this server; shared with the services that carry them out.
@@ -86,7 +86,7 @@ pub struct Leader {
 
 impl Leader {
     /// Takes what is free and starts beating, on a thread with a store of its own.
-    pub fn start(config: &Config, machine: &Arc<Machine>) -> Result<(Self, Arc<Duties>), CliError> {
+    pub fn start(config: &Config, machine: &Arc<Machine>) -> Result<(Self, Arc<Duties>), AppError> {
         let mut store = Store::open(&config.store, host::now())?;
         let duties = Arc::new(Duties::new());
         let place = Place { machine: machine.id.clone(), process: crate::process::own() };

@@ -36,11 +36,11 @@ mod render;
 mod repo_file;
 mod router;
 mod served;
+mod store_pool;
 mod supervisor;
 mod sweep;
 mod transfer_progress;
 mod worker;
-mod workers;
 
 fn main() {
     std::process::exit(cli::main());

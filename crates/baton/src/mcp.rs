@@ -25,19 +25,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::http::json_of;
 use crate::mcp_sessions::{Owners, check_owner};
 use crate::mirror::Mirror;
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
+use crate::store_pool::{Pool, Threads};
 use crate::transfer_progress::{self, is_driven};
-use crate::workers::{Pool, Threads};
 
 /// Serves one client on standard input and output, to its end.
-pub fn serve(offer: ToolSet, app: &mut App) -> Result<(), CliError> {
-    let backend = Pipe {
+pub fn serve(offer: ToolSet, app: &mut App) -> Result<(), AppError> {
+    let backend = StdioBackend {
         caller: app.caller(),
         machine: Arc::new(Machine::new(&app.config)),
         config: app.config.clone(),
@@ -114,7 +114,7 @@ async fn mark_delivered(State(pool): State<Arc<Pool>>, mut request: Request, nex
 }
 
 /// The process behind a pipe. Nothing is opened before the first operation: a client waits for the answer to its greeting.
-struct Pipe {
+struct StdioBackend {
     caller: Caller,
     machine: Arc<Machine>,
     config: Config,
@@ -127,8 +127,8 @@ struct Pipe {
     remote: Option<Remote>,
 }
 
-impl Pipe {
-    async fn pool(&self) -> Result<&Pool, CliError> {
+impl StdioBackend {
+    async fn pool(&self) -> Result<&Pool, AppError> {
         let open = || async {
             let (target, machine, limits) =
                 (self.config.store.clone(), Arc::clone(&self.machine), self.config.limits);
@@ -136,9 +136,9 @@ impl Pipe {
                 tokio::task::spawn_blocking(move || Pool::open(&target, &machine, limits, Threads::ONE))
                     .await;
             let opened = opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))?;
-            opened.map_err(|fault| CliError::of_service(fault.into()))
+            opened.map_err(|fault| AppError::of_service(fault.into()))
         };
-        let open = || async { Ok::<Pool, CliError>(open().await?.with_mirror(self.mirror.clone())) };
+        let open = || async { Ok::<Pool, AppError>(open().await?.with_mirror(self.mirror.clone())) };
         self.pool.get_or_try_init(open).await
     }
 
@@ -155,7 +155,7 @@ impl Pipe {
         let (config, machine, at_work) =
             (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
         let handle = tokio::runtime::Handle::current();
-        let drive = move || -> Result<(), CliError> {
+        let drive = move || -> Result<(), AppError> {
             // One at a time: what this process has in hand already is finished first.
             let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let mut store = Store::open(&config.store, host::now())?;
@@ -188,7 +188,7 @@ impl Pipe {
                 return;
             }
             let resumed = Store::open(&config.store, host::now())
-                .map_err(CliError::from)
+                .map_err(AppError::from)
                 .and_then(|mut store| app::resume(&mut store, &config, &machine));
             if let Err(ended) = resumed {
                 tracing::debug!(?ended, "hand-offs could not be driven on");
@@ -201,7 +201,7 @@ impl Pipe {
 /// Pause between two times that a process on a pipe goes on with what is due.
 const RESUME: Duration = Duration::from_secs(5);
 
-impl Backend for Pipe {
+impl Backend for StdioBackend {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
             if let Some(remote) = &self.remote {
@@ -290,7 +290,7 @@ fn above(path: &str) -> Vec<String> {
     Path::new(path).ancestors().map(|folder| folder.display().to_string()).collect()
 }
 
-fn error(ended: &CliError) -> Value {
+fn error(ended: &AppError) -> Value {
     ended.to_service_json()["error"].take()
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::app::{App, Format};
 use crate::beads;
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::issues_file::mark;
 use crate::repo_file::RepoFile;
 
@@ -227,7 +227,7 @@ impl MirrorThread {
         self.report(done);
     }
 
-    fn report(&mut self, done: Result<Vec<String>, CliError>) {
+    fn report(&mut self, done: Result<Vec<String>, AppError>) {
         let why = match done {
             Ok(complaints) => complaints.join("; "),
             Err(ended) => ended.text().lines().next().unwrap_or_default().to_owned(),
@@ -240,7 +240,7 @@ impl MirrorThread {
     }
 }
 
-fn step(app: &mut App, file: &RepoFile) -> Result<Vec<String>, CliError> {
+fn step(app: &mut App, file: &RepoFile) -> Result<Vec<String>, AppError> {
     match beads::own_project(app) {
         Some(project) => beads::mirror(app, &project, file),
         // Its folder is not registered, or not any more.

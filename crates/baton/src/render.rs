@@ -2,7 +2,7 @@
 
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::session::View;
 use baton_model::task::view::View as TaskView;
 use baton_model::time::{Timestamp, ago};
@@ -157,7 +157,7 @@ pub fn quoted(body: &str) -> String {
 
 /// A packet as a document: another agent's words, shown as such.
 pub fn packet(body: &str) -> String {
-    match Sealed::parse(body.to_owned()) {
+    match ValidatedPacket::parse(body.to_owned()) {
         Ok(packet) => markdown::render(packet.view(), &markdown::Options::default()).text,
         Err(_) => quoted(body),
     }

@@ -16,7 +16,7 @@ use baton_store::{Failure, Store};
 use tokio::runtime::Handle;
 
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
 use crate::mirror::Mirror;
@@ -66,7 +66,7 @@ impl Router {
         machine: &Arc<Machine>,
         duties: &Arc<Duties>,
         (mirror, runtime): (Option<Arc<Mirror>>, Handle),
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, AppError> {
         let mut store = Store::open(&config.store, host::now())?;
         machine.observe(&mut store);
         let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));

@@ -12,7 +12,7 @@ use baton_ops::sweep::mark_silent;
 use baton_store::Store;
 
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
 
@@ -29,7 +29,7 @@ pub struct SweepThread {
 
 impl SweepThread {
     /// Starts the sweep on a thread with a store of its own.
-    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, CliError> {
+    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, AppError> {
         let mut store = Store::open(&config.store, host::now())?;
         machine.observe(&mut store);
         let limits = config.limits;

@@ -8,7 +8,7 @@ use baton_ops::op::Caller;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::workers::Pool;
+use crate::store_pool::Pool;
 
 /// How long a hand-off is driven before its caller is answered.
 pub const SPAN: Duration = Duration::from_secs(10);

@@ -41,7 +41,7 @@ impl Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut call = match understand(&self.shared.offer, &request)? {
+        let mut call = match parse_call(&self.shared.offer, &request)? {
             Ok(call) => call,
             Err(refusal) => return Ok(result(refused(refusal), true).into()),
         };
@@ -179,7 +179,7 @@ impl Server {
             return Ok(None);
         }
         if replies.was_asked("identity") {
-            self.be_silent();
+            self.stop_asking();
         }
         if self.link.silent.lock().is_ok_and(|silent| *silent) {
             return Ok(None);
@@ -193,12 +193,12 @@ impl Server {
         match replies.ask(question, &self.shared.codec, request, context).await {
             ElicitationResult::Return(asked) => return Ok(Some((*asked).into())),
             ElicitationResult::Answer(name) => caller.identity = Some(name),
-            ElicitationResult::Nothing => self.be_silent(),
+            ElicitationResult::Nothing => self.stop_asking(),
         }
         Ok(None)
     }
 
-    fn be_silent(&self) {
+    fn stop_asking(&self) {
         if let Ok(mut silent) = self.link.silent.lock() {
             *silent = true;
         }
@@ -321,7 +321,7 @@ fn which_session(refusal: Option<&Value>) -> Question {
 }
 
 /// What a request asks for: an unknown tool is an error of the protocol, an unknown action a refusal.
-fn understand(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result<Call, Value>, ErrorData> {
+fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result<Call, Value>, ErrorData> {
     let asked = request.name.as_ref();
     let name = ALIASES.iter().find(|(alias, _)| *alias == asked).map_or(asked, |(_, name)| name);
     let tool = TOOLS.iter().find(|tool| tool.name == name);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::delta::{Delta, Kind};
-use crate::packet::{Packet, Sealed};
+use crate::packet::{Packet, ValidatedPacket};
 use crate::session::{Limits, ReleaseReason, Session};
 use crate::time::{Millis, ago};
 
@@ -196,7 +196,7 @@ fn came_late(delta: &Delta) -> bool {
 /// What a session that wraps is judged by.
 pub struct WrapFacts<'a> {
     /// What it leaves.
-    pub packet: &'a Sealed,
+    pub packet: &'a ValidatedPacket,
     /// What it did.
     pub did: &'a SessionActivity,
     /// The tags of the baton that it had picked up.
@@ -244,7 +244,7 @@ fn same(label: &str, tag: &str) -> bool {
 }
 
 /// Whether the packet has the tag among its own or names it as a word.
-fn mentions(packet: &Sealed, tag: &str) -> bool {
+fn mentions(packet: &ValidatedPacket, tag: &str) -> bool {
     if packet.view().focus.iter().any(|own| same(own, tag)) {
         return true;
     }

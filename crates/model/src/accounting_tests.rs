@@ -123,7 +123,7 @@ fn what_a_session_did_is_read_from_its_deltas() {
 }
 
 fn check(packet: &str, did: &SessionActivity, focus: &[&str], labels: &[&str]) -> Vec<RemarkKind> {
-    let packet = Sealed::parse(packet.to_owned()).expect("packet");
+    let packet = ValidatedPacket::parse(packet.to_owned()).expect("packet");
     let texts = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
     let (focus, labels) = (texts(focus), texts(labels));
     kinds(&warnings(&WrapFacts { packet: &packet, did, focus: &focus, labels: &labels }))

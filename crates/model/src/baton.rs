@@ -88,7 +88,7 @@ pub struct Picker<'a> {
 
 /// The outcome of a claim.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Claim {
+pub enum ClaimOutcome {
     /// The picker holds it already: the same answer again.
     Again,
     /// It was open.
@@ -126,24 +126,24 @@ impl Baton {
     }
 
     /// May this picker have it? Pure: the caller carries the answer out.
-    pub fn claim(&self, holder: Option<&Session>, picker: &Picker<'_>) -> Result<Claim, Refusal> {
+    pub fn claim(&self, holder: Option<&Session>, picker: &Picker<'_>) -> Result<ClaimOutcome, Refusal> {
         if let Some(next) = &self.spent_by {
             return Err(self.spent(next));
         }
         if let (Some(holder), Some(own)) = (holder, picker.session_id)
             && holder.session_id == own
         {
-            return Ok(Claim::Again);
+            return Ok(ClaimOutcome::Again);
         }
         if !picker.by_id && !picker.force && !self.is_for(picker.identity, picker.roles) {
             return Err(self.addressed());
         }
         match holder {
-            None => Ok(Claim::Fresh),
+            None => Ok(ClaimOutcome::Fresh),
             Some(holder) if !holder.is_fresh(picker.now, picker.limits) => {
-                Ok(Claim::Recovered(holder.clone()))
+                Ok(ClaimOutcome::Recovered(holder.clone()))
             }
-            Some(holder) if picker.force => Ok(Claim::Forced(holder.clone())),
+            Some(holder) if picker.force => Ok(ClaimOutcome::Forced(holder.clone())),
             Some(holder) => Err(self.claimed(holder, picker)),
         }
     }
@@ -209,7 +209,10 @@ impl Baton {
 }
 
 /// Is the predecessor out of the way? `Ok(Some(reason))` means that it has to be released for that reason first.
-pub fn yield_of(predecessor: &Session, picker: &Picker<'_>) -> Result<Option<ReleaseReason>, Refusal> {
+pub fn check_predecessor(
+    predecessor: &Session,
+    picker: &Picker<'_>,
+) -> Result<Option<ReleaseReason>, Refusal> {
     if Some(predecessor.session_id.as_str()) == picker.session_id || !predecessor.is_open() {
         return Ok(None);
     }
@@ -287,10 +290,10 @@ mod tests {
             limits: Limits::default(),
         };
         match baton.claim(holder, &picker) {
-            Ok(Claim::Again) => "again",
-            Ok(Claim::Fresh) => "fresh",
-            Ok(Claim::Forced(_)) => "forced",
-            Ok(Claim::Recovered(_)) => "recovered",
+            Ok(ClaimOutcome::Again) => "again",
+            Ok(ClaimOutcome::Fresh) => "fresh",
+            Ok(ClaimOutcome::Forced(_)) => "forced",
+            Ok(ClaimOutcome::Recovered(_)) => "recovered",
             Err(refusal) => refusal.code,
         }
     }
@@ -359,10 +362,10 @@ mod tests {
             limits: Limits::default(),
         };
         let fresh = session("x", NOW);
-        assert_eq!(yield_of(&fresh, &picker(false)).expect_err("active").code, "predecessor_active");
-        assert_eq!(yield_of(&fresh, &picker(true)), Ok(Some(ReleaseReason::PreemptedByPickup)));
-        assert_eq!(yield_of(&session("x", 0), &picker(false)), Ok(Some(ReleaseReason::Stale)));
+        assert_eq!(check_predecessor(&fresh, &picker(false)).expect_err("active").code, "predecessor_active");
+        assert_eq!(check_predecessor(&fresh, &picker(true)), Ok(Some(ReleaseReason::PreemptedByPickup)));
+        assert_eq!(check_predecessor(&session("x", 0), &picker(false)), Ok(Some(ReleaseReason::Stale)));
         let own = Picker { session_id: Some("x"), ..picker(false) };
-        assert_eq!(yield_of(&fresh, &own), Ok(None));
+        assert_eq!(check_predecessor(&fresh, &own), Ok(None));
     }
 }

@@ -171,7 +171,7 @@ fn is_zero(count: &usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Sealed;
+    use crate::packet::ValidatedPacket;
     use crate::session::{Release, tests::session};
 
     const NOW: Millis = 10_000_000;
@@ -183,8 +183,8 @@ mod tests {
     }
 
     fn missing(session: &Session, did: &SessionActivity, packet: Option<&str>) -> Vec<RecordPart> {
-        let packet = packet.map(|text| Sealed::parse(text.to_owned()).expect("packet"));
-        let view = packet.as_ref().map(Sealed::view);
+        let packet = packet.map(|text| ValidatedPacket::parse(text.to_owned()).expect("packet"));
+        let view = packet.as_ref().map(ValidatedPacket::view);
         Completeness::of(session, did, view, NOW, Limits::default()).missing().collect()
     }
 

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::budget::Budget;
 use crate::markdown::{self, Preset};
-use crate::packet::Sealed;
+use crate::packet::ValidatedPacket;
 use crate::refusal::Refusal;
 use crate::time::Millis;
 
@@ -230,7 +230,7 @@ pub fn body(
     if !description.trim().is_empty() {
         parts.push(description.trim_end().to_owned());
     }
-    if let Ok(sealed) = Sealed::parse(packet.to_owned()) {
+    if let Ok(sealed) = ValidatedPacket::parse(packet.to_owned()) {
         let more = format!("baton handoff show {handoff_id}");
         let options = markdown::Options {
             preset: Preset::Full,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::delta::{Delta, Kind, words};
-use crate::packet::{Decision, Packet, Party, Sealed, Text};
+use crate::packet::{Decision, Packet, Party, Text, ValidatedPacket};
 use crate::refusal::Refusal;
 use crate::session::Session;
 use crate::time::rfc3339;
@@ -14,8 +14,8 @@ pub fn packet(
     session: &Session,
     deltas: &[Delta],
     state: Option<Value>,
-    inherited: Option<&Sealed>,
-) -> Result<Sealed, Refusal> {
+    inherited: Option<&ValidatedPacket>,
+) -> Result<ValidatedPacket, Refusal> {
     let mut packet = own_packet(session, deltas);
     let before = inherited.map(|packet| packet.view().summary.as_str());
     packet.summary = summary(session, packet.work_completed.last(), saved(deltas, state.is_some()), before);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn packet(of: &Session, deltas: &[Delta], state: Option<Value>, inherited: Option<&Packet>) -> Packet {
-        let inherited = inherited.map(|view| Sealed::from_view(view.clone()).expect("a packet"));
+        let inherited = inherited.map(|view| ValidatedPacket::from_view(view.clone()).expect("a packet"));
         sealed(of, deltas, state, inherited.as_ref()).expect("a packet").view().clone()
     }
 

@@ -6,7 +6,7 @@ use baton_store::{Failure, Fault, FaultKind, Store, project};
 use serde_json::Value;
 
 use crate::handoff::{self, Advance};
-use crate::op::{Access, Cx, Entry, Operation, Retention, permit};
+use crate::op::{Access, Cx, Entry, Operation, Retention, authorize};
 use crate::request::{Request, Requester};
 use crate::resolve;
 
@@ -30,7 +30,7 @@ pub fn run(entry: &Entry, mut input: Value, key: &str, cx: &mut Cx<'_>) -> Resul
         return (entry.run)(input, cx);
     }
     // A kept answer is for those only who might do it themselves.
-    permit(&entry.meta, &cx.env, &input)?;
+    authorize(&entry.meta, &cx.env, &input)?;
     let pending = KeyedRequest::of(entry, &input, key, cx)?;
     if cx.store.in_batch() {
         return pending.answer(input, cx);

@@ -256,7 +256,7 @@ fn input_schema<O: Operation>() -> Schema {
 }
 
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
-    permit(&O::META, &cx.env, &input)?;
+    authorize(&O::META, &cx.env, &input)?;
     let input = serde_path(input)?;
     let output = O::run(input, cx)
         .map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))?;
@@ -271,7 +271,7 @@ fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failur
 }
 
 /// Refuses a caller that may not do this at all; which projects it reaches is asked where they are resolved.
-pub(crate) fn permit(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
+pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(), Refusal> {
     let grant = &env.caller.grant;
     grant.require(meta.scope)?;
     match meta.reach {

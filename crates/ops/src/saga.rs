@@ -71,12 +71,12 @@ fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure>
         let mut after = Handoff { state, updated_at: env.now, ..before };
         after.result = Some("nobody took it in time".into());
         record(tx, env, &after, CLOCK)?;
-        happened(tx, env, &mut after, Event::Expire)
+        apply_event(tx, env, &mut after, Event::Expire)
     })
 }
 
 /// Applies an event to the state: adds the steps that follow, and runs those that need no external service at once.
-pub(crate) fn happened(
+pub(crate) fn apply_event(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &mut Handoff,
@@ -184,7 +184,7 @@ fn lease(
     if before.kind.creates() && before.is_unknown {
         // An earlier request may arrive after this one. A sender that never reported may not even have sent it yet.
         let sender = (before.stage == StepStage::Running).then_some(&before.holder);
-        saga::look_later(steps, sender, env.now);
+        saga::schedule_duplicate_check(steps, sender, env.now);
     }
     if handoff.state == State::Planned {
         handoff.state = handoff.state.advance(Event::Begin)?;
@@ -194,7 +194,7 @@ fn lease(
 }
 
 /// Records the outcome of a leased step. What was created outside is recorded before anything else is tried.
-pub fn notify_step(
+pub fn record_outcome(
     store: &mut Store,
     env: &mut Env<'_>,
     leased: &LeasedStep,
@@ -211,7 +211,7 @@ pub fn notify_step(
         };
         let Some(at) = steps.iter().position(held) else {
             if may_have_made(leased, ended) {
-                saga::overtaken(&mut steps, env.now);
+                saga::check_duplicates_now(&mut steps, env.now);
                 handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
             }
             return Ok(OutcomeReport::Late);
@@ -243,7 +243,7 @@ fn settle(
 ) -> Result<(), Failure> {
     let Some(kind) = steps.get(at).map(|step| step.kind) else { return Ok(()) };
     let forward = saga::is_forward(handoff.state);
-    let aside = kind == Kind::Double;
+    let aside = kind == Kind::DuplicateCheck;
     let looked = aside || (kind == Kind::Task && !forward);
     if let (CallEnd::Retry { why, .. } | CallEnd::Final { why, .. }, false) = (ended, aside) {
         handoff.last_error = Some(why.clone());
@@ -293,9 +293,9 @@ fn double(
     came: &StepResult,
 ) -> Result<(), Failure> {
     let knew = handoff.issue_number;
-    tracker::record_success(tx, env, handoff, Kind::Double, came)?;
+    tracker::record_success(tx, env, handoff, Kind::DuplicateCheck, came)?;
     let host = env.host;
-    saga::looked(&mut steps[at], closed(came), |place| host.process_gone(place), env.now);
+    saga::record_duplicate_check(&mut steps[at], closed(came), |place| host.process_gone(place), env.now);
     let ended = matches!(handoff.state, State::Cancelled | State::Declined | State::Expired | State::Failed);
     if ended && handoff.issue_number != knew {
         saga::push(steps, &[Kind::UndoTask], env.now);
@@ -342,6 +342,6 @@ pub(crate) fn bring(
 pub(crate) fn suspect(tx: &mut Tx<'_>, env: &Env<'_>, handoff_id: &str) -> Result<(), Failure> {
     let before = handoff_step::of(tx, handoff_id)?;
     let mut steps = before.clone();
-    saga::overtaken(&mut steps, env.now);
+    saga::check_duplicates_now(&mut steps, env.now);
     Ok(handoff_step::put(tx, handoff_id, &before, &steps)?)
 }

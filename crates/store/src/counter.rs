@@ -17,7 +17,7 @@ crate::sql! {
     RAISE_ONE = "UPDATE project SET counter_floor = $1 WHERE project_id = $2";
     KEEP = "INSERT INTO counter_floor (floor_id, floor) VALUES (1, $1)
         ON CONFLICT (floor_id) DO UPDATE SET floor = excluded.floor";
-    DOUBT = "UPDATE handoff_step SET is_unknown = 1 WHERE state IN ('pending', 'running', 'failed')
+    MARK_STEPS_UNKNOWN = "UPDATE handoff_step SET is_unknown = 1 WHERE state IN ('pending', 'running', 'failed')
         AND kind IN ('task', 'publish', 'comment', 'report', 'undo_task')";
     DOUBT_ONE = "UPDATE handoff_step SET is_unknown = 1 WHERE state IN ('pending', 'running', 'failed')
         AND kind IN ('task', 'publish', 'comment', 'report', 'undo_task')
@@ -25,22 +25,22 @@ crate::sql! {
 }
 
 /// How far the floor goes above the highest number where the clock is behind it.
-const LEAP: i64 = 1_000_000_000;
+const FLOOR_MARGIN: i64 = 1_000_000_000;
 
 /// A floor above every number that was given out. Numbers begin at 1 and a counter rises by less than one in a millisecond,
 /// so the time in milliseconds is above those that are not known any more.
 fn floor(highest: i64, now: Millis) -> i64 {
-    if now > highest { now } else { highest.saturating_add(LEAP) }
+    if now > highest { now } else { highest.saturating_add(FLOOR_MARGIN) }
 }
 
 /// Says that the store was put back to an earlier state: every counter of every project continues above a new floor, and a
 /// step of a hand-off that is not done is looked up in its tracker before it is tried, because it may have been done since.
 /// Returns the floor.
-pub fn raise(tx: &mut Tx<'_>, now: Millis) -> Result<i64, Fault> {
+pub fn raise_floor_after_restore(tx: &mut Tx<'_>, now: Millis) -> Result<i64, Fault> {
     let floor = floor(tx.query_one(HIGHEST, &[])?.reader().int()?, now);
     tx.execute(RAISE, params![floor])?;
     tx.execute(KEEP, params![floor])?;
-    tx.execute(DOUBT, &[])?;
+    tx.execute(MARK_STEPS_UNKNOWN, &[])?;
     Ok(floor)
 }
 
@@ -54,12 +54,12 @@ pub fn raise_one(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<(), F
 
 #[cfg(test)]
 mod tests {
-    use super::{LEAP, floor};
+    use super::{FLOOR_MARGIN, floor};
 
     #[test]
     fn a_floor_is_above_every_number_also_with_a_clock_that_is_behind() {
         assert_eq!(floor(41, 1_700_000_000_000), 1_700_000_000_000);
-        assert_eq!(floor(1_700_000_000_000, 1_700_000_000_000), 1_700_000_000_000 + LEAP);
-        assert_eq!(floor(1_700_000_000_000, 5), 1_700_000_000_000 + LEAP);
+        assert_eq!(floor(1_700_000_000_000, 1_700_000_000_000), 1_700_000_000_000 + FLOOR_MARGIN);
+        assert_eq!(floor(1_700_000_000_000, 5), 1_700_000_000_000 + FLOOR_MARGIN);
     }
 }

@@ -18,7 +18,7 @@ use agents::{
     aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kilo,
     kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, zed,
 };
-use baton_transcripts::Format;
+use baton_transcripts::TranscriptReader;
 use install::Install;
 use launch::Launch;
 pub use lookup::{
@@ -42,7 +42,7 @@ pub struct Tool {
     /// Names by which its MCP client introduces itself, as words: `gemini-cli` is also `gemini-cli-mcp-client`.
     pub mcp_client_names: &'static [&'static str],
     /// The reader of its transcripts.
-    pub reader: Option<&'static dyn Format>,
+    pub reader: Option<&'static dyn TranscriptReader>,
     /// How Baton is registered with it.
     pub install: Option<Install>,
     /// How it is started on a terminal.

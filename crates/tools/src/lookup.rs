@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_transcripts::Format;
+use baton_transcripts::TranscriptReader;
 
 use crate::install::Install;
 use crate::launch::{Headless, Launch};
@@ -79,12 +79,12 @@ pub fn headless() -> impl Iterator<Item = (Launcher, &'static Headless)> {
 }
 
 /// Every agent whose transcripts are read.
-pub fn readers() -> impl Iterator<Item = (&'static Tool, &'static dyn Format)> {
+pub fn readers() -> impl Iterator<Item = (&'static Tool, &'static dyn TranscriptReader)> {
     ALL.iter().filter_map(|tool| Some((*tool, tool.reader?)))
 }
 
 /// The reader of the transcripts of the agent of this name.
-pub fn reader(name: &str) -> Option<&'static dyn Format> {
+pub fn reader(name: &str) -> Option<&'static dyn TranscriptReader> {
     by_name(name)?.reader
 }
 

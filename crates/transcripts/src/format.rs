@@ -14,7 +14,7 @@ use crate::places::Env;
 use crate::report::{Complaints, Report, kind};
 
 /// How one tool keeps its conversations. Reading never fails: it gives what it got, and says what it could not use.
-pub trait Format: Sync {
+pub trait TranscriptReader: Sync {
     /// The id of the tool: `claude`, `codex`, ….
     fn id(&self) -> &'static str;
 
@@ -50,7 +50,7 @@ pub trait Format: Sync {
 }
 
 /// Every format, in the order in which [`detect`] tries them.
-pub static ALL: &[&dyn Format] = &[
+pub static ALL: &[&dyn TranscriptReader] = &[
     &claude::Claude,
     &codex::Codex,
     &gemini::Gemini,
@@ -77,12 +77,12 @@ pub static ALL: &[&dyn Format] = &[
 ];
 
 /// The format of this id.
-pub fn by_id(id: &str) -> Option<&'static dyn Format> {
+pub fn by_id(id: &str) -> Option<&'static dyn TranscriptReader> {
     ALL.iter().copied().find(|format| format.id() == id)
 }
 
 /// The format of a file, by its content; by its place where several tools write the same.
-pub fn detect(path: &Path) -> Option<&'static dyn Format> {
+pub fn detect(path: &Path) -> Option<&'static dyn TranscriptReader> {
     let head = crate::shared::chunk::open(path)
         .and_then(|reader| crate::shared::chunk::head(reader, 256 * 1024))
         .ok()?;

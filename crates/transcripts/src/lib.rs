@@ -22,7 +22,7 @@ pub use collect::{
     Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Remark,
     Requests, Source, Summary, Task, Text, short_id, show, show_session, summarize, summarize_session,
 };
-pub use format::{ALL, Format, by_id, detect};
+pub use format::{ALL, TranscriptReader, by_id, detect};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, Listed, browse, find, header, list};
 pub use permission_mode::{LineMode, PermissionMode, permission_mode};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::format::{ALL, Format, by_id};
+use crate::format::{ALL, TranscriptReader, by_id};
 use crate::header::{Brief, Header, Stamp, TranscriptFile};
 use crate::places::Env;
 
@@ -113,8 +113,8 @@ pub fn list(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize)
 
 /// Every transcript of these formats (of all when none is named), unopened and in no order.
 pub fn find(env: &Env, agents: &[String], threads: usize) -> Vec<TranscriptFile> {
-    let wanted = |format: &&'static dyn Format| is_wanted(agents, *format);
-    let formats: Vec<&dyn Format> = ALL.iter().copied().filter(wanted).collect();
+    let wanted = |format: &&'static dyn TranscriptReader| is_wanted(agents, *format);
+    let formats: Vec<&dyn TranscriptReader> = ALL.iter().copied().filter(wanted).collect();
     // Most tools are not there, and the walk is short: more threads would cost more than they bring.
     spread(&formats, threads.min(2), |format, own| format.find(env, &mut |one| own.push(one)))
 }
@@ -151,7 +151,7 @@ fn spread<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T, &mut 
     all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn is_wanted(agents: &[String], format: &dyn Format) -> bool {
+fn is_wanted(agents: &[String], format: &dyn TranscriptReader) -> bool {
     agents.is_empty() || agents.iter().any(|id| id == format.id())
 }
 

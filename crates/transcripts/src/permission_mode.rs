@@ -6,7 +6,7 @@ use std::path::Path;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::shared::chunk;
 
 /// What a tool may do without asking, from least to most.
@@ -52,7 +52,7 @@ const LINE: usize = 64 * 1024;
 /// The mode in which a session of this format last ran. None where the tool does not write it down.
 ///
 /// A quote inside a text of JSON is escaped, so the marks looked for can only be fields.
-pub fn permission_mode(format: &dyn Format, path: &Path) -> Option<PermissionMode> {
+pub fn permission_mode(format: &dyn TranscriptReader, path: &Path) -> Option<PermissionMode> {
     let read = format.permission_mode()?;
     let mut reader = BufReader::with_capacity(256 * 1024, chunk::open(path).ok()?);
     let (mut last, mut line) = (None, Vec::new());

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::App;
 use crate::beads;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::issues_file;
 use crate::repo_file::RepoFile;
 
@@ -18,7 +18,7 @@ impl App {
         &mut self,
         wish: &ImportWish<'_>,
         lines: &mut dyn Lines,
-    ) -> Result<BeadsImportOutput, CliError> {
+    ) -> Result<BeadsImportOutput, AppError> {
         let caller = self.caller();
         let answer = match self.config.server {
             // A request holds all of them.
@@ -76,7 +76,7 @@ impl App {
     }
 
     /// Reports complaints about the file, each once.
-    fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, CliError>) {
+    fn report_mirror(&mut self, file: &RepoFile, done: Result<Vec<String>, AppError>) {
         let path = file.path();
         let why = match done {
             Ok(complaints) => {

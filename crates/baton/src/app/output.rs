@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{App, Format};
-use crate::error::CliError;
+use crate::error::AppError;
 
 impl App {
     /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.
-    pub fn answer(&self, value: &Value, render: impl FnOnce(&Value) -> String) -> Result<(), CliError> {
+    pub fn answer(&self, value: &Value, render: impl FnOnce(&Value) -> String) -> Result<(), AppError> {
         // Standard output by itself writes a line at a time.
         let mut out = std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
         match (self.format, value.get("items").and_then(Value::as_array)) {
@@ -31,7 +31,7 @@ impl App {
     }
 
     /// Writes the answer of an operation to standard output: as JSON, or as the text that `render` makes of it.
-    pub fn show<T: Serialize>(&self, answer: &T, render: impl FnOnce(&T) -> String) -> Result<(), CliError> {
+    pub fn show<T: Serialize>(&self, answer: &T, render: impl FnOnce(&T) -> String) -> Result<(), AppError> {
         let value = match self.format {
             Format::Text => Value::Null,
             _ => serde_json::to_value(answer).map_err(anyhow::Error::from)?,
@@ -40,7 +40,7 @@ impl App {
     }
 
     /// Marks messages as delivered whose texts an answer has shown. Where the answer went nowhere, they go on waiting.
-    pub fn mark_delivered(&mut self, project_id: String, message_ids: Vec<String>) -> Result<(), CliError> {
+    pub fn mark_delivered(&mut self, project_id: String, message_ids: Vec<String>) -> Result<(), AppError> {
         if message_ids.is_empty() || is_output_discarded() {
             return Ok(());
         }

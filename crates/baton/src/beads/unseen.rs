@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{CHUNK, lines_of};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::issues_file::FileTurn;
 
 /// What is looked at of a line.
@@ -58,7 +58,7 @@ impl Unseen {
 }
 
 /// Looks through a file for them.
-pub(super) fn unseen(app: &mut App, turn: &FileTurn, head: &BeadsExportOutput) -> Result<Unseen, CliError> {
+pub(super) fn unseen(app: &mut App, turn: &FileTurn, head: &BeadsExportOutput) -> Result<Unseen, AppError> {
     let mut found = Unseen::default();
     let Some(mut lines) = turn.lines()? else { return Ok(found) };
     let known: HashSet<&str> = head.ids.iter().map(String::as_str).collect();
@@ -95,7 +95,7 @@ fn compare(
     project: &str,
     chunk: &mut Vec<(String, String)>,
     found: &mut Unseen,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     if chunk.is_empty() {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use baton_ops::agent::{
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Register and list agents, and show the roles they may have
@@ -70,7 +70,7 @@ struct Register {
     max_tasks: Option<i64>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Register(args) => {

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use baton_model::refusal::Refusal;
 
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// The instant that a span such as `30m` or `7d` reaches back to.
 pub fn since(reach: Option<&str>) -> Result<Option<i64>, Refusal> {
@@ -29,7 +29,7 @@ pub fn priority(text: &str) -> Result<i64, String> {
 }
 
 /// The text of a file, or of standard input for `-`.
-pub fn read_input(path: &str) -> Result<String, CliError> {
+pub fn read_input(path: &str) -> Result<String, AppError> {
     let text = if path == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map(|_| text)

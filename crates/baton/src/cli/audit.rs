@@ -14,7 +14,7 @@ use baton_ops::audit::{
 };
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::repo_file::{RepoFile, SMALL};
 use crate::{git, render};
 
@@ -43,13 +43,13 @@ const COPILOT: &str = ".github/copilot-instructions.md";
 const LEGEND: &str = "complete records have a start or pickup, a checkpoint or note, a reason (decision or note) where files \
     changed,\nand a wrap that says what is next, what is open, or that it is done\n";
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let documents = documents(app);
     let (project, days) = (app.project.clone(), args.days);
     let report = app.run::<Report>(&ReportInput { project, days, documents, commands: commands() })?;
     app.show(&report, show)?;
     // The report has been printed; only the exit status is left.
-    if args.strict && report.found != 0 { Err(CliError::Reported) } else { Ok(()) }
+    if args.strict && report.found != 0 { Err(AppError::Reported) } else { Ok(()) }
 }
 
 /// The instruction files of the working copy. One that cannot be read is remarked on.

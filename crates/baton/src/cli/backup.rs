@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
-use baton_store::restore::{self, Draft, Previous};
+use baton_store::restore::{self, Previous, StagedRestore};
 use baton_store::{Fault, FaultKind, Store, Target};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::launch::shell_word;
 use crate::{holders, host};
 
@@ -38,7 +38,7 @@ pub struct RestoreArgs {
     incomplete: bool,
 }
 
-pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), CliError> {
+pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
     if fs::symlink_metadata(&args.file).is_ok() {
         let what = format!("{} exists already", args.file.display());
         return Err(Refusal::new(Kind::Refused, "file_exists", what, "choose another file").into());
@@ -111,7 +111,7 @@ fn refuse_side_file(file: &Path, store: &Path) -> Result<(), Refusal> {
     Err(Refusal::invalid("file_reserved", what, "choose another file"))
 }
 
-pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), CliError> {
+pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> {
     app.refuse_remote()?;
     let Target::File(store) = app.config.store.clone() else {
         return Err(Refusal::new(
@@ -127,7 +127,7 @@ pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), CliError> {
         tracing::debug!(?step, "the restore goes on");
         Ok(())
     };
-    let draft = Draft::build(&args.file, &store, args.incomplete, host::now(), &mut step)
+    let draft = StagedRestore::build(&args.file, &store, args.incomplete, host::now(), &mut step)
         .map_err(|fault| unfit(fault, &args.file))?;
     let checked = check(&draft, app)?;
     refuse_users(&store)?;
@@ -193,7 +193,7 @@ fn used(store: &Path, users: &[holders::Holder]) -> Refusal {
     Refusal::new(Kind::Conflict, "store_in_use", what, hint).with("processes", list)
 }
 
-fn in_use(fault: Fault, store: &Path) -> CliError {
+fn in_use(fault: Fault, store: &Path) -> AppError {
     if fault.kind == FaultKind::Busy { used(store, &holders::of(store)).into() } else { fault.into() }
 }
 
@@ -202,7 +202,7 @@ const UNSOUND_HINT: &str = "nothing was changed; restore an older backup, or kee
     `baton doctor --store FILE` names what is broken, `baton store copy --unverified FILE NEW` copies the rest";
 
 /// Why a file is no backup: what the store says of it, with a hint that fits.
-fn unfit(fault: Fault, file: &Path) -> CliError {
+fn unfit(fault: Fault, file: &Path) -> AppError {
     match fault.kind {
         FaultKind::Corrupt => {
             let what = format!("{} is not a sound store: {}", file.display(), fault.message);
@@ -213,7 +213,7 @@ fn unfit(fault: Fault, file: &Path) -> CliError {
 }
 
 /// What the doctor says of the store that is about to be put in place. Its store is closed again: it has to be one file.
-fn check(draft: &Draft, app: &App) -> Result<StoreCheckOutput, CliError> {
+fn check(draft: &StagedRestore, app: &App) -> Result<StoreCheckOutput, AppError> {
     let mut config = app.config.clone();
     config.store = Target::File(draft.path().to_owned());
     let mut other = App::new(config, app.format, false, true);

@@ -8,7 +8,7 @@ use baton_ops::task::BeadsImportOutput;
 use super::ActingIdentity;
 use crate::app::App;
 use crate::beads::{self, Exported};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::repo_file::RepoFile;
 
 /// Import from a file
@@ -48,7 +48,7 @@ enum Export {
     },
 }
 
-pub fn run_import(args: ImportArgs, app: &mut App) -> Result<(), CliError> {
+pub fn run_import(args: ImportArgs, app: &mut App) -> Result<(), AppError> {
     let Import::Beads { path, who, dry_run } = args.what;
     let answer = import(app, &path, who.identity.as_deref(), dry_run)?;
     app.show(&answer, |imported| {
@@ -71,7 +71,7 @@ pub fn run_import(args: ImportArgs, app: &mut App) -> Result<(), CliError> {
     })
 }
 
-pub fn run_export(args: ExportArgs, app: &mut App) -> Result<(), CliError> {
+pub fn run_export(args: ExportArgs, app: &mut App) -> Result<(), AppError> {
     let Export::Beads { path } = args.what;
     let answer = export(app, &path)?;
     app.show(&answer, |done| {
@@ -97,13 +97,13 @@ pub fn import(
     path: &str,
     identity: Option<&str>,
     dry_run: bool,
-) -> Result<BeadsImportOutput, CliError> {
+) -> Result<BeadsImportOutput, AppError> {
     let file = file(path, app);
     beads::import(app, &file, identity, dry_run)
 }
 
 /// Writes the tasks to a file that holds nothing else.
-pub fn export(app: &mut App, path: &str) -> Result<Exported, CliError> {
+pub fn export(app: &mut App, path: &str) -> Result<Exported, AppError> {
     let file = file(path, app);
     beads::export(app, &file)
 }

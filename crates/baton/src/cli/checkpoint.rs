@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// Save the state of a session without ending it
 #[derive(clap::Args)]
@@ -25,7 +25,7 @@ pub struct Args {
     expected_version: Option<i64>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let state: Option<Value> = match &args.state {
         None => None,
         Some(path) => Some(serde_json::from_str(&read_input(path)?).map_err(|error| {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// Print shell completions
 #[derive(clap::Args)]
@@ -11,7 +11,7 @@ pub struct Args {
     shell: clap_complete::Shell,
 }
 
-pub fn run(args: Args) -> Result<(), CliError> {
+pub fn run(args: Args) -> Result<(), AppError> {
     // Into memory first: the generator panics when its output is closed.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::command(), "baton", &mut script);

@@ -6,7 +6,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::trust;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Show the settings and where each came from
@@ -22,7 +22,7 @@ enum Verb {
     Show,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let Verb::Show = args.verb;
     let config = &app.config;
     let limits = config.limits;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::install::{self, ToolReport};
 use super::trust::{self, TrustState, TrustedFile};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::live;
 use crate::recall::report;
 use crate::render;
@@ -40,7 +40,7 @@ struct Redis {
     why: Option<String>,
 }
 
-pub fn run(_: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(_: Args, app: &mut App) -> Result<(), AppError> {
     let ledger = app.run::<StoreCheck>(&StoreCheckInput {})?;
     let redis = app.config.redis.as_ref().filter(|_| app.config.server.is_none()).map(|redis| {
         let (state, why) = live::probe(redis);
@@ -60,7 +60,7 @@ pub fn run(_: Args, app: &mut App) -> Result<(), CliError> {
     let is_well = diagnosis.ledger.sound
         && !diagnosis.tools.iter().any(ToolReport::is_dangling)
         && diagnosis.recall.as_ref().is_none_or(report::Report::is_well);
-    if is_well { Ok(()) } else { Err(CliError::Reported) }
+    if is_well { Ok(()) } else { Err(AppError::Reported) }
 }
 
 fn show(diagnosis: &Diagnosis) -> String {

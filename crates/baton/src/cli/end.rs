@@ -5,7 +5,7 @@ use baton_ops::session::{End, EndInput};
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// End a session that has nothing to hand over
 #[derive(clap::Args)]
@@ -23,7 +23,7 @@ pub struct Args {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = EndInput {
         project: app.project.clone(),
         session: app.session.clone(),

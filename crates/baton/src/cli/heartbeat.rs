@@ -4,7 +4,7 @@ use baton_ops::session::{Heartbeat, HeartbeatInput};
 
 use super::ActingIdentity;
 use crate::app::{App, Format};
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// Send a heartbeat for a session; prints nothing
 #[derive(clap::Args)]
@@ -13,7 +13,7 @@ pub struct Args {
     who: ActingIdentity,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = HeartbeatInput {
         project: app.project.clone(),
         session: app.session.clone(),

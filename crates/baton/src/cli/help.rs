@@ -6,7 +6,7 @@ use std::io::Write as _;
 use baton_model::refusal::Refusal;
 
 use crate::config;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// Explain a command, a group of commands or a topic
 #[derive(clap::Args)]
@@ -113,13 +113,13 @@ const TOPICS: [Topic; 4] = [
     },
 ];
 
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub fn run(args: &Args) -> Result<(), AppError> {
     let text = page(&args.words)?;
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
 }
 
-fn page(words: &[String]) -> Result<String, CliError> {
+fn page(words: &[String]) -> Result<String, AppError> {
     let root = grouped(super::command());
     let [first, ..] = words else { return Ok(long_help(root, "baton")) };
     if words.len() == 1 {
@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    fn check(words: &[&str]) -> Result<String, CliError> {
+    fn check(words: &[&str]) -> Result<String, AppError> {
         page(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
 

@@ -7,7 +7,7 @@ use baton_ops::transcript::{Import, ImportInput, ImportOutput};
 use super::ActingIdentity;
 use super::summarize::Summarize;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// Make a baton from a session whose agent never wrapped
 #[derive(clap::Args)]
@@ -33,7 +33,7 @@ pub struct Args {
     summarize: Summarize,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let summary = args.summarize.of(&args.id, args.agent.as_deref(), app)?;
     let imported = app.run::<Import>(&ImportInput {
         project: app.project.clone(),

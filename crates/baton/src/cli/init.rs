@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{ActingIdentity, merge_driver};
 use crate::app::App;
 use crate::config::trust::{Trusted, sha256};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::git;
 use crate::merge_driver::Changes;
 use crate::repo_file::{Fault, RepoFile, SMALL};
@@ -49,7 +49,7 @@ pub struct Args {
 /// Where a repository says what it is.
 pub const DOCUMENT: &str = "docs/PROJECT.md";
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let remote = app.config.cwd.as_deref().and_then(git::remote);
     let caller = app.caller();
     let root = caller.git_root.or_else(|| caller.folders.first().cloned()).map(PathBuf::from);

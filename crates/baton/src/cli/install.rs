@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::app::{App, Format};
 use crate::config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::install;
 use crate::install::change::{Plan, actions, put_in, take_out};
 use crate::install::check::{InstallState, install_state};
@@ -67,7 +67,7 @@ struct ToolJob {
     plan: Result<Plan, Refusal>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let places = places(app, args.scope.into())?;
     if args.tools.is_empty() && !args.all {
         return overview(&args, &places, app);
@@ -106,11 +106,11 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
         diff,
     };
     app.show(&installed, |installed| text(installed, asked))?;
-    if jobs.iter().any(|job| job.plan.is_err()) { Err(CliError::Reported) } else { Ok(()) }
+    if jobs.iter().any(|job| job.plan.is_err()) { Err(AppError::Reported) } else { Ok(()) }
 }
 
 /// Where things are; for a project, files name the program and not its place on one machine.
-pub fn places(app: &App, scope: Scope) -> Result<Places, CliError> {
+pub fn places(app: &App, scope: Scope) -> Result<Places, AppError> {
     let config = &app.config;
     let own = config::own_program(&config.vars).ok_or_else(|| anyhow::anyhow!("this program has no path"))?;
     let cwd = config.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
@@ -226,7 +226,7 @@ impl ToolJob {
     }
 }
 
-fn ask(app: &App, diff: &str) -> Result<(), CliError> {
+fn ask(app: &App, diff: &str) -> Result<(), AppError> {
     let mut err = std::io::stderr();
     if app.format != Format::Text || !std::io::stdin().is_terminal() || !err.is_terminal() {
         let what = "files of other tools would change, and there is nobody to ask";
@@ -287,7 +287,7 @@ fn many(files: usize) -> String {
 }
 
 /// Which tools are here, and what is installed.
-fn overview(args: &Args, places: &Places, app: &App) -> Result<(), CliError> {
+fn overview(args: &Args, places: &Places, app: &App) -> Result<(), AppError> {
     if args.uninstall || args.yes {
         let found: Vec<&str> =
             installers().filter(|one| places.is_installed(one)).map(|one| one.tool.id).collect();

@@ -8,7 +8,7 @@ use baton_ops::key::{
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Create and list the keys that encrypt sensitive content
@@ -69,7 +69,7 @@ struct Force {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Create { who, force: Force { force, why } } => {

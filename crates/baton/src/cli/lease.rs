@@ -7,7 +7,7 @@ use baton_ops::lease::{List, ListInput, Release, ReleaseInput, Row, Take, TakeIn
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Announce the paths you work on, see who works on what, and release them
@@ -67,7 +67,7 @@ enum Verb {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Take { patterns, who, shared, span, why, advisory } => {

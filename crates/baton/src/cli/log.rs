@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::{App, Format};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::{private, render};
 
 /// Show the project's ledger, export it, or rebuild a store from an export
@@ -72,7 +72,7 @@ struct Read {
 /// Deltas read at once.
 const PAGE: i64 = 1_000;
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Some(Verb::Export { file, unverified, overwrite }) => {
             if file != "-" {
@@ -90,7 +90,7 @@ const READ_ON: usize = 20;
 
 /// Every line of the project: the ledger page by page, then the rest, which names the newest delta. What was appended in
 /// between is read as well, so that both are of one moment.
-fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), CliError> {
+fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
     let mut ledger: Vec<Row> = Vec::new();
     let (mut after, mut tries) = (0, 0);
     let rest = loop {
@@ -143,7 +143,7 @@ struct ExportSummary<'a> {
 }
 
 /// The text of an export.
-fn export_text(ledger: &[Row], rest: &ExportOutput) -> Result<String, CliError> {
+fn export_text(ledger: &[Row], rest: &ExportOutput) -> Result<String, AppError> {
     let mut writer = Writer::new(&visible(&rest.project_id), ledger.len(), rest.items.len());
     for delta in ledger {
         writer.line(&serde_json::to_value(delta).map_err(anyhow::Error::from)?);
@@ -152,7 +152,7 @@ fn export_text(ledger: &[Row], rest: &ExportOutput) -> Result<String, CliError> 
     Ok(writer.finish())
 }
 
-fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), CliError> {
+fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
     let lines = lines(file, unverified)?.into_iter().map(Value::String).collect();
     let rebuilt = app.run::<Import>(&ImportInput { lines, unverified })?;
     if !rebuilt.verified {
@@ -165,7 +165,7 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), CliError> {
 }
 
 /// The lines of a file, each as it is. The last one ends with a line break, else the file was cut.
-fn lines(file: &str, unverified: bool) -> Result<Vec<String>, CliError> {
+fn lines(file: &str, unverified: bool) -> Result<Vec<String>, AppError> {
     let invalid = |number: usize, what: &str| {
         Refusal::invalid(
             "export_invalid",
@@ -201,7 +201,7 @@ fn lines(file: &str, unverified: bool) -> Result<Vec<String>, CliError> {
     }
 }
 
-fn read(args: Read, app: &mut App) -> Result<(), CliError> {
+fn read(args: Read, app: &mut App) -> Result<(), AppError> {
     let since = super::since(args.since.as_deref())?;
     if app.format == Format::Json && !args.follow {
         return print_all(&args, since, app);
@@ -239,13 +239,13 @@ fn page_input(args: &Read, since: Option<i64>, after: i64, app: &App) -> LedgerL
 }
 
 /// One page of wanted deltas, and the number up to which the ledger was looked at.
-fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Row>, i64), CliError> {
+fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(Vec<Row>, i64), AppError> {
     let page = app.run::<LedgerList>(&page_input(args, since, after, app))?;
     let last = page.items.iter().map(|row| row.seq).max().unwrap_or(after);
     Ok((page.items, page.next.unwrap_or(last).max(last)))
 }
 
-fn print_all(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), CliError> {
+fn print_all(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), AppError> {
     let mut items = Vec::new();
     let mut input = page_input(args, since, args.after, app);
     let project_id = loop {
@@ -259,7 +259,7 @@ fn print_all(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), CliEr
     app.show(&LedgerListOutput { project_id, items, next: None, is_isolated: false }, |_| String::new())
 }
 
-fn write(rows: &[Row], app: &App) -> Result<(), CliError> {
+fn write(rows: &[Row], app: &App) -> Result<(), AppError> {
     let mut out = std::io::stdout().lock();
     for row in rows {
         if app.format == Format::Text {

@@ -11,7 +11,7 @@ use baton_ops::message::{
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Send, read, answer and acknowledge mail between agents and roles
@@ -136,7 +136,7 @@ struct Send {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Send(send) => run_send(*send, app),
@@ -178,7 +178,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     }
 }
 
-fn run_send(send: Send, app: &mut App) -> Result<(), CliError> {
+fn run_send(send: Send, app: &mut App) -> Result<(), AppError> {
     let body = match (send.text, &send.body) {
         (Some(text), _) => text,
         (None, Some(path)) => read_input(path)?,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::repo_file::RepoFile;
 
 /// Print a command's manual page, or write the pages of all commands to a folder
@@ -20,7 +20,7 @@ pub struct Args {
     dir: Option<PathBuf>,
 }
 
-pub fn run(args: Args) -> Result<(), CliError> {
+pub fn run(args: Args) -> Result<(), AppError> {
     let pages = pages()?;
     if let Some(dir) = args.dir {
         return write_all(&pages, &dir);
@@ -42,7 +42,7 @@ struct Page {
 }
 
 /// The pages of every command that is not hidden.
-fn pages() -> Result<Vec<Page>, CliError> {
+fn pages() -> Result<Vec<Page>, AppError> {
     let mut root = super::command().disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
@@ -58,7 +58,7 @@ fn pages() -> Result<Vec<Page>, CliError> {
     Ok(pages)
 }
 
-fn write_all(pages: &[Page], dir: &Path) -> Result<(), CliError> {
+fn write_all(pages: &[Page], dir: &Path) -> Result<(), AppError> {
     for page in pages {
         let path = dir.join(format!("{}.1", page.name));
         RepoFile::from_user_path(&path).replace(&page.text).map_err(|error| {

@@ -4,7 +4,7 @@ use baton_mcp::{ToolSet, table};
 use baton_model::refusal::Refusal;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::mcp;
 
 /// Serve Baton's tools to an agent over MCP, on standard input and output
@@ -18,7 +18,7 @@ pub struct Args {
     read_only: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let offer = ToolSet { tools: args.tools, read_only: args.read_only };
     if let Some(unknown) = offer.unknown().first() {
         let known: Vec<&str> = table::TOOLS.iter().map(|tool| tool.name).collect();

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Store, recall and withdraw memories
@@ -91,7 +91,7 @@ struct Withdraw {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Add(add) => {
             let text = if add.text == "-" { read_input("-")? } else { add.text };
@@ -145,7 +145,7 @@ struct ReindexSummary {
     trouble: Option<Option<String>>,
 }
 
-fn reindex(which: &Reindex, app: &mut App) -> Result<(), CliError> {
+fn reindex(which: &Reindex, app: &mut App) -> Result<(), AppError> {
     if which.fresh {
         app.refuse_remote()?;
         crate::recall::report::drop_collection(app)?;
@@ -175,7 +175,7 @@ fn reindex(which: &Reindex, app: &mut App) -> Result<(), CliError> {
         }
         text
     })?;
-    if to_do > 0 { Err(CliError::Unfinished) } else { Ok(()) }
+    if to_do > 0 { Err(AppError::Unfinished) } else { Ok(()) }
 }
 
 fn indexed(project: &ReindexOutput) -> Vec<String> {

@@ -8,7 +8,7 @@ use baton_model::task::conflict::Conflict;
 use serde_json::json;
 
 use crate::app::{App, Format};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::git;
 use crate::merge_driver::{self, Changes, Setup};
 use crate::mirror_note::MirrorNote;
@@ -43,7 +43,7 @@ enum DriverFile {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.what {
         DriverFile::Merge { base, ours, theirs } => match merge_driver::merge(&base, &ours, &theirs) {
             Ok((text, conflicts)) => {
@@ -92,7 +92,7 @@ fn setup(app: &App) -> Option<Setup> {
 
 /// What `baton init` makes of it: done where it is wanted, asked on a terminal, else mentioned. Nothing where there is no file to
 /// merge, and where git knows already.
-pub fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Option<Changes>, CliError> {
+pub fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Option<Changes>, AppError> {
     let setup = match (setup(app), is_wanted) {
         (Some(setup), _) => setup,
         (None, true) => return Err(no_repository().into()),

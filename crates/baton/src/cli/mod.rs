@@ -64,7 +64,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::app::{App, Format};
 use crate::config;
-use crate::error::CliError;
+use crate::error::AppError;
 use arguments::{priority, read_input, since, span};
 
 /// The hand-off layer for coding agents: one leaves a packet, exactly one picks it up
@@ -190,7 +190,7 @@ enum Command {
 }
 
 impl Command {
-    fn run(self, app: &mut App) -> Result<(), CliError> {
+    fn run(self, app: &mut App) -> Result<(), AppError> {
         match self {
             Self::Init(args) => init::run(args, app),
             Self::Start(args) => start::run(args, app),
@@ -283,7 +283,7 @@ fn words() -> Vec<std::ffi::OsString> {
     words
 }
 
-fn run(cli: Cli, format: Format) -> Result<(), CliError> {
+fn run(cli: Cli, format: Format) -> Result<(), AppError> {
     match cli.command {
         Command::Hook(args) => {
             hook::run(args, cli.global.store);

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// Add a note to the ledger
 #[derive(clap::Args)]
@@ -41,12 +41,12 @@ pub struct DecideArgs {
     tags: Vec<String>,
 }
 
-pub fn run(args: NoteArgs, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: NoteArgs, app: &mut App) -> Result<(), AppError> {
     let text = read_text(args.text)?;
     add(NoteInput { identity: args.who.identity, kind: args.kind, text, tags: args.tags, ..own(app) }, app)
 }
 
-pub fn decide(args: DecideArgs, app: &mut App) -> Result<(), CliError> {
+pub fn decide(args: DecideArgs, app: &mut App) -> Result<(), AppError> {
     let input = NoteInput {
         identity: args.who.identity,
         kind: Entry::Decision,
@@ -63,7 +63,7 @@ fn own(app: &App) -> NoteInput {
     NoteInput { project: app.project.clone(), session: app.session.clone(), ..NoteInput::default() }
 }
 
-fn read_text(text: String) -> Result<String, CliError> {
+fn read_text(text: String) -> Result<String, AppError> {
     if text == "-" { read_input("-") } else { Ok(text) }
 }
 
@@ -76,7 +76,7 @@ fn entry(word: &str) -> Entry {
     }
 }
 
-fn add(input: NoteInput, app: &mut App) -> Result<(), CliError> {
+fn add(input: NoteInput, app: &mut App) -> Result<(), AppError> {
     let noted = app.run::<Note>(&input)?;
     app.show(&noted, |noted| {
         let id = visible(&noted.delta_id);

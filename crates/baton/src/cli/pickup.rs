@@ -12,7 +12,7 @@ use baton_ops::session::{Bundle, Document, NamedDocument, PickedBaton, Pickup, P
 use self::recovery::recovered_text;
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Pick up a baton: take over another agent's work, context and responsibility
@@ -43,7 +43,7 @@ pub struct Args {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = PickupInput {
         project: app.project.clone(),
         session: app.session.clone(),
@@ -69,7 +69,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
 }
 
 /// Picks up, and looks at the issue of what was picked up.
-pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, CliError> {
+pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, AppError> {
     let mut bundle = app.run::<Pickup>(input)?;
     if let Some(transfer) = bundle.handoff.as_deref_mut() {
         look_at_issue(transfer, app);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// List, show and change registered projects
@@ -72,7 +72,7 @@ struct Set {
     webhook: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::List => {
             let projects = app.run::<project::List>(&ListInput {})?;

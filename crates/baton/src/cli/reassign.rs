@@ -5,7 +5,7 @@ use baton_ops::session::{Reassign, ReassignInput};
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// Wrap another agent's session for it and address its baton to someone
 #[derive(clap::Args)]
@@ -22,7 +22,7 @@ pub struct Args {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = ReassignInput {
         project: app.project.clone(),
         identity: args.who.identity,

@@ -8,7 +8,7 @@ use baton_transcripts::redact;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Redact secrets from standard input, as Baton does in everything it passes on
@@ -19,7 +19,7 @@ pub struct Args {
     check: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     let text = String::from_utf8(bytes).map_err(|_| {
@@ -34,7 +34,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
             let rows = found.counts.iter().map(|(kind, count)| vec![count.to_string(), kind.to_string()]);
             render::table(&rows.collect::<Vec<_>>())
         })?;
-        return if total == 0 { Ok(()) } else { Err(CliError::Reported) };
+        return if total == 0 { Ok(()) } else { Err(AppError::Reported) };
     }
     redacted.counts.iter().for_each(|(kind, count)| app.remark(&format!("{count} {kind}")));
     let found = MatchRow { secrets: total, counts: &redacted.counts, text: Some(&redacted.text) };

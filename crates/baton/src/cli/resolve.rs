@@ -6,7 +6,7 @@ use baton_ops::session::{Resolution, Resolve, ResolveInput, ResolveOutput};
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Find the saved or seeded session state to continue from
@@ -25,7 +25,7 @@ pub struct Args {
     resume: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let resolved = app.run::<Resolve>(&ResolveInput {
         project: app.project.clone(),
         identity: args.who.identity,

@@ -8,7 +8,7 @@ use baton_ops::task::{Route, RouteInput, RouteOutput, RoutedTask, WaitState};
 use tokio::signal::ctrl_c;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::{render, router};
 
 /// Pause between two passes.
@@ -42,7 +42,7 @@ pub struct Args {
     limit: Option<usize>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = RouteInput {
         project: app.project.clone(),
         id: args.task,
@@ -67,7 +67,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
             tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(EVERY) => false }
         });
         if stop {
-            return Err(CliError::Interrupted);
+            return Err(AppError::Interrupted);
         }
     }
 }

@@ -8,7 +8,7 @@ use baton_tools::{Launcher, launcher, launcher_of_program, launchers};
 
 use super::{ActingIdentity, span};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::launch;
 use crate::supervisor::{self, Plan};
 
@@ -44,7 +44,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let named = args.agent.as_deref().map(named_launcher).transpose()?;
     let (launcher, program, words) = match (named, args.command.split_first()) {
         (Some(one), _) => (Some(one), find_program(one, app)?, args.command),

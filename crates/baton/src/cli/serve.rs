@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use baton_model::refusal::Refusal;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::http::{self, Options};
 
 /// Serve the HTTP API and the web page
@@ -30,7 +30,7 @@ pub struct Args {
     rate: u32,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let address: SocketAddr = args.listen.parse().map_err(|_| {
         Refusal::invalid(
             "listen_invalid",

@@ -6,7 +6,7 @@ use baton_ops::message::{self, AckInput, AckOutput, PendingInput, RecallInput, S
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Send, list, acknowledge and recall short messages
@@ -65,7 +65,7 @@ enum Verb {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Send { who, to, kind, subject, body, expires_in, ack_by } => {

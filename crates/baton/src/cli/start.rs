@@ -5,7 +5,7 @@ use baton_ops::session::{Start, StartInput};
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Start a new session; use `baton pickup` to continue another agent's work
@@ -27,7 +27,7 @@ pub struct Args {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let started = app.run::<Start>(&StartInput {
         project: app.project.clone(),
         identity: args.who.identity,

@@ -4,7 +4,7 @@ use baton_ops::session::{Status, StatusInput};
 
 use super::watch;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Show who is working on what and which hand-offs are waiting
@@ -15,7 +15,7 @@ pub struct Args {
     watch: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.watch {
         return watch::run(app);
     }

@@ -7,7 +7,7 @@ use baton_store::{Store, Target, counter, restore};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::{host, render};
 
 /// Move a whole ledger to another store
@@ -39,17 +39,17 @@ enum Verb {
     AdvanceCounters,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Copy { from, to, unverified } => copy_store(&from, &to, unverified, app),
         Verb::AdvanceCounters => advance_counters(app),
     }
 }
 
-fn advance_counters(app: &mut App) -> Result<(), CliError> {
+fn advance_counters(app: &mut App) -> Result<(), AppError> {
     app.refuse_remote()?;
     let store = app.config.store.to_string();
-    let floor = app.store()?.write_shared(|tx| Ok(counter::raise(tx, host::now())?))?;
+    let floor = app.store()?.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, host::now())?))?;
     app.show(&Advanced { store: &store, floor }, |advanced| {
         format!("counters of {} continue above {}\n", advanced.store, advanced.floor)
     })
@@ -63,7 +63,7 @@ struct Advanced<'a> {
     floor: i64,
 }
 
-fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(), CliError> {
+fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
     let (from, to) = (Target::read(from)?, Target::read(to)?);
     if is_same(&from, &to) || from == Target::Memory || to == Target::Memory {
         let what = "a ledger is copied from one store that lasts to another";
@@ -84,7 +84,7 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
         return Err(anyhow::anyhow!("{to} does not hold what was written to it: do not use it").into());
     }
     // The source may be a backup, and what came after it has given out numbers.
-    target.write_shared(|tx| Ok(counter::raise(tx, host::now())?))?;
+    target.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, host::now())?))?;
     target.analyze()?;
     let items = copied.iter();
     let items = items.map(|table| Table { table: table.name, rows: table.rows, hash: &table.hash }).collect();

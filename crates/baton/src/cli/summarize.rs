@@ -9,7 +9,7 @@ use baton_ops::transcript::{Document, DocumentInput};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// The program has so much time.
 const TIME: Duration = Duration::from_secs(120);
@@ -26,7 +26,7 @@ pub struct Summarize {
 
 impl Summarize {
     /// What the program makes of the packet of this session; none without a program, and none, with a remark, when it fails.
-    pub fn of(&self, id: &str, agent: Option<&str>, app: &mut App) -> Result<Option<String>, CliError> {
+    pub fn of(&self, id: &str, agent: Option<&str>, app: &mut App) -> Result<Option<String>, AppError> {
         let Some(command) = &self.command else { return Ok(None) };
         let made = app.run::<Document>(&DocumentInput {
             id: id.to_owned(),

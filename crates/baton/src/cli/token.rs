@@ -4,7 +4,7 @@ use baton_model::id::visible;
 use baton_ops::token::{Create, CreateInput, List, ListInput, Revoke, RevokeInput, TokenRow};
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// Create, list and revoke access tokens for the server
@@ -44,7 +44,7 @@ enum Verb {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create { scope, mut only, identities, name, expires_in } => {
             // `--project` means the same here as elsewhere: where something may be done.

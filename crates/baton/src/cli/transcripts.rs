@@ -6,7 +6,7 @@ use baton_ops::transcript::{
 };
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// List, search and show sessions of every coding agent on this machine
@@ -77,7 +77,7 @@ struct Search {
     no_refresh: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Some(Verb::Path { id, agent }) => {
             let found = app.run::<Find>(&FindInput { id, agent })?;
@@ -93,7 +93,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     }
 }
 
-fn list(options: List, app: &mut App) -> Result<(), CliError> {
+fn list(options: List, app: &mut App) -> Result<(), AppError> {
     let since_ms = super::since(options.since.as_deref())?;
     let (project, limit) = (app.project.clone(), Some(options.n));
     let listed = app.run::<ops::List>(&ListInput { agents: options.agents, project, since_ms, limit })?;
@@ -103,7 +103,7 @@ fn list(options: List, app: &mut App) -> Result<(), CliError> {
     })
 }
 
-fn search(options: Search, app: &mut App) -> Result<(), CliError> {
+fn search(options: Search, app: &mut App) -> Result<(), AppError> {
     let input = SearchInput {
         query: options.query.join(" "),
         agents: options.agents,

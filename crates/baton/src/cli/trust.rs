@@ -14,7 +14,7 @@ use super::init::DOCUMENT;
 use crate::app::{App, Format};
 use crate::config::trust::{Entry, Trusted, sha256};
 use crate::config::{REPOSITORY_FILE, RepositoryFile};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::repo_file::{RepoFile, SMALL};
 use crate::{git, render};
 
@@ -45,7 +45,7 @@ pub struct UntrustArgs {
     folder: Option<PathBuf>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.list {
         return list(app);
     }
@@ -53,7 +53,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     if args.remove { remove(&folder, app) } else { add(&folder, args.yes, app) }
 }
 
-pub fn untrust(args: UntrustArgs, app: &mut App) -> Result<(), CliError> {
+pub fn untrust(args: UntrustArgs, app: &mut App) -> Result<(), AppError> {
     let folder = folder(args.folder, app)?;
     remove(&folder, app)
 }
@@ -67,7 +67,7 @@ fn folder(named: Option<PathBuf>, app: &App) -> Result<PathBuf, Refusal> {
     })
 }
 
-fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), CliError> {
+fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), AppError> {
     let file = RepositoryFile::of(folder, &app.config.config_dir)?;
     if let Some(fault) = file.as_ref().and_then(|file| file.fault.clone()) {
         return Err(fault.into());
@@ -184,7 +184,7 @@ fn settings(file: &RepositoryFile) -> Vec<Setting> {
     file.given.iter().map(row).collect()
 }
 
-fn ask(path: &Path, settings: &[Setting], app: &App) -> Result<(), CliError> {
+fn ask(path: &Path, settings: &[Setting], app: &App) -> Result<(), AppError> {
     let mut err = std::io::stderr();
     if app.format != Format::Text || !std::io::stdin().is_terminal() || !err.is_terminal() {
         let what = "trusting a repository's settings is for the user to decide, and there is nobody to ask";
@@ -208,7 +208,7 @@ fn ask(path: &Path, settings: &[Setting], app: &App) -> Result<(), CliError> {
     Err(Refusal::new(Kind::Refused, "trust_declined", "you said no", hint).into())
 }
 
-fn remove(folder: &Path, app: &mut App) -> Result<(), CliError> {
+fn remove(folder: &Path, app: &mut App) -> Result<(), AppError> {
     let mut trusted = Trusted::read(&app.config.config_dir);
     let held = trusted.folders.iter().chain(&trusted.documents).map(|entry| entry.folder.clone());
     // The folder itself, or the one above it whose file counts here.
@@ -307,7 +307,7 @@ struct Listed {
     items: Vec<TrustedFile>,
 }
 
-fn list(app: &mut App) -> Result<(), CliError> {
+fn list(app: &mut App) -> Result<(), AppError> {
     app.show(&Listed { items: listed(app) }, |listed| {
         let row = |row: &TrustedFile| vec![visible(&row.folder), row.state.as_str().to_owned()];
         match listed.items.as_slice() {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{command, help, words};
 use crate::app::Format;
-use crate::error::{CliError, quote};
+use crate::error::{AppError, quote};
 use crate::render;
 
 /// Help that lists commands, said by the command in which all of them are described.
@@ -60,8 +60,8 @@ fn plainly(message: &str) -> String {
 }
 
 /// Prints why a command ended without success: text on standard error, JSON on standard output.
-pub fn report(ended: &CliError, format: Format, color: bool) {
-    if matches!(ended, CliError::Reported | CliError::Unfinished | CliError::Tool(_) | CliError::Interrupted)
+pub fn report(ended: &AppError, format: Format, color: bool) {
+    if matches!(ended, AppError::Reported | AppError::Unfinished | AppError::Tool(_) | AppError::Interrupted)
     {
         return;
     }

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::ctrl_c;
 
 use crate::app::{App, Format};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::{host, render};
 
 /// Pause between two looks.
@@ -23,7 +23,7 @@ const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l";
 const LEAVE: &str = "\u{1b}[?25h\u{1b}[?1049l";
 
 /// Follows the project until it is interrupted or standard output is closed.
-pub fn run(app: &mut App) -> Result<(), CliError> {
+pub fn run(app: &mut App) -> Result<(), AppError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let drawn = app.format == Format::Text && std::io::stdout().is_terminal();
     if !drawn {
@@ -40,7 +40,7 @@ fn each(
     app: &mut App,
     runtime: &Runtime,
     mut show: impl FnMut(&App, Option<&StatusOutput>, &StatusOutput) -> std::io::Result<()>,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     // The handler is kept from the first wait on, so an interrupt between two waits is not lost.
     let mut interrupted = Box::pin(ctrl_c());
     let mut before: Option<StatusOutput> = None;
@@ -55,12 +55,12 @@ fn each(
             tokio::select! { _ = &mut interrupted => true, () = tokio::time::sleep(EVERY) => false }
         });
         if stop {
-            return Err(CliError::Interrupted);
+            return Err(AppError::Interrupted);
         }
     }
 }
 
-fn screen(app: &mut App, runtime: &Runtime) -> Result<(), CliError> {
+fn screen(app: &mut App, runtime: &Runtime) -> Result<(), AppError> {
     each(app, runtime, |app, _, now| {
         let text = format!("{}\n{} · Ctrl-C ends\n", render::card(&now.card), rfc3339(host::now()));
         put(&frame(&render::for_terminal(&text, app.color)))
@@ -73,7 +73,7 @@ fn frame(text: &str) -> String {
     format!("\u{1b}[H{lines}\u{1b}[J")
 }
 
-fn lines(app: &mut App, runtime: &Runtime) -> Result<(), CliError> {
+fn lines(app: &mut App, runtime: &Runtime) -> Result<(), AppError> {
     let is_text = app.format == Format::Text;
     each(app, runtime, |_, before, now| {
         let changes = match before {

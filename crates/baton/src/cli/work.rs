@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 
 use super::{ActingIdentity, span};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::worker::{self, Plan};
 
 /// Work unattended: run a command on each task of a role and record the result
@@ -54,7 +54,7 @@ fn agents() -> PossibleValuesParser {
     PossibleValuesParser::new(baton_tools::headless().map(|(launcher, _)| launcher.tool.id))
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let (launcher, command) = match &args.agent {
         Some(tool) => {
             let (launcher, words) = worker::preset(tool, &args.mode, &args.command, &worker::folder(app))?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 /// End a session and leave a baton for the next agent
@@ -55,7 +55,7 @@ pub struct Args {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let packet = args.packet.as_deref().map(read_input).transpose()?;
     let wrapped = app.run::<Wrap>(&WrapInput {
         project: app.project.clone(),

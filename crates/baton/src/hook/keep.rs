@@ -14,7 +14,7 @@ use baton_tools::{Installer, Tool};
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host;
 use crate::process::ProcessAncestry;
 
@@ -39,7 +39,7 @@ pub fn detach(
     Installer { tool, .. }: Installer,
     payload: &Payload,
     config: &Config,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     if !exists(config) || (payload.session.is_none() && payload.transcript.is_none()) {
         return Ok(());
     }
@@ -89,11 +89,11 @@ pub fn work(call: &Call) {
 }
 
 /// Whether nothing was said in the session.
-fn is_empty(ended: &CliError) -> bool {
-    matches!(ended, CliError::Refused(refusal) if refusal.code == "transcript_empty")
+fn is_empty(ended: &AppError) -> bool {
+    matches!(ended, AppError::Refused(refusal) if refusal.code == "transcript_empty")
 }
 
-fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), CliError> {
+fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppError> {
     let Some(installer) = baton_tools::installer(&call.agent) else { return Ok(()) };
     if !exists(config) {
         return Ok(());

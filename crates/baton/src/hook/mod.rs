@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::app::{App, Format};
 use crate::config::{self, Config};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host;
 use baton_tools::Installer;
 use baton_tools::install::Answer;
@@ -50,7 +50,7 @@ pub struct Call {
 
 impl Call {
     /// The settings that count where the agent works.
-    fn config(&self, payload: &Payload) -> Result<Config, CliError> {
+    fn config(&self, payload: &Payload) -> Result<Config, AppError> {
         let mut config = config::load_at(payload.cwd.clone().filter(|cwd| cwd.is_dir()))?;
         if let Some(url) = &self.store {
             config.use_store(url)?;
@@ -102,7 +102,7 @@ fn announcement(
     tool: Installer,
     payload: &Payload,
     config: &Config,
-) -> Result<Option<String>, CliError> {
+) -> Result<Option<String>, AppError> {
     if !exists(config) || payload.is_later_round() {
         return Ok(None);
     }
@@ -122,7 +122,7 @@ fn announcement(
     Ok(shaped(tool.install.answer, payload.event_name(call), &text))
 }
 
-fn opened(config: &Config) -> Result<Store, CliError> {
+fn opened(config: &Config) -> Result<Store, AppError> {
     Ok(match Store::open_read_only(&config.store) {
         Ok(store) => store,
         // One of an older version is brought up to date, as by any command.
@@ -149,9 +149,9 @@ fn exists(config: &Config) -> bool {
 }
 
 /// Whether the agent works where no project is registered, or in none that is clearly meant.
-fn is_elsewhere(ended: &CliError) -> bool {
+fn is_elsewhere(ended: &AppError) -> bool {
     let codes = ["project_unresolved", "project_ambiguous", "project_unknown"];
-    matches!(ended, CliError::Refused(refusal) if codes.contains(&refusal.code))
+    matches!(ended, AppError::Refused(refusal) if codes.contains(&refusal.code))
 }
 
 fn shaped(answer: Answer, event: &str, text: &str) -> Option<String> {

@@ -19,8 +19,8 @@ use futures_util::StreamExt;
 
 use super::answer::{problem, problem_as};
 use super::limit::{LimitKey, Limiter, Peer};
-use crate::error::CliError;
-use crate::workers::Pool;
+use crate::error::AppError;
+use crate::store_pool::Pool;
 
 /// How long an answer about a token is believed: a token that was taken back works no longer than this.
 const BELIEVED: Duration = Duration::from_millis(500);
@@ -46,7 +46,7 @@ impl Authenticator {
     }
 
     /// What the bearer may do.
-    async fn grant(&self, secret: Option<String>) -> Result<Grant, CliError> {
+    async fn grant(&self, secret: Option<String>) -> Result<Grant, AppError> {
         if let Some(grant) = self.remembered(&secret) {
             return grant.ok_or_else(|| token_invalid().into());
         }
@@ -56,7 +56,7 @@ impl Authenticator {
             Ok(answer) if secret.is_some() => Some(read(answer)),
             Ok(answer) if !answer.needed && !self.always => Some(Grant::default()),
             Ok(_) => None,
-            Err(CliError::Refused(refusal)) if refusal.code == "token_invalid" => None,
+            Err(AppError::Refused(refusal)) if refusal.code == "token_invalid" => None,
             Err(other) => return Err(other),
         };
         self.remember(secret, grant.clone());
@@ -129,7 +129,7 @@ fn as_long_as_valid(door: Arc<Authenticator>, secret: Option<String>, response: 
         loop {
             tokio::time::sleep(BELIEVED).await;
             // Only a `token_invalid` refusal closes the connection; a store that does not answer does not.
-            if matches!(door.grant(secret.clone()).await, Err(CliError::Refused(no)) if no.code == "token_invalid")
+            if matches!(door.grant(secret.clone()).await, Err(AppError::Refused(no)) if no.code == "token_invalid")
             {
                 return;
             }

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-use crate::error::CliError;
+use crate::error::AppError;
+use crate::store_pool::Pool;
 use crate::transfer_progress;
-use crate::workers::Pool;
 use baton_ops::answer::AnswerView;
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
@@ -102,13 +102,13 @@ fn marking(pool: Arc<Pool>, grant: Grant, bytes: Bytes, delivery: DeliveredInput
 }
 
 /// A "no", with our code, hint and details beside what RFC 9457 names.
-pub fn problem(ended: &CliError) -> Response {
+pub fn problem(ended: &AppError) -> Response {
     let status = StatusCode::from_u16(ended.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     problem_as(status, ended)
 }
 
 /// The same under another status.
-pub fn problem_as(status: StatusCode, ended: &CliError) -> Response {
+pub fn problem_as(status: StatusCode, ended: &AppError) -> Response {
     let mut body = ended.to_service_json()["error"].take();
     body["type"] = json!(format!("urn:baton:{}", body["code"].as_str().unwrap_or("fault")));
     body["title"] = body["message"].clone();

@@ -25,9 +25,9 @@ use serde::Serialize;
 use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::answer::{of_type, problem};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::live::Live;
-use crate::workers::Pool;
+use crate::store_pool::Pool;
 
 /// How often the ledgers are looked at for what other processes wrote.
 const LOOK: Duration = Duration::from_millis(250);
@@ -96,7 +96,7 @@ impl EventHub {
     }
 
     /// Sends what came since the last look, and says how far that was.
-    async fn send_new(&self, known: &BTreeMap<String, i64>) -> Result<BTreeMap<String, i64>, CliError> {
+    async fn send_new(&self, known: &BTreeMap<String, i64>) -> Result<BTreeMap<String, i64>, AppError> {
         let mut seen = self.heads().await?;
         if self.listeners() == 0 {
             return Ok(seen);
@@ -117,14 +117,14 @@ impl EventHub {
     }
 
     /// How far the ledgers have come: asked before the first listener is let in, and handed to `follow`.
-    pub async fn heads(&self) -> Result<BTreeMap<String, i64>, CliError> {
+    pub async fn heads(&self) -> Result<BTreeMap<String, i64>, AppError> {
         let heads = self.pool.ask::<Heads>(&HeadsInput {}, Caller::default()).await?;
         Ok(heads.items.into_iter().map(|head| (head.project_id, head.seq)).collect())
     }
 
     /// A number of the ledger after which everything since this time comes: looked for backwards from the head, so what is
     /// long past is not read.
-    async fn position_before(&self, project_id: &str, head: i64, since: i64) -> Result<i64, CliError> {
+    async fn position_before(&self, project_id: &str, head: i64, since: i64) -> Result<i64, AppError> {
         let mut back = PAGE;
         loop {
             let after = head.saturating_sub(back).max(0);
@@ -137,7 +137,7 @@ impl EventHub {
         }
     }
 
-    async fn page(&self, project_id: &str, after: i64, grant: &Grant) -> Result<Vec<Event>, CliError> {
+    async fn page(&self, project_id: &str, after: i64, grant: &Grant) -> Result<Vec<Event>, AppError> {
         let project = Some(project_id.to_owned());
         let input =
             LedgerListInput { project, after, limit: Some(PAGE), brief: true, ..LedgerListInput::default() };
@@ -233,7 +233,7 @@ async fn open(
     grant: Grant,
     query: &str,
     headers: &HeaderMap,
-) -> Result<Response, CliError> {
+) -> Result<Response, AppError> {
     let mut wish = EventRequest { project: None, from: None, grant };
     let mut last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -259,7 +259,7 @@ async fn open(
 }
 
 /// What the listener missed. A project that is not there, or not for this bearer, is refused here.
-async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, CliError> {
+async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, AppError> {
     let heads = match &wish.project {
         Some(one) => {
             let answer = stage.page(one, i64::MAX - 1, &wish.grant).await;

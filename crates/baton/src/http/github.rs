@@ -25,7 +25,7 @@ use super::answer::problem_as;
 use super::body;
 use crate::config::Config;
 use crate::host;
-use crate::workers::Pool;
+use crate::store_pool::Pool;
 
 /// The largest body that GitHub sends. What is not about issues is only counted and compared with its signature.
 const LARGEST: usize = 25 * 1024 * 1024;

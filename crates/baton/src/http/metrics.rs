@@ -18,7 +18,7 @@ use super::events::EventHub;
 use super::limit::Peer;
 use crate::leadership::Duties;
 use crate::live::{self, Live};
-use crate::workers::Pool;
+use crate::store_pool::Pool;
 
 const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "DELETE", "other"];
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];

@@ -39,7 +39,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::{Duties, Leader};
 use crate::live::Live;
@@ -49,9 +49,9 @@ use crate::relay::Relay;
 use crate::relay::recall::Indexer;
 use crate::relay::saga::{Driver, Lanes};
 use crate::router::Router as TaskRouter;
+use crate::store_pool::{Pool, Threads};
 use crate::sweep::SweepThread;
 use crate::transfer_progress::is_driven;
-use crate::workers::{Pool, Threads};
 use access::Authenticator;
 pub use answer::json_of;
 pub use caller::{CallerHeader, caller};
@@ -73,7 +73,7 @@ pub struct Options {
 }
 
 /// Serves until SIGINT or SIGTERM; then it finishes the requests that it has accepted.
-pub fn serve(options: &Options, app: &mut App) -> Result<(), CliError> {
+pub fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
     let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?;
@@ -118,7 +118,7 @@ pub fn serve(options: &Options, app: &mut App) -> Result<(), CliError> {
         if let Some(tracing) = tracing {
             tracing.stop().await;
         }
-        Ok::<(), CliError>(())
+        Ok::<(), AppError>(())
     });
     task_router.stop();
     lanes.stop();
@@ -137,7 +137,7 @@ fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
 }
 
 /// Refuses to listen on a non-loopback address as long as the store has no access token.
-async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), CliError> {
+async fn some_token(pool: &Pool, address: SocketAddr) -> Result<(), AppError> {
     let answer = pool.ask::<Check>(&CheckInput::default(), Caller::default()).await?;
     if answer.needed {
         return Ok(());
@@ -270,7 +270,7 @@ async fn call(
     grant: Grant,
     headers: &HeaderMap,
     body: &[u8],
-) -> Result<Value, CliError> {
+) -> Result<Value, AppError> {
     let caller = Caller { grant, ..caller::caller(headers)? };
     let input = rest::named_input(name, headers, body)?;
     match headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default().to_owned()) {

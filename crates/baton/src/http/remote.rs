@@ -13,9 +13,9 @@ use baton_ops::op::{Access, Caller, Site};
 use serde_json::Value;
 
 use super::answer::{json_of, problem};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::remote::Call;
-use crate::workers::Pool;
+use crate::store_pool::Pool;
 
 /// Runs it.
 pub async fn call(
@@ -37,7 +37,7 @@ async fn run(
     grant: Grant,
     headers: &HeaderMap,
     body: &[u8],
-) -> Result<Value, CliError> {
+) -> Result<Value, AppError> {
     let call: Call = serde_json::from_slice(body).map_err(|error| {
         let what = format!("the body is no call: {error}");
         Refusal::invalid("body_invalid", what, "send an object with input, caller and facts")

@@ -19,9 +19,9 @@ use serde_json::{Map, Value};
 use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged, transfer_response};
 use super::caller::{caller, input};
 use super::routes::{ROUTES, Route};
-use crate::error::CliError;
+use crate::error::AppError;
+use crate::store_pool::Pool;
 use crate::transfer_progress::is_driven;
-use crate::workers::Pool;
 
 /// Every path of the table, under `/api/v1` and, for programs written for the seed's paths, at the root.
 pub fn router() -> Router<Arc<Pool>> {
@@ -145,7 +145,7 @@ impl RouteRequest<'_> {
         StatusCode::from_u16(self.route.status).unwrap_or_default()
     }
 
-    async fn run(&self, pool: &Pool, grant: Grant) -> Result<Value, CliError> {
+    async fn run(&self, pool: &Pool, grant: Grant) -> Result<Value, AppError> {
         let mut caller = caller(self.headers)?;
         caller.grant = grant;
         let input = Value::Object(self.input()?);
@@ -241,9 +241,9 @@ pub(super) fn named_input(name: &str, headers: &HeaderMap, body: &[u8]) -> Resul
 }
 
 /// A no. Another version than the one that `If-Match` names is a precondition that failed.
-pub(super) fn conditional_problem(headers: &HeaderMap, ended: &CliError) -> Response {
+pub(super) fn conditional_problem(headers: &HeaderMap, ended: &AppError) -> Response {
     match ended {
-        CliError::Refused(no) if no.code == "version_conflict" && headers.contains_key(header::IF_MATCH) => {
+        AppError::Refused(no) if no.code == "version_conflict" && headers.contains_key(header::IF_MATCH) => {
             problem_as(StatusCode::PRECONDITION_FAILED, ended)
         }
         other => problem(other),

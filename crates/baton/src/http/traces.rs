@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::otlp::{self, Attribute};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host;
 
 /// Spans that may wait; more are dropped.
@@ -76,7 +76,7 @@ pub(super) struct Span {
 
 impl Tracing {
     /// Starts, if the environment names a collector. Runs inside the runtime.
-    pub fn start(vars: &BTreeMap<String, String>) -> Result<Option<Self>, CliError> {
+    pub fn start(vars: &BTreeMap<String, String>) -> Result<Option<Self>, AppError> {
         let Some(target) = Target::read(vars)? else { return Ok(None) };
         let (spans, waiting) = channel(QUEUE);
         let base = u64::try_from(host::now()).unwrap_or_default().saturating_mul(1_000_000);
@@ -139,12 +139,12 @@ pub async fn traced(State(tracer): State<Arc<Tracer>>, request: Request, next: N
 }
 
 /// Measures an operation, where it belongs to a request that is traced.
-pub async fn operation<T>(name: &str, run: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+pub async fn operation<T>(name: &str, run: impl Future<Output = Result<T, AppError>>) -> Result<T, AppError> {
     let Ok(current) = CURRENT.try_with(Clone::clone) else { return run.await };
     let start = current.tracer.now();
     let answer = run.await;
     let code = match &answer {
-        Err(CliError::Refused(refusal)) => Some(refusal.code),
+        Err(AppError::Refused(refusal)) => Some(refusal.code),
         Err(_) => Some("fault"),
         Ok(_) => None,
     };
@@ -218,7 +218,7 @@ struct Target {
 }
 
 impl Target {
-    fn read(vars: &BTreeMap<String, String>) -> Result<Option<Self>, CliError> {
+    fn read(vars: &BTreeMap<String, String>) -> Result<Option<Self>, AppError> {
         let given = |name: &str| vars.get(name).map(|value| value.trim()).filter(|value| !value.is_empty());
         if given("OTEL_SDK_DISABLED") == Some("true") {
             return Ok(None);
@@ -256,7 +256,7 @@ impl Target {
     }
 }
 
-fn client(url: &str) -> Result<reqwest::Client, CliError> {
+fn client(url: &str) -> Result<reqwest::Client, AppError> {
     // Installing twice is harmless: the first provider stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());

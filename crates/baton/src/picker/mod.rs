@@ -13,7 +13,7 @@ use crossterm::{cursor, queue, terminal};
 pub use state::Item;
 use state::{Key, State, Step};
 
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// Delay without input before a preview is made: making it may take longer than typing the next letter.
 const PAUSE: Duration = Duration::from_millis(80);
@@ -28,7 +28,7 @@ pub fn pick(
     title: &str,
     items: Vec<Item>,
     preview: &mut dyn FnMut(usize) -> String,
-) -> Result<usize, CliError> {
+) -> Result<usize, AppError> {
     let mut state = State::new(title, items);
     let screen = Screen::open()?;
     loop {
@@ -47,7 +47,7 @@ pub fn pick(
                 drop(screen);
                 return Ok(item);
             }
-            Step::Quit => return Err(CliError::Interrupted),
+            Step::Quit => return Err(AppError::Interrupted),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::http::{Http, ServiceError};
 use crate::config;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// How long one request may take.
 const TIMEOUT: Duration = Duration::from_secs(8);
@@ -25,7 +25,7 @@ pub struct Embeddings {
 
 impl Embeddings {
     /// The endpoint of the settings.
-    pub fn new(settings: &config::Embeddings) -> Result<Self, CliError> {
+    pub fn new(settings: &config::Embeddings) -> Result<Self, AppError> {
         let key = settings.key.as_ref().map(|key| ("authorization", format!("Bearer {key}")));
         let http = Http::new("the embeddings endpoint", key)?;
         Ok(Self { http, url: settings.url.clone(), model: settings.model.clone() })

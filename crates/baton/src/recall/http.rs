@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// The largest answer that is read.
 const LARGEST: usize = 64 * 1024 * 1024;
@@ -39,7 +39,7 @@ pub struct Http {
 
 impl Http {
     /// A client that shows a key in this header.
-    pub fn new(name: &'static str, key: Option<(&'static str, String)>) -> Result<Self, CliError> {
+    pub fn new(name: &'static str, key: Option<(&'static str, String)>) -> Result<Self, AppError> {
         // Installing twice is harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()

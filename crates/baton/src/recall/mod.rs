@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use embeddings::Embeddings;
 pub use http::ServiceError;
 pub use qdrant::{Point, Qdrant};
@@ -49,7 +49,7 @@ pub struct IndexServices {
 
 impl IndexServices {
     /// Those of the settings, if there are any.
-    pub fn new(config: &Config) -> Result<Option<Arc<Self>>, CliError> {
+    pub fn new(config: &Config) -> Result<Option<Arc<Self>>, AppError> {
         let setup = config.recall.setup();
         if !setup.needs_relay() {
             return Ok(None);

@@ -16,7 +16,7 @@ use super::qdrant_json::{
     Upsert, Version, Written,
 };
 use crate::config;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// How long one request may take.
 const TIMEOUT: Duration = Duration::from_secs(4);
@@ -52,7 +52,7 @@ pub struct Qdrant {
 
 impl Qdrant {
     /// The Qdrant of the settings.
-    pub fn new(settings: &config::Qdrant) -> Result<Self, CliError> {
+    pub fn new(settings: &config::Qdrant) -> Result<Self, AppError> {
         let http = Http::new("Qdrant", settings.key.clone().map(|key| ("api-key", key)))?;
         let (base, collection) = (settings.url.clone(), settings.collection.clone());
         Ok(Self { http, base, collection, ready: Mutex::new(None) })

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{IndexServices, ServiceError};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// How the memory index stands.
 #[derive(Serialize)]
@@ -69,7 +69,7 @@ impl fmt::Display for Amiss {
 }
 
 /// How the memory index stands. Behind a server it is the server's, and nothing is said of it.
-pub fn report(app: &mut App) -> Result<Option<Report>, CliError> {
+pub fn report(app: &mut App) -> Result<Option<Report>, AppError> {
     if app.config.server.is_some() {
         return Ok(None);
     }
@@ -152,7 +152,7 @@ impl Report {
 }
 
 /// Throws the collection away, so that it can be filled anew.
-pub fn drop_collection(app: &App) -> Result<(), CliError> {
+pub fn drop_collection(app: &App) -> Result<(), AppError> {
     let outside = app.machine.outside()?;
     let Some(qdrant) = outside.as_ref().and_then(|outside| outside.qdrant()) else {
         let what = "no Qdrant is set, so there is no collection to make anew";

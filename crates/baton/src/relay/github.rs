@@ -12,7 +12,7 @@ use super::github_auth::Access;
 use super::github_http::{Answer, Http};
 use super::github_json::{Change, Comment, Issue, Label, NewComment, NewIssue, Problem, json, read};
 use crate::config::Config;
-use crate::error::CliError as Fault;
+use crate::error::AppError as Fault;
 use crate::host;
 
 /// From taking a step to the last moment at which something may be created: the lease is longer by more than a request takes.

@@ -8,7 +8,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::github_auth::Access;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host;
 
 /// The revision of the API that answers are read in.
@@ -59,7 +59,7 @@ impl RequestError {
 
 impl Http {
     /// A client of the API at this address.
-    pub fn new(base: &str, access: Access) -> Result<Self, CliError> {
+    pub fn new(base: &str, access: Access) -> Result<Self, AppError> {
         // Installing twice is harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()

@@ -23,7 +23,7 @@ use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
 
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
 
@@ -48,7 +48,7 @@ impl Relay {
         machine: &Arc<Machine>,
         duties: &Arc<Duties>,
         runtime: Handle,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, AppError> {
         let clock = Arc::clone(machine);
         let duties = Arc::clone(duties);
         let mut store = Store::open(&config.store, host::now())?;

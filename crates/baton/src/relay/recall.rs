@@ -20,7 +20,7 @@ use tokio::runtime::Handle;
 
 use super::{SWEEP, jitter, log_outcome, record};
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
 use crate::recall::{IndexServices, Point, ServiceError};
@@ -48,7 +48,7 @@ impl Indexer {
         machine: &Arc<Machine>,
         duties: &Arc<Duties>,
         runtime: Handle,
-    ) -> Result<Option<Self>, CliError> {
+    ) -> Result<Option<Self>, AppError> {
         let Some(outside) = machine.outside()? else { return Ok(None) };
         let (duties, clock) = (Arc::clone(duties), Arc::clone(machine));
         let mut store = Store::open(&config.store, host::now())?;
@@ -95,7 +95,7 @@ fn sleep(pause: Duration, stopped: &AtomicBool) {
 
 /// Processes due entries in a process without a server, until none is left, a service fails, or the deadline passes,
 /// which also cuts off a service that hangs. Returns the number of entries tried.
-pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, CliError> {
+pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, AppError> {
     let Some(outside) = machine.outside()? else { return Ok(0) };
     let now = machine.now();
     if store.read(|tx| Ok(outbox::due(tx, ADAPTER, now, 1)?))?.is_empty() {

@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 
 use super::github::{GitHub, StepTime};
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
 
@@ -53,7 +53,7 @@ pub struct DriveResult {
 
 impl Driver {
     /// A driver of this process.
-    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, CliError> {
+    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
         let own = Place { machine: machine.id.clone(), process: crate::process::own() };
         Ok(Self {
             limits: config.limits,
@@ -120,8 +120,9 @@ impl Driver {
                     let ended = runtime.block_on(github.ask(&leased.call, taken));
                     tracing::info!(handoff = %leased.handoff_id, outcome = ?ended, "asked GitHub");
                     let jitter = super::jitter();
-                    let told = self
-                        .with(store, |store, env| saga::notify_step(store, env, &leased, &ended, jitter))?;
+                    let told = self.with(store, |store, env| {
+                        saga::record_outcome(store, env, &leased, &ended, jitter)
+                    })?;
                     if told == saga::OutcomeReport::Late {
                         tracing::warn!(handoff = %leased.handoff_id, "another process went on; a double is looked for");
                     }
@@ -212,7 +213,7 @@ impl Lanes {
         driver: &Arc<Driver>,
         duties: &Arc<Duties>,
         runtime: &Handle,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, AppError> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         for (lane, duty_id) in duty::LANES.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::Value;
 use sha2::Sha256;
 
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host;
 
 /// How long a receiver may take.
@@ -21,7 +21,7 @@ pub struct Webhook {
 
 impl Webhook {
     /// An adapter that signs with this secret, if there is one.
-    pub fn new(secret: Option<String>) -> Result<Self, CliError> {
+    pub fn new(secret: Option<String>) -> Result<Self, AppError> {
         // Installing twice is harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()

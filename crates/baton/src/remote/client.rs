@@ -17,7 +17,7 @@ use super::disk::{Disk, DiskRead};
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED, Question};
 use super::placeholder::{self, WithheldText, reveal};
 use crate::config::{Config, Server};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::http::CallerHeader;
 
@@ -44,14 +44,14 @@ pub struct Remote {
 
 impl Remote {
     /// A client of the server in the settings. Nothing is sent yet.
-    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, CliError> {
+    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
         let server = config.server.clone().ok_or_else(|| anyhow::anyhow!("no server is configured"))?;
         let disk = Disk::new(Arc::clone(&machine), config.limits, &config.data_dir, &server.url);
         Ok(Self { client: client(&server)?, server, machine, disk, codes: Mutex::default() })
     }
 
     /// Runs an operation: on the server, or here where it only reads this machine's disk.
-    pub async fn run(&self, name: &str, input: Value, caller: &Caller) -> Result<Value, CliError> {
+    pub async fn run(&self, name: &str, input: Value, caller: &Caller) -> Result<Value, AppError> {
         let entry = all::find(name)?;
         if entry.site == Site::Disk {
             return self.read(DiskRead::Operation(entry, input), caller).await;
@@ -69,14 +69,14 @@ impl Remote {
         entry: &Entry,
         mut input: Map<String, Value>,
         caller: &Caller,
-    ) -> Result<Value, CliError> {
+    ) -> Result<Value, AppError> {
         let kept = self.kept_back(entry, &mut input, caller).await?;
         let mut call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
         let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(key);
         let mut texts: Vec<(String, String)> = Vec::new();
         for _ in 0..ROUNDS {
             let questions = match self.post(entry.name, &call, key.as_deref()).await {
-                Err(CliError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => questions(&refusal),
+                Err(AppError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => questions(&refusal),
                 Ok(mut answer) => {
                     texts.iter().for_each(|(sealed, text)| reveal(&mut answer, sealed, text));
                     return Ok(answer);
@@ -100,7 +100,7 @@ impl Remote {
         entry: &Entry,
         input: &mut Map<String, Value>,
         caller: &Caller,
-    ) -> Result<WithheldText, CliError> {
+    ) -> Result<WithheldText, AppError> {
         if placeholder::is_exposed(entry.name, input)
             && !self.server.is_secure()
             && !is_loopback(&self.server.url)
@@ -118,7 +118,7 @@ impl Remote {
     }
 
     /// Whether the task that a call names is sensitive.
-    async fn is_sensitive(&self, input: &Map<String, Value>, caller: &Caller) -> Result<bool, CliError> {
+    async fn is_sensitive(&self, input: &Map<String, Value>, caller: &Caller) -> Result<bool, AppError> {
         let named = ["id", "project"].into_iter();
         let input = named.filter_map(|key| Some((key.to_owned(), input.get(key)?.clone()))).collect();
         let call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
@@ -128,7 +128,7 @@ impl Remote {
                 Ok(contexts.any(|context| task[context].get("sealed_for").is_some()))
             }
             // It asks whether it can be decrypted here.
-            Err(CliError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => Ok(true),
+            Err(AppError::Refused(refusal)) if refusal.code == FACTS_REQUIRED => Ok(true),
             Err(ended) => Err(ended),
         }
     }
@@ -140,7 +140,7 @@ impl Remote {
         (call, kept): (&Call, &WithheldText),
         caller: &Caller,
         texts: &mut Vec<(String, String)>,
-    ) -> Result<Value, CliError> {
+    ) -> Result<Value, AppError> {
         match question {
             Question::Seal { recipients, text } if placeholder::seals(entry.name) => {
                 let whole = kept.restore_placeholders(text, texts);
@@ -163,7 +163,7 @@ impl Remote {
     }
 
     /// Reads this machine's transcripts, on a thread where that may take its time.
-    async fn read(&self, reading: DiskRead, caller: &Caller) -> Result<Value, CliError> {
+    async fn read(&self, reading: DiskRead, caller: &Caller) -> Result<Value, AppError> {
         let projects = self.projects(caller).await?;
         let (disk, caller) = (self.disk.clone(), caller.clone());
         let done = tokio::task::spawn_blocking(move || disk.read(reading, &caller, &projects)).await;
@@ -171,7 +171,7 @@ impl Remote {
     }
 
     /// The server's projects and where they are on this machine.
-    async fn projects(&self, caller: &Caller) -> Result<Vec<ProjectFolders>, CliError> {
+    async fn projects(&self, caller: &Caller) -> Result<Vec<ProjectFolders>, AppError> {
         let call = Call { caller: CallerHeader::of(caller), ..Call::default() };
         let answer = self.post(baton_ops::project::List::NAME, &call, None).await?;
         let listed =
@@ -185,7 +185,7 @@ impl Remote {
     }
 
     /// Posts a call. When the answer is lost on the way it is sent again: the key makes that happen once.
-    async fn post(&self, name: &str, call: &Call, key: Option<&str>) -> Result<Value, CliError> {
+    async fn post(&self, name: &str, call: &Call, key: Option<&str>) -> Result<Value, AppError> {
         let url = format!("{}/api/v1/remote/{name}", self.server.url);
         let body = serde_json::to_vec(call).map_err(anyhow::Error::from)?;
         let mut tries = 0;
@@ -220,7 +220,7 @@ impl Remote {
     }
 
     /// The answer, or the server's own "no", as if it had been said here.
-    fn understood(&self, status: StatusCode, body: &[u8]) -> Result<Value, CliError> {
+    fn understood(&self, status: StatusCode, body: &[u8]) -> Result<Value, AppError> {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
             return Err(self
                 .unreadable(&format!("it answers {status} with something that is no JSON"))
@@ -289,7 +289,7 @@ impl Remote {
     }
 }
 
-fn client(server: &Server) -> Result<reqwest::Client, CliError> {
+fn client(server: &Server) -> Result<reqwest::Client, AppError> {
     // Installing twice is harmless: the first provider stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut headers = HeaderMap::new();
@@ -385,7 +385,7 @@ mod tests {
         ];
         for kind in kinds {
             let said =
-                CliError::from(Refusal::new(kind, "baton_held", "held", "wait").with("holder", "Donna"));
+                AppError::from(Refusal::new(kind, "baton_held", "held", "wait").with("holder", "Donna"));
             let status = StatusCode::from_u16(said.http_status()).expect("a status");
             let mut body = said.to_json()["error"].take();
             body["type"] = json!("urn:baton:baton_held");

@@ -14,7 +14,7 @@ use baton_store::{Failure, Fault, Store, Target};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 
 /// A read request.
@@ -47,7 +47,7 @@ impl Disk {
         reading: DiskRead,
         caller: &Caller,
         projects: &[ProjectFolders],
-    ) -> Result<Value, CliError> {
+    ) -> Result<Value, AppError> {
         let mut store = self.open()?;
         note(&mut store, &caller.place.machine, projects, host::now())?;
         let machine: &Machine = &self.machine;

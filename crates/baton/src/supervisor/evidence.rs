@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::Supervisor;
 use super::find_transcript::{Choice, Conversation, Evidence, Transcript, choose, went_on};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host;
 
 /// What an entry of the ledger says about a transcript.
@@ -49,7 +49,7 @@ pub(super) enum Search {
 
 impl Supervisor<'_> {
     /// Transcripts in which something was said since the agent was started.
-    pub(super) fn listed(&self, app: &mut App) -> Result<Vec<Transcript>, CliError> {
+    pub(super) fn listed(&self, app: &mut App) -> Result<Vec<Transcript>, AppError> {
         let input = ListInput {
             agents: self.plan.launcher.iter().map(|launcher| launcher.tool.id.to_owned()).collect(),
             since_ms: Some(self.began - 2_000),
@@ -60,7 +60,7 @@ impl Supervisor<'_> {
     }
 
     /// The agent's transcript, as far as the evidence identifies it.
-    pub(super) fn transcript(&mut self, app: &mut App) -> Result<Search, CliError> {
+    pub(super) fn transcript(&mut self, app: &mut App) -> Result<Search, AppError> {
         let listed = self.listed(app)?;
         let evidence = self.evidence(app)?;
         Ok(match choose(&listed, &evidence) {
@@ -73,7 +73,7 @@ impl Supervisor<'_> {
         })
     }
 
-    fn evidence(&self, app: &mut App) -> Result<Evidence, CliError> {
+    fn evidence(&self, app: &mut App) -> Result<Evidence, AppError> {
         let (mut taken, rivals) = self.place.others(host::now());
         taken.extend(self.conversations_of_others(app)?);
         Ok(Evidence {
@@ -102,7 +102,7 @@ impl Supervisor<'_> {
     }
 
     /// The transcripts that the agent's own hooks named in this session.
-    fn hooked_transcripts(&self, app: &mut App) -> Result<Vec<String>, CliError> {
+    fn hooked_transcripts(&self, app: &mut App) -> Result<Vec<String>, AppError> {
         let kind = Some(delta::Kind::Checkpoint.as_str().to_owned());
         let ledger = self.ledger(LedgerListInput { kind, ..LedgerListInput::default() }, app)?;
         let said = ledger.iter().filter_map(Mention::of);
@@ -111,7 +111,7 @@ impl Supervisor<'_> {
     }
 
     /// The conversations that other sessions kept since: their hooks, or they themselves, have named them.
-    fn conversations_of_others(&self, app: &mut App) -> Result<Vec<Conversation>, CliError> {
+    fn conversations_of_others(&self, app: &mut App) -> Result<Vec<Conversation>, AppError> {
         let input = LedgerListInput {
             project: Some(self.begun.project_id.clone()),
             since_ms: Some(self.began),

@@ -25,7 +25,7 @@ use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
 
 use crate::app::{App, Format};
-use crate::error::{CliError, quote};
+use crate::error::{AppError, quote};
 use crate::launch::{self, Call, Prompt};
 use crate::{host, process, render};
 use child::{Agent, Signals};
@@ -65,7 +65,7 @@ pub struct Plan {
 }
 
 /// Runs the agent to its end. Errors in keeping its work are reported; the exit status is the agent's in any case.
-pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
+pub fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
     let flags = flags(plan)?;
     let cwd = app.config.cwd.clone().unwrap_or_default();
     let mut signals = Signals::listen()?;
@@ -86,7 +86,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
     };
     let code = supervised.stand_by(&mut agent, &mut signals, app)?;
     supervised.keep(code, app)?;
-    if code == 0 { Ok(()) } else { Err(CliError::Tool(code)) }
+    if code == 0 { Ok(()) } else { Err(AppError::Tool(code)) }
 }
 
 /// The flags of the manner in which the tool is to run.
@@ -130,7 +130,7 @@ struct Supervisor<'a> {
 
 impl<'a> Supervisor<'a> {
     /// Registers the session before anything runs. It belongs to this process, which outlives the agent.
-    fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, CliError> {
+    fn begin(plan: &'a Plan, began: Millis, cwd: PathBuf, app: &mut App) -> Result<Self, AppError> {
         let mut caller = app.caller();
         caller.place.process = process::own();
         caller.session = None;
@@ -172,7 +172,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// The agent's initial prompt: the document of the baton that was picked up.
-    fn prompt(&self, plan: &Plan, app: &mut App) -> Result<Option<Prompt>, CliError> {
+    fn prompt(&self, plan: &Plan, app: &mut App) -> Result<Option<Prompt>, AppError> {
         let starting = plan.launcher.filter(|launcher| launcher.launch.starts());
         let (Some(Launcher { tool, launch: how }), Some(from)) = (starting, &self.begun.document_of) else {
             return Ok(None);
@@ -222,7 +222,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Waits for the agent's end; meanwhile keeps the session alive, and checkpoints of what is done.
-    fn stand_by(&mut self, agent: &mut Agent, signals: &mut Signals, app: &mut App) -> Result<i32, CliError> {
+    fn stand_by(&mut self, agent: &mut Agent, signals: &mut Signals, app: &mut App) -> Result<i32, AppError> {
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
         let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(LOOK);
         let (mut beaten, mut kept, mut open) = (self.began, self.began, true);
@@ -260,13 +260,13 @@ impl<'a> Supervisor<'a> {
         let (project, session) = self.own();
         let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
         match app.run_as::<Heartbeat>(&self.caller, &input) {
-            Err(CliError::Refused(no)) => Some(no),
+            Err(AppError::Refused(no)) => Some(no),
             _ => None,
         }
     }
 
     /// Keeps what the agent did, and reports what was kept.
-    fn keep(&mut self, code: i32, app: &mut App) -> Result<(), CliError> {
+    fn keep(&mut self, code: i32, app: &mut App) -> Result<(), AppError> {
         let kept = self.capture_at_end(app).unwrap_or_else(|ended| {
             let why = quote(ended.text().lines().next().unwrap_or_default());
             self.remarks.push(format!("what the agent did could not be kept: {why}"));
@@ -293,7 +293,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    fn capture_at_end(&mut self, app: &mut App) -> Result<Outcome, CliError> {
+    fn capture_at_end(&mut self, app: &mut App) -> Result<Outcome, AppError> {
         let over = self.beat(app);
         let (open, ended) = (over.is_none(), Form::of_end(over.as_ref(), &self.begun.identity));
         let captured = self.capture("session-end", self.plan.wrap, app)?;
@@ -322,7 +322,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Leaves a baton of what the agent saved by itself.
-    fn wrap(&self, app: &mut App) -> Result<String, CliError> {
+    fn wrap(&self, app: &mut App) -> Result<String, AppError> {
         let (project, session) = self.own();
         let wanted = HandoffInput {
             project: project.clone(),
@@ -335,7 +335,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Whether the agent saved anything by itself.
-    fn has_saved(&self, app: &mut App) -> Result<bool, CliError> {
+    fn has_saved(&self, app: &mut App) -> Result<bool, AppError> {
         let ledger = self.ledger(LedgerListInput { brief: true, ..LedgerListInput::default() }, app)?;
         Ok(ledger.iter().any(|row| !matches!(row.kind, delta::Kind::Start | delta::Kind::Pickup)))
     }
@@ -346,14 +346,14 @@ impl<'a> Supervisor<'a> {
     }
 
     /// What of this session stands in the ledger.
-    fn ledger(&self, wanted: LedgerListInput, app: &mut App) -> Result<Vec<Row>, CliError> {
+    fn ledger(&self, wanted: LedgerListInput, app: &mut App) -> Result<Vec<Row>, AppError> {
         let (project, session) = self.own();
         let input = LedgerListInput { project, session, ..wanted };
         Ok(app.run_as::<LedgerList>(&self.caller, &input)?.items)
     }
 
     /// Keeps what stands in the agent's transcript, if there is one and anything was said in it.
-    fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<CaptureOutput>, CliError> {
+    fn capture(&mut self, event: &str, wrap: bool, app: &mut App) -> Result<Option<CaptureOutput>, AppError> {
         let row = match self.transcript(app)? {
             Search::Own(row) => row,
             Search::Unclear(rows) | Search::WentOn(rows) => {
@@ -378,7 +378,7 @@ impl<'a> Supervisor<'a> {
         };
         match app.run_as::<Capture>(&self.caller, &input) {
             Ok(kept) => Ok(Some(kept)),
-            Err(CliError::Refused(no)) if no.code == "transcript_empty" => Ok(None),
+            Err(AppError::Refused(no)) if no.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),
         }
     }

@@ -5,7 +5,7 @@ use baton_ops::session::{Pickup, PickupInput, Start, StartInput};
 
 use super::Plan;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// The session that was begun, and the baton in it.
 pub struct OwnSession {
@@ -19,7 +19,7 @@ pub struct OwnSession {
 }
 
 /// Begins fresh work, or picks up what waits.
-pub fn begin(plan: &Plan, caller: &Caller, app: &mut App) -> Result<OwnSession, CliError> {
+pub fn begin(plan: &Plan, caller: &Caller, app: &mut App) -> Result<OwnSession, AppError> {
     let (project, identity) = (app.project.clone(), plan.identity.clone());
     let Some(id) = &plan.pickup else {
         let input = StartInput { project, identity, ..StartInput::default() };

@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::{host, process, router};
 use outcome::Outcome;
 pub use preset::preset;
@@ -55,7 +55,7 @@ pub struct Plan {
 }
 
 /// Works until it has done enough, or is interrupted.
-pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
+pub fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
     let mut stop = Stop::listen()?;
     let mut worker = Worker { plan, caller: caller(plan, app), registered_at: 0, max_duration: None };
     let mut done = 0;
@@ -66,7 +66,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
                 let interrupted = worker.work(app, &mut stop, &task_id)?;
                 done += 1;
                 if interrupted {
-                    return Err(CliError::Interrupted);
+                    return Err(AppError::Interrupted);
                 }
                 if plan.most.is_some_and(|most| done >= most) {
                     return Ok(());
@@ -79,7 +79,7 @@ pub fn run(plan: &Plan, app: &mut App) -> Result<(), CliError> {
             None => {
                 let pause = Duration::from_millis(u64::try_from(plan.poll).unwrap_or(1_000));
                 if stop.within(pause) {
-                    return Err(CliError::Interrupted);
+                    return Err(AppError::Interrupted);
                 }
             }
         }
@@ -135,7 +135,7 @@ struct ClaimedTask {
 
 impl Worker<'_> {
     /// Registers, which is also its sign of life while it has nothing to do.
-    fn register(&mut self, app: &mut App) -> Result<(), CliError> {
+    fn register(&mut self, app: &mut App) -> Result<(), AppError> {
         let now = host::now();
         let every = REGISTER_EVERY.min(app.config.limits.stale_after / 3);
         if now.saturating_sub(self.registered_at) < every && self.registered_at > 0 {
@@ -157,7 +157,7 @@ impl Worker<'_> {
     }
 
     /// The next task: one that the router gave it, else one that it may take by the same rules.
-    fn next(&self, app: &mut App) -> Result<Option<String>, CliError> {
+    fn next(&self, app: &mut App) -> Result<Option<String>, AppError> {
         let input = RouteInput {
             project: app.project.clone(),
             agent: Some(self.plan.name.clone()),
@@ -171,12 +171,12 @@ impl Worker<'_> {
     }
 
     /// Works on one task in a session of its own. Says whether it was interrupted.
-    fn work(&mut self, app: &mut App, stop: &mut Stop, task_id: &str) -> Result<bool, CliError> {
+    fn work(&mut self, app: &mut App, stop: &mut Stop, task_id: &str) -> Result<bool, AppError> {
         let session_id = self.begin(app, task_id)?;
         self.caller.session = Some(session_id.clone());
         let held = match self.claim(app, task_id, session_id) {
             Ok(held) => held,
-            Err(CliError::Refused(no)) => {
+            Err(AppError::Refused(no)) => {
                 // Another worker holds the task by now.
                 app.remark(&format!("{}: {}", visible(task_id), no.message));
                 self.end(app)?;
@@ -204,7 +204,7 @@ impl Worker<'_> {
     }
 
     /// Opens the session: a pickup of the baton that the task names, else a fresh start.
-    fn begin(&self, app: &mut App, task_id: &str) -> Result<String, CliError> {
+    fn begin(&self, app: &mut App, task_id: &str) -> Result<String, AppError> {
         let input =
             ShowInput { project: app.project.clone(), id: task_id.to_owned(), full: true, budget: None };
         let task = app.run_as::<Show>(&self.caller, &input)?.task;
@@ -222,7 +222,7 @@ impl Worker<'_> {
             match app.run_as::<Pickup>(&self.caller, &input) {
                 Ok(Bundle { session_id: Some(session_id), .. }) => return Ok(session_id),
                 Ok(_) => {}
-                Err(CliError::Refused(no)) => app.remark(&format!("the task's baton: {}", no.message)),
+                Err(AppError::Refused(no)) => app.remark(&format!("the task's baton: {}", no.message)),
                 Err(other) => return Err(other),
             }
         }
@@ -232,7 +232,7 @@ impl Worker<'_> {
         Ok(started.session_id)
     }
 
-    fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<ClaimedTask, CliError> {
+    fn claim(&self, app: &mut App, task_id: &str, session_id: String) -> Result<ClaimedTask, AppError> {
         let input = ClaimTaskInput {
             project: app.project.clone(),
             id: Some(task_id.to_owned()),
@@ -256,7 +256,7 @@ impl Worker<'_> {
     }
 
     /// Runs the command on the packet; while it runs, the session is kept alive, and with it the lease.
-    fn run(&self, app: &mut App, stop: &mut Stop, held: &ClaimedTask) -> Result<FinishedCommand, CliError> {
+    fn run(&self, app: &mut App, stop: &mut Stop, held: &ClaimedTask) -> Result<FinishedCommand, AppError> {
         let command = (self.plan.command.as_slice(), self.plan.launcher);
         let mut command = Command::start(command, &folder(app), held_vars(app, self, held), &held.packet)?;
         if let Some(id) = &held.message_id {
@@ -290,7 +290,7 @@ impl Worker<'_> {
                 beaten = now;
                 let (project, session) = (Some(held.project_id.clone()), Some(held.session_id.clone()));
                 let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
-                if let Err(CliError::Refused(no)) = app.run_as::<Heartbeat>(&self.caller, &input) {
+                if let Err(AppError::Refused(no)) = app.run_as::<Heartbeat>(&self.caller, &input) {
                     app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
                     break CommandEnd::Lost;
                 }
@@ -304,12 +304,12 @@ impl Worker<'_> {
     }
 
     /// Ends the session; a refusal, as for one that is released already, is ignored.
-    fn end(&mut self, app: &mut App) -> Result<(), CliError> {
+    fn end(&mut self, app: &mut App) -> Result<(), AppError> {
         let input = EndInput { project: app.project.clone(), ..EndInput::default() };
         let ended = app.run_as::<End>(&self.caller, &input);
         self.caller.session = None;
         match ended {
-            Ok(_) | Err(CliError::Refused(_)) => Ok(()),
+            Ok(_) | Err(AppError::Refused(_)) => Ok(()),
             Err(other) => Err(other),
         }
     }

@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 use super::run::CommandEnd;
 use super::{ClaimedTask, Worker};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// A command that is over.
 pub struct FinishedCommand {
@@ -31,10 +31,10 @@ struct Refusals(Vec<Refusal>);
 
 impl Refusals {
     /// Takes a refusal out of an answer; other errors stay.
-    fn collect<T>(&mut self, answer: Result<T, CliError>) -> Result<Option<T>, CliError> {
+    fn collect<T>(&mut self, answer: Result<T, AppError>) -> Result<Option<T>, AppError> {
         match answer {
             Ok(done) => Ok(Some(done)),
-            Err(CliError::Refused(no)) => {
+            Err(AppError::Refused(no)) => {
                 self.0.push(no);
                 Ok(None)
             }
@@ -50,7 +50,7 @@ impl Worker<'_> {
         app: &mut App,
         held: &ClaimedTask,
         finished: &FinishedCommand,
-    ) -> Result<&'static str, CliError> {
+    ) -> Result<&'static str, AppError> {
         let mut refusals = Refusals::default();
         let word = match &finished.ending {
             CommandEnd::Lost => "lost",
@@ -80,7 +80,7 @@ impl Worker<'_> {
         held: &ClaimedTask,
         outcome: &Outcome,
         refusals: &mut Refusals,
-    ) -> Result<&'static str, CliError> {
+    ) -> Result<&'static str, AppError> {
         match outcome {
             Outcome::Closed { result, reason, context, instructions } => {
                 let none = Map::new();
@@ -131,7 +131,7 @@ impl Worker<'_> {
         held: &ClaimedTask,
         (context, instructions): (&Map<String, Value>, &Map<String, Value>),
         refusals: &mut Refusals,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), AppError> {
         if context.is_empty() && instructions.is_empty() {
             return Ok(());
         }

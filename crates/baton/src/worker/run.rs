@@ -12,7 +12,7 @@ use baton_tools::Launcher;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host;
 use crate::launch;
 
@@ -51,7 +51,7 @@ impl Command {
         folder: &Path,
         mut vars: Vec<(&'static str, String)>,
         packet: &Value,
-    ) -> Result<Self, CliError> {
+    ) -> Result<Self, AppError> {
         let name = vars.iter().find(|(name, _)| *name == "BATON_SESSION").map(|(_, id)| id.as_str());
         let handoff = folder.join(format!("{}.json", name.unwrap_or("task")));
         let result = folder.join(format!("{}.result.json", name.unwrap_or("task")));
@@ -123,7 +123,7 @@ impl Command {
     }
 }
 
-fn unstartable(program: &str, why: &str) -> CliError {
+fn unstartable(program: &str, why: &str) -> AppError {
     let program = baton_model::id::visible(program);
     Refusal::new(
         Kind::Outside,

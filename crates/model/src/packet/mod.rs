@@ -1,7 +1,7 @@
 //! The hand-off packet: the one schema for every hand-off in the product.
 //!
 //! A packet is a JSON object. It is stored and given back as the same bytes, so the text is kept beside the typed view
-//! ([`Sealed`]). Every field but `summary` is optional; fields unknown to us are kept; sizes are checked and refused
+//! ([`ValidatedPacket`]). Every field but `summary` is optional; fields unknown to us are kept; sizes are checked and refused
 //! over the limit, never cut.
 
 mod number;
@@ -305,12 +305,12 @@ pub struct Git {
 
 /// A packet together with the exact text it came as. The text is what is stored and given back.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sealed {
+pub struct ValidatedPacket {
     text: String,
     view: Packet,
 }
 
-impl Sealed {
+impl ValidatedPacket {
     /// Reads a packet. Refuses text over [`MAX_BYTES`], text that is not a JSON object, and fields of a wrong type,
     /// naming the path of the fault.
     pub fn parse(text: String) -> Result<Self, Refusal> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::number::readable;
-use super::{MAX_BYTES, Packet, Sealed, invalid};
+use super::{MAX_BYTES, Packet, ValidatedPacket, invalid};
 use crate::refusal::Refusal;
 
 /// Fields that name who was to take the older packet over, which has happened.
@@ -12,7 +12,7 @@ const ADDRESS: [&str; 3] = ["target", "next_agent", "next_role"];
 /// Where the title of a plan's item may stand.
 const TITLE: [&str; 6] = ["title", "content", "step", "text", "description", "subject"];
 
-impl Sealed {
+impl ValidatedPacket {
     /// Refuses a packet of more than [`MAX_BYTES`].
     pub fn check_size(&self) -> Result<(), Refusal> {
         check_size(&self.text)
@@ -35,7 +35,7 @@ pub(super) fn check_size(text: &str) -> Result<(), Refusal> {
 impl Packet {
     /// This packet on top of an older one, of any size. Lists grow; an item of the plan and a single value give way to the
     /// newer one. Everything else of the older packet stays, in its own words, also what this version does not know.
-    pub fn on_top_of(&self, older: Option<&Sealed>) -> Result<Sealed, Refusal> {
+    pub fn on_top_of(&self, older: Option<&ValidatedPacket>) -> Result<ValidatedPacket, Refusal> {
         let unwritable = |error: serde_json::Error| {
             invalid(&format!("the packet cannot be written as JSON: {error}"), "report this with the packet")
         };
@@ -45,7 +45,7 @@ impl Packet {
         };
         fields.retain(|name, _| !ADDRESS.contains(&name.as_str()));
         let Value::Object(newer) = serde_json::to_value(self).map_err(unwritable)? else {
-            return Sealed::from_view(self.clone());
+            return ValidatedPacket::from_view(self.clone());
         };
         for (name, value) in newer {
             let old = fields.get_mut(&name).map(Value::take).unwrap_or_default();
@@ -58,7 +58,7 @@ impl Packet {
             };
             fields.insert(name, value);
         }
-        Sealed::read(Value::Object(fields).to_string())
+        ValidatedPacket::read(Value::Object(fields).to_string())
     }
 }
 
@@ -141,8 +141,8 @@ fn remark(text: Value) -> Value {
 mod tests {
     use super::*;
 
-    fn sealed(value: &Value) -> Sealed {
-        Sealed::parse(value.to_string()).expect("a packet")
+    fn sealed(value: &Value) -> ValidatedPacket {
+        ValidatedPacket::parse(value.to_string()).expect("a packet")
     }
 
     fn over(older: &Value, newer: &Value) -> Value {

@@ -1,11 +1,11 @@
 use super::*;
 
 fn check(text: &str) -> Packet {
-    Sealed::parse(text.to_owned()).expect(text).view().clone()
+    ValidatedPacket::parse(text.to_owned()).expect(text).view().clone()
 }
 
 fn refused(text: &str) -> String {
-    Sealed::parse(text.to_owned()).expect_err(text).message
+    ValidatedPacket::parse(text.to_owned()).expect_err(text).message
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_windows_path_is_not_a_line_range() {
 #[test]
 fn the_text_is_kept_as_it_came_with_unknown_fields() {
     let text = "{ \"zeta\": 1.50,\n \"summary\": \"s\" }";
-    let sealed = Sealed::parse(text.to_owned()).expect("valid");
+    let sealed = ValidatedPacket::parse(text.to_owned()).expect("valid");
     assert_eq!(sealed.text(), text);
     assert_eq!(sealed.view().other["zeta"], 1.5);
 }
@@ -51,7 +51,7 @@ fn a_fault_is_named_by_its_path() {
 #[test]
 fn a_packet_over_the_limit_is_refused_not_cut() {
     let text = format!(r#"{{"summary":"{}"}}"#, "x".repeat(MAX_BYTES));
-    assert_eq!(Sealed::parse(text).expect_err("too large").code, "packet_too_large");
+    assert_eq!(ValidatedPacket::parse(text).expect_err("too large").code, "packet_too_large");
 }
 
 #[test]

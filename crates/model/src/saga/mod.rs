@@ -1,13 +1,15 @@
 //! The saga of a hand-off: its steps, whose turn it is, and what an outcome or an event makes of them. The rows are written
 //! by others; nothing here does anything.
 
-mod double;
+mod duplicate_check;
 mod events;
 mod rebuild;
 
 use serde::{Deserialize, Serialize};
 
-pub use double::{doubles_of, look_later, looked, overtaken};
+pub use duplicate_check::{
+    check_duplicates_now, doubles_of, record_duplicate_check, schedule_duplicate_check,
+};
 pub use events::{append_event, on_event, push};
 pub use rebuild::{is_planned, rebuild};
 
@@ -44,7 +46,7 @@ pub enum Kind {
     /// Bring a local task into a GitHub tracker.
     Publish,
     /// Look for a double that one who was overtaken may have made, and close it.
-    Double,
+    DuplicateCheck,
     /// The receiver has closed the task: complete the hand-off.
     Closed,
     /// Say something under the task.
@@ -68,7 +70,7 @@ impl Kind {
         Self::UndoTask,
         Self::Report,
         Self::Publish,
-        Self::Double,
+        Self::DuplicateCheck,
         Self::Closed,
         Self::Comment,
         Self::Edit,
@@ -86,7 +88,7 @@ impl Kind {
             Self::UndoTask => "undo_task",
             Self::Report => "report",
             Self::Publish => "publish",
-            Self::Double => "double",
+            Self::DuplicateCheck => "double",
             Self::Closed => "closed",
             Self::Comment => "comment",
             Self::Edit => "edit",
@@ -253,7 +255,7 @@ pub enum NextActor {
 pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> NextActor {
     let first = |aside: bool| {
         let mut open = steps.iter().enumerate().filter(|(_, step)| !step.is_over());
-        let (at, step) = open.find(|(_, step)| (step.kind == Kind::Double) == aside)?;
+        let (at, step) = open.find(|(_, step)| (step.kind == Kind::DuplicateCheck) == aside)?;
         let turn = match step.stage {
             StepStage::Running if step.lease_until > now && !is_gone(&step.holder) => {
                 NextActor::Held(step.lease_until)
@@ -347,7 +349,7 @@ fn pause(attempts: i64, jitter: i64) -> Millis {
 
 /// The first step that is not over gets its turn; looks for doubles have times of their own.
 fn wake(steps: &mut [Step], now: Millis) {
-    if let Some(next) = steps.iter_mut().find(|step| !step.is_over() && step.kind != Kind::Double)
+    if let Some(next) = steps.iter_mut().find(|step| !step.is_over() && step.kind != Kind::DuplicateCheck)
         && next.due_at == NOT_YET
     {
         next.due_at = now;

@@ -171,11 +171,11 @@ fn completing_reports_to_the_tracker() {
 #[test]
 fn what_one_who_was_overtaken_made_is_looked_for_at_once() {
     let mut steps = after(4);
-    overtaken(&mut steps, 3);
-    overtaken(&mut steps, 3);
+    check_duplicates_now(&mut steps, 3);
+    check_duplicates_now(&mut steps, 3);
     assert_eq!(kinds(&steps)[4..], ["double pending"]);
     assert_eq!(turn(&steps, 3, nobody), NextActor::Take(4));
-    looked(&mut steps[4], &[7], nobody, 3);
+    record_duplicate_check(&mut steps[4], &[7], nobody, 3);
     assert_eq!((turn(&steps, 3, nobody), doubles_of(&steps[4])), (NextActor::Finished, vec![7]));
     assert_eq!(steps[4].view().doubles_closed, [7], "it is reported");
 }
@@ -187,7 +187,7 @@ fn looks(steps: &mut [Step], gone_from: Millis) -> Vec<Millis> {
         turn(steps, times.last().copied().unwrap_or_default(), nobody)
     {
         take(&mut steps[4], &here(), at);
-        looked(&mut steps[4], &[], |place| place.process == "sleeper" && at >= gone_from, at);
+        record_duplicate_check(&mut steps[4], &[], |place| place.process == "sleeper" && at >= gone_from, at);
         times.push(at);
     }
     times
@@ -209,7 +209,7 @@ fn what_may_still_arrive_is_looked_for_until_it_cannot() {
         ),
     ] {
         let mut steps = after(4);
-        look_later(&mut steps, sender, 0);
+        schedule_duplicate_check(&mut steps, sender, 0);
         assert_eq!(looks(&mut steps, gone_from), expected);
         assert_eq!(steps[4].stage, StepStage::Done);
     }
@@ -219,7 +219,7 @@ fn what_may_still_arrive_is_looked_for_until_it_cannot() {
 fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
     let mut steps = plan(0);
     take(&mut steps[0], &here(), 0);
-    look_later(&mut steps, None, 0);
+    schedule_duplicate_check(&mut steps, None, 0);
     let due = 60_000;
     assert_eq!(turn(&steps, 1, nobody), NextActor::Held(LEASE));
     steps[0].lease_until = due * 2;

@@ -61,8 +61,8 @@ pub struct Claimant<'a> {
 
 impl Claim {
     /// Until when the lease lasts: each heartbeat of an open session moves it on.
-    pub fn ends(&self, pulse: Option<ClaimLiveness>) -> Millis {
-        match (&self.session_id, pulse) {
+    pub fn ends(&self, liveness: Option<ClaimLiveness>) -> Millis {
+        match (&self.session_id, liveness) {
             (Some(_), Some(ClaimLiveness { open: true, heard_at })) => {
                 self.until.max(heard_at.saturating_add(self.lease))
             }
@@ -154,10 +154,10 @@ impl Claimant<'_> {
 pub fn check_lease(
     task: &Task,
     asker: &Claimant<'_>,
-    pulse: Option<ClaimLiveness>,
+    liveness: Option<ClaimLiveness>,
     now: Millis,
 ) -> Result<(), Refusal> {
-    let live = task.claim.as_ref().filter(|claim| claim.ends(pulse) > now);
+    let live = task.claim.as_ref().filter(|claim| claim.ends(liveness) > now);
     if let Some(token) = asker.token {
         return match live {
             Some(claim) if claim.token == token && claim.takes_token_of(asker) => Ok(()),
@@ -261,7 +261,7 @@ mod tests {
     fn ask(
         session: Option<&str>,
         token: Option<i64>,
-        pulse: ClaimLiveness,
+        liveness: ClaimLiveness,
         now: i64,
     ) -> Option<&'static str> {
         let asker = Claimant {
@@ -272,7 +272,7 @@ mod tests {
             is_local: true,
             holder_ended: false,
         };
-        check_lease(&task(), &asker, Some(pulse), now).err().map(|refusal| refusal.code)
+        check_lease(&task(), &asker, Some(liveness), now).err().map(|refusal| refusal.code)
     }
 
     #[test]

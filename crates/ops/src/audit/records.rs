@@ -6,7 +6,7 @@ use baton_model::accounting::{SessionActivity, Unwrapped, unwrapped};
 use baton_model::completeness::{self, Completeness, CompletenessTotals};
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::identity_key;
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::session::Session;
 use baton_model::time::{Millis, Timestamp};
 use baton_store::{Failure, Tx, delta, session};
@@ -44,8 +44,8 @@ pub(super) fn read(
 
 fn record(env: &Env<'_>, session: Session, deltas: &[Delta]) -> Record {
     let wrap = deltas.iter().find(|delta| delta.kind == Kind::Wrap);
-    let packet = wrap.and_then(|wrap| Sealed::parse(wrap.body.clone()).ok());
-    let view = packet.as_ref().map(Sealed::view);
+    let packet = wrap.and_then(|wrap| ValidatedPacket::parse(wrap.body.clone()).ok());
+    let view = packet.as_ref().map(ValidatedPacket::view);
     Record {
         completeness: Completeness::of(&session, &SessionActivity::read(deltas), view, env.now, env.limits),
         unwrapped: unwrapped(&session, env.now, env.limits),

@@ -12,7 +12,7 @@ use super::steps::{Plan, close_row};
 use super::{Row, acceptor, by_id, isolation, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
-use crate::saga::{comment_on_issue, happened};
+use crate::saga::{apply_event, comment_on_issue};
 
 /// Moves a hand-off on.
 pub struct Advance;
@@ -169,7 +169,7 @@ fn moved(
         acceptor::record_end(tx, env, (was, &mut handoff), identity, (why, forced))?;
     }
     record(tx, env, &handoff, identity)?;
-    happened(tx, env, &mut handoff, event)?;
+    apply_event(tx, env, &mut handoff, event)?;
     match state {
         State::Accepted => begin_task(tx, env, &handoff, identity)?,
         _ => close_row(tx, env, &handoff)?,
@@ -205,5 +205,5 @@ pub(crate) fn begin_task(
     task.set_status("in_progress", env.now);
     task.assignee.get_or_insert_with(|| identity.to_owned());
     task.updated_at = env.now;
-    crate::task::change_quietly(tx, &before, &task)
+    crate::task::update_without_delta(tx, &before, &task)
 }

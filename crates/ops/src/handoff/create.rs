@@ -4,7 +4,7 @@ use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{BOT, check_identity, check_label, check_project};
 use baton_model::issue::{MAX_LABEL, MAX_TITLE, plain};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::project::Project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga;
@@ -164,8 +164,10 @@ fn check(input: &CreateInput) -> Result<String, Refusal> {
     }
     match &input.packet {
         None => Ok(String::new()),
-        Some(Value::String(text)) => Sealed::parse(text.clone()).map(|sealed| sealed.text().to_owned()),
-        Some(value) => Sealed::parse(value.to_string()).map(|sealed| sealed.text().to_owned()),
+        Some(Value::String(text)) => {
+            ValidatedPacket::parse(text.clone()).map(|sealed| sealed.text().to_owned())
+        }
+        Some(value) => ValidatedPacket::parse(value.to_string()).map(|sealed| sealed.text().to_owned()),
     }
 }
 

@@ -13,7 +13,7 @@ use super::steps::close_row;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::saga::bring;
-use crate::task::change_quietly;
+use crate::task::update_without_delta;
 
 /// After the receiver has changed the task through Baton: queues the update of its issue as a step.
 pub(crate) fn task_changed(
@@ -70,7 +70,7 @@ pub(super) fn issue_changed(
     // An issue that was never closed carries no news, and while updates for it are pending, its state is outdated.
     let settled = handoff_step::of(tx, &known.handoff_id)?
         .iter()
-        .all(|step| step.kind == Kind::Double || Step::is_over(step));
+        .all(|step| step.kind == Kind::DuplicateCheck || Step::is_over(step));
     if !is_ended(known.state) || open && !reopened || !settled {
         return Ok(false);
     }
@@ -80,7 +80,7 @@ pub(super) fn issue_changed(
     if open {
         let mut again = Task { updated_at: env.now, ..row.clone() };
         again.set_status("open", env.now);
-        change_quietly(tx, &row, &again)?;
+        update_without_delta(tx, &row, &again)?;
     } else {
         close_row(tx, env, known)?;
     }

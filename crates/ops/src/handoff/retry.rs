@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Progress, Row, by_id, isolation, record};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
-use crate::saga::{advance, happened};
+use crate::saga::{advance, apply_event};
 
 /// Drives a hand-off on.
 pub struct Retry;
@@ -43,7 +43,7 @@ impl Operation for Retry {
             if after.state == State::Failed {
                 after = Handoff { state: after.state.advance(Event::Retry)?, updated_at: env.now, ..after };
                 record(tx, env, &after, &identity)?;
-                happened(tx, env, &mut after, Event::Retry)?;
+                apply_event(tx, env, &mut after, Event::Retry)?;
             } else {
                 let before = handoff_step::of(tx, &after.handoff_id)?;
                 let mut steps = before.clone();

@@ -4,7 +4,7 @@ use baton_model::delta::Kind as Delta;
 use baton_model::handoff::{Ending, Event, Handoff, LateResult, State};
 use baton_model::issue::{Call, Draft, body, comment_marker, labels, marker};
 use baton_model::memory::Memory;
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::Refusal;
 use baton_model::saga::{Kind, Step, is_forward};
 use baton_model::session::Place;
@@ -17,7 +17,7 @@ use super::record;
 use super::seeding::{seed, unseed};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-use crate::task::{add as add_task, change_quietly};
+use crate::task::{add as add_task, update_without_delta};
 
 /// How far the clocks of two machines may differ, in milliseconds.
 const SKEW: i64 = 3_600_000;
@@ -83,7 +83,7 @@ pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
     let there = handoff.issue_number.is_some();
     match step.kind {
         Kind::Task => handoff.tracker == "github",
-        Kind::Publish | Kind::Double => true,
+        Kind::Publish | Kind::DuplicateCheck => true,
         // What was never made needs not be closed.
         Kind::UndoTask | Kind::Report | Kind::Comment | Kind::Edit => there,
         _ => false,
@@ -125,7 +125,7 @@ pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
             edit: step.result.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default(),
         }),
         _ => {
-            let known = handoff.issue_number.filter(|_| step.kind == Kind::Double);
+            let known = handoff.issue_number.filter(|_| step.kind == Kind::DuplicateCheck);
             let draft = Box::new(Draft { maybe_there: step.is_unknown, known, ..draft(handoff)? });
             let forward =
                 step.kind == Kind::Publish || (step.kind == Kind::Task && is_forward(handoff.state));
@@ -172,7 +172,7 @@ pub(crate) fn local(
         Kind::UndoSession => unseed(tx, env, handoff, done(Kind::Session)),
         Kind::UndoMemory => withdraw(tx, env, handoff),
         Kind::Closed => closed(tx, env, handoff),
-        Kind::UndoTask | Kind::Report | Kind::Publish | Kind::Double => {
+        Kind::UndoTask | Kind::Report | Kind::Publish | Kind::DuplicateCheck => {
             close_row(tx, env, handoff)?;
             Ok(StepResult::Done(None))
         }
@@ -235,7 +235,7 @@ fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Resul
         let before = known.clone();
         known.set_status("open", env.now);
         known.updated_at = env.now;
-        change_quietly(tx, &before, &known)?;
+        update_without_delta(tx, &before, &known)?;
         return Ok(StepResult::Done(None));
     }
     let author =
@@ -258,7 +258,7 @@ pub(crate) fn close_row(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Re
     known.result = Some(if handoff.state == State::Completed { "pass" } else { "fail" }.into());
     known.claim = None;
     known.close_reason = Some(handoff.result.clone().unwrap_or_else(|| handoff.state.as_str().to_owned()));
-    change_quietly(tx, &before, &known)
+    update_without_delta(tx, &before, &known)
 }
 
 /// What the receiver's project remembers of it: why, constraints, and where everything is.
@@ -269,7 +269,7 @@ pub(crate) fn note_text(handoff: &Handoff) -> String {
     if !plan.description.trim().is_empty() {
         lines.push(format!("Why: {}", plan.description.trim()));
     }
-    if let Ok(packet) = Sealed::parse(handoff.packet.clone()) {
+    if let Ok(packet) = ValidatedPacket::parse(handoff.packet.clone()) {
         lines.push(format!("Where it stands: {}", packet.view().summary));
         let texts = serde_json::to_value(&packet.view().constraints).unwrap_or_default();
         lines.extend(

@@ -14,8 +14,8 @@ use super::steps::{Plan, close_row, task_of};
 use super::{Row, acceptor, edit, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::saga::{comment_on_issue, happened, suspect};
-use crate::task::{change_quietly, insert as insert_task};
+use crate::saga::{apply_event, comment_on_issue, suspect};
+use crate::task::{insert as insert_task, update_without_delta};
 
 /// The longest comment that is brought to an issue, in characters: GitHub takes 65,536 with what we add.
 const MAX_COMMENT: usize = 65_000;
@@ -30,7 +30,9 @@ pub(crate) fn record_success(
 ) -> Result<(), Failure> {
     match came {
         // Nothing new: the issue that is known is the one that stays.
-        StepResult::Issue { number, .. } if kind == Kind::Double && handoff.issue_number == Some(*number) => {
+        StepResult::Issue { number, .. }
+            if kind == Kind::DuplicateCheck && handoff.issue_number == Some(*number) =>
+        {
             Ok(())
         }
         StepResult::Issue { number, url, .. } => {
@@ -66,7 +68,7 @@ fn mirror(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<(), F
         Some(known) => {
             let mut open = Task { updated_at: env.now, ..known.clone() };
             open.set_status("open", env.now);
-            change_quietly(tx, &known, &open)
+            update_without_delta(tx, &known, &open)
         }
     }
 }
@@ -80,7 +82,7 @@ fn published(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Fa
         known.extra.insert(key, value);
     }
     known.updated_at = env.now;
-    change_quietly(tx, &before, &known)
+    update_without_delta(tx, &before, &known)
 }
 
 /// After a comment on the task: queues the same comment for its issue.
@@ -130,7 +132,7 @@ fn end(
     let why = after.result.clone();
     acceptor::record_end(tx, env, (was, &mut after), by, (why.as_deref(), None))?;
     record(tx, env, &after, by)?;
-    happened(tx, env, &mut after, event)?;
+    apply_event(tx, env, &mut after, event)?;
     close_row(tx, env, &after)?;
     Ok(Some(after))
 }

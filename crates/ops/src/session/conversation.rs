@@ -4,7 +4,7 @@ use baton_model::baton::{Baton, State};
 use baton_model::conversation::{Conversation, Origin, with_words_of};
 use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::session::Session;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, baton, conversation, delta, session};
@@ -171,13 +171,13 @@ pub(crate) fn replacing(
     tx: &mut Tx<'_>,
     earlier: &EarlierBaton,
     known: &Conversation,
-    later: &Sealed,
-) -> Result<Sealed, Failure> {
+    later: &ValidatedPacket,
+) -> Result<ValidatedPacket, Failure> {
     let before = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
-    let Some(before) = before.and_then(|wrap| Sealed::parse(wrap.body).ok()) else {
+    let Some(before) = before.and_then(|wrap| ValidatedPacket::parse(wrap.body).ok()) else {
         return Ok(later.clone());
     };
-    let written = |packet: &Sealed| packet.view().metadata.contains_key("summary_by");
+    let written = |packet: &ValidatedPacket| packet.view().metadata.contains_key("summary_by");
     if earlier.origin == Origin::Transcript && (!written(&before) || written(later)) {
         return Ok(later.clone());
     }
@@ -185,7 +185,7 @@ pub(crate) fn replacing(
     let until = rfc3339(if of_transcript { known.last_entry_at } else { earlier.baton.created_at });
     let joined = with_words_of(before.view(), later.view().clone(), &earlier.baton.baton_id, &until);
     // What is too long together stays readable apart: the earlier wrap is in the ledger.
-    Ok(Sealed::from_view(joined).unwrap_or_else(|_| later.clone()))
+    Ok(ValidatedPacket::from_view(joined).unwrap_or_else(|_| later.clone()))
 }
 
 /// The earlier baton, which still waits, is not offered any more: its work goes on with the next one.
@@ -199,7 +199,7 @@ pub(crate) fn keep_late(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     earlier: &EarlierBaton,
-    packet: &Sealed,
+    packet: &ValidatedPacket,
     (by, key): (&str, &str),
 ) -> Result<BatonStanding, Failure> {
     let project_id = earlier.baton.project_id.clone();

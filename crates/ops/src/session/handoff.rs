@@ -2,7 +2,7 @@
 
 use baton_model::budget::Budget;
 use baton_model::markdown::{Options, Preset, render};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_store::{Failure, baton, delta};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ impl Operation for Handoff {
                 None => None,
             };
             match left {
-                Some(wrap) => Ok((of, Sealed::parse(wrap.body)?, true)),
+                Some(wrap) => Ok((of, ValidatedPacket::parse(wrap.body)?, true)),
                 None => {
                     let packet = gather_packet(tx, &of)?;
                     Ok((of, packet, false))

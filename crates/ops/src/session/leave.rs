@@ -2,7 +2,7 @@
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
-use baton_model::packet::{Sealed, one_line};
+use baton_model::packet::{ValidatedPacket, one_line};
 use baton_model::project::LastWrap;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, project};
@@ -28,7 +28,7 @@ pub(crate) fn leave(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     own: &Session,
-    packet: &Sealed,
+    packet: &ValidatedPacket,
     to: &Address<'_>,
 ) -> Result<LeaveResult, Failure> {
     let wrap = append(tx, env, &Author::session(own), Kind::Wrap, packet.text().to_owned())?;

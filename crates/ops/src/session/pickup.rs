@@ -1,6 +1,6 @@
 //! `hd_exec`: pick a baton up. Steps 1 to 6 of the specification are one transaction.
 
-use baton_model::baton::{Baton, Claim};
+use baton_model::baton::{Baton, ClaimOutcome};
 use baton_model::delta::Kind;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
@@ -163,7 +163,7 @@ fn preview(
         return Err(resolve::unknown_project(project_id).into());
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(Claim::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
+    if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
         return asked_again(tx, own, &decision);
     }
     let recovered = decision.taken_from();
@@ -223,7 +223,7 @@ fn pick(
         return Ok(picked);
     }
     let decision = decide(tx, env, input, project_id, identity)?;
-    if let (Some(Claim::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
+    if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
         session::beat(tx, own, Pickup::NAME, env.now)?;
         let mut picked = asked_again(tx, own, &decision)?;
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;
@@ -285,7 +285,7 @@ pub(super) fn keep(
 /// Who has to yield to a pickup.
 struct YieldingSessions<'a> {
     predecessor: Option<(&'a Session, ReleaseReason)>,
-    claim: Option<&'a Claim>,
+    claim: Option<&'a ClaimOutcome>,
 }
 
 fn make_way(
@@ -299,8 +299,10 @@ fn make_way(
         oust(tx, env, session, by, reason, why)?;
     }
     match ousted.claim {
-        Some(Claim::Forced(session)) => oust(tx, env, session, by, ReleaseReason::PreemptedByPickup, why),
-        Some(Claim::Recovered(session)) => oust(tx, env, session, by, ReleaseReason::Stale, why),
+        Some(ClaimOutcome::Forced(session)) => {
+            oust(tx, env, session, by, ReleaseReason::PreemptedByPickup, why)
+        }
+        Some(ClaimOutcome::Recovered(session)) => oust(tx, env, session, by, ReleaseReason::Stale, why),
         _ => Ok(()),
     }
 }

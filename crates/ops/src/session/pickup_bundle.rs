@@ -6,7 +6,7 @@ use baton_model::accounting::Remark;
 use baton_model::baton::Baton;
 use baton_model::delta::{Delta, Kind, Row};
 use baton_model::message::{self as message_view, Message};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::session::{ReleaseReason, Session, View};
 use baton_model::task::Task;
 use baton_model::time::{Millis, Timestamp};
@@ -292,7 +292,7 @@ fn picked_baton(baton: Baton, wrap: Delta) -> PickedBaton {
 }
 
 fn focus(wrap: &Delta) -> Vec<String> {
-    Sealed::parse(wrap.body.clone()).map(|sealed| sealed.view().focus.clone()).unwrap_or_default()
+    ValidatedPacket::parse(wrap.body.clone()).map(|sealed| sealed.view().focus.clone()).unwrap_or_default()
 }
 
 fn warnings(picked: &PickupResult) -> Vec<Warning> {

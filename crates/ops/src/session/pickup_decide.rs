@@ -1,6 +1,6 @@
 //! Which baton a picker gets, and who has to give way: the first four steps of a pickup, without writing anything.
 
-use baton_model::baton::{Baton, Claim, Picker, State, yield_of};
+use baton_model::baton::{Baton, ClaimOutcome, Picker, State, check_predecessor};
 use baton_model::id::{is_bot, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
@@ -119,7 +119,7 @@ fn predecessor(
 pub(super) struct Decision {
     pub(super) own: RegisterResult,
     pub(super) found: Option<Baton>,
-    pub(super) claim: Option<Claim>,
+    pub(super) claim: Option<ClaimOutcome>,
     pub(super) predecessor: Option<Session>,
     pub(super) predecessor_yields: Option<ReleaseReason>,
     pub(super) waiting_for_others: usize,
@@ -129,7 +129,7 @@ impl Decision {
     /// The holder that the baton is taken from, dead or by force.
     pub(super) fn taken_from(&self) -> Option<Session> {
         match &self.claim {
-            Some(Claim::Recovered(holder) | Claim::Forced(holder)) => Some(holder.clone()),
+            Some(ClaimOutcome::Recovered(holder) | ClaimOutcome::Forced(holder)) => Some(holder.clone()),
             _ => None,
         }
     }
@@ -173,7 +173,7 @@ pub(super) fn decide(
         .map(|session| own.given_way(session, env.now));
     let mut predecessor_yields = None;
     if let Some(before) = &predecessor {
-        predecessor_yields = yield_of(before, &picker)?;
+        predecessor_yields = check_predecessor(before, &picker)?;
     }
     let claim = match &found {
         None => None,

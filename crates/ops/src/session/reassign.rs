@@ -3,7 +3,7 @@
 use baton_model::access::Scope;
 use baton_model::delta::Delta;
 use baton_model::id::{check_identity, identity_key};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
@@ -124,14 +124,14 @@ fn over(session: &Session) -> Refusal {
 }
 
 /// The packet that the session's baton, the deltas of all who held that, and their states amount to. It may be of any size.
-pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Sealed, Failure> {
+pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<ValidatedPacket, Failure> {
     let held = match &of.baton_id {
         Some(id) => baton::get(tx, &of.project_id, id)?.zip(delta::get(tx, &of.project_id, id)?),
         None => None,
     };
     let mut packet = None;
     if let Some((baton, wrap)) = held {
-        packet = Sealed::parse(wrap.body).ok();
+        packet = ValidatedPacket::parse(wrap.body).ok();
         for before in holders(tx, (&of.project_id, &baton.baton_id), &of.session_id)? {
             let deltas = left_by(tx, &before)?;
             if before.session_id != of.session_id && packet_from_ledger::is_saved(&deltas) {
@@ -148,8 +148,8 @@ fn add_holder(
     tx: &mut Tx<'_>,
     of: &Session,
     deltas: &[Delta],
-    inherited: Option<&Sealed>,
-) -> Result<Sealed, Failure> {
+    inherited: Option<&ValidatedPacket>,
+) -> Result<ValidatedPacket, Failure> {
     let state = state::get(tx, &of.project_id, &of.identity, &task_key(of))?;
     let state: Option<Value> =
         state.filter(|s| s.session_id == of.session_id).and_then(|s| serde_json::from_str(&s.body).ok());
@@ -158,7 +158,7 @@ fn add_holder(
 }
 
 /// A packet that is too large to be stored is refused, and nothing of it is cut.
-fn check_size(packet: &Sealed, of: &Session, to: &str) -> Result<(), Refusal> {
+fn check_size(packet: &ValidatedPacket, of: &Session, to: &str) -> Result<(), Refusal> {
     let hint = match &of.baton_id {
         Some(baton) => {
             format!("{to} takes over all of it with `baton pickup --handoff {baton} --force --why REASON`")

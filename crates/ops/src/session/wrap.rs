@@ -4,7 +4,7 @@ use baton_model::baton::State;
 use baton_model::conversation::Origin;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::{Packet, Party, Sealed, Text, one_line};
+use baton_model::packet::{Packet, Party, Text, ValidatedPacket, one_line};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session};
 use baton_model::time::rfc3339;
@@ -153,7 +153,7 @@ fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option
     }
 }
 
-fn packet(input: &WrapInput, env: &Env<'_>) -> Result<Sealed, Refusal> {
+fn packet(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refusal> {
     match &input.packet {
         Some(_)
             if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() || input.done =>
@@ -164,9 +164,9 @@ fn packet(input: &WrapInput, env: &Env<'_>) -> Result<Sealed, Refusal> {
                 "put them into the packet, or leave the packet out",
             ))
         }
-        Some(Value::String(text)) => Sealed::parse(text.clone()),
-        Some(value) => Sealed::parse(value.to_string()),
-        None => Sealed::from_view(Packet {
+        Some(Value::String(text)) => ValidatedPacket::parse(text.clone()),
+        Some(value) => ValidatedPacket::parse(value.to_string()),
+        None => ValidatedPacket::from_view(Packet {
             summary: input.summary.clone().unwrap_or_default(),
             next_steps: input.next.iter().map(|text| Text { text: text.clone(), at: None }).collect(),
             focus: input.focus.clone(),
@@ -190,7 +190,7 @@ fn wrap(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     input: &WrapInput,
-    packet: &Sealed,
+    packet: &ValidatedPacket,
     project_id: &str,
     doubt: Option<&Warning>,
 ) -> Result<WrapResult, Failure> {
@@ -264,7 +264,7 @@ fn leave_once(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     own: &Session,
-    (packet, to): (&Sealed, Address<'_>),
+    (packet, to): (&ValidatedPacket, Address<'_>),
     again: bool,
 ) -> Result<LeftPacket, Failure> {
     let talk = conversation::of_session(tx, &own.project_id, &own.session_id)?;

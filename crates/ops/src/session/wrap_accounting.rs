@@ -1,12 +1,16 @@
 //! What a wrap is warned of: accounting is soft, it never blocks.
 
 use baton_model::accounting::{self, Remark, SessionActivity, WrapFacts};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, conversation, delta, task};
 
 /// The warnings of a session that wraps with this packet.
-pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Result<Vec<Remark>, Failure> {
+pub(super) fn warnings(
+    tx: &mut Tx<'_>,
+    own: &Session,
+    packet: &ValidatedPacket,
+) -> Result<Vec<Remark>, Failure> {
     // The wrap asks for the conversation next: one round trip for both.
     tx.prefetch(|tx| {
         drop(delta::of_session(tx, &own.project_id, &own.session_id));
@@ -30,6 +34,6 @@ pub(super) fn warnings(tx: &mut Tx<'_>, own: &Session, packet: &Sealed) -> Resul
 /// The tags of a baton's packet.
 fn focus(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<String>, Failure> {
     let wrap = delta::get(tx, project_id, baton_id)?;
-    let packet = wrap.and_then(|wrap| Sealed::parse(wrap.body).ok());
+    let packet = wrap.and_then(|wrap| ValidatedPacket::parse(wrap.body).ok());
     Ok(packet.map(|packet| packet.view().focus.clone()).unwrap_or_default())
 }

@@ -11,7 +11,7 @@ use baton_store::{Failure, Tx, message, task};
 use serde_json::json;
 
 use super::lease::liveness;
-use super::write::change_quietly;
+use super::write::update_without_delta;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::session::send_signal;
@@ -99,7 +99,7 @@ impl ClaimChange {
             return Ok(());
         }
         let after = Task { previous_agent: Some(self.claim.by.clone()), updated_at: now, ..found.clone() };
-        change_quietly(tx, &found, &after)
+        update_without_delta(tx, &found, &after)
     }
 }
 

@@ -13,7 +13,7 @@ use task::dependency;
 use super::answer::TaskAnswer;
 use super::comment::LateWords;
 use super::secret::{self, Secret, TaskWrite};
-use super::write::{Consequence, again, answer, change, change_along, hold, write};
+use super::write::{Consequence, answer, change, check_and_renew_lease, reload, update_dependent, write};
 use super::{by_id, by_id_to_change, comment, readiness};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
@@ -151,7 +151,7 @@ fn attempt(
 ) -> Result<CloseOutput, Failure> {
     let known = by_id_to_change(tx, author.project_id, &input.id)?;
     let mut wanted = known.clone();
-    hold(tx, env, author, &mut wanted, input.token)?;
+    check_and_renew_lease(tx, env, author, &mut wanted, input.token)?;
     let said = input.result.map(|said| match said {
         CloseResult::Pass => Outcome::Pass,
         CloseResult::Fail => Outcome::Fail,
@@ -185,7 +185,7 @@ fn closed_before(
 ) -> Result<CloseOutput, Failure> {
     if said.is_none_or(|said| known.result.as_deref() == Some(said.word())) {
         let kept = comment::late_comments(tx, env, author, known, &late_words(input, known, secret))?;
-        let task = answer(&again(tx, known.clone())?, env, author);
+        let task = answer(&reload(tx, known.clone())?, env, author);
         return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: kept });
     }
     let was = known.result.as_deref().unwrap_or("pass");
@@ -309,7 +309,7 @@ fn set_off(
             }
             after.updated_at = env.now;
             let what = format!("is {} after {} was closed", after.status, closed.task_id);
-            change_along(tx, env, author, &Consequence { before: &target, after: &after, what: &what })?;
+            update_dependent(tx, env, author, &Consequence { before: &target, after: &after, what: &what })?;
             told.push(FollowUp {
                 id: after.task_id,
                 agent_role: after.agent_role,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::comment;
 
-use super::write::{change_quietly, write};
+use super::write::{update_without_delta, write};
 use super::{by_id, by_id_to_change};
 use crate::handoff::tracker;
 use crate::ledger::{Author, append_json};
@@ -99,7 +99,7 @@ fn add_comment(
     }
     let place = comment::count(tx, author.project_id, &found.task_id)?;
     comment::insert(tx, found, place, &body)?;
-    change_quietly(tx, found, &Task { updated_at: env.now, ..found.clone() })?;
+    update_without_delta(tx, found, &Task { updated_at: env.now, ..found.clone() })?;
     let what =
         json!({ "summary": format!("task {} has a comment", found.task_id), "task_id": found.task_id });
     append_json(tx, env, author, Kind::Other, &what)?;

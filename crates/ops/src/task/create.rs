@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
 use super::depend::{DependencyRequest, link};
-use super::write::{again, answer, write};
+use super::write::{answer, reload, write};
 use super::{by_id_to_change, instant, prefix, readiness, secret};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -186,7 +186,7 @@ impl Operation for Create {
                     link(tx, env, author, &made, wish)?;
                 }
             }
-            Ok(answer(&again(tx, made)?, env, author))
+            Ok(answer(&reload(tx, made)?, env, author))
         })?;
         Ok(CreateOutput { task })
     }
@@ -328,5 +328,5 @@ pub(crate) fn insert(
     readiness::settle(tx, None, &task)?;
     let body = json!({ "summary": format!("task {} created: {}", task.task_id, task.title), "task_id": task.task_id });
     append_json(tx, env, author, Kind::Other, &body)?;
-    again(tx, task)
+    reload(tx, task)
 }

@@ -274,7 +274,7 @@ fn moved(
     let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
     let bodies: Vec<_> = edges.into_iter().map(|edge| edge.body).collect();
     let parent_id = parent_of(&from.task_id, &bodies);
-    let known = super::write::again(tx, from.clone())?;
+    let known = super::write::reload(tx, from.clone())?;
     // The instant alone may be what changed: a new task depends on something at the instant of its creation.
     let mut wanted = Task { parent_id, updated_at: env.now.max(known.updated_at), ..known.clone() };
     let is_new = wanted == known;
@@ -283,7 +283,7 @@ fn moved(
         merge::note(&mut wanted, entries, env.now);
     }
     if is_new {
-        return super::write::change_quietly(tx, &known, &wanted);
+        return super::write::update_without_delta(tx, &known, &wanted);
     }
     change(tx, env, author, &known, wanted, what).map(drop)
 }

@@ -14,7 +14,7 @@ use super::add;
 use super::by_id_to_change;
 use super::depend::{DependencyRequest, link};
 use super::secret;
-use super::write::{again, write};
+use super::write::{reload, write};
 use crate::op::{Cx, Meta, Operation};
 
 /// Makes an increment.
@@ -157,7 +157,7 @@ impl Operation for Increment {
                 }
             }
             for task in &made {
-                items.push(View::from(&again(tx, task.clone())?));
+                items.push(View::from(&reload(tx, task.clone())?));
             }
             let id = |at: usize| made[at].task_id.clone();
             Ok(IncrementOutput {

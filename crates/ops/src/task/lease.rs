@@ -9,7 +9,7 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Tx, message, session, task};
 use serde_json::json;
 
-use super::write::change_quietly;
+use super::write::update_without_delta;
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -93,7 +93,7 @@ pub(super) fn free(tx: &mut Tx<'_>, task: &Task, why: Option<&str>, now: i64) ->
     if let Some((_, message_id)) = route::last_sent(task) {
         message::recall(tx, &task.project_id, message_id, now)?;
     }
-    change_quietly(tx, task, &after)?;
+    update_without_delta(tx, task, &after)?;
     Ok(after)
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn release_claims(
             let mut kept = task.clone();
             kept.claim =
                 Some(baton_model::task::claim::Claim { session_id: Some(heir.to_owned()), ..claim.clone() });
-            change_quietly(tx, &task, &kept)?;
+            update_without_delta(tx, &task, &kept)?;
             continue;
         }
         free(tx, &task, None, env.now)?;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::answer::TaskAnswer;
 use super::comment::LateWords;
 use super::lease::free;
-use super::write::{again, answer, hold, write};
+use super::write::{answer, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, comment};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -76,7 +76,7 @@ fn attempt(
     input: &ReleaseInput,
 ) -> Result<ReleaseOutput, Failure> {
     let mut known = by_id_to_change(tx, author.project_id, &input.id)?;
-    hold(tx, env, author, &mut known, input.token)?;
+    check_and_renew_lease(tx, env, author, &mut known, input.token)?;
     if known.claim.is_none() {
         return Err(Refusal::new(
             refusal::Kind::Conflict,
@@ -92,5 +92,5 @@ fn attempt(
         "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,
     });
     append_json(tx, env, author, Kind::Other, &body)?;
-    Ok(ReleaseOutput { task: answer(&again(tx, after)?, env, author) })
+    Ok(ReleaseOutput { task: answer(&reload(tx, after)?, env, author) })
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::answer::TaskAnswer;
 use super::comment::LateWords;
-use super::write::{again, answer, change, hold, write};
+use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, comment};
 use crate::op::{Cx, Meta, Operation};
 
@@ -49,7 +49,7 @@ impl Operation for Reopen {
         let task = write(cx, asked, |tx, env, author| {
             let known = by_id_to_change(tx, author.project_id, &input.id)?;
             let mut wanted = known.clone();
-            hold(tx, env, author, &mut wanted, None)?;
+            check_and_renew_lease(tx, env, author, &mut wanted, None)?;
             let is_reopened = !known.is_open() || known.status == "deferred";
             if is_reopened {
                 wanted.set_status("open", env.now);
@@ -67,7 +67,7 @@ impl Operation for Reopen {
                 let words = LateWords::reason(Some(&format!("reopened: {reason}")), false);
                 comment::late_comments(tx, env, author, &changed, &words)?;
             }
-            Ok(answer(&again(tx, changed)?, env, author))
+            Ok(answer(&reload(tx, changed)?, env, author))
         })?;
         Ok(ReopenOutput { task })
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::assign::assign;
 use super::route_plan::claims;
 use super::route_row::StepEffect;
-use super::write::{change, change_quietly};
+use super::write::{change, update_without_delta};
 use crate::ledger::Author;
 use crate::message::post::{Outgoing, post};
 use crate::op::Env;
@@ -71,7 +71,7 @@ pub(super) fn wait(
     let mut after = found.clone();
     route::queue(&mut after, why, tell.is_some(), env.now);
     match tell {
-        None => change_quietly(tx, &found, &after)?,
+        None => update_without_delta(tx, &found, &after)?,
         Some(policy) => {
             let subject = format!("No agent for task {}: {why}", found.task_id);
             escalate(tx, env, author, &after, (&policy.human, &subject))?;

@@ -13,7 +13,7 @@ use super::answer::TaskAnswer;
 use super::comment::LateWords;
 use super::depend::{DependencyRequest, link};
 use super::secret::{self, Secret, TaskWrite};
-use super::write::{again, answer, change, hold, write};
+use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, close, comment, instant};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
@@ -168,7 +168,7 @@ fn attempt(
 ) -> Result<TaskAnswer, Failure> {
     let known = by_id_to_change(tx, author.project_id, &input.id)?;
     let mut held = known.clone();
-    hold(tx, env, author, &mut held, input.token)?;
+    check_and_renew_lease(tx, env, author, &mut held, input.token)?;
     let mut wanted = apply(held, input, env.now)?;
     if let Some(secret) = secret {
         secret.put(&known, &mut wanted)?;
@@ -188,7 +188,7 @@ fn attempt(
     };
     if let Some(parent) = input.parent.as_ref().filter(|parent| !parent.is_empty()) {
         link(tx, env, author, &task, &DependencyRequest::new("parent-child", parent))?;
-        task = again(tx, task)?;
+        task = reload(tx, task)?;
     }
     Ok(answer(&task, env, author))
 }

@@ -36,7 +36,7 @@ pub(super) fn change(
     let replaced = put_changed(tx, before, &after)?;
     append_json(tx, env, author, Kind::Other, &delta_body(&after, what, replaced))?;
     task_changed(tx, env, before, &after)?;
-    again(tx, after)
+    reload(tx, after)
 }
 
 /// What the ledger says of a change. Texts that it replaces stay there.
@@ -57,7 +57,7 @@ pub(super) struct Consequence<'a> {
 }
 
 /// Writes such a task. It has a delta only where the change replaces texts.
-pub(super) fn change_along(
+pub(super) fn update_dependent(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
@@ -71,7 +71,7 @@ pub(super) fn change_along(
 }
 
 /// Writes a changed task without a delta of its own.
-pub(crate) fn change_quietly(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<(), Failure> {
+pub(crate) fn update_without_delta(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<(), Failure> {
     put_changed(tx, before, after).map(drop)
 }
 
@@ -88,13 +88,13 @@ fn put_changed(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<Map<Strin
 }
 
 /// The task as it stands after others were worked out.
-pub(super) fn again(tx: &mut Tx<'_>, known: Task) -> Result<Task, Failure> {
+pub(super) fn reload(tx: &mut Tx<'_>, known: Task) -> Result<Task, Failure> {
     Ok(task::get(tx, &known.project_id, &known.task_id)?.unwrap_or(known))
 }
 
 /// Refuses a writer that has lost its lease, or a write to a task that another holds under a live one. The
 /// write renews the writer's own lease.
-pub(super) fn hold(
+pub(super) fn check_and_renew_lease(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     author: &Author<'_>,

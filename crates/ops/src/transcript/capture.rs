@@ -3,7 +3,7 @@
 use baton_model::conversation::Conversation;
 use baton_model::delta::Kind;
 use baton_model::id::BOT;
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::{Millis, rfc3339};
 use baton_store::{Failure, Tx, session};
@@ -100,7 +100,7 @@ impl Operation for Capture {
 pub(super) struct CaptureJob<'a> {
     input: &'a CaptureInput,
     pub(super) meant: &'a FoundTranscript,
-    pub(super) packet: &'a Sealed,
+    pub(super) packet: &'a ValidatedPacket,
 }
 
 /// The session in which a capture is kept.

@@ -2,7 +2,7 @@
 
 use baton_model::budget::Budget;
 use baton_model::markdown::{Drift, Options as Rendering, Preset, render};
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::Refusal;
 use baton_store::Failure;
 use baton_transcripts::{Options, summarize_session};
@@ -116,7 +116,7 @@ pub(super) fn packet(
     meant: &FoundTranscript,
     to: Option<&str>,
     written: Option<&str>,
-) -> Result<Sealed, Refusal> {
+) -> Result<ValidatedPacket, Refusal> {
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
     let mut summary = json!(summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options));
@@ -133,7 +133,7 @@ pub(super) fn packet(
         summary["summary"] = json!(written);
         summary["metadata"]["summary_by"] = json!("command");
     }
-    Sealed::parse(summary.to_string())
+    ValidatedPacket::parse(summary.to_string())
 }
 
 /// The working copy as it stands now, if it is still there.

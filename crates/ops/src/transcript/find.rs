@@ -9,7 +9,8 @@ use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, project};
 use baton_transcripts::{
-    Brief, Filter, Format, Header, HeaderCache, Listed, Stamp, TranscriptFile, by_id as format_by_id, detect,
+    Brief, Filter, Header, HeaderCache, Listed, Stamp, TranscriptFile, TranscriptReader,
+    by_id as format_by_id, detect,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -162,7 +163,7 @@ pub(super) struct FoundTranscript {
     pub(super) path: PathBuf,
     /// Which of several sessions in the file; none where the file is one.
     pub(super) key: Option<String>,
-    pub(super) format: &'static dyn Format,
+    pub(super) format: &'static dyn TranscriptReader,
     pub(super) header: Header,
     /// Sessions of the ledger that it began or wrapped, as far as they were looked for.
     pub(super) sessions: Vec<String>,

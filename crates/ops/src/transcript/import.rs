@@ -3,7 +3,7 @@
 use baton_model::conversation::{ArrivalAction, Conversation, Origin, arrival};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::{Sealed, one_line};
+use baton_model::packet::{ValidatedPacket, one_line};
 use baton_model::session::{Place, Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
@@ -153,7 +153,7 @@ pub(super) fn load_conversation(
 /// A transcript that is to become a baton.
 pub(super) struct ImportJob<'a> {
     pub(super) meant: &'a FoundTranscript,
-    pub(super) packet: &'a Sealed,
+    pub(super) packet: &'a ValidatedPacket,
     pub(super) project_id: &'a str,
     pub(super) identity: &'a str,
     pub(super) to: Address<'a>,

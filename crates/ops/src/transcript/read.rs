@@ -1,7 +1,7 @@
 //! Reading the transcript that is meant for an operation that writes it into the ledger: on this machine, or, when the
 //! operation runs on a server, where its caller is.
 
-use baton_model::packet::Sealed;
+use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::Refusal;
 use baton_store::Failure;
 use baton_transcripts::{Header, by_id};
@@ -50,14 +50,17 @@ pub struct Read {
 }
 
 /// The transcript that is meant, and the packet made of it.
-pub(super) fn read(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<(FoundTranscript, Sealed), Failure> {
+pub(super) fn read(
+    cx: &mut Cx<'_>,
+    wish: &DocumentRequest,
+) -> Result<(FoundTranscript, ValidatedPacket), Failure> {
     match cx.env.host.transcript(wish) {
         Some(read) => Ok(parse_remote_read(read?)?),
         None => read_here(cx, wish),
     }
 }
 
-fn read_here(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<(FoundTranscript, Sealed), Failure> {
+fn read_here(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<(FoundTranscript, ValidatedPacket), Failure> {
     let command = if wish.to.is_some() { "baton continue" } else { "baton import-transcript" };
     let mut meant = find(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref(), command)?;
     let packet = packet(&cx.env, &meant, wish.to.as_deref(), wish.summary.as_deref())?;
@@ -65,7 +68,7 @@ fn read_here(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<(FoundTranscript
     Ok((meant, packet))
 }
 
-fn parse_remote_read(read: Value) -> Result<(FoundTranscript, Sealed), Refusal> {
+fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), Refusal> {
     let no =
         |what: String| Refusal::invalid("transcript_unreadable", what, "use the same version on both sides");
     let read: Read = serde_json::from_value(read)
@@ -76,7 +79,7 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, Sealed), Refusal> 
     let header = read.header;
     let (path, key) = (header.path.clone(), header.key.clone());
     let meant = FoundTranscript { path, key, format, header, sessions: read.sessions };
-    Ok((meant, Sealed::parse(read.packet)?))
+    Ok((meant, ValidatedPacket::parse(read.packet)?))
 }
 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.

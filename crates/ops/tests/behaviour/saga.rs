@@ -28,7 +28,7 @@ pub fn begin(w: &mut World, id: &str, own: &Place) -> Result<StepStart, Failure>
 }
 
 pub fn tell(w: &mut World, leased: &LeasedStep, ended: &CallEnd) -> Result<OutcomeReport, Failure> {
-    with_env(w, |store, env| saga::notify_step(store, env, leased, ended, 0))
+    with_env(w, |store, env| saga::record_outcome(store, env, leased, ended, 0))
 }
 
 /// Takes the step whose turn it is.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use baton_store::restore::{Draft, Previous, Step};
+use baton_store::restore::{Previous, StagedRestore, Step};
 use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, params};
 
 use crate::bench::{NOW, variable};
@@ -35,7 +35,7 @@ impl Stage {
 
     fn restore(&self, from: &Path) -> Result<Option<Previous>, Fault> {
         let go_on = &mut |_| Ok(());
-        Draft::build(from, &self.store(), false, NOW, go_on)?.place(NOW, &mut |_| Ok(()))
+        StagedRestore::build(from, &self.store(), false, NOW, go_on)?.place(NOW, &mut |_| Ok(()))
     }
 
     /// Names of everything beside the store and the backup.
@@ -85,7 +85,8 @@ fn other_process() {
                 }
                 Ok(())
             };
-            let draft = Draft::build(Path::new(backup), Path::new(store), false, NOW, &mut steps).unwrap();
+            let draft =
+                StagedRestore::build(Path::new(backup), Path::new(store), false, NOW, &mut steps).unwrap();
             draft.place(NOW, &mut steps).unwrap();
         }
         ref other => panic!("{other:?}"),
@@ -117,7 +118,7 @@ fn a_restore_killed_after_any_step_leaves_the_old_store_or_the_new_one() {
         seen.push((step, found == NEW));
         assert_eq!(rows(&backup), NEW, "{step:?}");
         // Nothing stands in the way of doing it again, and what the first one left is swept away.
-        let later = Draft::build(&backup, &store, false, NOW, &mut |_| Ok(())).unwrap();
+        let later = StagedRestore::build(&backup, &store, false, NOW, &mut |_| Ok(())).unwrap();
         let previous = later.place(NOW + 1, &mut |_| Ok(())).unwrap().unwrap();
         assert_eq!(rows(&store), NEW, "{step:?}");
         assert_eq!(rows(&previous.path), found, "{step:?}");
@@ -135,7 +136,7 @@ fn a_restore_that_fails_at_any_step_leaves_the_old_store_or_the_new_one() {
             step if step == failing => Err(Fault::new(FaultKind::Full, "no room")),
             _ => Ok(()),
         };
-        let restored = Draft::build(&stage.backup(), &stage.store(), false, NOW, &mut full)
+        let restored = StagedRestore::build(&stage.backup(), &stage.store(), false, NOW, &mut full)
             .and_then(|draft| draft.place(NOW, &mut full));
         assert_eq!(restored.unwrap_err().kind, FaultKind::Full);
         let is_new = matches!(failing, Step::Swapped | Step::Settled);
@@ -158,7 +159,7 @@ fn what_was_there_is_kept_and_can_be_restored() {
     for file in [stage.store(), previous.path.clone()] {
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
     }
-    Draft::build(&previous.path, &stage.store(), false, NOW, &mut |_| Ok(()))
+    StagedRestore::build(&previous.path, &stage.store(), false, NOW, &mut |_| Ok(()))
         .and_then(|draft| draft.place(NOW + 1, &mut |_| Ok(())))
         .unwrap();
     assert_eq!(rows(&stage.store()), OLD);
@@ -287,14 +288,14 @@ fn a_lone_main_file_is_taken_where_that_is_asked_for() {
     let lone = stage.dir.path().join("lone.db");
     fs::copy(stage.store(), &lone).unwrap();
     // What is in it is what was written back last: here, nothing at all, and that is no store.
-    let fault = Draft::build(&lone, &stage.store(), true, NOW, &mut |_| Ok(())).unwrap_err();
+    let fault = StagedRestore::build(&lone, &stage.store(), true, NOW, &mut |_| Ok(())).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Corrupt);
     drop(Store::open(&Target::File(stage.store()), NOW).unwrap());
     let mut store = Store::open(&Target::File(stage.store()), NOW).unwrap();
     store.write_shared(|tx| Ok(tx.execute(INSERT, params!["old-4"])?)).unwrap();
     fs::copy(stage.store(), &lone).unwrap();
     drop(store);
-    let draft = Draft::build(&lone, &stage.store(), true, NOW, &mut |_| Ok(())).unwrap();
+    let draft = StagedRestore::build(&lone, &stage.store(), true, NOW, &mut |_| Ok(())).unwrap();
     draft.place(NOW, &mut |_| Ok(())).unwrap();
     assert_eq!(rows(&stage.store()), OLD, "without what was in the log");
 }
@@ -333,7 +334,7 @@ fn a_link_to_a_store_stays_a_link() {
     let stage = Stage::new();
     let link = stage.dir.path().join("link.db");
     std::os::unix::fs::symlink(stage.store(), &link).unwrap();
-    let draft = Draft::build(&stage.backup(), &link, false, NOW, &mut |_| Ok(())).unwrap();
+    let draft = StagedRestore::build(&stage.backup(), &link, false, NOW, &mut |_| Ok(())).unwrap();
     draft.place(NOW, &mut |_| Ok(())).unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(rows(&stage.store()), NEW);

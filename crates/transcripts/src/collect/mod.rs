@@ -33,7 +33,7 @@ use prose::{PacketWords, Passage};
 use remarks::Remarks;
 
 use crate::event::{Category, Event, EventKind, PlanItem, Session, Usage};
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::report::Report;
 
 /// How a transcript is summarised.
@@ -59,12 +59,17 @@ const MAX_MESSAGE: usize = 1536;
 const MAX_COMPACTION: usize = 8 * 1024;
 
 /// Reads a transcript and sums it up.
-pub fn summarize(path: &Path, format: &dyn Format, options: &Options) -> Summary {
+pub fn summarize(path: &Path, format: &dyn TranscriptReader, options: &Options) -> Summary {
     summarize_session(path, None, format, options)
 }
 
 /// Reads the conversation of this key, see [`crate::Found::key`], and sums it up.
-pub fn summarize_session(path: &Path, key: Option<&str>, format: &dyn Format, options: &Options) -> Summary {
+pub fn summarize_session(
+    path: &Path,
+    key: Option<&str>,
+    format: &dyn TranscriptReader,
+    options: &Options,
+) -> Summary {
     let redactor = options.redact.then(baton_redact::shared);
     let mut collector = Collector::new(options, redactor);
     let report = format.read_session(path, key, &mut |event| collector.event(event));
@@ -72,7 +77,12 @@ pub fn summarize_session(path: &Path, key: Option<&str>, format: &dyn Format, op
 }
 
 /// Reads a transcript, giving its events out with secrets and home directory taken out of everything that is said.
-pub fn show(path: &Path, format: &dyn Format, options: &Options, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub fn show(
+    path: &Path,
+    format: &dyn TranscriptReader,
+    options: &Options,
+    sink: &mut dyn FnMut(&Event<'_>),
+) -> Report {
     show_session(path, None, format, options, sink)
 }
 
@@ -80,7 +90,7 @@ pub fn show(path: &Path, format: &dyn Format, options: &Options, sink: &mut dyn 
 pub fn show_session(
     path: &Path,
     key: Option<&str>,
-    format: &dyn Format,
+    format: &dyn TranscriptReader,
     options: &Options,
     sink: &mut dyn FnMut(&Event<'_>),
 ) -> Report {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::event::{Event, EventKind, Place, Session};
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
@@ -23,7 +23,7 @@ const ID: &str = "antigravity";
 /// The tool on the command line, on the desktop and in the editor.
 const HOMES: &[&str] = &[".gemini/antigravity-cli", ".gemini/antigravity", ".gemini/antigravity-ide"];
 
-impl Format for Antigravity {
+impl TranscriptReader for Antigravity {
     fn id(&self) -> &'static str {
         ID
     }

@@ -6,7 +6,7 @@ use std::fs::DirEntry;
 use std::path::Path;
 
 use crate::event::{Event, Session, Usage};
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
@@ -29,7 +29,7 @@ const INJECTED: &[&str] = &["<system-reminder>", "<system-notification>", "<hook
 /// Lines that tell nothing of use here.
 const IGNORED: &[&str] = &["session_settings", "agent_turn_outcome", "session_end", "session_title"];
 
-impl Format for Droid {
+impl TranscriptReader for Droid {
     fn id(&self) -> &'static str {
         ID
     }

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::event::{Call, Category, Change, Edit, Event, Session};
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
@@ -23,7 +23,7 @@ const ID: &str = "grok";
 const UPDATES: &str = "updates.jsonl";
 const HEAD: usize = 32 * 1024;
 
-impl Format for Grok {
+impl TranscriptReader for Grok {
     fn id(&self) -> &'static str {
         ID
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::event::{Category, Event, EventKind, Session, Usage};
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::{Report, kind};
@@ -26,7 +26,7 @@ const LINKS: Links = Links { by_id: true, of: |name| name != "session" };
 const IGNORED: &[&str] =
     &["thinking_level_change", "label", "custom", "custom_message", "session_info", "leaf"];
 
-impl Format for Pi {
+impl TranscriptReader for Pi {
     fn id(&self) -> &'static str {
         ID
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use baton_transcripts::report::kind;
-use baton_transcripts::{ALL, Format, TranscriptFile, by_id};
+use baton_transcripts::{ALL, TranscriptFile, TranscriptReader, by_id};
 
 use mutate::Dice;
 use seeds::Seed;
@@ -30,7 +30,7 @@ fn main() -> anyhow::Result<()> {
         [word, format, file] if word == "replay" => replay(format, Path::new(file)),
         [seconds, formats @ ..] => {
             let seconds: u64 = seconds.parse().context("say for how many seconds")?;
-            let chosen: Vec<&dyn Format> = if formats.is_empty() {
+            let chosen: Vec<&dyn TranscriptReader> = if formats.is_empty() {
                 ALL.to_vec()
             } else {
                 formats
@@ -44,7 +44,7 @@ fn main() -> anyhow::Result<()> {
     }
 }
 
-fn all(time: Duration, formats: &[&'static dyn Format]) -> anyhow::Result<()> {
+fn all(time: Duration, formats: &[&'static dyn TranscriptReader]) -> anyhow::Result<()> {
     let seed = std::env::var("BATON_FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let mut broken = 0;
     for format in formats {
@@ -61,7 +61,12 @@ fn all(time: Duration, formats: &[&'static dyn Format]) -> anyhow::Result<()> {
 }
 
 /// Damages the samples of one format for so long; how many inputs broke its reader.
-fn one(format: &'static dyn Format, seeds: &[Seed], time: Duration, seed: u64) -> anyhow::Result<usize> {
+fn one(
+    format: &'static dyn TranscriptReader,
+    seeds: &[Seed],
+    time: Duration,
+    seed: u64,
+) -> anyhow::Result<usize> {
     let dir = tempfile::tempdir()?;
     let mut dice = Dice(seed);
     let (begin, mut tried, mut slowest, mut broken) = (Instant::now(), 0_u64, Duration::ZERO, 0);
@@ -91,7 +96,11 @@ fn one(format: &'static dyn Format, seeds: &[Seed], time: Duration, seed: u64) -
 }
 
 /// Reads, lists and sums up; what is wrong with that, and how long it took.
-fn read(format: &'static dyn Format, path: &Path, key: Option<&str>) -> (Result<(), String>, Duration) {
+fn read(
+    format: &'static dyn TranscriptReader,
+    path: &Path,
+    key: Option<&str>,
+) -> (Result<(), String>, Duration) {
     let begin = Instant::now();
     // What a reader says while it breaks is said once, by us.
     let hook = std::panic::take_hook();
@@ -108,7 +117,7 @@ fn read(format: &'static dyn Format, path: &Path, key: Option<&str>) -> (Result<
     (outcome, begin.elapsed())
 }
 
-fn check(format: &'static dyn Format, path: &Path, key: Option<&str>) -> Result<(), String> {
+fn check(format: &'static dyn TranscriptReader, path: &Path, key: Option<&str>) -> Result<(), String> {
     let report = format.read_session(path, key, &mut |_| {});
     if report.events == 0 && !report.complaints.iter().any(|one| one.kind == kind::EMPTY) {
         return Err("an empty success".into());

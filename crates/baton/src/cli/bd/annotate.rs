@@ -6,16 +6,16 @@ use baton_model::task::view::Comment;
 use baton_ops::task::{self as tasks, CommentInput, ShowInput, UpdateInput};
 
 use super::Out;
-use crate::error::CliError;
+use crate::error::AppError;
 
-pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), CliError> {
+pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let (project, identity) = (out.project(), out.identity());
     let input = CommentInput { project, identity, id: id.to_owned(), text: body.to_owned() };
     let made = out.app.run::<tasks::Comment>(&input)?;
     out.print(&made.comment, |made| format!("✓ Comment added to {}\n", visible(made.issue_id())))
 }
 
-pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), CliError> {
+pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     match words {
         [id] => {
             let found = shown(id, out)?;
@@ -38,12 +38,12 @@ pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), CliErr
 }
 
 /// A task with everything.
-pub(super) fn shown(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, CliError> {
+pub(super) fn shown(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, AppError> {
     let input = ShowInput { project: out.project(), id: id.to_owned(), full: true, budget: None };
     out.app.run::<tasks::Show>(&input)
 }
 
-pub(super) fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result<(), CliError> {
+pub(super) fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     let (project, identity) = (out.project(), out.identity());
     let mut input = UpdateInput { project, identity, id: id.to_owned(), ..UpdateInput::default() };
     let labels = match verb {

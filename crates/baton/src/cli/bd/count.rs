@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Out;
 use super::shape::{Group, Groups};
 use crate::cli::task;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// By what issues are grouped.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ struct Total {
     count: usize,
 }
 
-pub(super) fn count(status: Option<String>, by: Option<Grouping>, out: &mut Out<'_>) -> Result<(), CliError> {
+pub(super) fn count(status: Option<String>, by: Option<Grouping>, out: &mut Out<'_>) -> Result<(), AppError> {
     let input = tasks::ListInput {
         project: out.project(),
         all: status.is_none(),
@@ -70,7 +70,7 @@ struct Figures {
     summary: tasks::TaskFigures,
 }
 
-pub(super) fn stats(out: &mut Out<'_>) -> Result<(), CliError> {
+pub(super) fn stats(out: &mut Out<'_>) -> Result<(), AppError> {
     let stats = out.app.run::<tasks::Stats>(&tasks::StatsInput { project: out.project() })?;
     out.print(&Figures { summary: stats.summary }, |stats| {
         task::figures(&stats.summary).iter().map(|(name, figure)| format!("{name}: {figure}\n")).collect()

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use super::{Out, write};
 use crate::cli::beads;
-use crate::error::CliError;
+use crate::error::AppError;
 
-pub(super) fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), CliError> {
+pub(super) fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(path) = output {
         return beads::export(out.app, &path).map(drop);
     }
@@ -29,7 +29,7 @@ struct Imported {
     dry_run: bool,
 }
 
-pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), CliError> {
+pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let source = path.unwrap_or_else(|| ".beads/issues.jsonl".to_owned());
     let actor = out.identity();
     let done = beads::import(out.app, &source, actor.as_deref(), dry_run)?;

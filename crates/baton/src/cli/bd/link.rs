@@ -10,7 +10,7 @@ use super::args::Dep;
 use super::verbs::lines;
 use super::{Out, shape};
 use crate::cli::task;
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// A dependency that was added or removed.
 #[derive(Serialize)]
@@ -27,7 +27,7 @@ pub(super) fn dep(
     id: Option<String>,
     blocks: Option<String>,
     out: &mut Out<'_>,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     let (id, on, kind, remove) = match (verb, id, blocks) {
         (Some(Dep::Add { id, on, blocked_by, depends_on, kind }), ..) => {
             (id, on.or(blocked_by).or(depends_on).unwrap_or_default(), kind, false)

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
-use crate::error::{CliError, quote};
+use crate::error::{AppError, quote};
 
 /// Use the commands of the issue tracker Beads: `bd create`, `bd ready --json` and so on
 #[derive(clap::Args)]
@@ -37,7 +37,7 @@ struct Out<'a> {
     actor: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let given = std::iter::once("bd".to_owned()).chain(args.args);
     let bd = match args::Bd::try_parse_from(given) {
         Ok(bd) => bd,
@@ -74,7 +74,7 @@ fn identity(actor: &str) -> String {
 }
 
 /// Prints an error in Beads' shape; the exit status is always 1.
-fn fail(ended: &CliError, json: bool, envelope: bool) -> Result<(), CliError> {
+fn fail(ended: &AppError, json: bool, envelope: bool) -> Result<(), AppError> {
     use std::io::Write;
     let error = &ended.to_json()["error"];
     let (message, hint) =
@@ -90,7 +90,7 @@ fn fail(ended: &CliError, json: bool, envelope: bool) -> Result<(), CliError> {
     } else {
         writeln!(std::io::stderr(), "Error: {}\nHint: {}", quote(message), quote(hint))?;
     }
-    Err(CliError::Reported)
+    Err(AppError::Reported)
 }
 
 impl Out<'_> {
@@ -109,7 +109,7 @@ impl Out<'_> {
         &self,
         payload: &T,
         text: impl FnOnce(&T) -> String,
-    ) -> Result<(), CliError> {
+    ) -> Result<(), AppError> {
         if !self.json {
             let text = if self.quiet { String::new() } else { text(payload) };
             return write(&crate::render::for_terminal(&text, false));
@@ -133,7 +133,7 @@ impl Out<'_> {
     }
 }
 
-fn write(text: &str) -> Result<(), CliError> {
+fn write(text: &str) -> Result<(), AppError> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -16,9 +16,9 @@ use super::link::dep;
 use super::shape::{self, ClosedIssue};
 use super::{Out, write};
 use crate::cli::task;
-use crate::error::CliError;
+use crate::error::AppError;
 
-pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), CliError> {
+pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), AppError> {
     match command {
         Command::Init { prefix, .. } => init(prefix, out),
         Command::Create(args) => create(*args, out),
@@ -45,7 +45,7 @@ pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), CliError> {
 }
 
 /// The commands round the tasks.
-fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), CliError> {
+fn run_other(command: Command, out: &mut Out<'_>) -> Result<(), AppError> {
     match command {
         Command::Dep { verb, id, blocks } => dep(verb, id, blocks, out),
         Command::Comment { id, text } => comment(&id, &text.join(" "), out),
@@ -109,7 +109,7 @@ fn ready(
     filters: tasks::ListInput,
     (unassigned, for_agent, metadata): (bool, Option<String>, Option<String>),
     out: &mut Out<'_>,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     let input = tasks::ReadyInput {
         project: filters.project,
         assignee: filters.assignee,
@@ -132,7 +132,7 @@ fn ready(
 }
 
 /// Prints a list as a bare array; a remark on standard error says when there are more.
-fn listed(items: Vec<tasks::Row>, next: Option<usize>, out: &Out<'_>) -> Result<(), CliError> {
+fn listed(items: Vec<tasks::Row>, next: Option<usize>, out: &Out<'_>) -> Result<(), AppError> {
     let issue = |row: tasks::Row| tasks::Row { task: shape::issue(row.task), ..row };
     let issues: Vec<tasks::Row> = items.into_iter().map(issue).collect();
     out.print(&issues, |issues| lines(issues.iter().map(|row| shape::line(&row.task))))?;
@@ -140,7 +140,7 @@ fn listed(items: Vec<tasks::Row>, next: Option<usize>, out: &Out<'_>) -> Result<
     Ok(())
 }
 
-fn blocked(limit: Option<u32>, out: &mut Out<'_>) -> Result<(), CliError> {
+fn blocked(limit: Option<u32>, out: &mut Out<'_>) -> Result<(), AppError> {
     let (project, limit) = (out.project(), limit.map(i64::from));
     let input = tasks::BlockedInput { project, limit, ..tasks::BlockedInput::default() };
     let found = out.app.run::<tasks::Blocked>(&input)?;
@@ -161,7 +161,7 @@ fn claim_first(
     filters: tasks::ListInput,
     for_agent: Option<String>,
     out: &mut Out<'_>,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     let input = tasks::ClaimTaskInput {
         agent_role: filters.agent_role,
         tags: filters.tags,
@@ -185,13 +185,13 @@ struct Registered {
     prefix: String,
 }
 
-fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), CliError> {
+fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     let made = out.app.run::<Init>(&InitInput { id: prefix, ..InitInput::default() })?;
     let made = Registered { project_id: made.project_id.clone(), prefix: made.project_id };
     out.print(&made, |made| format!("✓ Project {} is registered\n", visible(&made.project_id)))
 }
 
-fn create(args: Create, out: &mut Out<'_>) -> Result<(), CliError> {
+fn create(args: Create, out: &mut Out<'_>) -> Result<(), AppError> {
     let Some(title) = args.title.or(args.named) else {
         return Err(Refusal::invalid("usage", "a title is needed", "bd create \"Title\"").into());
     };
@@ -219,7 +219,7 @@ fn create(args: Create, out: &mut Out<'_>) -> Result<(), CliError> {
     })
 }
 
-fn increment(title: String, after: Option<String>, silent: bool, out: &mut Out<'_>) -> Result<(), CliError> {
+fn increment(title: String, after: Option<String>, silent: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let (project, identity) = (out.project(), out.identity());
     let input = tasks::IncrementInput { project, identity, title, after, ..tasks::IncrementInput::default() };
     let made = out.app.run::<tasks::Increment>(&input)?;
@@ -230,7 +230,7 @@ fn increment(title: String, after: Option<String>, silent: bool, out: &mut Out<'
     out.print(&issues, |issues| lines(issues.iter().map(shape::line)))
 }
 
-fn show(ids: Vec<String>, full: bool, out: &mut Out<'_>) -> Result<(), CliError> {
+fn show(ids: Vec<String>, full: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let mut found = Vec::new();
     for id in ids {
         let full = full || out.json;
@@ -240,7 +240,7 @@ fn show(ids: Vec<String>, full: bool, out: &mut Out<'_>) -> Result<(), CliError>
     out.print(&found, |all| all.iter().map(task::details).collect())
 }
 
-fn update(args: Update, out: &mut Out<'_>) -> Result<(), CliError> {
+fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
     let mut input = tasks::UpdateInput {
         title: args.title,
         status: args.status,
@@ -274,7 +274,7 @@ fn update(args: Update, out: &mut Out<'_>) -> Result<(), CliError> {
     })
 }
 
-fn reopen(ids: Vec<String>, reason: Option<String>, out: &mut Out<'_>) -> Result<(), CliError> {
+fn reopen(ids: Vec<String>, reason: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     let mut reopened = Vec::new();
     for id in ids {
         let (project, identity) = (out.project(), out.identity());
@@ -309,7 +309,7 @@ impl Closed {
     }
 }
 
-fn close(args: Close, out: &mut Out<'_>) -> Result<(), CliError> {
+fn close(args: Close, out: &mut Out<'_>) -> Result<(), AppError> {
     let context = task::object("--context", args.context.as_deref())?.unwrap_or_default();
     let (mut closed, mut unblocked, mut failed) = (Vec::new(), Vec::new(), None);
     for id in &args.ids {
@@ -329,7 +329,7 @@ fn close(args: Close, out: &mut Out<'_>) -> Result<(), CliError> {
                 closed.push(ClosedIssue::from(answer));
             }
             // One that cannot be closed does not keep the others from it.
-            Err(ended @ CliError::Refused(_)) if args.ids.len() > 1 => {
+            Err(ended @ AppError::Refused(_)) if args.ids.len() > 1 => {
                 out.remark(&ended.text());
                 failed = Some(ended);
             }

@@ -10,13 +10,13 @@ use baton_tools::{Launcher, launchers};
 
 use super::Args;
 use crate::app::{App, Format};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::launch;
 use crate::picker::{self, Item};
 use crate::render;
 
 /// The session that is meant: `None` as the tool that wrote it where an id says it all.
-pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), CliError> {
+pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), AppError> {
     if let Some(id) = &args.id {
         return Ok((id.clone(), args.agent.clone()));
     }
@@ -32,7 +32,7 @@ pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), C
 }
 
 /// The tool that is chosen, of those that are installed.
-pub fn tool(app: &App) -> Result<Option<Launcher>, CliError> {
+pub fn tool(app: &App) -> Result<Option<Launcher>, AppError> {
     if !is_interactive(app) {
         return Ok(None);
     }
@@ -56,7 +56,7 @@ fn is_interactive(app: &App) -> bool {
     app.format == Format::Text && picker::can_ask()
 }
 
-fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), CliError> {
+fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), AppError> {
     let agents = args.agent.iter().cloned().collect();
     let listed = app.run::<List>(&ListInput { agents, ..ListInput::default() })?;
     // Transcripts of this folder first, so that Enter does not take one of another folder.

@@ -19,7 +19,7 @@ use plan::{Plan, Warning, plan, program, target};
 use super::ActingIdentity;
 use super::summarize::Summarize;
 use crate::app::{App, Format};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::launch::native::{self, Turns, WrittenSession};
 use crate::launch::{self, Call, Invocation, Prompt};
 use crate::{process, render};
@@ -73,7 +73,7 @@ pub struct Args {
     more: Vec<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
     let (wanted, agent) = ask::session(&args, app)?;
     let launcher = match named {
@@ -122,7 +122,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
 }
 
 /// Writes the session of the tool.
-fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, CliError> {
+fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, AppError> {
     let Some(native) = plan.native else { return Ok(None) };
     let input = EventsInput { id: plan.wanted.clone(), agent: Some(plan.agent.clone()) };
     let talk = Turns::of(&app.run::<Events>(&input)?.items);
@@ -157,7 +157,7 @@ fn document(
     plan: &Plan,
     summary: Option<&str>,
     app: &mut App,
-) -> Result<Option<String>, CliError> {
+) -> Result<Option<String>, AppError> {
     if plan.resumes {
         return Ok(None);
     }
@@ -179,7 +179,7 @@ fn record(
     plan: &Plan,
     summary: Option<&str>,
     app: &mut App,
-) -> Result<ContinueOutput, CliError> {
+) -> Result<ContinueOutput, AppError> {
     let caller = app.caller();
     let mut place = caller.place.clone();
     place.process = process::own();
@@ -279,7 +279,7 @@ fn answer<'a>(
     }
 }
 
-fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<(), CliError> {
+fn report(plan: &Plan, answer: &Answer<'_>, print: bool, app: &App) -> Result<(), AppError> {
     let warnings = render::warnings(answer.warnings.iter().map(|warning| &warning.message));
     app.remark(warnings.trim_end());
     let baton = render::short_id(answer.handoff_id);
@@ -324,10 +324,10 @@ fn go(
     launcher: Launcher,
     recorded: &ContinueOutput,
     app: &mut App,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     let error = match launch::start(invocation) {
         Ok(0) => return Ok(()),
-        Ok(code) => return Err(CliError::Tool(code)),
+        Ok(code) => return Err(AppError::Tool(code)),
         Err(error) => error,
     };
     let (project, session) = (Some(recorded.project_id.clone()), recorded.session_id.clone());

@@ -20,7 +20,7 @@ use crate::app::{App, Format};
 use crate::cli::handoff::progress::{drive, summary, would};
 use crate::cli::pickup;
 use crate::config::{Config, GitHub};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 use crate::transfer_progress::SPAN;
 
@@ -38,7 +38,7 @@ struct DemoWorld {
 }
 
 impl DemoWorld {
-    fn on(stage: &DemoHome, app: &App) -> Result<Self, CliError> {
+    fn on(stage: &DemoHome, app: &App) -> Result<Self, AppError> {
         let hub = Emulator::start(Options::default())?;
         let lib = lib(stage)?;
         let enter = |who: &str, surface: &str, folder: &PathBuf| {
@@ -52,7 +52,7 @@ impl DemoWorld {
 }
 
 /// The other repository.
-fn lib(stage: &DemoHome) -> Result<PathBuf, CliError> {
+fn lib(stage: &DemoHome) -> Result<PathBuf, AppError> {
     let lib = stage.root.join("lib");
     fs::create_dir_all(lib.join("spec"))?;
     fs::write(lib.join("spec/money.md"), "# Money\n\nAmounts are integers of cents. Rounding is half up.\n")?;
@@ -61,7 +61,7 @@ fn lib(stage: &DemoHome) -> Result<PathBuf, CliError> {
     Ok(lib)
 }
 
-pub(super) fn play(stage: &DemoHome, app: &App) -> Result<Story, CliError> {
+pub(super) fn play(stage: &DemoHome, app: &App) -> Result<Story, AppError> {
     let mut cast = DemoWorld::on(stage, app)?;
     let mut story = Story::default();
     register(&mut cast, &mut story)?;
@@ -79,7 +79,7 @@ pub(super) fn play(stage: &DemoHome, app: &App) -> Result<Story, CliError> {
     })
 }
 
-fn register(cast: &mut DemoWorld, story: &mut Story) -> Result<(), CliError> {
+fn register(cast: &mut DemoWorld, story: &mut Story) -> Result<(), AppError> {
     let shop = cast.ann.run::<Init>(&InitInput::default())?;
     let with_tracker = InitInput { issues_repo: Some(REPO.to_owned()), ..InitInput::default() };
     let lib = cast.bob.run::<Init>(&with_tracker)?;
@@ -107,14 +107,14 @@ fn request(local: bool, dry_run: bool) -> CreateInput {
 }
 
 /// Makes the hand-off.
-fn create(local: bool, app: &mut App) -> Result<Progress, CliError> {
+fn create(local: bool, app: &mut App) -> Result<Progress, AppError> {
     match app.run::<Create>(&request(local, false))? {
         CreateOutput::Made(progress) => Ok(*progress),
         CreateOutput::Preview(_) => Err(anyhow::anyhow!("a hand-off was only previewed").into()),
     }
 }
 
-fn hand_over(cast: &mut DemoWorld, story: &mut Story) -> Result<String, CliError> {
+fn hand_over(cast: &mut DemoWorld, story: &mut Story) -> Result<String, AppError> {
     let command = format!("baton handoff create --to lib --subject \"{SUBJECT}\" --priority high …");
     if let CreateOutput::Preview(preview) = cast.ann.run::<Create>(&request(false, true))? {
         story.step(
@@ -134,7 +134,7 @@ fn hand_over(cast: &mut DemoWorld, story: &mut Story) -> Result<String, CliError
     Ok(made.row.handoff.handoff_id)
 }
 
-fn receive(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), CliError> {
+fn receive(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), AppError> {
     cast.bob.run::<Start>(&StartInput::default())?;
     let status = cast.bob.run::<Status>(&StatusInput::default())?;
     story.step(
@@ -167,7 +167,7 @@ fn completion_of(id: &str) -> AdvanceInput {
     }
 }
 
-fn finish(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), CliError> {
+fn finish(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), AppError> {
     let after = cast.bob.run::<Advance>(&completion_of(id))?.handoff.handoff;
     cast.bob.drive(id, SPAN / 3)?;
     story.step(
@@ -189,7 +189,7 @@ fn finish(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), CliEr
 }
 
 /// The same with Baton's own ledger as the tracker.
-fn without_network(cast: &mut DemoWorld, story: &mut Story) -> Result<String, CliError> {
+fn without_network(cast: &mut DemoWorld, story: &mut Story) -> Result<String, AppError> {
     let calls: u64 = cast.hub.hub().calls.values().sum();
     let made = create(true, &mut cast.ann)?;
     let mut shows = summary(&made);
@@ -211,7 +211,7 @@ fn without_network(cast: &mut DemoWorld, story: &mut Story) -> Result<String, Cl
     Ok(id)
 }
 
-fn outcome_text(app: &mut App, id: &str) -> Result<String, CliError> {
+fn outcome_text(app: &mut App, id: &str) -> Result<String, AppError> {
     let shown = app.run::<Show>(&ShowInput { id: id.to_owned(), project: None })?;
     let HandoffOrBaton::Handoff(row) = shown.handoff else { return Ok(String::new()) };
     let result = row.handoff.result.as_deref().map(visible).unwrap_or_default();

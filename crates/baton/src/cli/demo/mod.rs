@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::config::Config;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::{host, render};
 
 /// Show one real hand-off in a temporary directory; needs nothing installed
@@ -39,7 +39,7 @@ pub struct Args {
 const SESSION: &str = include_str!("../../../demo/claude-session.jsonl");
 const SESSION_ID: &str = "7d1f0a52-4c1e-4b7a-9a55-2f0b8c6d3e11";
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let stage = DemoHome { is_live: args.live, ..DemoHome::build()? };
     let story = match (args.cross_project, args.live) {
         (true, _) => cross::play(&stage, app),
@@ -104,7 +104,7 @@ struct DemoHome {
 }
 
 impl DemoHome {
-    fn build() -> Result<Self, CliError> {
+    fn build() -> Result<Self, AppError> {
         let mut bytes = [0; 8];
         host::random(&mut bytes);
         let root = std::env::temp_dir().join(format!("baton-demo-{:016x}", u64::from_le_bytes(bytes)));
@@ -184,7 +184,7 @@ fn transcript(repo: &Path) -> String {
 }
 
 /// The first half only, in a store that others look at: the second is theirs.
-fn leave(stage: &DemoHome, app: &App) -> Result<Story, CliError> {
+fn leave(stage: &DemoHome, app: &App) -> Result<Story, AppError> {
     let mut claude = stage.app("claude", "claude_code", app);
     let mut bytes = [0; 3];
     host::random(&mut bytes);
@@ -210,7 +210,7 @@ fn latest() -> ImportInput {
     ImportInput { id: "latest".to_owned(), ..ImportInput::default() }
 }
 
-fn play(stage: &DemoHome, app: &App) -> Result<Story, CliError> {
+fn play(stage: &DemoHome, app: &App) -> Result<Story, AppError> {
     let mut claude = stage.app("claude", "claude_code", app);
     let mut donna = stage.app("Donna", "codex", app);
     let mut story = Story::default();
@@ -259,7 +259,7 @@ fn play(stage: &DemoHome, app: &App) -> Result<Story, CliError> {
 }
 
 /// The sessions that lie on disk.
-fn sessions(app: &mut App) -> Result<String, CliError> {
+fn sessions(app: &mut App) -> Result<String, AppError> {
     let listed = app.run::<transcript::List>(&ListInput::default())?;
     let row = |one: &transcript::Row| {
         vec![
@@ -283,7 +283,7 @@ fn packet_is_whole(
     imported: &ImportOutput,
     picked: &Bundle,
     app: &mut App,
-) -> Result<&'static str, CliError> {
+) -> Result<&'static str, AppError> {
     let kind = Some(delta::Kind::Wrap.as_str().to_owned());
     let ledger = app.run::<LedgerList>(&LedgerListInput { kind, ..LedgerListInput::default() })?;
     let wrapped = ledger.items.iter().find(|delta| imported.delta_id == delta.delta_id);

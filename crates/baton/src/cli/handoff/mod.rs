@@ -18,7 +18,7 @@ use progress::show_progress;
 use super::summarize::Summarize;
 use super::{ActingIdentity, read_input};
 use crate::app::{App, Format};
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 use crate::transfer_progress::SPAN;
 
@@ -208,7 +208,7 @@ fn link(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state } => {
@@ -251,7 +251,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
     }
 }
 
-fn create(create: Create, app: &mut App) -> Result<(), CliError> {
+fn create(create: Create, app: &mut App) -> Result<(), AppError> {
     let packet = create.packet.as_deref().map(read_input).transpose()?;
     let description = if create.description == "-" { read_input("-")? } else { create.description };
     let seed =
@@ -291,7 +291,7 @@ impl Answer {
     }
 }
 
-fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), CliError> {
+fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), AppError> {
     let EndArgs { answer, force, why } = ending;
     let Answer { id, who, result } = answer;
     let advanced =
@@ -338,7 +338,7 @@ fn step_row(step: &saga::View) -> Vec<String> {
     vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), error]
 }
 
-fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), CliError> {
+fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), AppError> {
     let FromTranscript { id, agent, to, budget, preset, format, summarize, output, overwrite } = request;
     let output = output.as_deref();
     if let Some(file) = output {
@@ -368,7 +368,7 @@ fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), CliErro
 }
 
 /// Writes a document to a file or to standard output.
-fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), CliError> {
+fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), AppError> {
     use std::io::{IsTerminal, Write};
     match file {
         Some(path) => {

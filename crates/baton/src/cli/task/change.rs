@@ -7,7 +7,7 @@ use super::super::ActingIdentity;
 use super::fields::{Fields, object};
 use super::{each, overview, query};
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 
 #[derive(clap::Args)]
 pub struct Create {
@@ -28,7 +28,7 @@ pub struct Create {
     silent: bool,
 }
 
-pub fn create(create: Create, app: &mut App) -> Result<(), CliError> {
+pub fn create(create: Create, app: &mut App) -> Result<(), AppError> {
     let input = ops::CreateInput {
         project: app.project.clone(),
         identity: create.who.identity,
@@ -85,7 +85,7 @@ pub struct Increment {
     silent: bool,
 }
 
-pub fn increment(args: Increment, app: &mut App) -> Result<(), CliError> {
+pub fn increment(args: Increment, app: &mut App) -> Result<(), AppError> {
     let instructions = object("--handoff-instructions", args.handoff_instructions.as_deref())?;
     let input = ops::IncrementInput {
         project: app.project.clone(),
@@ -132,7 +132,7 @@ pub struct Claim {
     why: Option<String>,
 }
 
-pub fn claim(claim: Claim, app: &mut App) -> Result<(), CliError> {
+pub fn claim(claim: Claim, app: &mut App) -> Result<(), AppError> {
     let input = ops::ClaimTaskInput {
         project: app.project.clone(),
         identity: claim.who.identity,
@@ -163,7 +163,7 @@ pub struct Release {
     token: Option<i64>,
 }
 
-pub fn release(release: Release, app: &mut App) -> Result<(), CliError> {
+pub fn release(release: Release, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     each::<ops::Release>(
         app,
@@ -215,7 +215,7 @@ pub struct Update {
     silent: bool,
 }
 
-pub fn update(update: Update, app: &mut App) -> Result<(), CliError> {
+pub fn update(update: Update, app: &mut App) -> Result<(), AppError> {
     let input = ops::UpdateInput {
         project: app.project.clone(),
         identity: update.who.identity,
@@ -260,7 +260,7 @@ pub struct Close {
     force: bool,
 }
 
-pub fn close(close: Close, app: &mut App) -> Result<(), CliError> {
+pub fn close(close: Close, app: &mut App) -> Result<(), AppError> {
     let context = object("--context", close.context.as_deref())?.unwrap_or_default();
     let project = app.project.clone();
     each::<ops::Close>(
@@ -319,7 +319,7 @@ pub enum Dep {
     Cycles,
 }
 
-pub fn dep(verb: Dep, app: &mut App) -> Result<(), CliError> {
+pub fn dep(verb: Dep, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     let (id, on, who, kind, remove) = match verb {
         Dep::Add { id, on, who, kind } => (id, on, who, kind, false),

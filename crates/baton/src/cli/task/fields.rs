@@ -4,7 +4,7 @@ use baton_model::refusal::Refusal;
 use baton_ops::task::{CreateInput, UpdateInput};
 use serde_json::{Map, Value};
 
-use crate::error::CliError;
+use crate::error::AppError;
 
 /// What a new task and a changed one both may be given.
 #[derive(clap::Args)]
@@ -77,7 +77,7 @@ struct Content {
 }
 
 impl Fields {
-    fn content(&self) -> Result<Content, CliError> {
+    fn content(&self) -> Result<Content, AppError> {
         let description = match self.description.as_deref() {
             Some("-") => Some(crate::cli::read_input("-")?),
             other => other.map(str::to_owned),
@@ -91,7 +91,7 @@ impl Fields {
     }
 
     /// As a new task takes them; what was not given is as usual.
-    pub fn into_create(self) -> Result<CreateInput, CliError> {
+    pub fn into_create(self) -> Result<CreateInput, AppError> {
         let content = self.content()?;
         let usual = CreateInput::default();
         Ok(CreateInput {
@@ -119,7 +119,7 @@ impl Fields {
     }
 
     /// As a changed task takes them; what was not given stays.
-    pub fn into_update(self) -> Result<UpdateInput, CliError> {
+    pub fn into_update(self) -> Result<UpdateInput, AppError> {
         let content = self.content()?;
         Ok(UpdateInput {
             description: content.description,
@@ -147,7 +147,7 @@ impl Fields {
 }
 
 /// Parses a JSON object from an argument, or from standard input for `-`; the error names the position.
-pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, CliError> {
+pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, AppError> {
     let Some(text) = text else { return Ok(None) };
     let text = if text == "-" { crate::cli::read_input("-")? } else { text.to_owned() };
     match serde_json::from_str::<Value>(&text) {
@@ -157,7 +157,7 @@ pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value
     }
 }
 
-fn bad_json(what: &str, why: &str) -> CliError {
+fn bad_json(what: &str, why: &str) -> AppError {
     let message = format!("{what} is not a JSON object: {why}");
     Refusal::invalid("json_invalid", message, "quote it for the shell: '{\"key\": \"value\"}'").into()
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::ActingIdentity;
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 pub use fields::{Fields, object};
 pub use overview::{cycles, figures, tree};
 pub use query::one as details;
@@ -92,7 +92,7 @@ enum Verb {
     Stats,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), CliError> {
+pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         None | Some(Verb::Board) => {
@@ -162,7 +162,7 @@ fn each<O: Operation>(
     text: fn(&O::Output) -> String,
     task: fn(&O::Output) -> &View,
     input: impl Fn(&str) -> O::Input,
-) -> Result<(), CliError> {
+) -> Result<(), AppError> {
     let mut answers = Vec::new();
     for id in ids {
         answers.push(app.run::<O>(&input(id))?);

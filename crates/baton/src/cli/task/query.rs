@@ -8,7 +8,7 @@ use baton_ops::task::{self as ops, ClaimedTask, LinkTarget, LinkedTask};
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::render;
 
 #[derive(clap::Args)]
@@ -48,7 +48,7 @@ pub struct List {
     after: usize,
 }
 
-pub fn list(args: List, app: &mut App) -> Result<(), CliError> {
+pub fn list(args: List, app: &mut App) -> Result<(), AppError> {
     let input = ops::ListInput {
         project: app.project.clone(),
         status: args.status,
@@ -78,7 +78,7 @@ pub struct Search {
     n: u32,
 }
 
-pub fn search(args: Search, app: &mut App) -> Result<(), CliError> {
+pub fn search(args: Search, app: &mut App) -> Result<(), AppError> {
     let input = ops::ListInput {
         project: app.project.clone(),
         query: Some(args.words.join(" ")),
@@ -120,7 +120,7 @@ pub struct Ready {
     after: usize,
 }
 
-pub fn ready(args: Ready, app: &mut App) -> Result<(), CliError> {
+pub fn ready(args: Ready, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     if args.claim {
         let input = ops::ClaimTaskInput {

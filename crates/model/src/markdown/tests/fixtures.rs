@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::packet::{Packet, Sealed};
+use crate::packet::{Packet, ValidatedPacket};
 
 pub(super) fn packet(json: &str) -> Packet {
-    Sealed::parse(json.to_owned()).expect("a packet").view().clone()
+    ValidatedPacket::parse(json.to_owned()).expect("a packet").view().clone()
 }
 
 /// A session as a transcript gives it: some of everything, with places.

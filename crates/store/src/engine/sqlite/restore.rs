@@ -73,7 +73,7 @@ pub type Observer<'a> = &'a mut dyn FnMut(Step) -> Result<(), Fault>;
 
 /// A store beside the one whose place it shall take. It is removed when it is dropped.
 #[derive(Debug)]
-pub struct Draft {
+pub struct StagedRestore {
     store: PathBuf,
     path: PathBuf,
     is_placed: bool,
@@ -88,7 +88,7 @@ pub struct Previous {
     pub is_whole: bool,
 }
 
-impl Draft {
+impl StagedRestore {
     /// Builds a store beside `store` from a backup. With `incomplete`, a backup is taken whose log is missing.
     pub fn build(
         backup: &Path,
@@ -109,10 +109,12 @@ impl Draft {
         drop(source);
         observer(Step::Copied)?;
         let mut restored = Store::open_existing(&Target::File(draft.path.clone()), now_ms)?;
-        restored.write_shared(|tx| Ok(counter::raise(tx, now_ms)?)).map_err(|failure| match failure {
-            Failure::Fault(fault) => fault,
-            Failure::Refused(refusal) => Fault::other(refusal.to_string()),
-        })?;
+        restored.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, now_ms)?)).map_err(
+            |failure| match failure {
+                Failure::Fault(fault) => fault,
+                Failure::Refused(refusal) => Fault::other(refusal.to_string()),
+            },
+        )?;
         drop(restored);
         observer(Step::Updated)?;
         draft.flush()?;
@@ -216,7 +218,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for StagedRestore {
     fn drop(&mut self) {
         if !self.is_placed {
             discard(&self.path);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -21,7 +21,7 @@ pub struct Aider;
 const ID: &str = "aider";
 const NAME: &str = ".aider.chat.history.md";
 
-impl Format for Aider {
+impl TranscriptReader for Aider {
     fn id(&self) -> &'static str {
         ID
     }

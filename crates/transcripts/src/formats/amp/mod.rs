@@ -5,7 +5,7 @@ mod read;
 use std::path::Path;
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -18,7 +18,7 @@ pub struct Amp;
 
 const ID: &str = "amp";
 
-impl Format for Amp {
+impl TranscriptReader for Amp {
     fn id(&self) -> &'static str {
         ID
     }

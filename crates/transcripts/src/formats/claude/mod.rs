@@ -12,7 +12,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::{LineMode, PermissionMode, field};
 use crate::places::Env;
@@ -26,7 +26,7 @@ pub struct Claude;
 
 const ID: &str = "claude";
 
-impl Format for Claude {
+impl TranscriptReader for Claude {
     fn id(&self) -> &'static str {
         ID
     }

@@ -13,7 +13,7 @@ mod xml;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -40,7 +40,7 @@ pub static KILO_CODE: Cline = Cline { id: "kilo_code", extension: "kilocode.kilo
 const SHOWN: &str = "ui_messages.json";
 const SENT: &str = "api_conversation_history.json";
 
-impl Format for Cline {
+impl TranscriptReader for Cline {
     fn id(&self) -> &'static str {
         self.id
     }

@@ -12,7 +12,7 @@ mod scan;
 use std::path::Path;
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::{LineMode, PermissionMode, field};
 use crate::places::Env;
@@ -28,7 +28,7 @@ const ID: &str = "codex";
 /// `sessions/2026/11/21/` and nothing deeper.
 const MAX_DEPTH: usize = 4;
 
-impl Format for Codex {
+impl TranscriptReader for Codex {
     fn id(&self) -> &'static str {
         ID
     }

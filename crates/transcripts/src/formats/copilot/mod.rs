@@ -6,7 +6,7 @@ mod read;
 use std::path::Path;
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -20,7 +20,7 @@ pub struct Copilot;
 
 const ID: &str = "copilot";
 
-impl Format for Copilot {
+impl TranscriptReader for Copilot {
     fn id(&self) -> &'static str {
         ID
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::{Env, Os};
 use crate::report::Report;
@@ -21,7 +21,7 @@ pub struct Crush;
 
 const ID: &str = "crush";
 
-impl Format for Crush {
+impl TranscriptReader for Crush {
     fn id(&self) -> &'static str {
         ID
     }

@@ -7,7 +7,7 @@ mod transcript;
 use std::path::Path;
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -20,7 +20,7 @@ pub struct Cursor;
 
 const ID: &str = "cursor";
 
-impl Format for Cursor {
+impl TranscriptReader for Cursor {
     fn id(&self) -> &'static str {
         ID
     }

@@ -12,7 +12,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -26,7 +26,7 @@ pub struct Gemini;
 
 const ID: &str = "gemini";
 
-impl Format for Gemini {
+impl TranscriptReader for Gemini {
     fn id(&self) -> &'static str {
         ID
     }

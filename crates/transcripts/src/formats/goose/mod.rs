@@ -6,7 +6,7 @@ mod read;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::{Env, Os};
 use crate::report::Report;
@@ -20,7 +20,7 @@ pub struct Goose;
 
 const ID: &str = "goose";
 
-impl Format for Goose {
+impl TranscriptReader for Goose {
     fn id(&self) -> &'static str {
         ID
     }

@@ -7,7 +7,7 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -22,7 +22,7 @@ pub struct Kimi;
 const ID: &str = "kimi";
 const WIRE: &str = "wire.jsonl";
 
-impl Format for Kimi {
+impl TranscriptReader for Kimi {
     fn id(&self) -> &'static str {
         ID
     }

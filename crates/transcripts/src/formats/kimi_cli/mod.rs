@@ -6,7 +6,7 @@ mod read;
 use std::path::Path;
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -20,7 +20,7 @@ pub struct KimiCli;
 
 const ID: &str = "kimi_cli";
 
-impl Format for KimiCli {
+impl TranscriptReader for KimiCli {
     fn id(&self) -> &'static str {
         ID
     }

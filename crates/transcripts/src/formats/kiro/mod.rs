@@ -7,7 +7,7 @@ mod lines;
 use std::path::Path;
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -21,7 +21,7 @@ pub struct Kiro;
 
 const ID: &str = "kiro";
 
-impl Format for Kiro {
+impl TranscriptReader for Kiro {
     fn id(&self) -> &'static str {
         ID
     }

@@ -9,7 +9,7 @@ mod tools;
 use std::path::Path;
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -29,7 +29,7 @@ pub static OPENCODE: OpenCode = OpenCode { id: "opencode", name: "opencode" };
 /// Kilo CLI.
 pub static KILO: OpenCode = OpenCode { id: "kilo", name: "kilo" };
 
-impl Format for OpenCode {
+impl TranscriptReader for OpenCode {
     fn id(&self) -> &'static str {
         self.id
     }

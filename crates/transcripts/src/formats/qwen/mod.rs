@@ -6,7 +6,7 @@ mod read;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
 use crate::report::Report;
@@ -20,7 +20,7 @@ pub struct Qwen;
 
 const ID: &str = "qwen";
 
-impl Format for Qwen {
+impl TranscriptReader for Qwen {
     fn id(&self) -> &'static str {
         ID
     }

@@ -6,7 +6,7 @@ mod read;
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::{Env, Os};
 use crate::report::Report;
@@ -18,7 +18,7 @@ pub struct Zed;
 
 const ID: &str = "zed";
 
-impl Format for Zed {
+impl TranscriptReader for Zed {
     fn id(&self) -> &'static str {
         ID
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::Cursor;
 use super::*;
 use crate::collect::{Collector, Options};
-use crate::format::Format;
+use crate::format::TranscriptReader;
 use crate::report::kind;
 
 const MAIN: &str = "c0000000-0000-4000-8000-000000000001";

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
 use self::pending::PendingCount;
-use crate::error::CliError;
+use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::http::traces;
 use crate::mirror::Mirror;
@@ -50,7 +50,7 @@ impl Threads {
     pub const ONE: Self = Self { readers: 1, writers: 1, served: false };
 }
 
-type Answer = Result<Value, CliError>;
+type Answer = Result<Value, AppError>;
 
 struct QueuedCall {
     entry: &'static Entry,
@@ -126,7 +126,7 @@ impl Pool {
     }
 
     /// Runs an operation on a thread of the store, and reads its answer.
-    pub async fn ask<O: Operation>(&self, input: &O::Input, caller: Caller) -> Result<O::Output, CliError> {
+    pub async fn ask<O: Operation>(&self, input: &O::Input, caller: Caller) -> Result<O::Output, AppError> {
         let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
         let answer = self.run(O::NAME, input, caller).await?;
         Ok(serde_json::from_value(answer).map_err(anyhow::Error::from)?)
@@ -247,7 +247,7 @@ fn spawn_readers(
         std::thread::spawn(move || {
             while let Some(job) = jobs.lock().ok().and_then(|queue| queue.recv().ok()) {
                 let answer = run_one(&mut store, &job, &shared);
-                let _ = job.reply.send(answer.map_err(CliError::of_service));
+                let _ = job.reply.send(answer.map_err(AppError::of_service));
             }
         });
     }
@@ -326,7 +326,7 @@ impl QueuedCall {
     }
 
     fn answer(self, answer: Result<Value, Failure>) {
-        let _ = self.reply.send(answer.map_err(CliError::of_service));
+        let _ = self.reply.send(answer.map_err(AppError::of_service));
     }
 }
 
