@@ -25,7 +25,7 @@ mod output;
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people.
     Text,
     /// One JSON document.
@@ -35,7 +35,7 @@ pub enum Format {
 }
 
 /// Everything that a command works with.
-pub struct App {
+pub(crate) struct App {
     /// Settings.
     pub config: Config,
     /// Project from the command line.
@@ -69,7 +69,7 @@ struct Client {
 
 impl App {
     /// An application that has opened nothing yet.
-    pub fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
+    pub(crate) fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
         let mut machine = Machine::new(&config);
         machine.progress = (!quiet).then(crate::indexing::Indexing::on_terminal).flatten();
         let machine = Arc::new(machine);
@@ -91,7 +91,7 @@ impl App {
     }
 
     /// The store, opened on first use.
-    pub fn store(&mut self) -> Result<&mut Store, AppError> {
+    pub(crate) fn store(&mut self) -> Result<&mut Store, AppError> {
         self.refuse_remote()?;
         if self.store.is_none() {
             let mut store = Store::open(&self.config.store, host::now())?;
@@ -103,7 +103,7 @@ impl App {
     }
 
     /// Refuses what concerns the store itself where it is on a server.
-    pub fn refuse_remote(&self) -> Result<(), Refusal> {
+    pub(crate) fn refuse_remote(&self) -> Result<(), Refusal> {
         let Some(server) = &self.config.server else { return Ok(()) };
         let what = format!("this concerns the store itself, which is behind {}", server.url);
         let hint = "call it on the server's machine, or name a store with --store";
@@ -111,19 +111,19 @@ impl App {
     }
 
     /// Uses a store that was opened already.
-    pub fn lend(&mut self, mut store: Store) {
+    pub(crate) fn lend(&mut self, mut store: Store) {
         self.machine.observe(&mut store);
         self.store = Some(store);
     }
 
     /// For the end of the process.
-    pub fn leave(self) {
+    pub(crate) fn leave(self) {
         self.machine.settle();
         self.store.into_iter().for_each(Store::leave);
     }
 
     /// Who calls.
-    pub fn caller(&mut self) -> Caller {
+    pub(crate) fn caller(&mut self) -> Caller {
         let (machine, config) = (&self.machine, &self.config);
         let mut caller = self.caller.get_or_insert_with(|| machine.caller(config)).clone();
         // What is named on the command line is looked from; among transcripts a folder only narrows.
@@ -134,13 +134,17 @@ impl App {
     }
 
     /// Runs an operation.
-    pub fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, AppError> {
+    pub(crate) fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, AppError> {
         let caller = self.caller();
         self.run_as::<O>(&caller, input)
     }
 
     /// Runs an operation on behalf of another process than this one's parent.
-    pub fn run_as<O: Operation>(&mut self, caller: &Caller, input: &O::Input) -> Result<O::Output, AppError> {
+    pub(crate) fn run_as<O: Operation>(
+        &mut self,
+        caller: &Caller,
+        input: &O::Input,
+    ) -> Result<O::Output, AppError> {
         let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
         let answer = self.call_as(caller, O::NAME, input)?;
         let unreadable = |error| anyhow::anyhow!("the answer of {} cannot be read: {error}", O::NAME);
@@ -221,7 +225,7 @@ impl App {
     }
 
     /// Drives a hand-off for so long; says whether nothing is left to do.
-    pub fn drive(&mut self, id: &str, span: Duration) -> Result<bool, AppError> {
+    pub(crate) fn drive(&mut self, id: &str, span: Duration) -> Result<bool, AppError> {
         if self.config.server.is_some() {
             return self.wait_for(id, span);
         }
@@ -249,7 +253,7 @@ impl App {
     }
 
     /// The issue's present state at GitHub; none if it cannot be determined.
-    pub fn issue(&mut self, repo: &str, number: i64) -> Option<String> {
+    pub(crate) fn issue(&mut self, repo: &str, number: i64) -> Option<String> {
         let driver = Driver::new(&self.config, Arc::clone(&self.machine)).ok()?;
         let runtime = runtime().ok()?;
         runtime.block_on(driver.issue(repo, number)).map(|seen| seen.state)
@@ -257,7 +261,7 @@ impl App {
 
     /// Indexes until the deadline, or until an external service fails. Returns how many entries are left, and the last
     /// error.
-    pub fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), AppError> {
+    pub(crate) fn index(&mut self, until: Instant) -> Result<(i64, Option<String>), AppError> {
         let machine = Arc::clone(&self.machine);
         let store = self.store()?;
         loop {
@@ -276,7 +280,7 @@ impl App {
 
     /// After a command has answered: goes on with hand-offs that are due, for a short time. What fails is tried again by the next
     /// command; the command itself is done.
-    pub fn resume(&mut self) {
+    pub(crate) fn resume(&mut self) {
         let Some(store) = self.store.as_mut() else { return };
         let resumed = resume(store, &self.config, &self.machine);
         if let Err(ended) = resumed {
@@ -292,7 +296,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const RESUME: Duration = Duration::from_secs(3);
 
 /// Goes on with hand-offs that are due, for a short time.
-pub fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), AppError> {
+pub(crate) fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), AppError> {
     crate::relay::recall::drive(store, machine, Instant::now() + RESUME)?;
     machine.observe(store);
     let now = machine.now();

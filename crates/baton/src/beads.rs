@@ -29,7 +29,7 @@ use unseen::{Glance, unseen, would_lose};
 const CHUNK: usize = 200;
 
 /// Takes the tasks of a file in.
-pub fn import(
+pub(crate) fn import(
     app: &mut App,
     file: &RepoFile,
     identity: Option<&str>,
@@ -46,7 +46,7 @@ const TRIES: u32 = 5;
 
 /// What was written to a file.
 #[derive(Serialize)]
-pub struct Exported {
+pub(crate) struct Exported {
     /// The project.
     pub project_id: String,
     /// The file.
@@ -58,7 +58,7 @@ pub struct Exported {
 }
 
 /// Writes the tasks to a file that holds nothing else.
-pub fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppError> {
+pub(crate) fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppError> {
     let (mut turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
     for _ in 0..TRIES {
         let version = turn.version();
@@ -89,7 +89,7 @@ fn overtaken(path: &Path) -> Refusal {
 }
 
 /// The project of the working directory, whose file it is.
-pub fn own_project(app: &mut App) -> Option<String> {
+pub(crate) fn own_project(app: &mut App) -> Option<String> {
     let mut caller = app.caller();
     // Not what the command line names: that may be another project.
     caller.project.clone_from(&app.config.project);
@@ -99,13 +99,13 @@ pub fn own_project(app: &mut App) -> Option<String> {
 
 /// Brings the file up to date with the project's tasks, after importing changes of the file that the ledger has not
 /// seen. Returns complaints about single lines, which stay as they are.
-pub fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, AppError> {
+pub(crate) fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, AppError> {
     let mut turn = FileTurn::wait(file, &app.config.data_dir)?;
     bring_in_step(app, project, &mut turn, &file.path())
 }
 
 /// The turn at a file that is in step, held while an operation runs that only one ledger may carry out.
-pub struct ExclusiveTurn {
+pub(crate) struct ExclusiveTurn {
     turn: FileTurn,
     project: String,
     path: PathBuf,
@@ -113,7 +113,11 @@ pub struct ExclusiveTurn {
 
 impl ExclusiveTurn {
     /// Waits for the turn and brings the file in step.
-    pub fn take(app: &mut App, project: String, file: &RepoFile) -> Result<(Self, Vec<String>), AppError> {
+    pub(crate) fn take(
+        app: &mut App,
+        project: String,
+        file: &RepoFile,
+    ) -> Result<(Self, Vec<String>), AppError> {
         let (turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
         let mut held = Self { turn, project, path };
         let complaints = held.sync(app)?;
@@ -125,7 +129,7 @@ impl ExclusiveTurn {
     }
 
     /// Writes what the operation did and ends the turn.
-    pub fn settle(mut self, app: &mut App) -> Result<Vec<String>, AppError> {
+    pub(crate) fn settle(mut self, app: &mut App) -> Result<Vec<String>, AppError> {
         self.sync(app)
     }
 }

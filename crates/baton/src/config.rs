@@ -10,7 +10,7 @@ mod redact;
 mod redis;
 mod repository;
 mod server;
-pub mod trust;
+pub(crate) mod trust;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,17 @@ use baton_model::time::parse_span;
 use baton_store::Target;
 use baton_transcripts::redact::Rules;
 
-pub use github::GitHub;
-pub use recall::{Embeddings, Qdrant, Recall};
-pub use redis::{Node, Place as RedisPlace, Redis};
-pub use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
-pub use server::Server;
+pub(crate) use github::GitHub;
+pub(crate) use recall::{Embeddings, Qdrant, Recall};
+pub(crate) use redis::{Node, Place as RedisPlace, Redis};
+pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
+pub(crate) use server::Server;
 
 use crate::repo_file::RepoFile;
 
 /// Everything that was decided outside the command line.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub(crate) struct Config {
     /// Which store.
     pub store: Target,
     /// What keeps live state beside it.
@@ -114,17 +114,17 @@ const KEYS: [(&str, &[&str]); 26] = [
 ];
 
 /// Every setting that a variable overrides, with that variable.
-pub fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
     KEYS.iter().flat_map(|(setting, names)| names.iter().map(|name| (*setting, *name)))
 }
 
 /// Reads the configuration.
-pub fn load() -> Result<Config, Refusal> {
+pub(crate) fn load() -> Result<Config, Refusal> {
     load_at(None)
 }
 
 /// Reads the configuration as it is in another folder than the working directory.
-pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
+pub(crate) fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
     let mut vars = BTreeMap::new();
     for (name, value) in std::env::vars_os() {
         let Ok(name) = name.into_string() else { continue };
@@ -146,7 +146,7 @@ pub fn load_at(folder: Option<PathBuf>) -> Result<Config, Refusal> {
 
 impl Config {
     /// Works on this store: said on the command line, it wins over a server of the settings.
-    pub fn use_store(&mut self, url: &str) -> Result<(), Refusal> {
+    pub(crate) fn use_store(&mut self, url: &str) -> Result<(), Refusal> {
         self.store = Target::read(url)?;
         self.server = None;
         self.origins.insert("store", (url.to_owned(), "--store".into()));
@@ -154,13 +154,13 @@ impl Config {
     }
 
     /// Where the ledger is, as people name it.
-    pub fn ledger(&self) -> String {
+    pub(crate) fn ledger(&self) -> String {
         self.server.as_ref().map_or_else(|| self.store.to_string(), |server| server.url.clone())
     }
 }
 
 /// The path by which other programs start this one: the one on the search path, which outlives an update, else its own.
-pub fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
+pub(crate) fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
     let itself = own.canonicalize().unwrap_or_else(|_| own.clone());
     let path = vars.get("PATH").map(String::as_str).unwrap_or_default();
@@ -171,7 +171,7 @@ pub fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
 }
 
 /// The program of this name on the search path; folders that depend on where we are do not count.
-pub fn program(name: &str) -> Option<PathBuf> {
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
     crate::launch::installed(name, &std::env::var("PATH").unwrap_or_default())
 }
 
@@ -332,7 +332,7 @@ fn switch(key: &str, text: Option<String>) -> Result<bool, Refusal> {
 }
 
 /// Edit distance, for naming the nearest known word.
-pub fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, x) in a.chars().enumerate() {
         let mut corner = row.first().copied().unwrap_or_default();
@@ -350,7 +350,7 @@ pub fn distance(a: &str, b: &str) -> usize {
 
 /// Settings for a test: these variables and nothing else.
 #[cfg(test)]
-pub fn of_test(vars: BTreeMap<String, String>) -> Config {
+pub(crate) fn of_test(vars: BTreeMap<String, String>) -> Config {
     from_parts(vars, PathBuf::from("/nowhere"), None).expect("valid settings")
 }
 

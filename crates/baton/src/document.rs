@@ -12,7 +12,7 @@ use crate::repo_file::{Fault, RepoFile};
 const OWN: &str = "docs/PROJECT.md";
 
 /// The text of a document below a folder.
-pub fn read(folder: &str, path: &str) -> Result<String, OmissionReason> {
+pub(crate) fn read(folder: &str, path: &str) -> Result<String, OmissionReason> {
     check(path)?;
     let folder = Path::new(folder).canonicalize().map_err(|_| OmissionReason::Missing)?;
     let file = folder.join(path);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// What ends a command other than success.
 #[derive(Debug)]
-pub enum AppError {
+pub(crate) enum AppError {
     /// A "no" with its reason.
     Refused(Refusal),
     /// A fault of ours.
@@ -23,7 +23,7 @@ pub enum AppError {
 
 impl AppError {
     /// What a service answers for a failure of its store: places on this machine's disk and SQL are for its log alone.
-    pub fn of_service(failure: Failure) -> Self {
+    pub(crate) fn of_service(failure: Failure) -> Self {
         match failure {
             Failure::Refused(refusal) => refusal.into(),
             Failure::Fault(fault) => {
@@ -35,7 +35,7 @@ impl AppError {
 
     /// The JSON error object for a caller of the server. A fault is logged with its details; the caller gets a generic
     /// message.
-    pub fn to_service_json(&self) -> Value {
+    pub(crate) fn to_service_json(&self) -> Value {
         let Self::Fault(error) = self else { return self.to_json() };
         tracing::error!(error = format!("{error:#}"), "a fault");
         json!({ "error": {
@@ -104,7 +104,7 @@ const SENTENCE: usize = 1_000;
 
 /// Prepares a sentence that may quote user input: control characters are made visible, and it is truncated to
 /// `SENTENCE` characters.
-pub fn quote(sentence: &str) -> String {
+pub(crate) fn quote(sentence: &str) -> String {
     let mut shown: String = sentence.chars().take(SENTENCE).collect();
     if shown.len() < sentence.len() {
         shown.push('…');
@@ -114,13 +114,13 @@ pub fn quote(sentence: &str) -> String {
 
 impl AppError {
     /// Whether the error is a broken pipe: the reader closed standard output, which is not a failure.
-    pub fn is_unread(&self) -> bool {
+    pub(crate) fn is_unread(&self) -> bool {
         let Self::Fault(error) = self else { return false };
         error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
     /// The documented exit code.
-    pub fn exit_code(&self) -> i32 {
+    pub(crate) fn exit_code(&self) -> i32 {
         match self {
             Self::Refused(refusal) => match refusal.kind {
                 Kind::Refused | Kind::Invalid | Kind::Unauthorized | Kind::Forbidden => 1,
@@ -137,7 +137,7 @@ impl AppError {
     }
 
     /// The HTTP status.
-    pub fn http_status(&self) -> u16 {
+    pub(crate) fn http_status(&self) -> u16 {
         match self {
             Self::Refused(refusal) => match refusal.kind {
                 Kind::Invalid => 400,
@@ -154,7 +154,7 @@ impl AppError {
     }
 
     /// The JSON error object.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match self {
             Self::Refused(refusal) => {
                 let mut error = refusal.to_json();
@@ -170,7 +170,7 @@ impl AppError {
     }
 
     /// What a person reads.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::Refused(refusal) => {
                 format!(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// A process that has a file open.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
+pub(crate) struct Holder {
     /// Its number.
     pub pid: u32,
     /// Its command line, cut where it is long.
@@ -16,7 +16,7 @@ const COMMAND: usize = 120;
 
 /// Every other process that has this file open. Where the system does not tell, none.
 #[cfg(target_os = "linux")]
-pub fn of(file: &Path) -> Vec<Holder> {
+pub(crate) fn of(file: &Path) -> Vec<Holder> {
     use std::os::unix::fs::MetadataExt;
     let Ok(meta) = std::fs::metadata(file) else { return Vec::new() };
     let is_it = |open: &Path| {

@@ -32,7 +32,7 @@ use crate::{path_kind, private, process};
 const CLOSE_ENOUGH: i64 = 500;
 
 /// What operations may ask of this machine.
-pub struct Machine {
+pub(crate) struct Machine {
     /// Its id.
     pub id: String,
     /// Where long work is shown; nowhere in a server.
@@ -54,7 +54,7 @@ pub struct Machine {
 
 impl Machine {
     /// This machine.
-    pub fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         let id = config.machine.clone().unwrap_or_else(|| machine_id(&config.data_dir));
         let os = match std::env::consts::OS {
             "macos" => baton_transcripts::Os::MacOs,
@@ -86,12 +86,12 @@ impl Machine {
 
     /// The current time by the clock shared by all users of the store: the database's where there is one, so that
     /// liveness and leases do not depend on the local clock.
-    pub fn now(&self) -> Millis {
+    pub(crate) fn now(&self) -> Millis {
         now().saturating_add(self.ahead.load(Ordering::Relaxed))
     }
 
     /// Live state beside the ledger, if a Redis is configured.
-    pub fn live(&self) -> Option<&Arc<Live>> {
+    pub(crate) fn live(&self) -> Option<&Arc<Live>> {
         let config = &self.config;
         let start = || {
             let ahead = Arc::clone(&self.ahead);
@@ -102,19 +102,19 @@ impl Machine {
     }
 
     /// Lets a store know of the heartbeats beside it, and them of its commits. What judges who is live is given a store so.
-    pub fn observe(&self, store: &mut Store) {
+    pub(crate) fn observe(&self, store: &mut Store) {
         if let Some(live) = self.live() {
             store.observe(Arc::clone(live) as Arc<dyn CommitObserver>);
         }
     }
 
     /// For a process that is about to end: says what is still to be said beside the ledger.
-    pub fn settle(&self) {
+    pub(crate) fn settle(&self) {
         self.live.get().and_then(Option::as_ref).into_iter().for_each(|live| live.settle());
     }
 
     /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
-    pub fn follow_clock(&self, store: &mut Store) {
+    pub(crate) fn follow_clock(&self, store: &mut Store) {
         let asked = now();
         let Ok(Some(theirs)) = store.server_time() else { return };
         let ahead = theirs - (asked + now()) / 2;
@@ -128,7 +128,7 @@ impl Machine {
     }
 
     /// The external services of the memory index, if the settings name any; created on first use.
-    pub fn outside(&self) -> Result<Option<Arc<IndexServices>>, AppError> {
+    pub(crate) fn outside(&self) -> Result<Option<Arc<IndexServices>>, AppError> {
         if let Some(known) = self.outside.get() {
             return Ok(known.clone());
         }
@@ -137,7 +137,7 @@ impl Machine {
     }
 
     /// The caller of this process.
-    pub fn caller(&self, config: &Config) -> Caller {
+    pub(crate) fn caller(&self, config: &Config) -> Caller {
         let cwd = config.cwd.as_deref();
         let behind = LazyCell::new(process::ProcessAncestry::ancestry);
         Caller {
@@ -264,13 +264,13 @@ fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
 
 /// Milliseconds since 1970.
 #[allow(clippy::disallowed_methods, reason = "the one place that reads the clock")]
-pub fn now() -> Millis {
+pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
 }
 
 /// Fills bytes at random. Without a source of randomness ids would collide, so then the process ends.
-pub fn random(bytes: &mut [u8]) {
+pub(crate) fn random(bytes: &mut [u8]) {
     if getrandom::fill(bytes).is_err() {
         std::process::abort();
     }
@@ -300,7 +300,7 @@ fn machine_id(data_dir: &Path) -> String {
 }
 
 /// The token that the `gh` command has for GitHub, if it is there and logged in.
-pub fn gh_token(config: &Config) -> Option<String> {
+pub(crate) fn gh_token(config: &Config) -> Option<String> {
     let mut command = std::process::Command::new(crate::config::program("gh")?);
     command.args(["auth", "token"]).env("HOME", &config.home).current_dir(&config.home);
     if let Some(host) = token_host_of(&config.github.api) {

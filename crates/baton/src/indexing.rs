@@ -11,7 +11,7 @@ const PATIENCE: u64 = 500;
 const PAUSE: u64 = 100;
 
 /// A line that is written over and over.
-pub struct Indexing {
+pub(crate) struct Indexing {
     began: Instant,
     /// Milliseconds from the beginning to the last line; 0 before the first.
     shown: AtomicU64,
@@ -19,13 +19,13 @@ pub struct Indexing {
 
 impl Indexing {
     /// On the terminal that standard error is, if it is one.
-    pub fn on_terminal() -> Option<Self> {
+    pub(crate) fn on_terminal() -> Option<Self> {
         let terminal = std::io::stderr().is_terminal();
         terminal.then(|| Self { began: Instant::now(), shown: AtomicU64::new(0) })
     }
 
     /// So many bytes of so many are done; the line goes when it is all of them.
-    pub fn show(&self, done: u64, total: u64) {
+    pub(crate) fn show(&self, done: u64, total: u64) {
         let now = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let last = self.shown.load(Ordering::Relaxed);
         let text = match (done < total, last) {

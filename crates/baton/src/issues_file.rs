@@ -23,7 +23,7 @@ const CARRIED: u64 = 64 * 1024 * 1024;
 const NOTE: u64 = 16 * 1024;
 
 /// The right to write the file, until it is dropped. What the last writer of this machine noted about it comes with it.
-pub struct FileTurn {
+pub(crate) struct FileTurn {
     /// Held open: closing it ends the turn.
     _lock: File,
     path: PathBuf,
@@ -44,7 +44,7 @@ fn outside(path: &Path, what: &str, error: &dyn std::fmt::Display) -> Refusal {
 impl FileTurn {
     /// Waits for the lock. It is on the folder, which all writers of the file share and which leaves no file for git to
     /// pick up; what is recorded about the file lies in the data folder of this user.
-    pub fn wait(file: &RepoFile, data_dir: &Path) -> Result<Self, Refusal> {
+    pub(crate) fn wait(file: &RepoFile, data_dir: &Path) -> Result<Self, Refusal> {
         let path = file.path();
         let missing = || Fault::Io(std::io::ErrorKind::NotFound.into());
         let folder = file.folder(true).and_then(|folder| folder.ok_or_else(missing));
@@ -58,37 +58,43 @@ impl FileTurn {
     }
 
     /// Whether the file was written for this number of this store and has not been modified since.
-    pub fn is_current(&self, store: &str, seq: i64) -> bool {
+    pub(crate) fn is_current(&self, store: &str, seq: i64) -> bool {
         self.noted.strip_prefix(&note(self.mark().as_deref(), store, seq)).is_some()
     }
 
     /// How many lines at the end of a file of ours are kept although they cannot be read.
-    pub fn unreadable_tail(&self) -> usize {
+    pub(crate) fn unreadable_tail(&self) -> usize {
         self.noted.lines().nth(4).and_then(|line| line.parse().ok()).unwrap_or(0)
     }
 
     /// Whether the file is what the last writer left.
-    pub fn is_ours(&self, store: &str) -> bool {
+    pub(crate) fn is_ours(&self, store: &str) -> bool {
         self.noted_seq().is_some_and(|seq| self.is_current(store, seq))
     }
 
     /// What git's merge driver has settled in the file and the ledger has not said yet.
-    pub fn settled(&self) -> Vec<Conflict> {
+    pub(crate) fn settled(&self) -> Vec<Conflict> {
         self.note.settled()
     }
 
     /// Forgets what the ledger has said.
-    pub fn clear_settled(&self) {
+    pub(crate) fn clear_settled(&self) {
         self.note.clear_settled();
     }
 
     /// The number of the store at which the file was written last.
-    pub fn noted_seq(&self) -> Option<i64> {
+    pub(crate) fn noted_seq(&self) -> Option<i64> {
         self.noted.lines().nth(1).and_then(|line| line.parse().ok())
     }
 
     /// Notes which version of the file holds what the store has at this number, and how many lines follow that cannot be read.
-    pub fn note(&mut self, store: &str, seq: i64, version: &Version, kept: usize) -> Result<(), Refusal> {
+    pub(crate) fn note(
+        &mut self,
+        store: &str,
+        seq: i64,
+        version: &Version,
+        kept: usize,
+    ) -> Result<(), Refusal> {
         let mut text = note(Some(&version.mark), store, seq);
         if kept > 0 {
             text.push_str(&format!("{kept}\n"));
@@ -99,13 +105,13 @@ impl FileTurn {
     }
 
     /// The lines of the file; none when there is no file.
-    pub fn lines(&self) -> Result<Option<FileLines>, Refusal> {
+    pub(crate) fn lines(&self) -> Result<Option<FileLines>, Refusal> {
         let file = self.folder.file().map_err(|fault| outside(&self.path, "read", &fault))?;
         file.map(|file| FileLines::of(&self.path, file)).transpose()
     }
 
     /// Lines of the file as they stand, byte for byte.
-    pub fn raw(&self, which: &LineSelection) -> Result<Option<RawLines>, Refusal> {
+    pub(crate) fn raw(&self, which: &LineSelection) -> Result<Option<RawLines>, Refusal> {
         let failed = |error: &dyn std::fmt::Display| outside(&self.path, "read", error);
         let file = self.folder.file().map_err(|fault| failed(&fault))?;
         file.map(|file| RawLines::find(file, which).map_err(|error| failed(&error))).transpose()
@@ -120,17 +126,17 @@ impl FileTurn {
     }
 
     /// How many bytes the file has; 0 when there is none.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.meta().map_or(0, |meta| meta.len())
     }
 
     /// What the file is now. It is taken before the file is read and given to [`Turn::replace`].
-    pub fn version(&self) -> Option<Version> {
+    pub(crate) fn version(&self) -> Option<Version> {
         self.folder.file().ok().flatten().as_ref().map(Version::of)
     }
 
     /// The lines of the file, if it is this version still.
-    pub fn lines_of(&self, version: &Version) -> Result<Option<FileLines>, Refusal> {
+    pub(crate) fn lines_of(&self, version: &Version) -> Result<Option<FileLines>, Refusal> {
         let file = self.folder.file().map_err(|fault| outside(&self.path, "read", &fault))?;
         let file = file.filter(|file| Version::of(file) == *version);
         file.map(|file| FileLines::of(&self.path, file)).transpose()
@@ -139,7 +145,7 @@ impl FileTurn {
     /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
     /// says no, the file stays as it is. A file that is no longer the version that was read is left alone: git or another tool,
     /// which know nothing of turns, have written it in the meantime.
-    pub fn replace(
+    pub(crate) fn replace(
         &self,
         read: Option<&Version>,
         write: impl FnOnce(&mut dyn Write) -> Result<bool, AppError>,
@@ -191,7 +197,7 @@ impl FileTurn {
 
 /// Which file this is, and what it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub(crate) struct Version {
     mark: String,
     /// Who replaces a file makes another one, also within one tick of the clock.
     number: u64,
@@ -209,7 +215,7 @@ impl Version {
 
 /// What became of a file that was to be replaced.
 #[derive(Debug, PartialEq, Eq)]
-pub enum ReplaceResult {
+pub(crate) enum ReplaceResult {
     /// It is this version now: the new one, or the one that was read where nothing was to be changed.
     Is(Version),
     /// Another program has written it since it was read; it is as that left it.
@@ -217,7 +223,7 @@ pub enum ReplaceResult {
 }
 
 /// The lines of a file, one after another.
-pub struct FileLines {
+pub(crate) struct FileLines {
     path: PathBuf,
     file: BufReader<File>,
     number: usize,
@@ -225,7 +231,7 @@ pub struct FileLines {
 
 impl FileLines {
     /// Those of a file that must be there.
-    pub fn open(file: &RepoFile) -> Result<Self, Refusal> {
+    pub(crate) fn open(file: &RepoFile) -> Result<Self, Refusal> {
         let path = file.path();
         let unreadable = |why: &dyn std::fmt::Display| {
             Refusal::invalid(
@@ -287,7 +293,7 @@ impl baton_ops::Lines for FileLines {
 }
 
 /// Size and modification time of a file, to detect a change. None if there is no file.
-pub fn mark(file: &RepoFile) -> Option<String> {
+pub(crate) fn mark(file: &RepoFile) -> Option<String> {
     match file.open() {
         Ok(file) => file.as_ref().map(mark_of),
         Err(fault) => Some(fault.to_string()),

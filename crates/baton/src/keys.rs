@@ -18,13 +18,13 @@ use baton_model::refusal::{Kind, Refusal};
 const MOST: u64 = 4 * 1024 * 1024;
 
 /// The user's keys.
-pub struct Keys {
+pub(crate) struct Keys {
     dir: PathBuf,
 }
 
 impl Keys {
     /// The keys in this directory, which need not exist yet.
-    pub fn new(dir: PathBuf) -> Self {
+    pub(crate) fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
 
@@ -35,13 +35,13 @@ impl Keys {
     }
 
     /// The public key of an identity whose private key is here.
-    pub fn public(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
+    pub(crate) fn public(&self, project_id: &str, identity: &str) -> Result<Option<String>, Refusal> {
         let keys = read(&self.path(project_id, identity)?)?;
         Ok(keys.first().map(|key| key.to_public().to_string()))
     }
 
     /// Makes a private key, unless there is one, and returns its public key.
-    pub fn make(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
+    pub(crate) fn make(&self, project_id: &str, identity: &str) -> Result<String, Refusal> {
         let path = self.path(project_id, identity)?;
         if let Some(known) = self.public(project_id, identity)? {
             return Ok(known);
@@ -60,7 +60,7 @@ impl Keys {
     }
 
     /// Decrypts a text with the key of an identity.
-    pub fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
+    pub(crate) fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
         let keys = read(&self.path(project_id, identity)?)?;
         if keys.is_empty() {
             let what = format!("{identity} has no private key for project {project_id} on this machine");
@@ -86,7 +86,7 @@ impl Keys {
 }
 
 /// Encrypts a text for these public keys, as text.
-pub fn seal(recipients: &[String], text: &str) -> Result<String, Refusal> {
+pub(crate) fn seal(recipients: &[String], text: &str) -> Result<String, Refusal> {
     let keys: Vec<Recipient> = recipients.iter().map(|r| parse(r)).collect::<Result<_, _>>()?;
     let failed = |what: String| Refusal::new(Kind::Refused, "sealing_failed", what, "report this");
     let encryptor = Encryptor::with_recipients(keys.iter().map(|key| key as &dyn age::Recipient))
@@ -102,7 +102,7 @@ pub fn seal(recipients: &[String], text: &str) -> Result<String, Refusal> {
 }
 
 /// Refuses what is no public key.
-pub fn check(recipient: &str) -> Result<(), Refusal> {
+pub(crate) fn check(recipient: &str) -> Result<(), Refusal> {
     parse(recipient).map(|_| ())
 }
 

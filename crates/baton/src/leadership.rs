@@ -22,7 +22,7 @@ use crate::error::AppError;
 use crate::host::{self, Machine};
 
 /// The duties held by this server; shared with the services that carry them out.
-pub struct Duties {
+pub(crate) struct Duties {
     holder: String,
     held: Mutex<HeldDuties>,
 }
@@ -42,14 +42,14 @@ impl Duties {
     }
 
     /// The fence under which this server has a duty now; `None` when it has not.
-    pub fn fence(&self, duty_id: &str) -> Option<i64> {
+    pub(crate) fn fence(&self, duty_id: &str) -> Option<i64> {
         let held = self.held.lock().ok()?;
         let trusted = held.sure_at.elapsed() < millis(duty::TRUSTED);
         held.fences.get(duty_id).copied().filter(|_| trusted)
     }
 
     /// Whether a duty is still this server's, asked in the transaction that acts on it.
-    pub fn is_held(&self, tx: &mut Tx<'_>, duty_id: &str) -> Result<bool, Fault> {
+    pub(crate) fn is_held(&self, tx: &mut Tx<'_>, duty_id: &str) -> Result<bool, Fault> {
         match self.fence(duty_id) {
             Some(fence) => rows::is_held(tx, duty_id, &self.holder, fence),
             None => Ok(false),
@@ -57,7 +57,7 @@ impl Duties {
     }
 
     /// How many it has.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         duty::all().filter(|duty_id| self.fence(duty_id).is_some()).count()
     }
 
@@ -69,7 +69,7 @@ impl Duties {
 
     /// For tests: a server that has acquired every duty and holds it for as long as its lease is trusted.
     #[cfg(test)]
-    pub fn everything(store: &mut Store) -> Arc<Self> {
+    pub(crate) fn everything(store: &mut Store) -> Arc<Self> {
         let duties = Arc::new(Self::new());
         let place = Place { machine: "m".into(), process: "p".into() };
         let mut watch = Watch::new(Arc::clone(&duties), place);
@@ -79,14 +79,14 @@ impl Duties {
 }
 
 /// The heartbeat thread; [`stop`](Self::stop) ends it.
-pub struct Leader {
+pub(crate) struct Leader {
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl Leader {
     /// Takes what is free and starts beating, on a thread with a store of its own.
-    pub fn start(config: &Config, machine: &Arc<Machine>) -> Result<(Self, Arc<Duties>), AppError> {
+    pub(crate) fn start(config: &Config, machine: &Arc<Machine>) -> Result<(Self, Arc<Duties>), AppError> {
         let mut store = Store::open(&config.store, host::now())?;
         let duties = Arc::new(Duties::new());
         let place = Place { machine: machine.id.clone(), process: crate::process::own() };
@@ -109,7 +109,7 @@ impl Leader {
     }
 
     /// Lays everything down and ends.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         drop(self.stop);
         let _ = self.thread.join();
     }

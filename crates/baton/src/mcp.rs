@@ -36,7 +36,7 @@ use crate::store_pool::{Pool, Threads};
 use crate::transfer_progress::{self, is_driven};
 
 /// Serves one client on standard input and output, to its end.
-pub fn serve(offer: ToolSet, app: &mut App) -> Result<(), AppError> {
+pub(crate) fn serve(offer: ToolSet, app: &mut App) -> Result<(), AppError> {
     let backend = StdioBackend {
         caller: app.caller(),
         machine: Arc::new(Machine::new(&app.config)),
@@ -60,7 +60,7 @@ pub fn serve(offer: ToolSet, app: &mut App) -> Result<(), AppError> {
 }
 
 /// The service at `/mcp`; its streams end with the token.
-pub fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
+pub(crate) fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
     let shared = Arc::new(Shared::new(Arc::new(PoolBackend(Arc::clone(pool))), ToolSet::default()));
     Router::new()
         .route_service("/mcp", baton_mcp::web(shared, streams))

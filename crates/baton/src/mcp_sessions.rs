@@ -19,7 +19,7 @@ const MOST: usize = 10_000;
 
 /// By session: the token that opened it, none being the local user, and when it was last used.
 #[derive(Default)]
-pub struct Owners(Mutex<HashMap<String, (Owner, Instant)>>);
+pub(crate) struct Owners(Mutex<HashMap<String, (Owner, Instant)>>);
 
 /// The id of a token; none: the local user.
 type Owner = Option<String>;
@@ -53,7 +53,7 @@ impl Owners {
 }
 
 /// Lets a request into the session that it names only where its token opened it.
-pub async fn check_owner(State(owners): State<Arc<Owners>>, request: Request, next: Next) -> Response {
+pub(crate) async fn check_owner(State(owners): State<Arc<Owners>>, request: Request, next: Next) -> Response {
     let grant = request.extensions().get::<Grant>();
     let owner = grant.and_then(|grant| grant.bearer.as_ref()).map(|bearer| bearer.token_id.clone());
     let named = session(request.headers());

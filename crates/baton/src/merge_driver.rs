@@ -61,7 +61,7 @@ fn read(path: &Path) -> Result<Vec<Line>, Refusal> {
 
 /// Merges the file of one side and that of the other, which began from a third, into one. With it comes what both sides had changed
 /// differently.
-pub fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, Vec<Conflict>), Refusal> {
+pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, Vec<Conflict>), Refusal> {
     let [base, our, their] = [base, ours, theirs].map(read);
     let (base, our, their) = (base?, our?, their?);
     let [of_base, of_ours, of_theirs] = [&base, &our, &their].map(|lines| tasks(lines));
@@ -134,30 +134,30 @@ fn merge_all(base: Option<&Map<String, Value>>, lines: &[&Line]) -> Result<(Stri
 
 /// What a repository says about the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setup {
+pub(crate) struct Setup {
     root: PathBuf,
     /// The file that is merged, from the root of the repository.
     file: String,
 }
 
 /// What was changed in a repository, a sentence each.
-pub type Changes = Vec<String>;
+pub(crate) type Changes = Vec<String>;
 
 impl Setup {
     /// Of the repository around a folder. `mirror`: the file that is kept in step, if the settings name one.
-    pub fn of(folder: &Path, mirror: Option<&Path>) -> Option<Self> {
+    pub(crate) fn of(folder: &Path, mirror: Option<&Path>) -> Option<Self> {
         let root = git::root(folder)?;
         let inside = mirror.and_then(|path| Some(path.strip_prefix(&root).ok()?.to_str()?.to_owned()));
         Some(Self { root, file: inside.unwrap_or_else(|| ".beads/issues.jsonl".to_owned()) })
     }
 
     /// Whether the repository has a file to merge.
-    pub fn has_file(&self) -> bool {
+    pub(crate) fn has_file(&self) -> bool {
         matches!(RepoFile::new(&self.root, &self.file).open(), Ok(Some(_)))
     }
 
     /// Whether both the attributes and git's settings name the driver.
-    pub fn is_installed(&self) -> bool {
+    pub(crate) fn is_installed(&self) -> bool {
         let names_it = |text: String| text.lines().any(|line| line.trim() == self.attribute());
         self.attributes().is_ok_and(names_it) && self.driver().is_some()
     }
@@ -176,7 +176,7 @@ impl Setup {
     }
 
     /// Tells git; what is there already stays.
-    pub fn install(&self, program: &Path) -> Result<Changes, Refusal> {
+    pub(crate) fn install(&self, program: &Path) -> Result<Changes, Refusal> {
         let mut changes = Changes::new();
         let text = self.attributes().map_err(|fault| self.unwritable(&fault))?;
         if !text.lines().any(|line| line.trim() == self.attribute()) {
@@ -195,7 +195,7 @@ impl Setup {
     }
 
     /// Removes the registration from the attributes file and from git's configuration.
-    pub fn remove(&self) -> Result<Changes, Refusal> {
+    pub(crate) fn remove(&self) -> Result<Changes, Refusal> {
         let mut changes = Changes::new();
         let text = self.attributes().map_err(|fault| self.unwritable(&fault))?;
         let rest: String =

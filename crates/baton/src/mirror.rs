@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A running mirror.
-pub struct Mirror {
+pub(crate) struct Mirror {
     file: RepoFile,
     asks: Mutex<Option<Sender<MirrorRequest>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -47,11 +47,11 @@ struct ExclusiveHold {
 }
 
 /// The turn at the file, for one operation.
-pub struct Exclusive(Sender<oneshot::Sender<()>>);
+pub(crate) struct Exclusive(Sender<oneshot::Sender<()>>);
 
 impl Exclusive {
     /// After the operation: what it did is in the file when this is over.
-    pub async fn settle(self) {
+    pub(crate) async fn settle(self) {
         let (done, wait) = oneshot::channel();
         if self.0.send(done).is_ok() {
             // The mirror thread reports errors itself.
@@ -66,12 +66,12 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 impl Mirror {
     /// The mirror of a server, where the settings name a file.
-    pub fn of_server(config: &Config) -> Option<Arc<Self>> {
+    pub(crate) fn of_server(config: &Config) -> Option<Arc<Self>> {
         Self::start(config, Some(PAUSE))
     }
 
     /// The mirror of a process with one client, which looks when its client asks.
-    pub fn of_client(config: &Config) -> Option<Arc<Self>> {
+    pub(crate) fn of_client(config: &Config) -> Option<Arc<Self>> {
         Self::start(config, None)
     }
 
@@ -93,7 +93,7 @@ impl Mirror {
 
     /// Before an operation that goes by the tasks: a file that has changed is taken in. One that only one ledger may carry out gets
     /// the turn at the file.
-    pub async fn prepare(&self, operation: &str) -> Option<Exclusive> {
+    pub(crate) async fn prepare(&self, operation: &str) -> Option<Exclusive> {
         let meta = baton_ops::all::meta(operation)?;
         if meta.exclusive {
             return self.hold().await;
@@ -121,7 +121,7 @@ impl Mirror {
     }
 
     /// After an operation that may have changed tasks.
-    pub fn after(&self, operation: &str) {
+    pub(crate) fn after(&self, operation: &str) {
         if baton_ops::all::meta(operation).is_some_and(|meta| meta.changes_tasks) {
             self.ask(MirrorRequest::Look(None));
         }
@@ -135,7 +135,7 @@ impl Mirror {
     }
 
     /// Writes what is left to write and ends.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         drop(lock(&self.asks).take());
         if let Some(thread) = lock(&self.thread).take()
             && thread.join().is_err()

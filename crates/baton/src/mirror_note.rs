@@ -10,11 +10,11 @@ use baton_model::task::conflict::Conflict;
 use crate::private;
 
 /// The place of a note.
-pub struct MirrorNote(PathBuf);
+pub(crate) struct MirrorNote(PathBuf);
 
 impl MirrorNote {
     /// Of the file at this path, whatever name leads to its folder.
-    pub fn of(file: &Path, data_dir: &Path) -> io::Result<Self> {
+    pub(crate) fn of(file: &Path, data_dir: &Path) -> io::Result<Self> {
         let notes = data_dir.join("mirrors");
         private::create_folder(&notes)?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -24,17 +24,17 @@ impl MirrorNote {
     }
 
     /// The note; empty where there is none, or what is there is no text.
-    pub fn read(&self) -> String {
+    pub(crate) fn read(&self) -> String {
         fs::read_to_string(&self.0).unwrap_or_default()
     }
 
     /// Replaces the note.
-    pub fn write(&self, text: &str) -> io::Result<()> {
+    pub(crate) fn write(&self, text: &str) -> io::Result<()> {
         private::write(&self.0, text.as_bytes())
     }
 
     /// Adds what git's merge driver has settled in the file, for the ledger to say.
-    pub fn add_settled(&self, conflicts: &[Conflict]) -> io::Result<()> {
+    pub(crate) fn add_settled(&self, conflicts: &[Conflict]) -> io::Result<()> {
         let mut all = self.settled();
         all.extend_from_slice(conflicts);
         let lines: Vec<String> = all.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
@@ -42,13 +42,13 @@ impl MirrorNote {
     }
 
     /// What the merge driver has settled and the ledger has not said yet.
-    pub fn settled(&self) -> Vec<Conflict> {
+    pub(crate) fn settled(&self) -> Vec<Conflict> {
         let text = fs::read_to_string(self.settled_path()).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Forgets what the ledger has said.
-    pub fn clear_settled(&self) {
+    pub(crate) fn clear_settled(&self) {
         // What is said twice is better than what is not said.
         let _ = fs::remove_file(self.settled_path());
     }
@@ -58,7 +58,7 @@ impl MirrorNote {
     }
 
     /// A lock for file systems on which a folder cannot be locked.
-    pub fn lock(&self) -> io::Result<File> {
+    pub(crate) fn lock(&self) -> io::Result<File> {
         let path = self.0.with_extension("lock");
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.lock()?;

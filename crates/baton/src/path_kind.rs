@@ -8,7 +8,7 @@ use baton_ops::op::PathKind;
 use crate::git;
 
 /// What a pattern names below a folder. Links are not followed. Of globs git is asked, so that without it nothing is known.
-pub fn of(folder: &str, pattern: &str) -> Option<PathKind> {
+pub(crate) fn of(folder: &str, pattern: &str) -> Option<PathKind> {
     let folder = Path::new(folder);
     if !is_glob(pattern) {
         return Some(match folder.join(pattern).symlink_metadata() {

@@ -8,7 +8,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_store::Target;
 
 /// Refuses to write to a file that is there, unless that was asked for; and to one that holds a store, whatever was asked for.
-pub fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> {
+pub(crate) fn check_output(path: &Path, overwrite: bool) -> Result<(), Refusal> {
     let shown = baton_model::id::visible(&path.display().to_string());
     let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
     let is_side_file = ending.ends_with("-wal") || ending.ends_with("-shm");
@@ -44,7 +44,7 @@ fn is_database(path: &Path) -> bool {
 
 /// Writes a file as a whole: another process sees the old or the new text, and after a crash one of them is there. What is no
 /// regular file (a pipe, a terminal) is written to as it is.
-pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     // A link stays one: what it leads to is replaced.
     let path = match fs::metadata(path) {
         Ok(meta) if meta.is_file() => path.canonicalize()?,
@@ -76,12 +76,12 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// Opens a file to write behind what is in it.
-pub fn append(path: &Path) -> io::Result<File> {
+pub(crate) fn append(path: &Path) -> io::Result<File> {
     owner_only(OpenOptions::new().create(true).append(true)).open(path)
 }
 
 /// Creates a folder, and those above it.
-pub fn create_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -101,7 +101,7 @@ fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// Inode and creation time of a store's file, to distinguish it from an earlier one of the same name.
-pub fn store_identity(store: &Target) -> String {
+pub(crate) fn store_identity(store: &Target) -> String {
     use std::os::unix::fs::MetadataExt;
     let Target::File(path) = store else { return String::new() };
     let Ok(meta) = fs::metadata(path) else { return String::new() };

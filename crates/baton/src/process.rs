@@ -140,16 +140,16 @@ fn chosen(line: &[&[String]]) -> Option<usize> {
 }
 
 /// The processes behind this call, nearest first.
-pub struct ProcessAncestry(Vec<(u32, Process)>);
+pub(crate) struct ProcessAncestry(Vec<(u32, Process)>);
 
 impl ProcessAncestry {
     /// Looks them up.
-    pub fn ancestry() -> Self {
+    pub(crate) fn ancestry() -> Self {
         Self(ancestors())
     }
 
     /// The fingerprint of the one that counts: `pid:start@namespace`; empty when none is known that outlives this command.
-    pub fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         let args: Vec<&[String]> = self.0.iter().map(|(_, process)| process.args.as_slice()).collect();
         match chosen(&args).and_then(|at| self.0.get(at)) {
             Some((pid, process)) => format!("{pid}:{}@{}", process.start, namespace()),
@@ -162,20 +162,20 @@ impl ProcessAncestry {
     }
 
     /// The surface that they suggest.
-    pub fn surface(&self) -> &'static str {
+    pub(crate) fn surface(&self) -> &'static str {
         self.0.iter().find_map(|(_, p)| agent(&p.args)).unwrap_or("human")
     }
 }
 
 /// The fingerprint of this process itself, which a program keeps that takes its place.
-pub fn own() -> String {
+pub(crate) fn own() -> String {
     let pid = std::process::id();
     let start = read(pid).map_or(0, |own| own.start);
     format!("{pid}:{start}@{}", namespace())
 }
 
 /// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.
-pub fn has_ended(fingerprint: &str) -> bool {
+pub(crate) fn has_ended(fingerprint: &str) -> bool {
     let (Some((pid, rest)), true) = (fingerprint.split_once(':'), cfg!(target_os = "linux")) else {
         return false;
     };

@@ -13,7 +13,7 @@ const STEP: Duration = Duration::from_millis(120);
 const WIDTH: usize = 20;
 
 /// Work that is under way. Dropping it takes the bar away.
-pub struct Progress {
+pub(crate) struct Progress {
     /// Hanging up ends the thread.
     work: Option<Sender<()>>,
     bar: Option<JoinHandle<()>>,
@@ -21,7 +21,7 @@ pub struct Progress {
 
 impl Progress {
     /// Begins to wait. How much there is to do is not known beforehand, so the bar says only what, and for how long.
-    pub fn begin(what: &'static str) -> Self {
+    pub(crate) fn begin(what: &'static str) -> Self {
         if !std::io::stderr().is_terminal() {
             return Self { work: None, bar: None };
         }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
 /// Which lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LineSelection {
+pub(crate) enum LineSelection {
     /// Those with these numbers, from 1.
     Numbers(BTreeSet<usize>),
     /// As many at the end.
@@ -15,7 +15,7 @@ pub enum LineSelection {
 
 impl LineSelection {
     /// Whether it is none.
-    pub fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         match self {
             Self::Numbers(numbers) => numbers.is_empty(),
             Self::Last(count) => *count == 0,
@@ -24,14 +24,14 @@ impl LineSelection {
 }
 
 /// Lines and where they stand: first byte and length, without the end of the line.
-pub struct RawLines {
+pub(crate) struct RawLines {
     file: File,
     places: VecDeque<(u64, u64)>,
 }
 
 impl RawLines {
     /// Finds lines of a file.
-    pub fn find(file: File, which: &LineSelection) -> io::Result<Self> {
+    pub(crate) fn find(file: File, which: &LineSelection) -> io::Result<Self> {
         let mut places = VecDeque::new();
         if which.is_none() {
             return Ok(Self { file, places });
@@ -62,12 +62,12 @@ impl RawLines {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
     /// Writes them, each with its end, and says how many bytes that were.
-    pub fn copy(mut self, out: &mut dyn Write) -> io::Result<u64> {
+    pub(crate) fn copy(mut self, out: &mut dyn Write) -> io::Result<u64> {
         let mut written = 0;
         for (at, length) in self.places {
             self.file.seek(SeekFrom::Start(at))?;

@@ -12,22 +12,22 @@ use baton_ops::card::{Card, OpenTask, Waiting};
 use crate::host;
 
 /// Text of several lines in which everything shows. Line ends of another system are line ends.
-pub fn block(text: &str) -> String {
+pub(crate) fn block(text: &str) -> String {
     printable::block(&text.replace("\r\n", "\n")).into_owned()
 }
 
 /// The start of an id.
-pub fn short_id(full: &str) -> String {
+pub(crate) fn short_id(full: &str) -> String {
     short(&visible(full)).to_owned()
 }
 
 /// How long ago something was.
-pub fn since(at: Timestamp) -> String {
+pub(crate) fn since(at: Timestamp) -> String {
     ago(host::now(), at.0)
 }
 
 /// Rows with aligned columns, two spaces apart.
-pub fn table(rows: &[Vec<String>]) -> String {
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |i: usize| {
         rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max().unwrap_or_default()
@@ -47,7 +47,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
 }
 
 /// A heading with rows under it, indented; nothing when there are no rows.
-pub fn section(title: &str, rows: &[Vec<String>]) -> String {
+pub(crate) fn section(title: &str, rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -56,7 +56,7 @@ pub fn section(title: &str, rows: &[Vec<String>]) -> String {
 }
 
 /// The status card.
-pub fn card(card: &Card) -> String {
+pub(crate) fn card(card: &Card) -> String {
     let mut text = format!("project {}", visible(&card.project.project_id));
     if let Some(phase) = card.project.phase.as_deref().filter(|phase| !phase.is_empty()) {
         text.push_str(&format!(" · phase {}", visible(phase)));
@@ -106,7 +106,7 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
 }
 
 /// Where something that waits stands, and who holds it.
-pub fn waiting_state(waiting: &Waiting) -> String {
+pub(crate) fn waiting_state(waiting: &Waiting) -> String {
     match waiting.holder() {
         Some(holder) => format!("{} by {}", waiting.state.as_str(), visible(holder)),
         None => waiting.state.as_str().to_owned(),
@@ -114,7 +114,7 @@ pub fn waiting_state(waiting: &Waiting) -> String {
 }
 
 /// An open task in a list.
-pub fn open_task_row(task: &OpenTask) -> Vec<String> {
+pub(crate) fn open_task_row(task: &OpenTask) -> Vec<String> {
     vec![
         visible(&task.id),
         format!("P{}", task.priority),
@@ -125,7 +125,7 @@ pub fn open_task_row(task: &OpenTask) -> Vec<String> {
 }
 
 /// A task in a list.
-pub fn task_row(task: &TaskView) -> Vec<String> {
+pub(crate) fn task_row(task: &TaskView) -> Vec<String> {
     vec![
         visible(&task.id),
         format!("P{}", task.priority),
@@ -136,27 +136,27 @@ pub fn task_row(task: &TaskView) -> Vec<String> {
 }
 
 /// A warning, on a line of its own.
-pub fn warning(message: &str) -> String {
+pub(crate) fn warning(message: &str) -> String {
     format!("warning: {}\n", visible(message))
 }
 
 /// Warnings, one a line.
-pub fn warnings<'a>(messages: impl IntoIterator<Item = &'a String>) -> String {
+pub(crate) fn warnings<'a>(messages: impl IntoIterator<Item = &'a String>) -> String {
     messages.into_iter().map(|message| warning(message)).collect()
 }
 
 /// Reminders, one a line.
-pub fn reminders<'a>(reminders: impl IntoIterator<Item = &'a Remark>) -> String {
+pub(crate) fn reminders<'a>(reminders: impl IntoIterator<Item = &'a Remark>) -> String {
     reminders.into_iter().map(|reminder| format!("reminder: {}\n", visible(&reminder.message))).collect()
 }
 
 /// Foreign text in a block that shows where it begins and ends, with its control characters made visible.
-pub fn quoted(body: &str) -> String {
+pub(crate) fn quoted(body: &str) -> String {
     body.lines().map(|line| format!("  │ {}\n", block(line))).collect()
 }
 
 /// A packet as a document: another agent's words, shown as such.
-pub fn packet(body: &str) -> String {
+pub(crate) fn packet(body: &str) -> String {
     match ValidatedPacket::parse(body.to_owned()) {
         Ok(packet) => markdown::render(packet.view(), &markdown::Options::default()).text,
         Err(_) => quoted(body),
@@ -165,7 +165,7 @@ pub fn packet(body: &str) -> String {
 
 /// What goes to a terminal: whatever stands in it, it moves no cursor and hides nothing; then colour, where it is wanted.
 /// Every text for people passes through here once, on its way out.
-pub fn for_terminal(text: &str, color: bool) -> String {
+pub(crate) fn for_terminal(text: &str, color: bool) -> String {
     let shown = block(text);
     if color { coloured(&shown) } else { shown }
 }

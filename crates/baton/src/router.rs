@@ -25,7 +25,7 @@ use crate::mirror::Mirror;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The settings as input of `task_route`.
-pub fn settings(policy: &Policy) -> RouteInput {
+pub(crate) fn settings(policy: &Policy) -> RouteInput {
     RouteInput {
         fallback_after_s: Some(policy.fallback_after / 1000),
         escalate_after_s: Some(policy.escalate_after / 1000),
@@ -36,7 +36,7 @@ pub fn settings(policy: &Policy) -> RouteInput {
 }
 
 /// A running router; it ends when its stop channel closes.
-pub struct Router {
+pub(crate) struct Router {
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
@@ -61,7 +61,7 @@ struct RouterMirror {
 
 impl Router {
     /// Starts it. A mirrored file comes with the runtime on which its turn is waited for.
-    pub fn start(
+    pub(crate) fn start(
         config: &Config,
         machine: &Arc<Machine>,
         duties: &Arc<Duties>,
@@ -86,7 +86,7 @@ impl Router {
     }
 
     /// Finishes the pass in hand and ends.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         drop(self.stop);
         let _ = self.thread.join();
     }

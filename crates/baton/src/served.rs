@@ -13,7 +13,7 @@ use baton_ops::op::{Host, no_keys};
 use crate::host::Machine;
 
 /// The machine for a call that came over a socket. Folders and paths in it are the caller's words: none is looked into.
-pub struct RemoteCallHost<'a> {
+pub(crate) struct RemoteCallHost<'a> {
     here: &'a Machine,
     /// Whether the caller may do everything here, private keys included.
     is_owner: bool,
@@ -21,7 +21,7 @@ pub struct RemoteCallHost<'a> {
 
 impl<'a> RemoteCallHost<'a> {
     /// For a caller with this grant.
-    pub fn new(here: &'a Machine, grant: &Grant) -> Self {
+    pub(crate) fn new(here: &'a Machine, grant: &Grant) -> Self {
         Self { here, is_owner: *grant == Grant::default() }
     }
 

@@ -34,7 +34,7 @@ const RETRIES: u32 = 5;
 
 /// How many threads a process keeps, each with a connection of its own.
 #[derive(Clone, Copy)]
-pub struct Threads {
+pub(crate) struct Threads {
     /// That only read.
     readers: usize,
     /// That write, where the engine lets projects write side by side; else it is one.
@@ -45,9 +45,9 @@ pub struct Threads {
 
 impl Threads {
     /// For many clients.
-    pub const MANY: Self = Self { readers: 2, writers: 8, served: true };
+    pub(crate) const MANY: Self = Self { readers: 2, writers: 8, served: true };
     /// For one client: a database has connections for many such processes.
-    pub const ONE: Self = Self { readers: 1, writers: 1, served: false };
+    pub(crate) const ONE: Self = Self { readers: 1, writers: 1, served: false };
 }
 
 type Answer = Result<Value, AppError>;
@@ -64,7 +64,7 @@ struct QueuedCall {
 }
 
 /// The store's threads.
-pub struct Pool {
+pub(crate) struct Pool {
     writers: Vec<SyncSender<QueuedCall>>,
     readers: SyncSender<QueuedCall>,
     in_hand: AtomicUsize,
@@ -85,7 +85,7 @@ struct Shared {
 
 impl Pool {
     /// Opens the store on every thread. The first opening migrates it.
-    pub fn open(
+    pub(crate) fn open(
         target: &Target,
         machine: &Arc<Machine>,
         limits: Limits,
@@ -116,29 +116,33 @@ impl Pool {
     }
 
     /// Goes by this file, too, from now on.
-    pub fn with_mirror(self, mirror: Option<Arc<Mirror>>) -> Self {
+    pub(crate) fn with_mirror(self, mirror: Option<Arc<Mirror>>) -> Self {
         Self { mirror, ..self }
     }
 
     /// Runs an operation on a thread of the store.
-    pub async fn run(&self, name: &str, input: Value, caller: Caller) -> Answer {
+    pub(crate) async fn run(&self, name: &str, input: Value, caller: Caller) -> Answer {
         traces::operation(name, self.queued(name, input, caller, (None, None))).await
     }
 
     /// Runs an operation on a thread of the store, and reads its answer.
-    pub async fn ask<O: Operation>(&self, input: &O::Input, caller: Caller) -> Result<O::Output, AppError> {
+    pub(crate) async fn ask<O: Operation>(
+        &self,
+        input: &O::Input,
+        caller: Caller,
+    ) -> Result<O::Output, AppError> {
         let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
         let answer = self.run(O::NAME, input, caller).await?;
         Ok(serde_json::from_value(answer).map_err(anyhow::Error::from)?)
     }
 
     /// The same as `run`, at most once for this key: a retry gets the first answer.
-    pub async fn run_once(&self, name: &str, input: Value, caller: Caller, key: String) -> Answer {
+    pub(crate) async fn run_once(&self, name: &str, input: Value, caller: Caller, key: String) -> Answer {
         traces::operation(name, self.queued(name, input, caller, (Some(key), None))).await
     }
 
     /// The same for a client whose machine knows these facts. What it has to be asked for comes back as a refusal.
-    pub async fn run_for(
+    pub(crate) async fn run_for(
         &self,
         name: &str,
         input: Value,
@@ -150,12 +154,12 @@ impl Pool {
     }
 
     /// Ends after something was written here, since it was last waited for.
-    pub async fn wrote(&self) {
+    pub(crate) async fn wrote(&self) {
         self.wrote.notified().await;
     }
 
     /// How many operations were accepted and are not answered yet.
-    pub fn in_hand(&self) -> usize {
+    pub(crate) fn in_hand(&self) -> usize {
         self.in_hand.load(Ordering::Relaxed)
     }
 

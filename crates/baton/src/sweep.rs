@@ -22,14 +22,18 @@ const EVERY: Duration = Duration::from_secs(30);
 const FORGETS: u32 = 120;
 
 /// A running sweep; it ends when its stop channel closes.
-pub struct SweepThread {
+pub(crate) struct SweepThread {
     stop: Sender<()>,
     thread: JoinHandle<()>,
 }
 
 impl SweepThread {
     /// Starts the sweep on a thread with a store of its own.
-    pub fn start(config: &Config, machine: &Arc<Machine>, duties: &Arc<Duties>) -> Result<Self, AppError> {
+    pub(crate) fn start(
+        config: &Config,
+        machine: &Arc<Machine>,
+        duties: &Arc<Duties>,
+    ) -> Result<Self, AppError> {
         let mut store = Store::open(&config.store, host::now())?;
         machine.observe(&mut store);
         let limits = config.limits;
@@ -54,7 +58,7 @@ impl SweepThread {
     }
 
     /// Finishes the look in hand and ends.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         drop(self.stop);
         let _ = self.thread.join();
     }

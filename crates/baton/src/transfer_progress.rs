@@ -11,17 +11,17 @@ use serde_json::Value;
 use crate::store_pool::Pool;
 
 /// How long a hand-off is driven before its caller is answered.
-pub const SPAN: Duration = Duration::from_secs(10);
+pub(crate) const SPAN: Duration = Duration::from_secs(10);
 /// Pause between two looks at what others drive.
 const LOOK: Duration = Duration::from_millis(25);
 
 /// Whether an operation's hand-off is driven before its caller is answered.
-pub fn is_driven(operation: &str) -> bool {
+pub(crate) fn is_driven(operation: &str) -> bool {
     baton_ops::all::meta(operation).is_some_and(|meta| meta.drives_transfer)
 }
 
 /// Brings an answer that shows a hand-off up to how it stands now.
-pub fn renew(answer: &mut Value, now: &Row) {
+pub(crate) fn renew(answer: &mut Value, now: &Row) {
     let (Some(answer), Ok(Value::Object(now))) = (answer.as_object_mut(), serde_json::to_value(now)) else {
         return;
     };
@@ -29,7 +29,7 @@ pub fn renew(answer: &mut Value, now: &Row) {
 }
 
 /// Writes into the log what a hand-off has made: task, memory, session.
-pub fn log(row: &Row) {
+pub(crate) fn log(row: &Row) {
     let task = row.handoff.task.as_ref();
     let seeded = row.seeded_session.as_ref();
     let text = |text: Option<&String>| text.cloned().unwrap_or_default();
@@ -48,7 +48,7 @@ pub fn log(row: &Row) {
 }
 
 /// Waits while the server's lanes drive the hand-off of an answer; says whether it is still on its way. A preview has none.
-pub async fn wait(pool: &Pool, answer: &mut Value) -> bool {
+pub(crate) async fn wait(pool: &Pool, answer: &mut Value) -> bool {
     let Ok(Progress { mut row, .. }) = Progress::deserialize(&*answer) else { return false };
     let begun = Instant::now();
     while row.is_on_its_way() && begun.elapsed() < SPAN {

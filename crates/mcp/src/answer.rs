@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use crate::next_step;
 
 /// The answer of an operation in its frame.
-pub fn framed(operation: &str, answer: Value) -> Value {
+pub(crate) fn framed(operation: &str, answer: Value) -> Value {
     let next_step = next_step::next_step(operation, &answer);
     put_first("next_step", json!(next_step), answer)
 }
 
 /// A refusal in its frame: code, sentence, hint, and where it happened as far as that is known.
-pub fn refused(mut error: Value) -> Value {
+pub(crate) fn refused(mut error: Value) -> Value {
     let code = error["code"].as_str().unwrap_or("fault").to_owned();
     let own = error["hint"].as_str().unwrap_or_default().to_owned();
     let hint = next_step::hint(&code, &own).to_owned();
@@ -30,7 +30,7 @@ pub fn refused(mut error: Value) -> Value {
 }
 
 /// An object with one more field, before all others.
-pub fn put_first(key: &str, value: Value, object: Value) -> Value {
+pub(crate) fn put_first(key: &str, value: Value, object: Value) -> Value {
     let mut ordered = Map::new();
     ordered.insert(key.to_owned(), value);
     match object {
@@ -43,7 +43,7 @@ pub fn put_first(key: &str, value: Value, object: Value) -> Value {
 /// The result in the protocol's form, as text and as structured content, so that a client that shows only one of them
 /// shows everything. Both mean the same, and the text escapes invisible characters: a model reads tag characters that a
 /// user does not see.
-pub fn result(value: Value, is_error: bool) -> CallToolResult {
+pub(crate) fn result(value: Value, is_error: bool) -> CallToolResult {
     let text = printable::json(&value.to_string()).into_owned();
     let mut result =
         if is_error { CallToolResult::structured_error(value) } else { CallToolResult::structured(value) };
@@ -52,6 +52,6 @@ pub fn result(value: Value, is_error: bool) -> CallToolResult {
 }
 
 /// An error object of the face itself.
-pub fn error(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Value {
+pub(crate) fn error(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Value {
     json!({ "code": code, "message": message.into(), "hint": hint.into() })
 }

@@ -11,7 +11,7 @@ use crate::resources::operate;
 use crate::server::Server;
 
 /// Values that begin with what was typed, at most a hundred.
-pub async fn complete(
+pub(crate) async fn complete(
     server: &Server,
     request: &CompleteRequestParams,
     context: &RequestContext<RoleServer>,

@@ -11,7 +11,7 @@ use crate::table::Action;
 
 /// The identity that a connection is bound to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum BoundIdentity {
+pub(crate) enum BoundIdentity {
     /// It has not begun.
     Nobody,
     /// The identity that began here.
@@ -30,7 +30,7 @@ struct ProjectSession {
 
 /// Memory of one connection.
 #[derive(Default)]
-pub struct ConnectionState {
+pub(crate) struct ConnectionState {
     /// By project; the empty name is the project of the folder.
     identities: Mutex<BTreeMap<String, ProjectSession>>,
     /// Folders that the client named as its roots, once asked.
@@ -43,7 +43,7 @@ pub struct ConnectionState {
 
 impl ConnectionState {
     /// An identity began to work in a project, named or of the folder.
-    pub fn session_started(&self, named: Option<&str>, project_id: &str, identity: &str) {
+    pub(crate) fn session_started(&self, named: Option<&str>, project_id: &str, identity: &str) {
         let Ok(mut known) = self.identities.lock() else { return };
         let keys = [Some(project_id), named.is_none().then_some("")];
         for key in keys.into_iter().flatten() {
@@ -54,7 +54,7 @@ impl ConnectionState {
     }
 
     /// An identity ended its session in a project.
-    pub fn session_ended(&self, named: Option<&str>, project_id: &str, identity: &str) {
+    pub(crate) fn session_ended(&self, named: Option<&str>, project_id: &str, identity: &str) {
         let Ok(mut known) = self.identities.lock() else { return };
         let keys = [Some(project_id), named.is_none().then_some("")];
         for key in keys.into_iter().flatten() {
@@ -66,7 +66,7 @@ impl ConnectionState {
     }
 
     /// Who acts in a project, named or of the folder, when the call does not say.
-    pub fn bound(&self, project: Option<&str>) -> BoundIdentity {
+    pub(crate) fn bound(&self, project: Option<&str>) -> BoundIdentity {
         let Ok(known) = self.identities.lock() else { return BoundIdentity::Nobody };
         match known.get(project.unwrap_or_default()) {
             None => BoundIdentity::Nobody,
@@ -80,7 +80,7 @@ impl ConnectionState {
     }
 
     /// The projects in which a session was opened through this connection.
-    pub fn projects(&self) -> Vec<String> {
+    pub(crate) fn projects(&self) -> Vec<String> {
         let known = self.identities.lock().map(|known| known.keys().cloned().collect::<Vec<_>>());
         known.unwrap_or_default().into_iter().filter(|project| !project.is_empty()).collect()
     }

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const VALID: Duration = Duration::from_secs(600);
 
 /// What is asked: the name of the field, the sentence, and what may be chosen from.
-pub struct Question {
+pub(crate) struct Question {
     /// `identity` or `session`.
     pub field: &'static str,
     /// The sentence.
@@ -29,7 +29,7 @@ pub struct Question {
 }
 
 /// What came of it.
-pub enum ElicitationResult {
+pub(crate) enum ElicitationResult {
     /// The user said this.
     Answer(String),
     /// The user does not want to say, or cannot be asked.
@@ -40,24 +40,24 @@ pub enum ElicitationResult {
 
 /// What was asked about a call so far. Between two calls it is in the client's hands, sealed.
 #[derive(Default, Serialize, Deserialize)]
-pub struct Replies {
+pub(crate) struct Replies {
     asked: Vec<String>,
     said: BTreeMap<String, String>,
 }
 
 impl Replies {
     /// What the user said to a question.
-    pub fn answer(&self, field: &str) -> Option<&str> {
+    pub(crate) fn answer(&self, field: &str) -> Option<&str> {
         self.said.get(field).map(String::as_str)
     }
 
     /// Whether it was asked already.
-    pub fn was_asked(&self, field: &str) -> bool {
+    pub(crate) fn was_asked(&self, field: &str) -> bool {
         self.asked.iter().any(|asked| asked == field)
     }
 
     /// Opens what the client brought back. What was not sealed for this very call is refused.
-    pub fn open(codec: &RequestStateCodec, request: &CallToolRequestParams) -> Result<Self, String> {
+    pub(crate) fn open(codec: &RequestStateCodec, request: &CallToolRequestParams) -> Result<Self, String> {
         let Some(state) = &request.request_state else { return Ok(Self::default()) };
         let bytes = codec.open_with(state, &bound_to(request)).map_err(|error| error.to_string())?;
         let mut replies: Self = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
@@ -79,7 +79,7 @@ impl Replies {
     }
 
     /// Asks, if the client can and it was not asked before.
-    pub async fn ask(
+    pub(crate) async fn ask(
         &mut self,
         question: Question,
         codec: &RequestStateCodec,
@@ -112,7 +112,7 @@ fn bound_to(request: &CallToolRequestParams) -> Vec<u8> {
 }
 
 /// Whether a request follows the stateless revision.
-pub fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 

@@ -57,7 +57,7 @@ const PROMPTS: &[BuiltPrompt] = &[
 ];
 
 /// The prompts, in fixed order.
-pub fn list() -> Vec<Prompt> {
+pub(crate) fn list() -> Vec<Prompt> {
     PROMPTS.iter().map(listed).collect()
 }
 
@@ -70,7 +70,7 @@ fn listed(made: &BuiltPrompt) -> Prompt {
 }
 
 /// The message that a prompt becomes.
-pub fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
+pub(crate) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     let unknown = || {
         ErrorData::invalid_params(format!("there is no prompt `{}`", baton_model::id::visible(name)), None)
     };
@@ -97,7 +97,7 @@ pub fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorD
 }
 
 /// Whether a prompt has this argument.
-pub fn has_argument(prompt: &str, argument: &str) -> bool {
+pub(crate) fn has_argument(prompt: &str, argument: &str) -> bool {
     PROMPTS.iter().any(|made| made.name == prompt && made.arguments.iter().any(|(name, _)| *name == argument))
 }
 

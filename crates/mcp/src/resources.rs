@@ -18,7 +18,7 @@ const JSON: &str = "application/json";
 const PAGE: usize = 100;
 
 /// One kind of resource: the segment after the project, the variable after it, and the operation that reads it.
-pub struct Kind {
+pub(crate) struct Kind {
     /// `handoffs` in `baton://projects/{project}/handoffs/{handoff}`.
     pub segment: &'static str,
     /// The variable; none where the segment is all.
@@ -33,7 +33,7 @@ pub struct Kind {
 }
 
 /// Every kind of resource.
-pub const KINDS: &[Kind] = &[
+pub(crate) const KINDS: &[Kind] = &[
     Kind {
         segment: "status",
         variable: "",
@@ -92,7 +92,7 @@ impl Kind {
 }
 
 /// A resource as its address names it.
-pub struct Address<'a> {
+pub(crate) struct Address<'a> {
     /// What it is.
     pub kind: &'static Kind,
     /// Of which project.
@@ -103,7 +103,7 @@ pub struct Address<'a> {
 
 impl<'a> Address<'a> {
     /// Reads an address.
-    pub fn parse(uri: &'a str) -> Option<Self> {
+    pub(crate) fn parse(uri: &'a str) -> Option<Self> {
         let mut parts = uri.strip_prefix(SCHEME)?.split('/');
         let (project, segment) = (parts.next()?, parts.next()?);
         let id = parts.next().unwrap_or_default();
@@ -114,7 +114,7 @@ impl<'a> Address<'a> {
 }
 
 /// The templates, in the order of the table.
-pub fn templates() -> Vec<ResourceTemplate> {
+pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let made = |kind: &Kind| {
         ResourceTemplate::new(kind.template(), kind.segment)
             .with_title(kind.title)
@@ -125,7 +125,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// The status of every project that takes part in anything, a page at a time.
-pub async fn list(
+pub(crate) async fn list(
     server: &Server,
     cursor: Option<String>,
     context: &RequestContext<RoleServer>,
@@ -157,7 +157,7 @@ pub async fn list(
 }
 
 /// A resource, whole.
-pub async fn read(
+pub(crate) async fn read(
     server: &Server,
     uri: &str,
     context: &RequestContext<RoleServer>,
@@ -177,7 +177,7 @@ pub async fn read(
 }
 
 /// What stands at an address.
-pub async fn content(
+pub(crate) async fn content(
     server: &Server,
     address: &Address<'_>,
     context: &RequestContext<RoleServer>,
@@ -206,7 +206,7 @@ pub async fn content(
 }
 
 /// Runs an operation for the caller of a request.
-pub async fn operate(
+pub(crate) async fn operate(
     server: &Server,
     operation: &str,
     input: Value,
@@ -222,7 +222,7 @@ fn unknown(uri: &str, why: &str) -> ErrorData {
 }
 
 /// A refusal where the protocol has no place for one but an error.
-pub fn failed(refusal: &Value) -> ErrorData {
+pub(crate) fn failed(refusal: &Value) -> ErrorData {
     let message = refusal["message"].as_str().unwrap_or("this cannot be done").to_owned();
     ErrorData::internal_error(message, Some(refusal.clone()))
 }

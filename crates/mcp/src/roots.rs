@@ -14,7 +14,7 @@ use crate::server::Server;
 
 /// The caller as it stands in the one root that belongs to a project; a refusal where several roots belong to several
 /// projects; nothing where the roots say nothing.
-pub async fn resolve(
+pub(crate) async fn resolve(
     server: &Server,
     caller: &Caller,
     context: &RequestContext<RoleServer>,

@@ -11,7 +11,7 @@ use crate::table::{Action, REST, Tool};
 /// How much of an answer is wanted. Every tool takes it; no operation does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Detail {
+pub(crate) enum Detail {
     /// At most 3,000 characters.
     Brief,
     /// At most 10,000 characters, which every client shows whole.
@@ -24,7 +24,7 @@ pub enum Detail {
 /// Input of the face's own action: where to read on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PageInput {
+pub(crate) struct PageInput {
     /// `left_out.token` of the answer.
     pub token: String,
     /// `field` of the part that was left out.
@@ -36,7 +36,7 @@ pub struct PageInput {
 
 /// What an answer has beside the fields of its operation, which speak for themselves.
 #[derive(Serialize, JsonSchema)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// What to do now.
     pub next_step: String,
     /// What was cut for length, and how to read it.
@@ -57,7 +57,7 @@ const COMMON: &[(&str, &str)] = &[
 ];
 
 /// The input schema of a tool with these of its actions.
-pub fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
+pub(crate) fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
     let parts: Vec<(&Action, Value)> = actions.iter().map(|action| (*action, slim(&raw(action)))).collect();
     let mut properties = Map::new();
     if tool.actions.len() > 1 {
@@ -103,7 +103,7 @@ pub fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
 }
 
 /// The output schema, one for all: the frame. Each operation adds fields of its own.
-pub fn output() -> Map<String, Value> {
+pub(crate) fn output() -> Map<String, Value> {
     let mut schema = slim(&schemars::schema_for!(Frame).into());
     for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
         if let Some(fields) = property.as_object_mut() {
@@ -114,7 +114,7 @@ pub fn output() -> Map<String, Value> {
 }
 
 /// What the action needs beyond what its tool demands of every call.
-pub fn needs(action: &Action) -> Vec<String> {
+pub(crate) fn needs(action: &Action) -> Vec<String> {
     let is_fixed = |name: &str| action.fixed.iter().any(|(fixed, _)| *fixed == name);
     required(&slim(&raw(action))).filter(|name| !is_fixed(name)).map(str::to_owned).collect()
 }
@@ -132,7 +132,7 @@ fn raw(action: &Action) -> Value {
 }
 
 /// The same schema in fewer words: references resolved, what a model does not need left out.
-pub fn slim(schema: &Value) -> Value {
+pub(crate) fn slim(schema: &Value) -> Value {
     let definitions = schema["$defs"].clone();
     let mut slimmed = slimmed(schema, &definitions);
     if let Some(fields) = slimmed.as_object_mut() {

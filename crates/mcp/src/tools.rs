@@ -34,7 +34,7 @@ impl ToolSet {
 }
 
 /// The tools, in the order of the table.
-pub fn list(offer: &ToolSet) -> Vec<Listed> {
+pub(crate) fn list(offer: &ToolSet) -> Vec<Listed> {
     let output = Arc::new(schema::output());
     let offered =
         TOOLS.iter().map(|tool| (tool, offer.actions(tool))).filter(|(_, actions)| !actions.is_empty());

@@ -20,7 +20,7 @@ const FRAME: usize = 600;
 
 impl Detail {
     /// The most characters of an answer.
-    pub fn limit(self) -> usize {
+    pub(crate) fn limit(self) -> usize {
         match self {
             Self::Brief => 3_000,
             Self::Normal => 10_000,
@@ -30,7 +30,7 @@ impl Detail {
 }
 
 /// How many characters a value takes as JSON that hides nothing.
-pub fn size(value: &Value) -> usize {
+pub(crate) fn size(value: &Value) -> usize {
     printable::json(&value.to_string()).chars().count()
 }
 
@@ -42,7 +42,7 @@ struct TruncatedPart {
 }
 
 /// The answer within the limit. Where something had to go, `left_out` says what, and how `recall` reads it by this token.
-pub fn fit(answer: &Value, limit: usize, token: &str) -> Option<Value> {
+pub(crate) fn fit(answer: &Value, limit: usize, token: &str) -> Option<Value> {
     if size(answer) < limit {
         return None;
     }
@@ -150,11 +150,11 @@ fn escape(key: &str) -> String {
 
 /// A cache of complete answers, for reading the rest of a truncated one.
 #[derive(Default)]
-pub struct AnswerCache(Mutex<VecDeque<(String, Arc<Value>, usize)>>);
+pub(crate) struct AnswerCache(Mutex<VecDeque<(String, Arc<Value>, usize)>>);
 
 impl AnswerCache {
     /// Keeps an answer under a token; the oldest go where there is no more room.
-    pub fn keep(&self, token: String, answer: Value) {
+    pub(crate) fn keep(&self, token: String, answer: Value) {
         let Ok(mut kept) = self.0.lock() else { return };
         let chars = size(&answer);
         kept.push_back((token, Arc::new(answer), chars));
@@ -166,7 +166,7 @@ impl AnswerCache {
     }
 
     /// The part that was asked for, as much of it as fits, or what is wrong with the question.
-    pub fn rest(&self, wanted: &PageInput, limit: usize) -> Result<Value, Value> {
+    pub(crate) fn rest(&self, wanted: &PageInput, limit: usize) -> Result<Value, Value> {
         let known = self.0.lock().ok().and_then(|kept| {
             kept.iter().find(|(token, _, _)| *token == wanted.token).map(|(_, answer, _)| Arc::clone(answer))
         });

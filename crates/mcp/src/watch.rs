@@ -25,11 +25,11 @@ const PASSING: &[&str] =
 
 /// What a client of the older protocol has subscribed to. It ends with the connection.
 #[derive(Default)]
-pub struct Watches(Mutex<BTreeMap<String, AbortHandle>>);
+pub(crate) struct Watches(Mutex<BTreeMap<String, AbortHandle>>);
 
 impl Watches {
     /// Ends one.
-    pub fn end(&self, uri: &str) {
+    pub(crate) fn end(&self, uri: &str) {
         if let Some(watch) = self.0.lock().ok().and_then(|mut watches| watches.remove(uri)) {
             watch.abort();
         }
@@ -43,7 +43,7 @@ impl Drop for Watches {
 }
 
 /// Watches a resource for a client of the older protocol.
-pub async fn subscribe(
+pub(crate) async fn subscribe(
     server: &Server,
     watches: &Watches,
     uri: &str,
@@ -88,7 +88,7 @@ pub async fn subscribe(
 }
 
 /// What of a wish can be granted: resources that have an address. Lists do not change while a server runs.
-pub fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
+pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = SubscriptionFilter::new();
     accepted.resource_subscriptions = requested
         .resource_subscriptions
@@ -98,7 +98,7 @@ pub fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
 }
 
 /// Watches resources for a client of the newer protocol, until it goes.
-pub async fn listen(server: &Server, subscription: &SubscriptionContext) {
+pub(crate) async fn listen(server: &Server, subscription: &SubscriptionContext) {
     let context = subscription.request_context();
     let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
     let mut seen = Vec::with_capacity(uris.len());

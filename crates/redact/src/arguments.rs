@@ -12,7 +12,7 @@ const BEFORE: usize = 1024;
 const MOST: usize = 256;
 
 /// The value behind the option `name` in a list of arguments.
-pub fn value(text: &str, name: Range<usize>, class: SecretClass) -> Option<Range<usize>> {
+pub(crate) fn value(text: &str, name: Range<usize>, class: SecretClass) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let found = match quote(bytes, name.end) {
         Some(len) => next_string(text, name.clone(), &bytes[name.end..name.end + len])?,

@@ -10,7 +10,7 @@ use crate::{arguments, block_scalar, prose};
 
 /// What kind of name it is: passwords may be short and human, tokens are long and random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SecretClass {
+pub(crate) enum SecretClass {
     /// `password` and its kin.
     Password,
     /// `token`, `api_key` and their kin.
@@ -19,7 +19,7 @@ pub enum SecretClass {
 
 impl SecretClass {
     /// What it is called in the replacement.
-    pub fn kind(self) -> &'static str {
+    pub(crate) fn kind(self) -> &'static str {
         match self {
             SecretClass::Password => "password",
             SecretClass::Token => "secret",
@@ -28,7 +28,7 @@ impl SecretClass {
 }
 
 /// Names, in lower case.
-pub static NAMES: &[(&str, SecretClass)] = &[
+pub(crate) static NAMES: &[(&str, SecretClass)] = &[
     ("password", SecretClass::Password),
     ("passwd", SecretClass::Password),
     ("passphrase", SecretClass::Password),
@@ -81,7 +81,7 @@ const MAX_VALUE: usize = 4096;
 
 /// The bare word that was looked at last, and how often: names may stand in the value of a name.
 #[derive(Debug, Default)]
-pub struct NameWord {
+pub(crate) struct NameWord {
     span: Range<usize>,
     looks: usize,
 }
@@ -100,13 +100,18 @@ impl NameWord {
     }
 
     /// Whether the word at `start` may be looked at.
-    pub fn once_more(&mut self, text: &str, start: usize) -> bool {
+    pub(crate) fn once_more(&mut self, text: &str, start: usize) -> bool {
         self.end(text, start).is_some()
     }
 }
 
 /// The value assigned at this name, if it is one and looks like a secret.
-pub fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mut NameWord) -> Option<Range<usize>> {
+pub(crate) fn value(
+    text: &str,
+    hit: Range<usize>,
+    class: SecretClass,
+    word: &mut NameWord,
+) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     // A keyword may include what follows its name, which distinguishes it from longer words.
     let sign = bytes[hit.clone()].iter().rev().take_while(|byte| matches!(byte, b'=' | b'"' | b'\\')).count();

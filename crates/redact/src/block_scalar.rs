@@ -8,7 +8,7 @@ use crate::extent::line_end;
 const REACH: usize = 16 * 1024;
 
 /// The lines of the block whose name begins at `name_start`, if at `at` the sign of one stands at the end of its line.
-pub fn value(text: &str, name_start: usize, at: usize) -> Option<Range<usize>> {
+pub(crate) fn value(text: &str, name_start: usize, at: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     // `>` right behind the colon passes for a sign of assignment.
     let behind = at > 0 && bytes.get(at - 1) == Some(&b'>');
@@ -47,7 +47,7 @@ pub fn value(text: &str, name_start: usize, at: usize) -> Option<Range<usize>> {
 }
 
 /// The indentation of the line whose first word begins here; none where something else stands before it.
-pub fn indent_of_line(bytes: &[u8], word: usize) -> Option<usize> {
+pub(crate) fn indent_of_line(bytes: &[u8], word: usize) -> Option<usize> {
     let before = &bytes[word.saturating_sub(256)..word];
     let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'-' | b'"' | b'\'')).count();
     let edge = before.len() - blank;

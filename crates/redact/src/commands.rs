@@ -6,7 +6,7 @@ use crate::plain::is_literal;
 
 /// A program and the option whose value is secret.
 #[derive(Debug)]
-pub struct Command {
+pub(crate) struct Command {
     /// What it is called by, and its keyword; of several words where only one of its commands is meant.
     pub program: &'static str,
     options: &'static [&'static str],
@@ -37,7 +37,7 @@ const fn command(program: &'static str, options: &'static [&'static str], form: 
 const USER: &[&str] = &["-u", "--user", "-U", "--proxy-user"];
 
 /// The programs.
-pub static COMMANDS: &[Command] = &[
+pub(crate) static COMMANDS: &[Command] = &[
     command("curl", USER, Form::Behind(':')),
     command("wget", &["--user"], Form::Behind(':')),
     command("sshpass", &["-p"], Form::Any),
@@ -93,7 +93,7 @@ pub static COMMANDS: &[Command] = &[
 impl Command {
     /// The secrets among the arguments behind the program's name. Returns how far this look went: what stands before
     /// need not be looked at for the same program again.
-    pub fn values(&self, text: &str, hit: Range<usize>, found: &mut Vec<Range<usize>>) -> usize {
+    pub(crate) fn values(&self, text: &str, hit: Range<usize>, found: &mut Vec<Range<usize>>) -> usize {
         let bytes = text.as_bytes();
         let fresh = hit.start == 0 || !is_name(bytes[hit.start - 1]) && bytes[hit.start - 1] != b'.';
         // In a list of arguments the program stands in quotes of its own.
@@ -219,10 +219,11 @@ fn next_word(text: &str, range: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// What reads a password from a pipe, with what the line puts into it.
-pub const PIPED: &[&str] = &["--password-stdin", "--with-token", "chpasswd", "sudo -S", "passwd --stdin"];
+pub(crate) const PIPED: &[&str] =
+    &["--password-stdin", "--with-token", "chpasswd", "sudo -S", "passwd --stdin"];
 
 /// The literal that `echo` or `printf` puts into the pipe before this place, or that stands behind it as `<<<`.
-pub fn piped(text: &str, hit: Range<usize>, from: usize) -> Option<Range<usize>> {
+pub(crate) fn piped(text: &str, hit: Range<usize>, from: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let behind = text[hit.end..].trim_start_matches(' ');
     if let Some(rest) = behind.strip_prefix("<<<") {

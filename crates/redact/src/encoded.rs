@@ -1,14 +1,14 @@
 //! Base64 of readable text: what is a secret in plain text is one in this dress too.
 
 /// Text shorter than this holds no secret that any rule knows.
-pub const MIN: usize = 20;
+pub(crate) const MIN: usize = 20;
 /// No more of one run is decoded.
 const MAX: usize = 64 * 1024;
 /// So much of the beginning tells encoded text from a path or a name.
 const HEAD: usize = 16;
 
 /// The text that this run encodes, if it is a run of base64 and text.
-pub fn text(run: &str) -> Option<String> {
+pub(crate) fn text(run: &str) -> Option<String> {
     let bytes = run.as_bytes();
     let bytes = &bytes[..bytes.len().min(MAX)];
     let likely =
@@ -26,7 +26,7 @@ fn is_readable_group(group: &[u8]) -> bool {
 }
 
 /// Whether this encodes a name and a password: `user:password`.
-pub fn user_and_password(run: &str) -> bool {
+pub(crate) fn user_and_password(run: &str) -> bool {
     let Some(text) = decode(run.trim_end_matches('=').as_bytes()) else { return false };
     text.split_once(':').is_some_and(|(_, password)| !password.is_empty())
         && text.chars().all(|c| !c.is_control())
@@ -60,7 +60,7 @@ fn decode(bytes: &[u8]) -> Option<String> {
 }
 
 /// The six bits that a character of base64 stands for.
-pub fn sextet(byte: u8) -> Option<u32> {
+pub(crate) fn sextet(byte: u8) -> Option<u32> {
     let value = match byte {
         b'A'..=b'Z' => byte - b'A',
         b'a'..=b'z' => byte - b'a' + 26,

@@ -19,7 +19,7 @@ const HARMLESS_BEFORE: &[&str] = &["h1:", "sha256:", "sha512:", "base64,", "/"];
 
 /// What a run of characters without a blank is, that no name and no prefix tells.
 #[derive(Debug)]
-pub enum Run {
+pub(crate) enum Run {
     /// It looks as chance makes it.
     Random(Range<usize>),
     /// It encodes this text.
@@ -27,7 +27,7 @@ pub enum Run {
 }
 
 /// Calls `found` with every run that may be a secret.
-pub fn scan(text: &str, mut found: impl FnMut(Run)) {
+pub(crate) fn scan(text: &str, mut found: impl FnMut(Run)) {
     let bytes = text.as_bytes();
     let mut start = 0;
     // Each window is checked from its end and skipped past its last non-token byte, so most bytes are never examined.
@@ -93,7 +93,7 @@ fn in_a_folder_of_a_variable(word: &str, token: &str) -> bool {
 }
 
 /// All character classes, mixed as chance mixes them; digits may be missing where the cases are mixed evenly.
-pub fn looks_random(value: &str) -> bool {
+pub(crate) fn looks_random(value: &str) -> bool {
     let bytes = value.as_bytes();
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let uppers = bytes.iter().filter(|byte| byte.is_ascii_uppercase()).count();
@@ -117,7 +117,7 @@ fn class(byte: u8) -> u8 {
 }
 
 /// Shannon entropy in bits per character.
-pub fn bits(value: &str) -> f64 {
+pub(crate) fn bits(value: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in value.bytes() {
         counts[usize::from(byte)] += 1;

@@ -15,7 +15,7 @@ const SETTERS: &[&str] = &["export", "set", "ENV", "env", "ARG", "-e", "--env", 
 const ENTITIES: &[&str] = &["amp", "quot", "lt", "gt", "apos", "nbsp", "#"];
 
 /// The end of the word that begins at `start`.
-pub fn word(text: &str, start: usize, most: usize) -> usize {
+pub(crate) fn word(text: &str, start: usize, most: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
     while let Some(byte) = bytes.get(at).filter(|_| at < start + most) {
@@ -49,7 +49,7 @@ fn is_in_word(c: char) -> bool {
 
 /// Where a name stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Site {
+pub(crate) enum Site {
     /// Its line begins with it, or sets it.
     Line,
     /// A word of its own.
@@ -63,7 +63,7 @@ pub enum Site {
 }
 
 /// Where the name at `name` stands.
-pub fn site(text: &str, name: usize) -> Site {
+pub(crate) fn site(text: &str, name: usize) -> Site {
     let bytes = text.as_bytes();
     match name.checked_sub(1).map(|at| bytes[at]) {
         Some(b'?' | b'&') => return Site::Query,
@@ -94,7 +94,7 @@ fn line_before(text: &str, at: usize) -> &str {
 }
 
 /// The key of a property with dots whose last part begins at `name`, where its line begins with it: `a.b.` of `a.b.name=`.
-pub fn property(text: &str, name: usize) -> Option<&str> {
+pub(crate) fn property(text: &str, name: usize) -> Option<&str> {
     if !text[..name].ends_with('.') {
         return None;
     }
@@ -109,7 +109,7 @@ pub fn property(text: &str, name: usize) -> Option<&str> {
 }
 
 /// The end of the value whose first word is `span`: signs that end a word elsewhere may be part of it.
-pub fn extend(text: &str, site: Site, span: Range<usize>) -> usize {
+pub(crate) fn extend(text: &str, site: Site, span: Range<usize>) -> usize {
     let bytes = text.as_bytes();
     let limit = span.end + REACH;
     let mut end = span.end;
@@ -139,7 +139,7 @@ pub fn extend(text: &str, site: Site, span: Range<usize>) -> usize {
 }
 
 /// How many bytes end a line here; in a string of JSON the end is written out.
-pub fn line_end(bytes: &[u8]) -> usize {
+pub(crate) fn line_end(bytes: &[u8]) -> usize {
     match bytes {
         [b'\r', b'\n', ..] => 2,
         [b'\n', ..] => 1,
@@ -150,7 +150,7 @@ pub fn line_end(bytes: &[u8]) -> usize {
 }
 
 /// Whether the text ends here, or its line does, or the string that it stands in.
-pub fn is_end(bytes: &[u8]) -> bool {
+pub(crate) fn is_end(bytes: &[u8]) -> bool {
     let blank = bytes.iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let rest = &bytes[blank..];
     let slashes = rest.iter().take(3).take_while(|byte| **byte == b'\\').count();

@@ -180,7 +180,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// A name with the value that is assigned to it.
-pub struct Field<'t> {
+pub(crate) struct Field<'t> {
     /// The text.
     pub text: &'t str,
     /// Where the name is.
@@ -195,7 +195,7 @@ pub struct Field<'t> {
 
 impl Field<'_> {
     /// Whether the value is a secret for where it stands.
-    pub fn is_secret(&self) -> bool {
+    pub(crate) fn is_secret(&self) -> bool {
         let name = &self.text[self.name.clone()];
         let Some(kind) = kind_of(name) else { return false };
         let value = &self.text[self.value.clone()];
@@ -326,13 +326,13 @@ impl Field<'_> {
 }
 
 /// Whether this is a word for a type, a state or a source.
-pub fn is_known(value: &str) -> bool {
+pub(crate) fn is_known(value: &str) -> bool {
     let word = value.trim_end_matches(['.', ':', '?', '!', ',']).to_lowercase();
     WORDS.contains(&word.as_str())
 }
 
 /// Whether a word is written out, and names neither a secret nor a place of one.
-pub fn is_plain_word(value: &str) -> bool {
+pub(crate) fn is_plain_word(value: &str) -> bool {
     let lower = value.to_lowercase();
     value.bytes().all(|byte| byte.is_ascii_graphic())
         && !value.contains(['(', ')', '<', '>', '{', '}', '[', ']', '=', '\\', '$', '|', '/'])
@@ -369,7 +369,7 @@ fn is_end_of_line(rest: &[u8]) -> bool {
 }
 
 /// The text of an element `<password>…</password>` whose name ends at `name.end`.
-pub fn element(text: &str, name: Range<usize>) -> Option<Range<usize>> {
+pub(crate) fn element(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let word = text.get(name.clone())?;
     let open = text[..name.start].ends_with(['<', ':']);
     if !open || kind_of(word).is_none() && !word.to_ascii_lowercase().ends_with("token") {

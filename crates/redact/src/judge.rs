@@ -11,7 +11,7 @@ const JUDGED: usize = 512;
 
 /// What the surroundings say about a value.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub(crate) struct Place {
     /// The name is one of the environment.
     pub env: bool,
     /// It is an option of a command, or a parameter of an address or a connection.
@@ -33,7 +33,7 @@ pub struct Place {
 }
 
 /// Whether this value of a name of this class is a secret.
-pub fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
+pub(crate) fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
     let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
     let (len, value) = (value.len(), &value[..end]);
     if class == SecretClass::Password && place.env && is_rooted(value) {

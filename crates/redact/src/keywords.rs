@@ -12,7 +12,7 @@ use aho_corasick::{Anchored, StartKind};
 
 /// A compiled set of keywords. Case does not count in ASCII.
 #[derive(Debug)]
-pub struct Keywords {
+pub(crate) struct Keywords {
     /// The column of each byte.
     columns: [u8; 256],
     /// Columns of a row, as a power of two.
@@ -28,7 +28,7 @@ pub struct Keywords {
 
 impl Keywords {
     /// Compiles keywords; their numbers are their places in the list.
-    pub fn new(words: &[&str]) -> Option<Self> {
+    pub(crate) fn new(words: &[&str]) -> Option<Self> {
         let dfa = DFA::builder()
             .ascii_case_insensitive(true)
             .start_kind(StartKind::Unanchored)
@@ -70,7 +70,7 @@ impl Keywords {
     }
 
     /// Every place of every keyword, by where it ends.
-    pub fn each(&self, text: &str, mut found: impl FnMut(usize, Range<usize>)) {
+    pub(crate) fn each(&self, text: &str, mut found: impl FnMut(usize, Range<usize>)) {
         let (table, columns) = (self.table.as_slice(), &self.columns);
         let (mut state, first) = (self.start, self.first);
         for (at, byte) in text.as_bytes().iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// What names such an object in YAML and in JSON. In a manifest the kind may stand behind the data.
-pub const KEYWORDS: &[&str] = &[
+pub(crate) const KEYWORDS: &[&str] = &[
     "kind: Secret",
     "kind\": \"Secret\"",
     "kind\":\"Secret\"",
@@ -18,7 +18,7 @@ const FIELDS: &[&str] = &["data", "stringData"];
 
 /// The values of the object around this keyword. What stands before `from` was looked at for an earlier one; returns
 /// how far this look went.
-pub fn values(text: &str, hit: Range<usize>, from: usize, found: &mut Vec<Range<usize>>) -> usize {
+pub(crate) fn values(text: &str, hit: Range<usize>, from: usize, found: &mut Vec<Range<usize>>) -> usize {
     if text.as_bytes().get(hit.end).is_some_and(|byte| byte.is_ascii_alphanumeric()) {
         return from;
     }

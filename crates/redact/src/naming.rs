@@ -189,7 +189,7 @@ const USAGE: &[&str] = &[
 ];
 
 /// Whether this is made of words, as symbols are: most of it is letters in runs that chance does not make.
-pub fn is_symbol(value: &str) -> bool {
+pub(crate) fn is_symbol(value: &str) -> bool {
     let bytes = value.as_bytes();
     let (mut at, mut spelled, mut signs) = (0, 0, 0);
     while at < bytes.len() {
@@ -211,7 +211,7 @@ pub fn is_symbol(value: &str) -> bool {
 }
 
 /// Whether this is the name of a type or an algorithm: `Utf8String`, `OAuth2Token`, `Sha256`.
-pub fn is_type(value: &str) -> bool {
+pub(crate) fn is_type(value: &str) -> bool {
     let name = value.trim_end_matches(['?', '!', '.', ':']);
     let known = name
         .split(|c: char| !c.is_ascii_digit())
@@ -226,7 +226,7 @@ pub fn is_type(value: &str) -> bool {
 }
 
 /// Whether this is the name of a file, or the path of one.
-pub fn is_file(value: &str) -> bool {
+pub(crate) fn is_file(value: &str) -> bool {
     let name = value.trim_end_matches([',', ';', ':', '.']);
     let ends = name.rsplit_once('.').is_some_and(|(_, end)| EXTENSIONS.contains(&end));
     ends && name
@@ -235,7 +235,7 @@ pub fn is_file(value: &str) -> bool {
 }
 
 /// Whether this is a path: its parts are words.
-pub fn is_path(value: &str) -> bool {
+pub(crate) fn is_path(value: &str) -> bool {
     value.contains('/') && value.split(['/', '.', '-', '_', '~']).all(|part| part.is_empty() || is_part(part))
 }
 
@@ -248,7 +248,7 @@ fn is_part(part: &str) -> bool {
 }
 
 /// Whether this is a member of an object or a module: names with dots between them.
-pub fn is_member(value: &str) -> bool {
+pub(crate) fn is_member(value: &str) -> bool {
     let name = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -260,7 +260,7 @@ pub fn is_member(value: &str) -> bool {
 }
 
 /// Whether this is a word of a usage text.
-pub fn is_usage(value: &str) -> bool {
+pub(crate) fn is_usage(value: &str) -> bool {
     let word = value.trim_end_matches(['.', ':', '?', '!', ',']);
     USAGE.contains(&word.to_ascii_lowercase().as_str())
 }
@@ -334,7 +334,7 @@ const SPEECH: &[&str] = &[
 ];
 
 /// Whether words in quotes are a passphrase: a part of one is written with a digit or a sign, or all are plain words.
-pub fn is_phrase(value: &str) -> bool {
+pub(crate) fn is_phrase(value: &str) -> bool {
     let words = || value.split_whitespace().map(|word| word.trim_matches([',', '.', ';', ':', '!', '-']));
     if words().any(|word| SPEECH.contains(&word.to_ascii_lowercase().as_str())) {
         return false;

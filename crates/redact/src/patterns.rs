@@ -11,7 +11,7 @@ use crate::table::TABLE;
 
 /// One rule. The first group that took part is the secret; without groups the whole match is.
 #[derive(Debug)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// What it is called in the replacement.
     pub kind: &'static str,
     /// What must stand in the text before the expression is tried.
@@ -29,12 +29,12 @@ const REACH: usize = 4096;
 
 /// The compiled rules, in the order of [`TABLE`].
 #[derive(Debug)]
-pub struct Patterns(Vec<OnceLock<Option<Regex>>>);
+pub(crate) struct Patterns(Vec<OnceLock<Option<Regex>>>);
 
 impl Patterns {
     /// The table. An expression is compiled when its keyword is first met: all together take longer than reading the
     /// headers of a hundred transcripts.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(TABLE.iter().map(|_| OnceLock::new()).collect())
     }
 
@@ -45,7 +45,7 @@ impl Patterns {
     }
 
     /// The secret of rule `index` around its keyword.
-    pub fn matches(
+    pub(crate) fn matches(
         &self,
         index: usize,
         text: &str,
@@ -68,7 +68,7 @@ impl Patterns {
     }
 
     #[cfg(test)]
-    pub fn all_compiled(&self) -> bool {
+    pub(crate) fn all_compiled(&self) -> bool {
         (0..TABLE.len()).all(|index| self.regex(index).is_some())
     }
 }

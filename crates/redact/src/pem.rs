@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 /// What every block begins with.
-pub const KEYWORD: &str = "-----BEGIN ";
+pub(crate) const KEYWORD: &str = "-----BEGIN ";
 
 const END: &str = "-----END ";
 /// No key is longer; a block without an end stops here at the latest.
 const LIMIT: usize = 64 * 1024;
 
 /// The block that begins at `start`, if it holds a private key.
-pub fn block(text: &str, start: usize) -> Option<Range<usize>> {
+pub(crate) fn block(text: &str, start: usize) -> Option<Range<usize>> {
     let rest = &text.as_bytes()[start..];
     let label = &rest[KEYWORD.len().min(rest.len())..rest.len().min(KEYWORD.len() + 48)];
     let close = find(label, b"-----")?;
@@ -153,10 +153,10 @@ const HEADER_LINE: usize = 256;
 const HEADER: usize = 26;
 
 /// What a file of Ansible's vault begins with.
-pub const VAULT: &str = "$ANSIBLE_VAULT;";
+pub(crate) const VAULT: &str = "$ANSIBLE_VAULT;";
 
 /// The lines of digits of the vault that begins at `start`.
-pub fn vault(text: &str, start: usize) -> Option<Range<usize>> {
+pub(crate) fn vault(text: &str, start: usize) -> Option<Range<usize>> {
     let bytes = &text.as_bytes()[start..text.len().min(start + LIMIT)];
     let head = bytes.iter().take(96).position(|byte| matches!(byte, b'\n' | b'\\'))?;
     let digit = |byte: &u8| {

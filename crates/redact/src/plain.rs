@@ -3,7 +3,7 @@
 use crate::entropy::bits;
 
 /// Parts of values that stand in a secret's place.
-pub const PLACEHOLDERS: &[&str] = &[
+pub(crate) const PLACEHOLDERS: &[&str] = &[
     "your",
     "example",
     "placeholder",
@@ -71,13 +71,13 @@ const WORDS: &[&str] = &[
 ];
 
 /// Whether this is one of those words, or a placeholder: whatever else it is, it opens nothing.
-pub fn is_word(value: &str) -> bool {
+pub(crate) fn is_word(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     WORDS.contains(&lower.as_str()) || PLACEHOLDERS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether this is neither such a word nor a variable.
-pub fn not_a_word(value: &str) -> bool {
+pub(crate) fn not_a_word(value: &str) -> bool {
     !is_word(value) && !is_variable(value)
 }
 
@@ -93,21 +93,21 @@ fn is_variable(value: &str) -> bool {
 }
 
 /// Whether a value that stands where only a secret can stand is written out there.
-pub fn is_literal(value: &str) -> bool {
+pub(crate) fn is_literal(value: &str) -> bool {
     value.len() >= 3
         && not_a_word(value)
         && !value.starts_with(['-', '/', '~', '|', '&', '>', ';', '#', ',', ' ', ')'])
 }
 
 /// Letters and digits, and enough different ones.
-pub fn is_varied(value: &str) -> bool {
+pub(crate) fn is_varied(value: &str) -> bool {
     value.bytes().any(|byte| byte.is_ascii_digit())
         && value.bytes().any(|byte| byte.is_ascii_alphabetic())
         && bits(value) >= 2.2
 }
 
 /// Words follow "bearer" and "basic" in prose too; a credential holds digits or is mixed.
-pub fn credential(secret: &str) -> bool {
+pub(crate) fn credential(secret: &str) -> bool {
     let bytes = secret.as_bytes();
     let mixed = || {
         let turns =

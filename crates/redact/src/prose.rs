@@ -18,7 +18,7 @@ const METHODS: &[&str] = &[
 ];
 
 /// The password that follows a word for it which ends at `from`.
-pub fn value(text: &str, from: usize) -> Option<Range<usize>> {
+pub(crate) fn value(text: &str, from: usize) -> Option<Range<usize>> {
     let mut to = text.len().min(from + REACH);
     while !text.is_char_boundary(to) {
         to -= 1;

@@ -10,9 +10,9 @@ use crate::MARK;
 /// Goes up with every change of our own rules that takes out more or less.
 const VERSION: u32 = 3;
 /// No list is longer.
-pub const MOST: usize = 64;
+pub(crate) const MOST: usize = 64;
 /// No expression is longer, in bytes.
-pub const LONGEST: usize = 1024;
+pub(crate) const LONGEST: usize = 1024;
 /// No compiled expression is larger, in bytes.
 const LARGEST: usize = 512 * 1024;
 
@@ -62,7 +62,7 @@ impl Rules {
 
 /// Compiled rules of a user.
 #[derive(Debug, Default)]
-pub struct UserRules {
+pub(crate) struct UserRules {
     patterns: Vec<Regex>,
     literals: Vec<String>,
     allowed: Vec<Regex>,
@@ -70,7 +70,7 @@ pub struct UserRules {
 
 impl UserRules {
     /// Compiles them, or says which one cannot be used and why.
-    pub fn new(rules: &Rules) -> Result<Self, RuleError> {
+    pub(crate) fn new(rules: &Rules) -> Result<Self, RuleError> {
         let mut own = Self::default();
         for (list, all) in [("patterns", &rules.patterns), ("allow", &rules.allow)] {
             if let Some(rule) = all.get(MOST) {
@@ -94,13 +94,13 @@ impl UserRules {
     }
 
     /// Whether this may stay.
-    pub fn allows(&self, secret: &str) -> bool {
+    pub(crate) fn allows(&self, secret: &str) -> bool {
         self.literals.iter().any(|literal| literal == secret)
             || self.allowed.iter().any(|regex| regex.is_match(secret))
     }
 
     /// What the patterns find, without what was taken out before.
-    pub fn find(&self, text: &str, found: &mut impl FnMut(Range<usize>)) {
+    pub(crate) fn find(&self, text: &str, found: &mut impl FnMut(Range<usize>)) {
         if self.patterns.is_empty() {
             return;
         }

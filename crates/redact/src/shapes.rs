@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// One token shape.
 #[derive(Debug)]
-pub struct TokenShape {
+pub(crate) struct TokenShape {
     /// What it is called in the replacement.
     pub kind: &'static str,
     /// How it begins; also its keyword.
@@ -16,7 +16,7 @@ pub struct TokenShape {
 
 impl TokenShape {
     /// The token that starts at `start`, if it is one.
-    pub fn matches(&self, text: &str, start: usize) -> Option<Range<usize>> {
+    pub(crate) fn matches(&self, text: &str, start: usize) -> Option<Range<usize>> {
         let bytes = text.as_bytes();
         let body = bytes.get(start..)?.strip_prefix(self.prefix.as_bytes())?;
         let len = body.iter().take(self.max + 1).take_while(|byte| (self.chars)(**byte)).count();
@@ -55,7 +55,7 @@ fn rest_of_masked(rest: &str) -> Option<(usize, &str)> {
 }
 
 /// Whether a token may begin here: not inside a word, unless the letter before belongs to an escape such as `\n`.
-pub fn starts_fresh(bytes: &[u8], start: usize) -> bool {
+pub(crate) fn starts_fresh(bytes: &[u8], start: usize) -> bool {
     match bytes[..start] {
         [.., b'\\', b'n' | b'r' | b't'] | [] => true,
         [.., before] => !before.is_ascii_alphanumeric(),
@@ -100,7 +100,7 @@ const fn shape(
 }
 
 /// The shapes, by provider.
-pub static SHAPES: &[TokenShape] = &[
+pub(crate) static SHAPES: &[TokenShape] = &[
     shape("anthropic-key", "sk-ant-", url, 20, ANY),
     shape("openai-key", "sk-proj-", url, 20, ANY),
     shape("openai-key", "sk-svcacct-", url, 20, ANY),

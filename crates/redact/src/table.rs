@@ -52,7 +52,7 @@ const fn from_before(mut pattern: Pattern, before: usize) -> Pattern {
 const PGPASS: &str = r#":(?:[0-9]{4}|\*):(?:\\{1,4}:|\\\\|[^\s:\\]){1,128}:(?:\\{1,4}:|\\\\|[^\s:\\]){1,128}:((?:\\{1,4}:|\\\\|[^\s:\\"']){3,128})(?:[\r\n"']|\\[rn]|$)"#;
 
 /// The rules.
-pub static TABLE: &[Pattern] = &[
+pub(crate) static TABLE: &[Pattern] = &[
     pattern("jwt", "eyJ", any, r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
     pattern(
         "url-password",

@@ -14,7 +14,7 @@ use crate::repo_file::RepoFile;
 
 impl App {
     /// Takes the lines of a Beads file in, one after another.
-    pub fn import_lines(
+    pub(crate) fn import_lines(
         &mut self,
         wish: &ImportWish<'_>,
         lines: &mut dyn Lines,
@@ -36,7 +36,7 @@ impl App {
     /// Synchronises the configured Beads file with the tasks, if the file has changed since the last look, or the tasks
     /// of this project have. The file belongs to the project of the working directory: writes in another project do not
     /// concern it. Errors are reported once and fail no command.
-    pub fn look_at_mirror(&mut self, written: Option<&str>) {
+    pub(crate) fn look_at_mirror(&mut self, written: Option<&str>) {
         let Some(file) = self.config.tasks_mirror.clone() else { return };
         let reported = self.looked.as_ref().map(|(_, reported)| reported.clone()).unwrap_or_default();
         let mark = issues_file::mark(&file);

@@ -11,7 +11,11 @@ use crate::error::AppError;
 
 impl App {
     /// Writes an answer to standard output: as JSON, or as the text that `render` makes of it.
-    pub fn answer(&self, value: &Value, render: impl FnOnce(&Value) -> String) -> Result<(), AppError> {
+    pub(crate) fn answer(
+        &self,
+        value: &Value,
+        render: impl FnOnce(&Value) -> String,
+    ) -> Result<(), AppError> {
         // Standard output by itself writes a line at a time.
         let mut out = std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock());
         match (self.format, value.get("items").and_then(Value::as_array)) {
@@ -31,7 +35,11 @@ impl App {
     }
 
     /// Writes the answer of an operation to standard output: as JSON, or as the text that `render` makes of it.
-    pub fn show<T: Serialize>(&self, answer: &T, render: impl FnOnce(&T) -> String) -> Result<(), AppError> {
+    pub(crate) fn show<T: Serialize>(
+        &self,
+        answer: &T,
+        render: impl FnOnce(&T) -> String,
+    ) -> Result<(), AppError> {
         let value = match self.format {
             Format::Text => Value::Null,
             _ => serde_json::to_value(answer).map_err(anyhow::Error::from)?,
@@ -40,7 +48,11 @@ impl App {
     }
 
     /// Marks messages as delivered whose texts an answer has shown. Where the answer went nowhere, they go on waiting.
-    pub fn mark_delivered(&mut self, project_id: String, message_ids: Vec<String>) -> Result<(), AppError> {
+    pub(crate) fn mark_delivered(
+        &mut self,
+        project_id: String,
+        message_ids: Vec<String>,
+    ) -> Result<(), AppError> {
         if message_ids.is_empty() || is_output_discarded() {
             return Ok(());
         }
@@ -48,12 +60,12 @@ impl App {
     }
 
     /// Whether answers are written as text for people.
-    pub fn shows_text(&self) -> bool {
+    pub(crate) fn shows_text(&self) -> bool {
         matches!(self.format, Format::Text)
     }
 
     /// A remark on standard error, for people.
-    pub fn remark(&self, text: &str) {
+    pub(crate) fn remark(&self, text: &str) {
         if !self.quiet {
             let _ = writeln!(std::io::stderr(), "{}", crate::render::for_terminal(text, false));
         }

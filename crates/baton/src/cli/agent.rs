@@ -12,7 +12,7 @@ use crate::render;
 
 /// Register and list agents, and show the roles they may have
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -70,7 +70,7 @@ struct Register {
     max_tasks: Option<i64>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Register(args) => {

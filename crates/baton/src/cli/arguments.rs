@@ -7,13 +7,13 @@ use baton_model::refusal::Refusal;
 use crate::error::AppError;
 
 /// The instant that a span such as `30m` or `7d` reaches back to.
-pub fn since(reach: Option<&str>) -> Result<Option<i64>, Refusal> {
+pub(super) fn since(reach: Option<&str>) -> Result<Option<i64>, Refusal> {
     let Some(text) = reach else { return Ok(None) };
     Ok(Some(crate::host::now().saturating_sub(span(text)?)))
 }
 
 /// A span of time such as `30m` or `7d`, in milliseconds.
-pub fn span(text: &str) -> Result<i64, Refusal> {
+pub(super) fn span(text: &str) -> Result<i64, Refusal> {
     baton_model::time::parse_span(text).ok_or_else(|| {
         Refusal::invalid(
             "span_invalid",
@@ -24,12 +24,12 @@ pub fn span(text: &str) -> Result<i64, Refusal> {
 }
 
 /// Parses a priority; the error names the valid ones.
-pub fn priority(text: &str) -> Result<i64, String> {
+pub(super) fn priority(text: &str) -> Result<i64, String> {
     baton_model::task::word::priority(text).map_err(|no| format!("{}: {}", no.message, no.hint))
 }
 
 /// The text of a file, or of standard input for `-`.
-pub fn read_input(path: &str) -> Result<String, AppError> {
+pub(super) fn read_input(path: &str) -> Result<String, AppError> {
     let text = if path == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map(|_| text)

@@ -25,7 +25,7 @@ use crate::{git, render};
 /// working copy, and .github/copilot-instructions.md, and lists the `baton` commands, flags and tools they mention that
 /// do not exist, and markers such as "not yet implemented". Changes nothing.
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Number of days to look back
     #[arg(long, value_name = "N", default_value_t = 30)]
     days: i64,
@@ -43,7 +43,7 @@ const COPILOT: &str = ".github/copilot-instructions.md";
 const LEGEND: &str = "complete records have a start or pickup, a checkpoint or note, a reason (decision or note) where files \
     changed,\nand a wrap that says what is next, what is open, or that it is done\n";
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let documents = documents(app);
     let (project, days) = (app.project.clone(), args.days);
     let report = app.run::<Report>(&ReportInput { project, days, documents, commands: commands() })?;

@@ -17,7 +17,7 @@ use crate::{holders, host};
 
 /// Copy the store to a file, even while it is in use
 #[derive(clap::Args)]
-pub struct BackupArgs {
+pub(super) struct BackupArgs {
     /// File to write; it must not exist yet
     file: PathBuf,
 }
@@ -27,7 +27,7 @@ pub struct BackupArgs {
 /// No other process may have the store open: stop servers, agents and workers first. The backup may be any store in a
 /// file, including one with its log beside it, such as one kept by an earlier restore.
 #[derive(clap::Args)]
-pub struct RestoreArgs {
+pub(super) struct RestoreArgs {
     /// Backup to read
     file: PathBuf,
     /// Replace an existing store
@@ -38,7 +38,7 @@ pub struct RestoreArgs {
     incomplete: bool,
 }
 
-pub fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
+pub(super) fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
     if fs::symlink_metadata(&args.file).is_ok() {
         let what = format!("{} exists already", args.file.display());
         return Err(Refusal::new(Kind::Refused, "file_exists", what, "choose another file").into());
@@ -111,7 +111,7 @@ fn refuse_side_file(file: &Path, store: &Path) -> Result<(), Refusal> {
     Err(Refusal::invalid("file_reserved", what, "choose another file"))
 }
 
-pub fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> {
+pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> {
     app.refuse_remote()?;
     let Target::File(store) = app.config.store.clone() else {
         return Err(Refusal::new(

@@ -13,7 +13,7 @@ use crate::repo_file::RepoFile;
 
 /// Import from a file
 #[derive(clap::Args)]
-pub struct ImportArgs {
+pub(super) struct ImportArgs {
     #[command(subcommand)]
     what: Import,
 }
@@ -34,7 +34,7 @@ enum Import {
 
 /// Export to a file
 #[derive(clap::Args)]
-pub struct ExportArgs {
+pub(super) struct ExportArgs {
     #[command(subcommand)]
     what: Export,
 }
@@ -48,7 +48,7 @@ enum Export {
     },
 }
 
-pub fn run_import(args: ImportArgs, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run_import(args: ImportArgs, app: &mut App) -> Result<(), AppError> {
     let Import::Beads { path, who, dry_run } = args.what;
     let answer = import(app, &path, who.identity.as_deref(), dry_run)?;
     app.show(&answer, |imported| {
@@ -71,7 +71,7 @@ pub fn run_import(args: ImportArgs, app: &mut App) -> Result<(), AppError> {
     })
 }
 
-pub fn run_export(args: ExportArgs, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run_export(args: ExportArgs, app: &mut App) -> Result<(), AppError> {
     let Export::Beads { path } = args.what;
     let answer = export(app, &path)?;
     app.show(&answer, |done| {
@@ -92,7 +92,7 @@ fn file(path: &str, app: &App) -> RepoFile {
 }
 
 /// Takes the tasks of a file in.
-pub fn import(
+pub(super) fn import(
     app: &mut App,
     path: &str,
     identity: Option<&str>,
@@ -103,14 +103,14 @@ pub fn import(
 }
 
 /// Writes the tasks to a file that holds nothing else.
-pub fn export(app: &mut App, path: &str) -> Result<Exported, AppError> {
+pub(super) fn export(app: &mut App, path: &str) -> Result<Exported, AppError> {
     let file = file(path, app);
     beads::export(app, &file)
 }
 
 /// Synchronises the Beads file after tasks were written, where the settings ask for it. Errors are reported and fail
 /// nothing: the ledger is complete, and the next write tries again.
-pub fn keep_in_step(app: &mut App) {
+pub(super) fn keep_in_step(app: &mut App) {
     let Some(project) = app.written.clone() else { return };
     app.look_at_mirror(Some(&project));
 }

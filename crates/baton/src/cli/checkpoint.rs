@@ -11,7 +11,7 @@ use crate::error::AppError;
 
 /// Save the state of a session without ending it
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// One-sentence summary of what has been done
@@ -25,7 +25,7 @@ pub struct Args {
     expected_version: Option<i64>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let state: Option<Value> = match &args.state {
         None => None,
         Some(path) => Some(serde_json::from_str(&read_input(path)?).map_err(|error| {

@@ -6,12 +6,12 @@ use crate::error::AppError;
 
 /// Print shell completions
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Shell to print completions for
     shell: clap_complete::Shell,
 }
 
-pub fn run(args: Args) -> Result<(), AppError> {
+pub(super) fn run(args: Args) -> Result<(), AppError> {
     // Into memory first: the generator panics when its output is closed.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut super::command(), "baton", &mut script);

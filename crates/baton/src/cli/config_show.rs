@@ -11,7 +11,7 @@ use crate::render;
 
 /// Show the settings and where each came from
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -22,7 +22,7 @@ enum Verb {
     Show,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let Verb::Show = args.verb;
     let config = &app.config;
     let limits = config.limits;

@@ -15,7 +15,7 @@ use baton_tools::install::Scope;
 
 /// Check that the store is sound and what is installed in your tools
 #[derive(clap::Args)]
-pub struct Args {}
+pub(super) struct Args {}
 
 /// What the doctor answers.
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ struct Redis {
     why: Option<String>,
 }
 
-pub fn run(_: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(_: Args, app: &mut App) -> Result<(), AppError> {
     let ledger = app.run::<StoreCheck>(&StoreCheckInput {})?;
     let redis = app.config.redis.as_ref().filter(|_| app.config.server.is_none()).map(|redis| {
         let (state, why) = live::probe(redis);

@@ -9,7 +9,7 @@ use crate::error::AppError;
 
 /// End a session that has nothing to hand over
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Reason for ending the session
@@ -23,7 +23,7 @@ pub struct Args {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = EndInput {
         project: app.project.clone(),
         session: app.session.clone(),

@@ -8,12 +8,12 @@ use crate::error::AppError;
 
 /// Send a heartbeat for a session; prints nothing
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = HeartbeatInput {
         project: app.project.clone(),
         session: app.session.clone(),

@@ -10,7 +10,7 @@ use crate::error::AppError;
 
 /// Explain a command, a group of commands or a topic
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Command (`wrap`, `task create`), group (`daily`) or topic (`packet`); shows the overview if omitted
     #[arg(value_name = "TOPIC")]
     words: Vec<String>,
@@ -113,7 +113,7 @@ const TOPICS: [Topic; 4] = [
     },
 ];
 
-pub fn run(args: &Args) -> Result<(), AppError> {
+pub(super) fn run(args: &Args) -> Result<(), AppError> {
     let text = page(&args.words)?;
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
@@ -164,7 +164,7 @@ fn unknown(command: &clap::Command, path: &str, word: &str) -> Refusal {
 }
 
 /// The root command with its subcommands listed by group in place of one long list.
-pub fn grouped(root: clap::Command) -> clap::Command {
+pub(super) fn grouped(root: clap::Command) -> clap::Command {
     let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
     for group in &GROUPS {
         let _ = write!(text, "\n{}:\n{}", group.title, listing(&root, group));
@@ -202,7 +202,7 @@ fn environment() -> String {
 
 /// The topics as sections of the command reference.
 #[cfg(test)]
-pub fn topics() -> impl Iterator<Item = (&'static str, String)> {
+pub(super) fn topics() -> impl Iterator<Item = (&'static str, String)> {
     TOPICS.iter().map(|topic| (topic.name, (topic.text)()))
 }
 

@@ -8,7 +8,7 @@ use crate::hook::{self, Call};
 /// is handed to a separate process, usually within 20 ms and in a second at most. Errors are written to `hooks.log`
 /// beside the store.
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Event: session-start, prompt, before-compaction, after-compaction, failure, session-end
     #[arg(value_name = "EVENT", default_value = "")]
     event: String,
@@ -24,7 +24,7 @@ pub struct Args {
 }
 
 /// Answers; there is no way to fail.
-pub fn run(args: Args, store: Option<String>) {
+pub(super) fn run(args: Args, store: Option<String>) {
     let _ = args.rest;
     let call = Call { event: args.event, agent: args.agent, store };
     if args.detached { hook::work(&call) } else { hook::answer(call) }

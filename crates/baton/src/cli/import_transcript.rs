@@ -11,7 +11,7 @@ use crate::error::AppError;
 
 /// Make a baton from a session whose agent never wrapped
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Session id, a unique prefix, `latest`, or a path to a transcript
@@ -33,7 +33,7 @@ pub struct Args {
     summarize: Summarize,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let summary = args.summarize.of(&args.id, args.agent.as_deref(), app)?;
     let imported = app.run::<Import>(&ImportInput {
         project: app.project.clone(),

@@ -17,7 +17,7 @@ use crate::repo_file::{Fault, RepoFile, SMALL};
 
 /// Register this repository as a project
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Project id; derived from the folder's name if omitted
@@ -47,9 +47,9 @@ pub struct Args {
 }
 
 /// Where a repository says what it is.
-pub const DOCUMENT: &str = "docs/PROJECT.md";
+pub(super) const DOCUMENT: &str = "docs/PROJECT.md";
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let remote = app.config.cwd.as_deref().and_then(git::remote);
     let caller = app.caller();
     let root = caller.git_root.or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
@@ -120,7 +120,7 @@ fn suggested(suggestion: &Suggestion) -> String {
     format!("note: {DOCUMENT} names {named} as the tracker: {counts} until you say `{command}`")
 }
 
-pub fn unreadable(fault: &Fault) -> Refusal {
+pub(super) fn unreadable(fault: &Fault) -> Refusal {
     let what = format!("{DOCUMENT} cannot be read: {fault}");
     Refusal::invalid("project_document_invalid", what, "make it a readable UTF-8 file, or move it away")
 }

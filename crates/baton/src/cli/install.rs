@@ -25,7 +25,7 @@ use baton_tools::{Installer, Tool, installer, installers};
 /// Shows what would change and asks first. Everything already in the files stays as it is, including comments and
 /// order; --uninstall restores them byte for byte. Without a tool, lists the tools found here and what is installed.
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Tools: claude, codex, gemini, copilot, cursor, opencode, kilo, qwen, kimi, droid, …
     #[arg(value_name = "TOOL", conflicts_with = "all")]
     tools: Vec<String>,
@@ -67,7 +67,7 @@ struct ToolJob {
     plan: Result<Plan, Refusal>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let places = places(app, args.scope.into())?;
     if args.tools.is_empty() && !args.all {
         return overview(&args, &places, app);
@@ -110,7 +110,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 /// Where things are; for a project, files name the program and not its place on one machine.
-pub fn places(app: &App, scope: Scope) -> Result<Places, AppError> {
+pub(super) fn places(app: &App, scope: Scope) -> Result<Places, AppError> {
     let config = &app.config;
     let own = config::own_program(&config.vars).ok_or_else(|| anyhow::anyhow!("this program has no path"))?;
     let cwd = config.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
@@ -311,7 +311,7 @@ struct Overview {
 
 /// How the installation of a tool stands.
 #[derive(Serialize)]
-pub struct ToolReport {
+pub(super) struct ToolReport {
     agent: &'static str,
     title: &'static str,
     mcp: InstallState,
@@ -321,19 +321,19 @@ pub struct ToolReport {
 
 impl ToolReport {
     /// Whether an entry names a program that is not there.
-    pub fn is_dangling(&self) -> bool {
+    pub(super) fn is_dangling(&self) -> bool {
         [&self.mcp, &self.hooks].into_iter().any(|part| matches!(part, InstallState::Dangling(_)))
     }
 }
 
 /// A tool in the overview, and in the doctor's report.
-pub fn row(tool: &ToolReport) -> Vec<String> {
+pub(super) fn row(tool: &ToolReport) -> Vec<String> {
     let (mcp, hooks) = (tool.mcp.as_str(), tool.hooks.as_str());
     vec![tool.agent.to_owned(), format!("mcp {mcp}"), format!("hooks {hooks}"), visible(&tool.hint)]
 }
 
 /// How the installation of every tool that is found here stands.
-pub fn report(places: &Places) -> Vec<ToolReport> {
+pub(super) fn report(places: &Places) -> Vec<ToolReport> {
     let hint = |tool: &Tool, one: &InstallState, other: &InstallState| match (one, other) {
         (InstallState::Broken(what), _) | (_, InstallState::Broken(what)) => format!("mend the file: {what}"),
         (InstallState::Dangling(program), _) | (_, InstallState::Dangling(program)) => {

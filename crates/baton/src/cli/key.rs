@@ -13,7 +13,7 @@ use crate::render;
 
 /// Create and list the keys that encrypt sensitive content
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -69,7 +69,7 @@ struct Force {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Create { who, force: Force { force, why } } => {

@@ -23,7 +23,7 @@ use crate::{private, render};
 /// Show the project's ledger, export it, or rebuild a store from an export
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
     #[command(flatten)]
@@ -72,7 +72,7 @@ struct Read {
 /// Deltas read at once.
 const PAGE: i64 = 1_000;
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Some(Verb::Export { file, unverified, overwrite }) => {
             if file != "-" {

@@ -16,7 +16,7 @@ use crate::render;
 
 /// Send, read, answer and acknowledge mail between agents and roles
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -136,7 +136,7 @@ struct Send {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Send(send) => run_send(*send, app),

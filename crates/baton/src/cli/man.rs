@@ -11,7 +11,7 @@ use crate::repo_file::RepoFile;
 
 /// Print a command's manual page, or write the pages of all commands to a folder
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Command: `wrap`, `task create`; `baton` itself if omitted
     #[arg(value_name = "COMMAND", conflicts_with = "dir")]
     words: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Args {
     dir: Option<PathBuf>,
 }
 
-pub fn run(args: Args) -> Result<(), AppError> {
+pub(super) fn run(args: Args) -> Result<(), AppError> {
     let pages = pages()?;
     if let Some(dir) = args.dir {
         return write_all(&pages, &dir);

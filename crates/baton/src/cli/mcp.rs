@@ -9,7 +9,7 @@ use crate::mcp;
 
 /// Serve Baton's tools to an agent over MCP, on standard input and output
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Offer only these tools, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     tools: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Args {
     read_only: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let offer = ToolSet { tools: args.tools, read_only: args.read_only };
     if let Some(unknown) = offer.unknown().first() {
         let known: Vec<&str> = table::TOOLS.iter().map(|tool| tool.name).collect();

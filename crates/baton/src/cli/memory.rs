@@ -14,7 +14,7 @@ use crate::render;
 
 /// Store, recall and withdraw memories
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -91,7 +91,7 @@ struct Withdraw {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Add(add) => {
             let text = if add.text == "-" { read_input("-")? } else { add.text };

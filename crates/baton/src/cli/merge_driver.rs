@@ -16,7 +16,7 @@ use crate::repo_file::RepoFile;
 
 /// Merge the Beads file as a git merge driver, or set that up
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     what: DriverFile,
 }
@@ -43,7 +43,7 @@ enum DriverFile {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.what {
         DriverFile::Merge { base, ours, theirs } => match merge_driver::merge(&base, &ours, &theirs) {
             Ok((text, conflicts)) => {
@@ -92,7 +92,7 @@ fn setup(app: &App) -> Option<Setup> {
 
 /// What `baton init` makes of it: done where it is wanted, asked on a terminal, else mentioned. Nothing where there is no file to
 /// merge, and where git knows already.
-pub fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Option<Changes>, AppError> {
+pub(super) fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Option<Changes>, AppError> {
     let setup = match (setup(app), is_wanted) {
         (Some(setup), _) => setup,
         (None, true) => return Err(no_repository().into()),

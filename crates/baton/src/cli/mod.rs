@@ -79,7 +79,7 @@ use arguments::{priority, read_input, since, span};
 #[command(
     after_help = "Exit codes: 0 done · 1 refused · 2 usage · 3 not found · 4 conflict · 5 external system failed · 6 internal fault · 130 interrupted · 141 output closed early"
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
@@ -251,7 +251,7 @@ impl Command {
 const UNREAD: i32 = 141;
 
 /// Runs the command line and returns the exit code.
-pub fn main() -> i32 {
+pub(crate) fn main() -> i32 {
     let cli = match Cli::try_parse_from(words()) {
         Ok(cli) => cli,
         Err(error) => return usage::usage(&usage::in_full(error)),
@@ -363,7 +363,7 @@ fn log(cli: &Cli) {
 }
 
 /// The whole command, for completions and for the reference pages.
-pub fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     let mut command = Cli::command();
     command.build();
     command

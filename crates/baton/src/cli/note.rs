@@ -10,7 +10,7 @@ use crate::error::AppError;
 
 /// Add a note to the ledger
 #[derive(clap::Args)]
-pub struct NoteArgs {
+pub(super) struct NoteArgs {
     #[command(flatten)]
     who: ActingIdentity,
     /// Text of the note, or - for standard input
@@ -25,7 +25,7 @@ pub struct NoteArgs {
 
 /// Record a decision, its reason and the options that were rejected
 #[derive(clap::Args)]
-pub struct DecideArgs {
+pub(super) struct DecideArgs {
     #[command(flatten)]
     who: ActingIdentity,
     /// The decision, or - for standard input
@@ -41,12 +41,12 @@ pub struct DecideArgs {
     tags: Vec<String>,
 }
 
-pub fn run(args: NoteArgs, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: NoteArgs, app: &mut App) -> Result<(), AppError> {
     let text = read_text(args.text)?;
     add(NoteInput { identity: args.who.identity, kind: args.kind, text, tags: args.tags, ..own(app) }, app)
 }
 
-pub fn decide(args: DecideArgs, app: &mut App) -> Result<(), AppError> {
+pub(super) fn decide(args: DecideArgs, app: &mut App) -> Result<(), AppError> {
     let input = NoteInput {
         identity: args.who.identity,
         kind: Entry::Decision,

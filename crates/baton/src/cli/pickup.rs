@@ -17,7 +17,7 @@ use crate::render;
 
 /// Pick up a baton: take over another agent's work, context and responsibility
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Only a baton left by this session
@@ -43,7 +43,7 @@ pub struct Args {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = PickupInput {
         project: app.project.clone(),
         session: app.session.clone(),

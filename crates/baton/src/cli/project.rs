@@ -12,7 +12,7 @@ use crate::render;
 
 /// List, show and change registered projects
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -72,7 +72,7 @@ struct Set {
     webhook: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::List => {
             let projects = app.run::<project::List>(&ListInput {})?;

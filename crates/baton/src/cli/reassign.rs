@@ -9,7 +9,7 @@ use crate::error::AppError;
 
 /// Wrap another agent's session for it and address its baton to someone
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Session id or a unique prefix
@@ -22,7 +22,7 @@ pub struct Args {
     why: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = ReassignInput {
         project: app.project.clone(),
         identity: args.who.identity,

@@ -13,13 +13,13 @@ use crate::render;
 
 /// Redact secrets from standard input, as Baton does in everything it passes on
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Print only the number of secrets of each kind; exit with code 1 if there were any
     #[arg(long)]
     check: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().read_to_end(&mut bytes)?;
     let text = String::from_utf8(bytes).map_err(|_| {

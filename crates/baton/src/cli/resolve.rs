@@ -11,7 +11,7 @@ use crate::render;
 
 /// Find the saved or seeded session state to continue from
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Task of the exact state to find
@@ -25,7 +25,7 @@ pub struct Args {
     resume: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let resolved = app.run::<Resolve>(&ResolveInput {
         project: app.project.clone(),
         identity: args.who.identity,

@@ -19,7 +19,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// A task is routed if it asks for a role. The best agent is registered for that role, was heard from recently, has
 /// most of the task's tags among its skills, and has the fewest tasks. A running `baton serve` does this on its own.
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Task to route; all ready tasks if omitted
     task: Option<String>,
     /// Run one pass (the default)
@@ -42,7 +42,7 @@ pub struct Args {
     limit: Option<usize>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let input = RouteInput {
         project: app.project.clone(),
         id: args.task,

@@ -18,7 +18,7 @@ use crate::supervisor::{self, Plan};
 /// transcript and left as a baton, unless it has wrapped on its own. When the agent calls `baton`, it acts in this
 /// session.
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Tool to start; arguments after -- are added to its command line
@@ -44,7 +44,7 @@ pub struct Args {
     command: Vec<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let named = args.agent.as_deref().map(named_launcher).transpose()?;
     let (launcher, program, words) = match (named, args.command.split_first()) {
         (Some(one), _) => (Some(one), find_program(one, app)?, args.command),

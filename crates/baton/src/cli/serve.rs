@@ -11,7 +11,7 @@ use crate::http::{self, Options};
 
 /// Serve the HTTP API and the web page
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Address to listen on; port 0 picks a free one. Every request needs a token once one has been created, and always
     /// if the address is not one of this machine's own
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7077")]
@@ -30,7 +30,7 @@ pub struct Args {
     rate: u32,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let address: SocketAddr = args.listen.parse().map_err(|_| {
         Refusal::invalid(
             "listen_invalid",

@@ -11,7 +11,7 @@ use crate::render;
 
 /// Send, list, acknowledge and recall short messages
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -65,7 +65,7 @@ enum Verb {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         Verb::Send { who, to, kind, subject, body, expires_in, ack_by } => {

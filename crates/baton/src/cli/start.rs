@@ -10,7 +10,7 @@ use crate::render;
 
 /// Start a new session; use `baton pickup` to continue another agent's work
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Tool that runs the agent: claude_code, codex, gemini_cli, human, …; detected if omitted
@@ -27,7 +27,7 @@ pub struct Args {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let started = app.run::<Start>(&StartInput {
         project: app.project.clone(),
         identity: args.who.identity,

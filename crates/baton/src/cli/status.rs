@@ -9,13 +9,13 @@ use crate::render;
 
 /// Show who is working on what and which hand-offs are waiting
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Redraw every second until interrupted; on a pipe, print a line for every change
     #[arg(long, short)]
     watch: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.watch {
         return watch::run(app);
     }

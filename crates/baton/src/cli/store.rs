@@ -12,7 +12,7 @@ use crate::{host, render};
 
 /// Move a whole ledger to another store
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -39,7 +39,7 @@ enum Verb {
     AdvanceCounters,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Copy { from, to, unverified } => copy_store(&from, &to, unverified, app),
         Verb::AdvanceCounters => advance_counters(app),

@@ -18,7 +18,7 @@ const LONGEST: usize = 16 * 1024;
 
 /// The program that writes the summary.
 #[derive(clap::Args, Clone, Default)]
-pub struct Summarize {
+pub(super) struct Summarize {
     /// Program that writes the summary instead of Baton: reads the packet as JSON, prints text
     #[arg(long = "summarize", value_name = "COMMAND")]
     command: Option<String>,
@@ -26,7 +26,12 @@ pub struct Summarize {
 
 impl Summarize {
     /// What the program makes of the packet of this session; none without a program, and none, with a remark, when it fails.
-    pub fn of(&self, id: &str, agent: Option<&str>, app: &mut App) -> Result<Option<String>, AppError> {
+    pub(super) fn of(
+        &self,
+        id: &str,
+        agent: Option<&str>,
+        app: &mut App,
+    ) -> Result<Option<String>, AppError> {
         let Some(command) = &self.command else { return Ok(None) };
         let made = app.run::<Document>(&DocumentInput {
             id: id.to_owned(),

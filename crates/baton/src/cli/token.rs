@@ -9,7 +9,7 @@ use crate::render;
 
 /// Create, list and revoke access tokens for the server
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -44,7 +44,7 @@ enum Verb {
     },
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create { scope, mut only, identities, name, expires_in } => {
             // `--project` means the same here as elsewhere: where something may be done.

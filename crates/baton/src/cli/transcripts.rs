@@ -11,7 +11,7 @@ use crate::render;
 
 /// List, search and show sessions of every coding agent on this machine
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
 }
@@ -77,7 +77,7 @@ struct Search {
     no_refresh: bool,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Some(Verb::Path { id, agent }) => {
             let found = app.run::<Find>(&FindInput { id, agent })?;

@@ -24,7 +24,7 @@ use crate::{git, render};
 /// command shows what else it sets and asks. The same goes for the tracker named in docs/PROJECT.md, if it is not the
 /// repository you cloned. Trust covers this folder and this content: any change ends it.
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Folder in the repository; defaults to the working directory
     folder: Option<PathBuf>,
     /// List what is trusted
@@ -40,12 +40,12 @@ pub struct Args {
 
 /// Stop trusting a repository's .baton.toml
 #[derive(clap::Args)]
-pub struct UntrustArgs {
+pub(super) struct UntrustArgs {
     /// Folder in the repository; defaults to the working directory
     folder: Option<PathBuf>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.list {
         return list(app);
     }
@@ -53,7 +53,7 @@ pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.remove { remove(&folder, app) } else { add(&folder, args.yes, app) }
 }
 
-pub fn untrust(args: UntrustArgs, app: &mut App) -> Result<(), AppError> {
+pub(super) fn untrust(args: UntrustArgs, app: &mut App) -> Result<(), AppError> {
     let folder = folder(args.folder, app)?;
     remove(&folder, app)
 }
@@ -236,7 +236,7 @@ fn keep(trusted: &Trusted, app: &App) -> Result<(), Refusal> {
 
 /// A trusted file.
 #[derive(Serialize)]
-pub struct TrustedFile {
+pub(super) struct TrustedFile {
     /// The folder it is in.
     pub folder: String,
     sha256: String,
@@ -249,7 +249,7 @@ pub struct TrustedFile {
 /// Whether a trusted file is still the one that was trusted.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TrustState {
+pub(super) enum TrustState {
     /// It is.
     Trusted,
     /// It is not there.
@@ -260,7 +260,7 @@ pub enum TrustState {
 
 impl TrustState {
     /// In a word.
-    pub fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Trusted => "trusted",
             Self::Missing => "missing",
@@ -270,7 +270,7 @@ impl TrustState {
 }
 
 /// Every trusted file, and whether it is still the one that was trusted.
-pub fn listed(app: &App) -> Vec<TrustedFile> {
+pub(super) fn listed(app: &App) -> Vec<TrustedFile> {
     let config_dir = &app.config.config_dir;
     let settings = |entry: &Entry| {
         let now = RepositoryFile::of(&entry.folder, config_dir)
@@ -319,7 +319,7 @@ fn list(app: &mut App) -> Result<(), AppError> {
 
 /// The repository's file as `config` and `doctor` show it.
 #[derive(Serialize)]
-pub struct Report {
+pub(super) struct Report {
     path: String,
     sha256: String,
     trusted: bool,
@@ -330,7 +330,7 @@ pub struct Report {
 }
 
 /// The repository's file as `config` and `doctor` show it; none where there is none.
-pub fn report(app: &App) -> Option<Report> {
+pub(super) fn report(app: &App) -> Option<Report> {
     let file = app.config.repository.as_ref()?;
     Some(Report {
         path: file.path.display().to_string(),
@@ -344,7 +344,7 @@ pub fn report(app: &App) -> Option<Report> {
 }
 
 /// The same in a line or two.
-pub fn describe(report: &Report) -> String {
+pub(super) fn describe(report: &Report) -> String {
     let path = visible(&report.path);
     if report.trusted {
         return format!("{path} is trusted\n");
@@ -369,7 +369,7 @@ pub fn describe(report: &Report) -> String {
 }
 
 /// Names once, on standard error, what of the repository's file does not count. A content that was named is remembered.
-pub fn name_ignored(app: &App) {
+pub(super) fn name_ignored(app: &App) {
     let Some(file) = app.config.repository.as_ref() else { return };
     let path = visible(&file.path.display().to_string());
     let note = match &file.fault {

@@ -10,7 +10,7 @@ use crate::error::{AppError, quote};
 use crate::render;
 
 /// Help that lists commands, said by the command in which all of them are described.
-pub fn in_full(error: clap::Error) -> clap::Error {
+pub(super) fn in_full(error: clap::Error) -> clap::Error {
     use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
     if !matches!(error.kind(), DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand) {
         return error;
@@ -20,7 +20,7 @@ pub fn in_full(error: clap::Error) -> clap::Error {
 
 /// Help and version go to standard output; a usage error goes to standard error, as JSON with `--json` or `--jsonl`.
 /// Returns the exit status.
-pub fn usage(error: &clap::Error) -> i32 {
+pub(super) fn usage(error: &clap::Error) -> i32 {
     if !error.use_stderr() {
         let _ = error.print();
         return 0;
@@ -60,7 +60,7 @@ fn plainly(message: &str) -> String {
 }
 
 /// Prints why a command ended without success: text on standard error, JSON on standard output.
-pub fn report(ended: &AppError, format: Format, color: bool) {
+pub(super) fn report(ended: &AppError, format: Format, color: bool) {
     if matches!(ended, AppError::Reported | AppError::Unfinished | AppError::Tool(_) | AppError::Interrupted)
     {
         return;

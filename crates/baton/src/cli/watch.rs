@@ -23,7 +23,7 @@ const ENTER: &str = "\u{1b}[?1049h\u{1b}[?25l";
 const LEAVE: &str = "\u{1b}[?25h\u{1b}[?1049l";
 
 /// Follows the project until it is interrupted or standard output is closed.
-pub fn run(app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(app: &mut App) -> Result<(), AppError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let drawn = app.format == Format::Text && std::io::stdout().is_terminal();
     if !drawn {

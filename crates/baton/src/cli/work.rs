@@ -17,7 +17,7 @@ use crate::worker::{self, Plan};
 /// pass, and 1 is a failure for testing and verification; anything else means that the agent failed, and the task goes
 /// to another.
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Role whose tasks to take
     #[arg(long, value_name = "R")]
     role: String,
@@ -54,7 +54,7 @@ fn agents() -> PossibleValuesParser {
     PossibleValuesParser::new(baton_tools::headless().map(|(launcher, _)| launcher.tool.id))
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let (launcher, command) = match &args.agent {
         Some(tool) => {
             let (launcher, words) = worker::preset(tool, &args.mode, &args.command, &worker::folder(app))?;

@@ -17,7 +17,7 @@ use crate::render;
 /// the packet and returns it byte for byte.
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").args(["packet", "summary"]).required(true).multiple(true)))]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Hand-off packet: a JSON file, or - for standard input
@@ -55,7 +55,7 @@ pub struct Args {
     request_id: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let packet = args.packet.as_deref().map(read_input).transpose()?;
     let wrapped = app.run::<Wrap>(&WrapInput {
         project: app.project.clone(),

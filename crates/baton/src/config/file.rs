@@ -10,7 +10,7 @@ use baton_model::suggest::near;
 use super::{KEYS, redact};
 
 /// The user's own file; none when there is none.
-pub fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
+pub(super) fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
     match std::fs::read_to_string(file) {
         Ok(text) => parse(&text, &visible(&file.display().to_string())),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -21,13 +21,13 @@ pub fn read(file: &Path) -> Result<Vec<(&'static str, String)>, Refusal> {
 }
 
 /// The refusal for a file that cannot be read.
-pub fn unreadable(file: &Path, why: &str) -> Refusal {
+pub(super) fn unreadable(file: &Path, why: &str) -> Refusal {
     let what = format!("{} cannot be read: {why}", visible(&file.display().to_string()));
     Refusal::invalid("config_invalid", what, "make it a readable UTF-8 file, or move it away")
 }
 
 /// The settings of a text.
-pub fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String)>, Refusal> {
+pub(super) fn parse(text: &str, shown: &str) -> Result<Vec<(&'static str, String)>, Refusal> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| line_at(text, span.start));
         let what = format!("{shown} is not valid TOML in line {line}: {}", visible(error.message()));
@@ -76,7 +76,7 @@ fn line_at(text: &str, at: usize) -> usize {
 }
 
 /// The line in which a key is set, from 1; a key of a table is looked for by its last part.
-pub fn line_of(text: &str, name: &str) -> usize {
+pub(super) fn line_of(text: &str, name: &str) -> usize {
     let own = name.rsplit('.').next().unwrap_or(name);
     let sets = |line: &&str| {
         let head = line.split('=').next().unwrap_or_default();

@@ -6,7 +6,7 @@ use super::span;
 
 /// How GitHub is reached.
 #[derive(Debug, Clone)]
-pub struct GitHub {
+pub(crate) struct GitHub {
     /// Where GitHub's API is.
     pub api: String,
     /// Token for GitHub, from the environment only.
@@ -24,7 +24,7 @@ pub struct GitHub {
 }
 
 /// How GitHub is reached: tokens and keys come from the environment only.
-pub fn read(
+pub(super) fn read(
     setting: &impl Fn(&str) -> Option<String>,
     given: &impl Fn(&str) -> Option<String>,
 ) -> Result<GitHub, Refusal> {

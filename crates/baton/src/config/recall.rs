@@ -7,7 +7,7 @@ use baton_ops::recall::Setup;
 
 /// How memories are recalled beside the ledger's text search.
 #[derive(Debug, Clone, Default)]
-pub struct Recall {
+pub(crate) struct Recall {
     /// The index outside, if there is one.
     pub qdrant: Option<Qdrant>,
     /// Where vectors come from, if not from the words alone.
@@ -16,7 +16,7 @@ pub struct Recall {
 
 /// A Qdrant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Qdrant {
+pub(crate) struct Qdrant {
     /// Where it is, without a slash at the end.
     pub url: String,
     /// The collection that is Baton's.
@@ -27,7 +27,7 @@ pub struct Qdrant {
 
 /// An endpoint that makes vectors as OpenAI's does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Embeddings {
+pub(crate) struct Embeddings {
     /// The address that is posted to.
     pub url: String,
     /// The model, which names the vectors as well.
@@ -38,7 +38,7 @@ pub struct Embeddings {
 
 impl Recall {
     /// What operations need to know of it.
-    pub fn setup(&self) -> Setup {
+    pub(crate) fn setup(&self) -> Setup {
         Setup {
             endpoint: self.embeddings.as_ref().map(|embeddings| embeddings.model.clone()),
             outside: self.qdrant.is_some(),
@@ -47,7 +47,7 @@ impl Recall {
 }
 
 /// The settings.
-pub fn read(
+pub(super) fn read(
     origins: &BTreeMap<&'static str, (String, String)>,
     given: &impl Fn(&str) -> Option<String>,
 ) -> Result<Recall, Refusal> {

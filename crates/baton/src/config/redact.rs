@@ -8,12 +8,12 @@ use baton_transcripts::redact::{self, RuleError, Rules};
 const LISTS: [&str; 2] = ["redact.patterns", "redact.allow"];
 
 /// Whether this setting is a list.
-pub fn is_list(key: &str) -> bool {
+pub(super) fn is_list(key: &str) -> bool {
     LISTS.contains(&key)
 }
 
 /// A list of a file as the text under which settings are kept.
-pub fn text(items: Vec<toml::Value>, key: &str, shown: &str) -> Result<String, Refusal> {
+pub(super) fn text(items: Vec<toml::Value>, key: &str, shown: &str) -> Result<String, Refusal> {
     let text = |item| if let toml::Value::String(text) = item { Some(text) } else { None };
     let texts: Option<Vec<String>> = items.into_iter().map(text).collect();
     texts.map(|texts| serde_json::json!(texts).to_string()).ok_or_else(|| {
@@ -24,7 +24,7 @@ pub fn text(items: Vec<toml::Value>, key: &str, shown: &str) -> Result<String, R
 
 /// The rules of the settings. A repository's file gives none unless the user trusts it (`repository.rs`): what it allowed would
 /// be shown and passed on.
-pub fn read(origins: &BTreeMap<&'static str, (String, String)>) -> Result<Rules, Refusal> {
+pub(super) fn read(origins: &BTreeMap<&'static str, (String, String)>) -> Result<Rules, Refusal> {
     let list = |key: &str| origins.get(key).map(|(text, _)| lines(text)).unwrap_or_default();
     let rules = Rules { patterns: list("redact.patterns"), allow: list("redact.allow") };
     if !rules.is_empty() {
@@ -34,7 +34,7 @@ pub fn read(origins: &BTreeMap<&'static str, (String, String)>) -> Result<Rules,
 }
 
 /// Gives the rules to everything in this process that takes secrets out.
-pub fn install(rules: &Rules) -> Result<(), Refusal> {
+pub(super) fn install(rules: &Rules) -> Result<(), Refusal> {
     if rules.is_empty() {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use baton_model::refusal::Refusal;
 
 /// A host with a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// Name or address.
     pub host: String,
     /// Port.
@@ -18,7 +18,7 @@ pub struct Node {
 
 /// Where a Redis is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// One server.
     One(Node),
     /// One server, behind a socket of this machine.
@@ -31,7 +31,7 @@ pub enum Place {
 
 /// How a Redis is reached.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Redis {
+pub(crate) struct Redis {
     /// Where it is.
     pub place: Place,
     /// Whether it is spoken to over TLS.
@@ -85,7 +85,7 @@ fn listed(nodes: &[Node]) -> String {
 }
 
 /// The Redis of the settings, if there is one.
-pub fn read(origins: &BTreeMap<&'static str, (String, String)>) -> Result<Option<Redis>, Refusal> {
+pub(super) fn read(origins: &BTreeMap<&'static str, (String, String)>) -> Result<Option<Redis>, Refusal> {
     let Some((url, origin)) = origins.get("redis_url") else { return Ok(None) };
     parse(url.trim()).map(Some).map_err(|why| {
         // The value itself is not shown: what cannot be read may hold a password anywhere.

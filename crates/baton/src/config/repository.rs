@@ -14,11 +14,11 @@ use crate::git;
 use crate::repo_file::{RepoFile, SMALL, stays_inside};
 
 /// The name of the file.
-pub const NAME: &str = ".baton.toml";
+pub(crate) const NAME: &str = ".baton.toml";
 
 /// A repository's file, read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RepositoryFile {
+pub(crate) struct RepositoryFile {
     /// Where it is.
     pub path: PathBuf,
     /// SHA-256 of its content; empty where it has none that could be read.
@@ -37,7 +37,7 @@ pub struct RepositoryFile {
 
 impl RepositoryFile {
     /// The file that counts in this folder: the nearest, up to the top of the working copy. One above it is another's.
-    pub fn of(cwd: &Path, config_dir: &Path) -> Result<Option<Self>, Refusal> {
+    pub(crate) fn of(cwd: &Path, config_dir: &Path) -> Result<Option<Self>, Refusal> {
         let top = git::root(cwd);
         let own = |folder: &&Path| top.as_deref().is_none_or(|top| folder.starts_with(top));
         let there = |folder: &&Path| folder.join(NAME).symlink_metadata().is_ok();
@@ -82,7 +82,7 @@ impl RepositoryFile {
     }
 
     /// A refusal of one of its values, with where that stands.
-    pub fn locate(&self, key: &str, refusal: Refusal) -> Refusal {
+    pub(crate) fn locate(&self, key: &str, refusal: Refusal) -> Refusal {
         let line = self.lines.iter().find(|(known, _)| *known == key).map_or(1, |(_, line)| *line);
         let shown = visible(&self.path.display().to_string());
         let message = format!("{shown}, line {line}: {}", refusal.message);
@@ -90,25 +90,25 @@ impl RepositoryFile {
     }
 
     /// The folder of the file.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
 
     /// The settings that count.
-    pub fn counted(&self) -> impl Iterator<Item = &(&'static str, String)> {
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &(&'static str, String)> {
         self.given
             .iter()
             .filter(|(key, _)| !self.ignored.contains(key) && (self.is_trusted || *key != "project"))
     }
 
     /// The project that it names without being trusted: believed where there is no such project yet.
-    pub fn claim(&self) -> Option<&str> {
+    pub(crate) fn claim(&self) -> Option<&str> {
         let named = self.given.iter().find(|(key, _)| *key == "project" && !self.is_trusted);
         named.map(|(_, project)| project.as_str())
     }
 
     /// The file for the tasks, held to this folder unless the user trusts what leads out of it.
-    pub fn mirror(&self, path: &str) -> RepoFile {
+    pub(crate) fn mirror(&self, path: &str) -> RepoFile {
         match stays_inside(Path::new(path)) {
             true => RepoFile::new(self.folder(), path),
             false => RepoFile::from_user_path(&self.folder().join(path)),

@@ -7,7 +7,7 @@ use baton_model::refusal::Refusal;
 
 /// A Baton on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub(crate) struct Server {
     /// Where it is, without a slash at the end.
     pub url: String,
     /// The access token, from the environment only.
@@ -18,13 +18,13 @@ pub struct Server {
 
 impl Server {
     /// Whether it is spoken to over TLS.
-    pub fn is_secure(&self) -> bool {
+    pub(crate) fn is_secure(&self) -> bool {
         self.url.starts_with("https://")
     }
 }
 
 /// The server of the settings, if there is one.
-pub fn read(
+pub(super) fn read(
     origins: &BTreeMap<&'static str, (String, String)>,
     token: Option<String>,
 ) -> Result<Option<Server>, Refusal> {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 /// What is trusted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Trusted {
+pub(crate) struct Trusted {
     /// Each folder once.
     #[serde(default)]
     pub folders: Vec<Entry>,
@@ -20,7 +20,7 @@ pub struct Trusted {
 
 /// A trusted content of a folder's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The real path of the folder.
     pub folder: PathBuf,
     /// SHA-256 of the file's content.
@@ -29,38 +29,38 @@ pub struct Entry {
 
 impl Trusted {
     /// What was trusted so far. What cannot be read trusts nothing.
-    pub fn read(config_dir: &Path) -> Self {
+    pub(crate) fn read(config_dir: &Path) -> Self {
         let bytes = std::fs::read(place(config_dir)).unwrap_or_default();
         serde_json::from_slice(&bytes).unwrap_or_default()
     }
 
     /// Whether this content of this folder's file is trusted.
-    pub fn holds(&self, folder: &Path, sha256: &str) -> bool {
+    pub(crate) fn holds(&self, folder: &Path, sha256: &str) -> bool {
         let folder = real(folder);
         self.folders.iter().any(|entry| entry.folder == folder && entry.sha256 == sha256)
     }
 
     /// Trusts this content, and no other of this folder any more.
-    pub fn add(&mut self, folder: &Path, sha256: &str) {
+    pub(crate) fn add(&mut self, folder: &Path, sha256: &str) {
         self.remove(folder);
         self.folders.push(Entry { folder: real(folder), sha256: sha256.to_owned() });
     }
 
     /// Whether this content of this folder's document is trusted.
-    pub fn holds_document(&self, folder: &Path, sha256: &str) -> bool {
+    pub(crate) fn holds_document(&self, folder: &Path, sha256: &str) -> bool {
         let folder = real(folder);
         self.documents.iter().any(|entry| entry.folder == folder && entry.sha256 == sha256)
     }
 
     /// Trusts this content of this folder's document, and no other any more.
-    pub fn add_document(&mut self, folder: &Path, sha256: &str) {
+    pub(crate) fn add_document(&mut self, folder: &Path, sha256: &str) {
         let folder = real(folder);
         self.documents.retain(|entry| entry.folder != folder);
         self.documents.push(Entry { folder, sha256: sha256.to_owned() });
     }
 
     /// Trusts nothing of this folder; says whether anything was.
-    pub fn remove(&mut self, folder: &Path) -> bool {
+    pub(crate) fn remove(&mut self, folder: &Path) -> bool {
         let (folder, before) = (real(folder), self.folders.len() + self.documents.len());
         self.folders.retain(|entry| entry.folder != folder);
         self.documents.retain(|entry| entry.folder != folder);
@@ -68,7 +68,7 @@ impl Trusted {
     }
 
     /// Keeps it, readable for the user alone.
-    pub fn write(&self, config_dir: &Path) -> std::io::Result<()> {
+    pub(crate) fn write(&self, config_dir: &Path) -> std::io::Result<()> {
         crate::private::create_folder(config_dir)?;
         let mut random = [0; 8];
         crate::host::random(&mut random);
@@ -89,7 +89,7 @@ impl Trusted {
 }
 
 /// The digest of a content, in hex.
-pub fn sha256(content: &[u8]) -> String {
+pub(crate) fn sha256(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// All calls of a command in one working copy together.
-pub const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 /// One call, so that after one that stalls there is time for what git answers at once.
 const SINGLE: Duration = Duration::from_secs(2);
 /// What takes no longer is not counted: a process that lives on calls git many times.
@@ -28,11 +28,11 @@ struct SpentTime {
 
 /// Time by working copy.
 #[derive(Debug, Default)]
-pub struct Budget(BTreeMap<PathBuf, SpentTime>);
+pub(super) struct Budget(BTreeMap<PathBuf, SpentTime>);
 
 impl Budget {
     /// How long the next call may take; none where nothing is left.
-    pub fn remaining(&mut self, root: &Path, now: Instant) -> Option<Duration> {
+    pub(super) fn remaining(&mut self, root: &Path, now: Instant) -> Option<Duration> {
         let Some(spent) = self.0.get_mut(root) else { return Some(SINGLE) };
         if now.saturating_duration_since(spent.last) > AFTER {
             self.0.remove(root);
@@ -47,7 +47,7 @@ impl Budget {
     }
 
     /// Notes what a call took, and whether it was answered.
-    pub fn spend(&mut self, root: &Path, took: Duration, answered: bool, now: Instant) {
+    pub(super) fn spend(&mut self, root: &Path, took: Duration, answered: bool, now: Instant) {
         if answered && took < QUICK {
             return;
         }
@@ -62,7 +62,7 @@ impl Budget {
     }
 
     /// The working copies whose facts are incomplete for it.
-    pub fn out(&self) -> Vec<PathBuf> {
+    pub(super) fn out(&self) -> Vec<PathBuf> {
         self.0.iter().filter(|(_, spent)| spent.is_out).map(|(root, _)| root.clone()).collect()
     }
 }
@@ -71,7 +71,7 @@ impl Budget {
 static OF_PROCESS: Mutex<Budget> = Mutex::new(Budget(BTreeMap::new()));
 
 /// Works with the budget of this process.
-pub fn of_process<T>(work: impl FnOnce(&mut Budget) -> T) -> T {
+pub(super) fn of_process<T>(work: impl FnOnce(&mut Budget) -> T) -> T {
     work(&mut OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

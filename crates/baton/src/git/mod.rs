@@ -80,12 +80,12 @@ const FOREIGN: [&str; 21] = [
 ];
 
 /// The top folder of the git working copy that holds this folder.
-pub fn root(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn root(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(|f| f.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
 }
 
 /// The output of a built-in git command that only reads, run at the top of the working copy that holds this folder.
-pub fn read(folder: &Path, args: &[&str]) -> Option<String> {
+pub(crate) fn read(folder: &Path, args: &[&str]) -> Option<String> {
     let root = root(folder)?;
     if !is_its_own(&root) {
         return None;
@@ -94,7 +94,7 @@ pub fn read(folder: &Path, args: &[&str]) -> Option<String> {
 }
 
 /// The working copies in which git did not answer in time, so that facts are missing.
-pub fn unanswered() -> Vec<PathBuf> {
+pub(crate) fn unanswered() -> Vec<PathBuf> {
     budget::of_process(|budget| budget.out())
 }
 
@@ -108,24 +108,24 @@ fn change(folder: &Path, args: &[&str]) -> Option<String> {
 }
 
 /// Changes the settings of a working copy's own repository, where the user asked for that.
-pub fn configure(folder: &Path, args: &[&str]) -> Option<()> {
+pub(crate) fn configure(folder: &Path, args: &[&str]) -> Option<()> {
     let args: Vec<&str> = ["config", "--local"].into_iter().chain(args.iter().copied()).collect();
     change(folder, &args).map(drop)
 }
 
 /// Merges two versions of a file line by line into the first, with the marks of a conflict where they differ.
-pub fn merge_lines(folder: &Path, [ours, base, theirs]: [&str; 3]) {
+pub(crate) fn merge_lines(folder: &Path, [ours, base, theirs]: [&str; 3]) {
     // The status counts the conflicts.
     let _ = change(folder, &["merge-file", "--", ours, base, theirs]);
 }
 
 /// The remote that code is pushed to.
-pub fn remote(folder: &Path) -> Option<String> {
+pub(crate) fn remote(folder: &Path) -> Option<String> {
     read(folder, &["remote", "get-url", "origin"]).map(|url| url.trim().to_owned())
 }
 
 /// Whether a working copy holds a commit.
-pub fn has_commit(folder: &Path, revision: &str) -> Option<bool> {
+pub(crate) fn has_commit(folder: &Path, revision: &str) -> Option<bool> {
     root(folder)?;
     if revision.starts_with('-') || revision.is_empty() {
         return Some(false);
@@ -135,7 +135,7 @@ pub fn has_commit(folder: &Path, revision: &str) -> Option<bool> {
 
 /// Branch, commit, and whether there are uncommitted changes. The last is left out where finding out would run filters
 /// that the repository brings.
-pub fn state(folder: &Path) -> Option<Git> {
+pub(crate) fn state(folder: &Path) -> Option<Git> {
     let root = root(folder)?;
     if !is_its_own(&root) {
         return None;

@@ -23,7 +23,7 @@ const LIMIT: usize = 2_000;
 const NAMED: usize = 5;
 
 /// The announcement of a project's status card, under 2 KiB.
-pub fn text(status: &StatusOutput, now: Millis) -> String {
+pub(super) fn text(status: &StatusOutput, now: Millis) -> String {
     let (project_id, card) = (visible(&status.project_id), &status.card);
     let age = |at: Timestamp| format!(", {}", ago(now, at.0));
     let waiting: Vec<&Waiting> = card.handoffs.iter().filter(|waiting| !is_held(waiting)).collect();
@@ -83,7 +83,7 @@ fn bounded(mut lines: Vec<String>) -> String {
 
 /// Whether this session has not had the announcement yet. A tool that also runs another's hooks calls twice at a start;
 /// one with prompt hooks only calls at every prompt.
-pub fn first(config: &Config, call: &Call, payload: &Payload) -> bool {
+pub(super) fn first(config: &Config, call: &Call, payload: &Payload) -> bool {
     let Some(session) = &payload.session else { return call.event != "prompt" || unnamed(config, call) };
     let agent = if call.event == "prompt" { call.agent.as_str() } else { "start" };
     let mark = mark(config, &format!("{agent}/{session}"));

@@ -24,7 +24,7 @@ const SETTLING: Duration = Duration::from_secs(5);
 const STILL: Duration = Duration::from_millis(250);
 
 /// Whether an event is one at which something is kept.
-pub fn keeps(event: &str) -> bool {
+pub(super) fn keeps(event: &str) -> bool {
     matches!(event, "before-compaction" | "after-compaction" | "failure" | "session-end")
 }
 
@@ -34,7 +34,7 @@ fn ends(event: &str) -> bool {
 }
 
 /// Starts the process that keeps, and does not wait for it.
-pub fn detach(
+pub(super) fn detach(
     call: &Call,
     Installer { tool, .. }: Installer,
     payload: &Payload,
@@ -78,7 +78,7 @@ fn apart(command: &mut Command) {
 fn apart(_: &mut Command) {}
 
 /// Does the work of a hook that has long returned.
-pub fn work(call: &Call) {
+pub(crate) fn work(call: &Call) {
     let payload = Payload::read(Duration::from_secs(2));
     let Ok(config) = call.config(&payload) else { return };
     match capture(call, &payload, &config) {

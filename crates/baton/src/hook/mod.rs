@@ -25,7 +25,7 @@ use crate::error::AppError;
 use crate::host;
 use baton_tools::Installer;
 use baton_tools::install::Answer;
-pub use keep::work;
+pub(crate) use keep::work;
 use payload::Payload;
 
 /// How long a hook may take.
@@ -39,7 +39,7 @@ const PATIENCE_OF_KEEPING: Duration = Duration::from_millis(600);
 
 /// A call of a hook.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub(crate) struct Call {
     /// What happened, in our words.
     pub event: String,
     /// The tool.
@@ -60,7 +60,7 @@ impl Call {
 }
 
 /// Answers a hook.
-pub fn answer(call: Call) {
+pub(crate) fn answer(call: Call) {
     let (sender, receiver) = mpsc::channel();
     let budget = if keep::keeps(&call.event) { PASSING_ON } else { BUDGET };
     thread::spawn(move || _ = sender.send(respond(&call)));

@@ -16,7 +16,7 @@ const LIMIT: u64 = 4 * 1024 * 1024;
 
 /// The input of a hook.
 #[derive(Debug, Clone, Default)]
-pub struct Payload {
+pub(super) struct Payload {
     /// Its own id of the session.
     pub session: Option<String>,
     /// The transcript.
@@ -32,7 +32,7 @@ pub struct Payload {
 impl Payload {
     /// Reads one JSON document from standard input, without waiting for its end; the default if there is none within
     /// `patience`.
-    pub fn read(patience: Duration) -> Self {
+    pub(super) fn read(patience: Duration) -> Self {
         if std::io::stdin().is_terminal() {
             return Self::default();
         }
@@ -47,7 +47,7 @@ impl Payload {
     }
 
     /// Takes what is known out of a tool's message.
-    pub fn of(told: &Value) -> Self {
+    pub(super) fn of(told: &Value) -> Self {
         let text = |names: &[&str]| {
             let found = names.iter().find_map(|name| told.get(*name).and_then(Value::as_str));
             found.filter(|text| !text.is_empty()).map(str::to_owned)
@@ -64,17 +64,17 @@ impl Payload {
     }
 
     /// The payload for a detached process: only the fields that it needs.
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         serde_json::json!({ "session_id": self.session, "transcript_path": self.transcript, "cwd": self.cwd })
     }
 
     /// Whether the tool says that the session has had its first round.
-    pub fn is_later_round(&self) -> bool {
+    pub(super) fn is_later_round(&self) -> bool {
         self.round.is_some_and(|round| round > 1)
     }
 
     /// The tool's name of the event; the answer has to repeat it.
-    pub fn event_name(&self, call: &Call) -> &str {
+    pub(super) fn event_name(&self, call: &Call) -> &str {
         let usual = if call.event == "prompt" { "UserPromptSubmit" } else { "SessionStart" };
         self.name.as_deref().unwrap_or(usual)
     }

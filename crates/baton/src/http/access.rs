@@ -28,7 +28,7 @@ const BELIEVED: Duration = Duration::from_millis(500);
 const REMEMBERED: usize = 1_024;
 
 /// What a door needs to know.
-pub struct Authenticator {
+pub(super) struct Authenticator {
     pool: Arc<Pool>,
     /// Tokens are asked for even if none was made: the address can be reached from elsewhere.
     always: bool,
@@ -41,7 +41,7 @@ type TokenCache = HashMap<Option<String>, (Instant, Option<Grant>)>;
 
 impl Authenticator {
     /// A door to this store.
-    pub fn new(pool: Arc<Pool>, always: bool, limiter: Limiter) -> Self {
+    pub(super) fn new(pool: Arc<Pool>, always: bool, limiter: Limiter) -> Self {
         Self { pool, always, known: Mutex::default(), limiter }
     }
 
@@ -90,7 +90,7 @@ fn read(answer: CheckOutput) -> Grant {
 }
 
 /// Lets a request in with what its bearer may do, or not at all, and not more often than it may.
-pub async fn authenticate(
+pub(super) async fn authenticate(
     State(door): State<Arc<Authenticator>>,
     mut request: Request,
     next: Next,

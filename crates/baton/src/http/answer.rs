@@ -20,17 +20,17 @@ use baton_ops::op::Caller;
 const JSON: &str = "application/json";
 
 /// An answer with its type.
-pub fn of_type(status: StatusCode, kind: &'static str, body: Body) -> Response {
+pub(super) fn of_type(status: StatusCode, kind: &'static str, body: Body) -> Response {
     (status, [(header::CONTENT_TYPE, kind)], body).into_response()
 }
 
 /// A JSON answer.
-pub fn json_of(status: StatusCode, value: &Value) -> Response {
+pub(crate) fn json_of(status: StatusCode, value: &Value) -> Response {
     of_type(status, JSON, Body::from(value.to_string()))
 }
 
 /// The tag by which a client says which state it has seen: the version where there is one, else a hash of the bytes.
-pub fn etag(answer: &Value, bytes: &[u8]) -> String {
+pub(super) fn etag(answer: &Value, bytes: &[u8]) -> String {
     match AnswerView(answer).version() {
         Some(version) => format!("\"v{version}\""),
         None => {
@@ -42,7 +42,7 @@ pub fn etag(answer: &Value, bytes: &[u8]) -> String {
 }
 
 /// The answer to a read: with a tag, or only the word that nothing has changed.
-pub fn tagged(answer: &Value, known: Option<&str>) -> Response {
+pub(super) fn tagged(answer: &Value, known: Option<&str>) -> Response {
     let bytes = Bytes::from(answer.to_string());
     let tag = etag(answer, &bytes);
     let same = known.is_some_and(|list| {
@@ -61,7 +61,7 @@ pub fn tagged(answer: &Value, known: Option<&str>) -> Response {
 
 /// The answer to an operation. When its last byte was taken, the signals that a pickup brought are marked as delivered, by the
 /// authority of its caller. What an answer names in `deliver` is marked by the program that reads it.
-pub fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answer: Value) -> Response {
+pub(super) fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answer: Value) -> Response {
     let view = AnswerView(&answer);
     let bytes = Bytes::from(answer.to_string());
     let tag = view.state_version().map(|_| etag(&answer, &bytes));
@@ -77,7 +77,7 @@ pub fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answer: Valu
 }
 
 /// The answer to a write that planned a hand-off: after it was driven, or with 202 and where to look when it is still on its way.
-pub async fn transfer_response(pool: &Pool, status: StatusCode, mut answer: Value) -> Response {
+pub(super) async fn transfer_response(pool: &Pool, status: StatusCode, mut answer: Value) -> Response {
     let is_on_its_way = transfer_progress::wait(pool, &mut answer).await;
     let status = if is_on_its_way { StatusCode::ACCEPTED } else { status };
     let mut response = json_of(status, &answer);
@@ -102,13 +102,13 @@ fn marking(pool: Arc<Pool>, grant: Grant, bytes: Bytes, delivery: DeliveredInput
 }
 
 /// A "no", with our code, hint and details beside what RFC 9457 names.
-pub fn problem(ended: &AppError) -> Response {
+pub(super) fn problem(ended: &AppError) -> Response {
     let status = StatusCode::from_u16(ended.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     problem_as(status, ended)
 }
 
 /// The same under another status.
-pub fn problem_as(status: StatusCode, ended: &AppError) -> Response {
+pub(super) fn problem_as(status: StatusCode, ended: &AppError) -> Response {
     let mut body = ended.to_service_json()["error"].take();
     body["type"] = json!(format!("urn:baton:{}", body["code"].as_str().unwrap_or("fault")));
     body["title"] = body["message"].clone();
@@ -126,13 +126,13 @@ pub fn problem_as(status: StatusCode, ended: &AppError) -> Response {
 }
 
 /// There is nothing at this path.
-pub async fn no_route() -> Response {
+pub(super) async fn no_route() -> Response {
     let refusal = Refusal::new(Kind::NotFound, "route_unknown", "there is nothing at this path", ROUTES_HINT);
     problem(&refusal.into())
 }
 
 /// The path does not know the method.
-pub async fn no_method() -> Response {
+pub(super) async fn no_method() -> Response {
     let refusal = Refusal::invalid("method_not_allowed", "this path does not know the method", ROUTES_HINT);
     problem_as(StatusCode::METHOD_NOT_ALLOWED, &refusal.into())
 }

@@ -15,9 +15,9 @@ use tokio::sync::Semaphore;
 use super::answer::problem_as;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
-pub const MOST: usize = 2 * 1024 * 1024;
+pub(super) const MOST: usize = 2 * 1024 * 1024;
 /// How long a body may take, and how long one waits for room.
-pub const TIME: Duration = Duration::from_secs(30);
+pub(super) const TIME: Duration = Duration::from_secs(30);
 /// What all bodies together may hold, in KiB.
 const ROOM: usize = 128 * 1024;
 
@@ -26,13 +26,13 @@ const DISCARDED: usize = 8 * 1024 * 1024;
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
 /// The room for bodies.
-pub fn room() -> Arc<Semaphore> {
+pub(super) fn room() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(ROOM))
 }
 
 /// Reads the body to its end before anything is done with it: a client that sends it too slowly gets nothing. Nothing of it is
 /// held before it is known that there is room for all of it.
-pub async fn read_body(State(room): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
+pub(super) async fn read_body(State(room): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let size = body.size_hint().upper().map_or(MOST, |size| usize::try_from(size).unwrap_or(usize::MAX));
     if size == 0 {
@@ -76,27 +76,27 @@ fn unreadable(error: &axum::Error) -> Response {
 }
 
 /// The answer to a body with more bytes than this.
-pub fn too_large(most: usize) -> Response {
+pub(super) fn too_large(most: usize) -> Response {
     let what = format!("the body has more than {most} bytes");
     let hint = "a packet holds at most 256 KiB; name files in place of quoting them";
     problem_as(StatusCode::PAYLOAD_TOO_LARGE, &Refusal::invalid("body_too_large", what, hint).into())
 }
 
 /// The answer to a body that ended before its end.
-pub fn cut_off(error: &axum::Error) -> Response {
+pub(super) fn cut_off(error: &axum::Error) -> Response {
     let refusal = Refusal::invalid("body_invalid", error.to_string(), "send the body to its end");
     problem_as(StatusCode::BAD_REQUEST, &refusal.into())
 }
 
 /// The answer to a body that took too long.
-pub fn too_slow() -> Response {
+pub(super) fn too_slow() -> Response {
     let what = "the body did not come in time";
     let refusal = Refusal::invalid("body_too_slow", what, "send it within 30 seconds");
     problem_as(StatusCode::REQUEST_TIMEOUT, &refusal.into())
 }
 
 /// The answer where other bodies take all the room.
-pub fn no_room() -> Response {
+pub(super) fn no_room() -> Response {
     let what = "too many requests are being received";
     let refusal = Refusal::new(Kind::Outside, "overloaded", what, "try again in a moment");
     problem_as(StatusCode::SERVICE_UNAVAILABLE, &refusal.into())

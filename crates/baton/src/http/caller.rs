@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// Who calls, as the header `Baton-Caller` says: a JSON object with any of these fields.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct CallerHeader {
+pub(crate) struct CallerHeader {
     identity: Option<String>,
     project: Option<String>,
     session: Option<String>,
@@ -23,7 +23,7 @@ pub struct CallerHeader {
 
 impl CallerHeader {
     /// What a caller says of itself.
-    pub fn of(caller: &Caller) -> Self {
+    pub(crate) fn of(caller: &Caller) -> Self {
         Self {
             identity: caller.identity.clone(),
             project: caller.project.clone(),
@@ -37,7 +37,7 @@ impl CallerHeader {
     }
 
     /// The caller, with a grant that is still to be filled in.
-    pub fn caller(self) -> Caller {
+    pub(crate) fn caller(self) -> Caller {
         Caller {
             identity: self.identity,
             project: self.project,
@@ -52,7 +52,7 @@ impl CallerHeader {
 }
 
 /// Parses the header `Baton-Caller`; the default caller if the header is missing.
-pub fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
+pub(crate) fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
     let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
     let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
         Refusal::invalid(
@@ -65,7 +65,7 @@ pub fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
 }
 
 /// The operation's input: a JSON object, or nothing at all.
-pub fn input(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+pub(super) fn input(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     if body.is_empty() {
         return Ok(Map::new());
     }

@@ -52,7 +52,7 @@ struct Event {
 }
 
 /// Broadcasts events to the listeners.
-pub struct EventHub {
+pub(super) struct EventHub {
     pool: Arc<Pool>,
     events: broadcast::Sender<Arc<Event>>,
     /// Where other servers say that they wrote.
@@ -61,18 +61,18 @@ pub struct EventHub {
 
 impl EventHub {
     /// A stage; `follow` must run for it to show anything.
-    pub fn new(pool: Arc<Pool>, live: Option<Arc<Live>>) -> Self {
+    pub(super) fn new(pool: Arc<Pool>, live: Option<Arc<Live>>) -> Self {
         Self { pool, events: broadcast::channel(BEHIND).0, live }
     }
 
     /// How many listen.
-    pub fn listeners(&self) -> usize {
+    pub(super) fn listeners(&self) -> usize {
         self.events.receiver_count()
     }
 
     /// Follows the ledgers for as long as the server runs. Without listeners it only records the latest positions, so
     /// that the first listener misses nothing.
-    pub async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, i64>) {
+    pub(super) async fn follow(self: Arc<Self>, mut heads: BTreeMap<String, i64>) {
         loop {
             tokio::select! {
                 () = self.pool.wrote() => {}
@@ -117,7 +117,7 @@ impl EventHub {
     }
 
     /// How far the ledgers have come: asked before the first listener is let in, and handed to `follow`.
-    pub async fn heads(&self) -> Result<BTreeMap<String, i64>, AppError> {
+    pub(super) async fn heads(&self) -> Result<BTreeMap<String, i64>, AppError> {
         let heads = self.pool.ask::<Heads>(&HeadsInput {}, Caller::default()).await?;
         Ok(heads.items.into_iter().map(|head| (head.project_id, head.seq)).collect())
     }
@@ -216,7 +216,7 @@ impl EventRequest {
 }
 
 /// `GET /api/v1/events[?project=ID]`
-pub async fn listen(
+pub(super) async fn listen(
     State(stage): State<Arc<EventHub>>,
     Extension(grant): Extension<Grant>,
     RawQuery(query): RawQuery,

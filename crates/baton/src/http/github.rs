@@ -39,7 +39,7 @@ const FRESH: Millis = 10 * 60 * 1_000;
 const REMEMBERED: usize = 4_096;
 
 /// The receiver.
-pub struct Hook {
+pub(super) struct Hook {
     secret: Option<String>,
     pool: Arc<Pool>,
     room: Semaphore,
@@ -66,7 +66,7 @@ impl Recent {
 
 impl Hook {
     /// A receiver that believes what this secret has signed.
-    pub fn new(config: &Config, pool: Arc<Pool>) -> Arc<Self> {
+    pub(super) fn new(config: &Config, pool: Arc<Pool>) -> Arc<Self> {
         Arc::new(Self {
             secret: config.github.webhook_secret.clone(),
             pool,
@@ -111,7 +111,7 @@ impl Hook {
 }
 
 /// The one route: it stands outside what only this machine may call, because its signature says who calls.
-pub fn router(hook: Arc<Hook>) -> Router {
+pub(super) fn router(hook: Arc<Hook>) -> Router {
     Router::new().route("/api/v1/github/webhook", post(receive)).with_state(hook)
 }
 

@@ -12,7 +12,7 @@ use axum::response::Response;
 use baton_model::refusal::{Kind, Refusal};
 
 /// The names under which the server may be called.
-pub struct Hosts {
+pub(super) struct Hosts {
     names: Vec<String>,
     /// The address can be reached from elsewhere, so addresses are names too: they cannot be rebound.
     reachable: bool,
@@ -20,7 +20,7 @@ pub struct Hosts {
 
 impl Hosts {
     /// This machine, and these names.
-    pub fn new(names: Vec<String>, reachable: bool) -> Self {
+    pub(super) fn new(names: Vec<String>, reachable: bool) -> Self {
         Self { names, reachable }
     }
 
@@ -79,7 +79,7 @@ impl Hosts {
 }
 
 /// Lets only requests through that were meant for this server.
-pub async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
+pub(super) async fn known_host(State(hosts): State<Arc<Hosts>>, request: Request, next: Next) -> Response {
     match hosts.check(request.method(), request.uri().path(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => super::answer::problem(&refusal.into()),

@@ -18,11 +18,11 @@ const REMEMBERED: usize = 10_000;
 
 /// Where a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Peer(pub IpAddr);
+pub(super) struct Peer(pub IpAddr);
 
 /// Who is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum LimitKey {
+pub(super) enum LimitKey {
     /// The bearer of this secret.
     Token(String),
     /// A client without a valid token, by its address.
@@ -35,19 +35,19 @@ struct Bucket {
 }
 
 /// Counts.
-pub struct Limiter {
+pub(super) struct Limiter {
     rate: f64,
     buckets: Mutex<HashMap<LimitKey, Bucket>>,
 }
 
 impl Limiter {
     /// So many requests a second for each token; 0 for as many as they like.
-    pub fn new(rate: u32) -> Self {
+    pub(super) fn new(rate: u32) -> Self {
         Self { rate: f64::from(rate), buckets: Mutex::default() }
     }
 
     /// Counts one request, or refuses it and says how many seconds to wait.
-    pub fn count(&self, who: LimitKey, now: Instant) -> Result<(), (u64, Refusal)> {
+    pub(super) fn count(&self, who: LimitKey, now: Instant) -> Result<(), (u64, Refusal)> {
         let rate = match who {
             LimitKey::Token(_) => self.rate,
             LimitKey::Stranger(_) => STRANGERS,

@@ -32,7 +32,7 @@ const HEAD_SIZE: usize = 64 * 1024;
 const BACKLOG: u32 = 4_096;
 
 /// Listens at an address. Runs inside the runtime.
-pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+pub(super) fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // A server that is started again finds its port in the hands of connections that have ended.
     #[cfg(unix)]
@@ -43,7 +43,7 @@ pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
 
 /// Serves connections until `stop` resolves; then takes no more, and returns when nothing is under way, or when `settled`
 /// says that nothing is left that was accepted.
-pub async fn serve(
+pub(super) async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     router: Router,

@@ -37,7 +37,7 @@ const EDGES: [(u64, &str); 9] = [
 
 /// Counts requests.
 #[derive(Default)]
-pub struct RequestMetrics {
+pub(super) struct RequestMetrics {
     requests: [[AtomicU64; CLASSES.len()]; METHODS.len()],
     /// Requests by time, and those slower than the last edge.
     times: [AtomicU64; EDGES.len() + 1],
@@ -52,7 +52,7 @@ const LOGGED: u64 = 10;
 
 impl RequestMetrics {
     /// A meter at zero.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { begun: Some(Instant::now()), ..Self::default() }
     }
 
@@ -114,7 +114,11 @@ impl RequestMetrics {
 const NOT_LET_IN: [u16; 5] = [401, 403, 408, 413, 429];
 
 /// Counts a request when its answer begins.
-pub async fn measured(State(meter): State<Arc<RequestMetrics>>, request: Request, next: Next) -> Response {
+pub(super) async fn measured(
+    State(meter): State<Arc<RequestMetrics>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let begin = Instant::now();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
@@ -134,7 +138,7 @@ pub async fn measured(State(meter): State<Arc<RequestMetrics>>, request: Request
 
 /// What is shown.
 #[derive(Clone)]
-pub struct MetricsSnapshot {
+pub(super) struct MetricsSnapshot {
     /// Requests.
     pub meter: Arc<RequestMetrics>,
     /// Operations.
@@ -151,7 +155,10 @@ pub struct MetricsSnapshot {
 ///
 /// Answers a scrape. Requires a token for the whole server: the counts include projects that a restricted token cannot
 /// reach.
-pub async fn show(State(seen): State<MetricsSnapshot>, Extension(grant): Extension<Grant>) -> Response {
+pub(super) async fn show(
+    State(seen): State<MetricsSnapshot>,
+    Extension(grant): Extension<Grant>,
+) -> Response {
     if let Err(refusal) = grant.require_everywhere() {
         return problem(&refusal.into());
     }

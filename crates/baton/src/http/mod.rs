@@ -18,7 +18,7 @@ mod rest;
 mod routes;
 mod stall;
 mod tls;
-pub mod traces;
+pub(crate) mod traces;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -53,15 +53,15 @@ use crate::store_pool::{Pool, Threads};
 use crate::sweep::SweepThread;
 use crate::transfer_progress::is_driven;
 use access::Authenticator;
-pub use answer::json_of;
-pub use caller::{CallerHeader, caller};
+pub(crate) use answer::json_of;
+pub(crate) use caller::{CallerHeader, caller};
 use metrics::RequestMetrics;
 
 /// How long clients may take to finish their requests after the stop.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The command-line options of the server.
-pub struct Options {
+pub(crate) struct Options {
     /// Where it listens.
     pub address: SocketAddr,
     /// Certificate chain and key, in PEM.
@@ -73,7 +73,7 @@ pub struct Options {
 }
 
 /// Serves until SIGINT or SIGTERM; then it finishes the requests that it has accepted.
-pub fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
+pub(crate) fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
     let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?;

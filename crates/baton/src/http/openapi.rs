@@ -12,13 +12,13 @@ use super::answer::json_of;
 use super::routes::{ROUTES, Route};
 
 /// `GET /openapi.json`
-pub async fn show() -> Response {
+pub(super) async fn show() -> Response {
     static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
     json_of(StatusCode::OK, &DOCUMENT)
 }
 
 /// The whole description, OpenAPI 3.1.
-pub fn document() -> Value {
+pub(super) fn document() -> Value {
     let mut paths = Map::new();
     let mut schemas = Map::new();
     for route in ROUTES {

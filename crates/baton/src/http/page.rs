@@ -32,7 +32,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// The page's files. They contain no data of the ledger, so they need no token.
-pub fn router() -> Router {
+pub(super) fn router() -> Router {
     FILES.iter().fold(Router::new(), |router, &(path, kind, text)| {
         router.route(path, get(async move || file(kind, text)))
     })

@@ -18,7 +18,7 @@ use crate::remote::Call;
 use crate::store_pool::Pool;
 
 /// Runs it.
-pub async fn call(
+pub(super) async fn call(
     State(pool): State<Arc<Pool>>,
     Extension(grant): Extension<Grant>,
     Path(name): Path<String>,

@@ -24,7 +24,7 @@ use crate::store_pool::Pool;
 use crate::transfer_progress::is_driven;
 
 /// Every path of the table, under `/api/v1` and, for programs written for the seed's paths, at the root.
-pub fn router() -> Router<Arc<Pool>> {
+pub(super) fn router() -> Router<Arc<Pool>> {
     let mut router = Router::new();
     for route in ROUTES {
         let Ok(entry) = all::find(route.operation) else { continue };

@@ -6,7 +6,7 @@ use baton_ops::{
 };
 
 /// A path and the operation behind it.
-pub struct Route {
+pub(super) struct Route {
     /// `GET`, `POST`, `PATCH`, `PUT` or `DELETE`.
     pub method: &'static str,
     /// Below `/api/v1`, and at the root. Names in braces are arguments of the operation.
@@ -54,7 +54,7 @@ const fn act(
 }
 
 /// All paths. Within a noun: the list, the making, the one, what is done with it.
-pub static ROUTES: &[Route] = &[
+pub(super) static ROUTES: &[Route] = &[
     get("/projects", project::List::NAME),
     create("/projects", project::Init::NAME),
     get("/projects/{project}", project::Show::NAME),

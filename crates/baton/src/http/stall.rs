@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A stream that fails when a write makes no progress.
-pub struct StallGuard<S> {
+pub(super) struct StallGuard<S> {
     inner: S,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
@@ -23,7 +23,7 @@ pub struct StallGuard<S> {
 
 impl<S> StallGuard<S> {
     /// Round this stream.
-    pub fn new(inner: S) -> Self {
+    pub(super) fn new(inner: S) -> Self {
         Self { inner, waiting: None, patience: PATIENCE }
     }
 

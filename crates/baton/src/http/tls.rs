@@ -9,7 +9,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
 
 /// Reads certificate chain and key.
-pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Refusal> {
+pub(super) fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, Refusal> {
     let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect)
         .map_err(|error| unusable(certificate, &error))?;

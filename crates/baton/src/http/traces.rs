@@ -43,7 +43,7 @@ struct Current {
 }
 
 /// Where spans go.
-pub struct Tracer {
+pub(crate) struct Tracer {
     spans: Sender<Span>,
     dropped: AtomicU64,
     /// Nanoseconds since 1970 at `begun`: from there on the clock only goes forward.
@@ -52,7 +52,7 @@ pub struct Tracer {
 }
 
 /// A tracer at work.
-pub struct Tracing {
+pub(crate) struct Tracing {
     /// What requests are measured with.
     pub tracer: Arc<Tracer>,
     stop: CancellationToken,
@@ -76,7 +76,7 @@ pub(super) struct Span {
 
 impl Tracing {
     /// Starts, if the environment names a collector. Runs inside the runtime.
-    pub fn start(vars: &BTreeMap<String, String>) -> Result<Option<Self>, AppError> {
+    pub(crate) fn start(vars: &BTreeMap<String, String>) -> Result<Option<Self>, AppError> {
         let Some(target) = Target::read(vars)? else { return Ok(None) };
         let (spans, waiting) = channel(QUEUE);
         let base = u64::try_from(host::now()).unwrap_or_default().saturating_mul(1_000_000);
@@ -87,7 +87,7 @@ impl Tracing {
     }
 
     /// Sends what waits, for a short time, and ends.
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.stop.cancel();
         let _ = tokio::time::timeout(TIMEOUT, self.sending).await;
     }
@@ -106,7 +106,7 @@ impl Tracer {
 }
 
 /// Measures a request, as part of the trace that its `traceparent` names.
-pub async fn traced(State(tracer): State<Arc<Tracer>>, request: Request, next: Next) -> Response {
+pub(crate) async fn traced(State(tracer): State<Arc<Tracer>>, request: Request, next: Next) -> Response {
     let from = parent(request.headers());
     if from.is_some_and(|from| !from.sampled) {
         return next.run(request).await;
@@ -139,7 +139,10 @@ pub async fn traced(State(tracer): State<Arc<Tracer>>, request: Request, next: N
 }
 
 /// Measures an operation, where it belongs to a request that is traced.
-pub async fn operation<T>(name: &str, run: impl Future<Output = Result<T, AppError>>) -> Result<T, AppError> {
+pub(crate) async fn operation<T>(
+    name: &str,
+    run: impl Future<Output = Result<T, AppError>>,
+) -> Result<T, AppError> {
     let Ok(current) = CURRENT.try_with(Clone::clone) else { return run.await };
     let start = current.tracer.now();
     let answer = run.await;

@@ -11,7 +11,7 @@ use super::files;
 use super::record::Record;
 
 /// Writes what a plan changes. A file that changed since it was read is left, and so is all that would come after it.
-pub fn apply(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
+pub(crate) fn apply(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
     // The record is written first: a recorded entry that does not exist is harmless, an unrecorded one is not.
     if plan.adds && !plan.changes.is_empty() {
         plan.changes.iter().for_each(|change| record.add(&change.file, change.mark.clone()));
@@ -21,7 +21,7 @@ pub fn apply(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusa
 }
 
 /// Forgets files that hold nothing of ours any more.
-pub fn forget(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
+pub(crate) fn forget(plan: &Plan, record: &mut Record, kept: &Path) -> Result<(), Refusal> {
     plan.changes.iter().for_each(|change| record.remove(&change.file));
     match (record.is_empty(), kept.exists()) {
         (true, true) => std::fs::remove_file(kept).map_err(|error| unwritten(kept, &error)),

@@ -14,7 +14,7 @@ use super::record::{InstallRecord, Record, digest};
 
 /// What becomes of one file.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub(crate) struct Change {
     /// The file itself, links followed.
     pub file: PathBuf,
     /// Its text as it was read; none where there was no file.
@@ -27,7 +27,7 @@ pub struct Change {
 
 /// What an installation would change.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Files in the order in which they were named.
     pub changes: Vec<Change>,
     /// What the user has to do or to know.
@@ -37,7 +37,7 @@ pub struct Plan {
 }
 
 /// Plans to put entries in.
-pub fn put_in(wants: &[InstallEntry], record: &Record) -> Result<Plan, Refusal> {
+pub(crate) fn put_in(wants: &[InstallEntry], record: &Record) -> Result<Plan, Refusal> {
     let mut plan = Plan { adds: true, ..Plan::default() };
     for want in wants {
         if let EntryContent::ByHand(text) = &want.what {
@@ -59,7 +59,7 @@ pub fn put_in(wants: &[InstallEntry], record: &Record) -> Result<Plan, Refusal> 
 }
 
 /// Plans to take entries out.
-pub fn take_out(wants: &[InstallEntry], record: &Record) -> Result<Plan, Refusal> {
+pub(crate) fn take_out(wants: &[InstallEntry], record: &Record) -> Result<Plan, Refusal> {
     let mut plan = Plan::default();
     // In the opposite order, so that what was put in last goes first.
     for want in wants.iter().rev() {
@@ -107,19 +107,19 @@ impl Plan {
     }
 
     /// Takes over what another tool's plan would change, and leaves out what stays as it is.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.changes.retain(|change| change.before != change.after);
     }
 
     /// The changes as a unified diff.
-    pub fn diff(&self) -> String {
+    pub(crate) fn diff(&self) -> String {
         self.changes.iter().map(Change::diff).collect()
     }
 }
 
 impl Change {
     /// What happens to the file, in a word.
-    pub fn action(&self) -> &'static str {
+    pub(crate) fn action(&self) -> &'static str {
         match (&self.before, &self.after) {
             (None, _) => "create",
             (_, None) => "delete",
@@ -308,6 +308,6 @@ fn remove_hooks(text: &str, at: &[&str], made: &objects::CreatedParents<'_>) -> 
 }
 
 /// Files by what becomes of them, for answers.
-pub fn actions(plan: &Plan) -> BTreeMap<String, &'static str> {
+pub(crate) fn actions(plan: &Plan) -> BTreeMap<String, &'static str> {
     plan.changes.iter().map(|change| (change.file.display().to_string(), change.action())).collect()
 }

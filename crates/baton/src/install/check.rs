@@ -12,7 +12,7 @@ use super::files;
 
 /// How one half of an installation stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InstallState {
+pub(crate) enum InstallState {
     /// Everything is there.
     Present,
     /// Nothing is.
@@ -29,7 +29,7 @@ pub enum InstallState {
 
 impl InstallState {
     /// In a word.
-    pub fn as_str(&self) -> &'static str {
+    pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Present => "present",
             Self::Absent => "absent",
@@ -48,7 +48,7 @@ impl Serialize for InstallState {
 }
 
 /// How one half of a tool's installation stands, for the user or in this project.
-pub fn install_state(places: &Places, install: &Install, part: InstallPart) -> InstallState {
+pub(crate) fn install_state(places: &Places, install: &Install, part: InstallPart) -> InstallState {
     let mut best = InstallState::None;
     for scope in [Scope::User, Scope::Project] {
         let wants = (install.wants)(places, scope).unwrap_or_default();

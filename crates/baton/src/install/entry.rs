@@ -43,12 +43,12 @@ fn command(value: &Value) -> Option<Vec<String>> {
 }
 
 /// Whether an entry is our MCP server.
-pub fn is_server(value: &Value) -> bool {
+pub(super) fn is_server(value: &Value) -> bool {
     command(value).is_some_and(|words| words.get(1).is_some_and(|word| word == "mcp"))
 }
 
 /// Whether an entry is a hook of ours: it runs one, or holds only such as do.
-pub fn is_hook(value: &Value) -> bool {
+pub(super) fn is_hook(value: &Value) -> bool {
     match value.get("hooks").and_then(Value::as_array) {
         Some(inner) => !inner.is_empty() && inner.iter().all(is_hook),
         None => command(value).is_some_and(|words| words.get(1).is_some_and(|word| word == "hook")),
@@ -56,7 +56,7 @@ pub fn is_hook(value: &Value) -> bool {
 }
 
 /// The program that an entry of ours starts.
-pub fn program_of(value: &Value) -> Option<String> {
+pub(super) fn program_of(value: &Value) -> Option<String> {
     match value.get("hooks").and_then(Value::as_array) {
         Some(inner) => inner.iter().find_map(program_of),
         None => command(value)?.into_iter().next(),

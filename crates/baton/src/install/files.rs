@@ -9,7 +9,7 @@ use baton_model::refusal::Refusal;
 use crate::repo_file::{self, RepoFile};
 
 /// The text of a file; none where there is no file.
-pub fn read(file: &Path) -> Result<Option<String>, Refusal> {
+pub(crate) fn read(file: &Path) -> Result<Option<String>, Refusal> {
     let refuse = |what: String| {
         let what = format!("{} cannot be read: {what}", file.display());
         Refusal::invalid("install_file_unreadable", what, "make it a readable file in UTF-8, or move it away")
@@ -23,7 +23,7 @@ pub fn read(file: &Path) -> Result<Option<String>, Refusal> {
 
 /// Refuses a path of a working copy that leads out of it, or to what is no file: its links may come from a stranger. The
 /// user's own links elsewhere are the user's.
-pub fn check(path: &Path) -> Result<(), Refusal> {
+pub(crate) fn check(path: &Path) -> Result<(), Refusal> {
     if repo_file::working_copy(path).is_none() {
         return Ok(());
     }
@@ -34,7 +34,7 @@ pub fn check(path: &Path) -> Result<(), Refusal> {
 }
 
 /// The file that a path means: what a link points to, even when that is not there yet.
-pub fn resolved(path: &Path) -> PathBuf {
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..16 {
         let Ok(target) = fs::read_link(&path) else { break };
@@ -44,7 +44,7 @@ pub fn resolved(path: &Path) -> PathBuf {
 }
 
 /// The folders that are to be made before a file can be written, outermost first.
-pub fn missing_folders(file: &Path) -> Vec<PathBuf> {
+pub(crate) fn missing_folders(file: &Path) -> Vec<PathBuf> {
     let missing =
         file.ancestors().skip(1).take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists());
     let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
@@ -53,7 +53,7 @@ pub fn missing_folders(file: &Path) -> Vec<PathBuf> {
 }
 
 /// Writes a file as a whole: another process sees the old or the new text.
-pub fn write(file: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write(file: &Path, text: &str) -> io::Result<()> {
     let folder = file.parent().ok_or(ErrorKind::InvalidInput)?;
     fs::create_dir_all(folder)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -80,7 +80,7 @@ fn write_beside(beside: &Path, file: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Deletes a file, and the folders made for it, as far as they are empty.
-pub fn delete(file: &Path, folders: &[PathBuf]) -> io::Result<()> {
+pub(crate) fn delete(file: &Path, folders: &[PathBuf]) -> io::Result<()> {
     fs::remove_file(file)?;
     for folder in folders.iter().rev() {
         if fs::remove_dir(folder).is_err() {

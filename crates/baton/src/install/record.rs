@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 /// What Baton did to files of others.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Record {
+pub(crate) struct Record {
     files: BTreeMap<PathBuf, InstallRecord>,
 }
 
 /// What Baton did to one file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct InstallRecord {
+pub(crate) struct InstallRecord {
     /// Whether there was no such file before.
     pub created: bool,
     /// Folders that were made for it, outermost first.
@@ -29,27 +29,27 @@ pub struct InstallRecord {
 
 impl Record {
     /// Reads it; one that is lost or damaged is as good as none, since entries are known by what they say.
-    pub fn read(file: &Path) -> Self {
+    pub(crate) fn read(file: &Path) -> Self {
         std::fs::read(file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
     /// Its text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
     /// Whether there is nothing in it.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
     /// What is known about a file.
-    pub fn get(&self, file: &Path) -> Option<&InstallRecord> {
+    pub(crate) fn get(&self, file: &Path) -> Option<&InstallRecord> {
         self.files.get(file)
     }
 
     /// Notes more about a file.
-    pub fn add(&mut self, file: &Path, mark: InstallRecord) {
+    pub(crate) fn add(&mut self, file: &Path, mark: InstallRecord) {
         let known = self.files.entry(file.to_owned()).or_default();
         known.created |= mark.created;
         known.digest = mark.digest.or_else(|| known.digest.take());
@@ -58,7 +58,7 @@ impl Record {
     }
 
     /// Forgets a file.
-    pub fn remove(&mut self, file: &Path) {
+    pub(crate) fn remove(&mut self, file: &Path) {
         self.files.remove(file);
     }
 }
@@ -70,6 +70,6 @@ fn add_once<T: PartialEq>(list: &mut Vec<T>, item: T) {
 }
 
 /// The digest of a text.
-pub fn digest(text: &str) -> String {
+pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

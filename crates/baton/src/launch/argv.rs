@@ -19,7 +19,7 @@ use baton_tools::launch::Launch;
 use super::deliver::Prompt;
 
 /// What fills the words.
-pub struct Call<'a> {
+pub(crate) struct Call<'a> {
     /// What is said first.
     pub prompt: Option<&'a Prompt>,
     /// The session to take up.
@@ -37,7 +37,7 @@ const LONGEST_ID: usize = 200;
 
 /// Refuses an id from a file that no tool makes: what begins with a dash would be taken for a flag, and what is no plain word
 /// for whatever the tool makes of it.
-pub fn check_session(id: &str) -> Result<(), Refusal> {
+pub(crate) fn check_session(id: &str) -> Result<(), Refusal> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     if begins && id.len() <= LONGEST_ID && id.chars().all(plain) && !id.contains("..") {
@@ -53,7 +53,7 @@ pub fn check_session(id: &str) -> Result<(), Refusal> {
 }
 
 /// The arguments, without the program. Of what is filled in nothing begins with a dash, so nothing is taken for a flag.
-pub fn argv(words: &[&str], call: &Call<'_>) -> Result<Vec<String>, Refusal> {
+pub(crate) fn argv(words: &[&str], call: &Call<'_>) -> Result<Vec<String>, Refusal> {
     let mut args = Vec::new();
     for word in words {
         let hole = word.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
@@ -101,7 +101,7 @@ fn no_flag(text: &str) -> String {
 }
 
 /// The flags that hand variables on, for a tool that needs them.
-pub fn vars_as_flags(launch: &Launch, vars: &[(&'static str, String)]) -> Vec<String> {
+pub(crate) fn vars_as_flags(launch: &Launch, vars: &[(&'static str, String)]) -> Vec<String> {
     let Some((flag, word)) = launch.vars else { return Vec::new() };
     let pair = |(name, value): &(&str, String)| {
         // A text in JSON is one in TOML, too.
@@ -117,7 +117,7 @@ fn path_text(path: &Path) -> String {
 }
 
 /// A command line that a POSIX shell reads back as these words, run in this folder.
-pub fn shell_line(cwd: &Path, program: &str, args: &[String]) -> String {
+pub(crate) fn shell_line(cwd: &Path, program: &str, args: &[String]) -> String {
     let mut line = format!("cd {} && {}", quoted(&path_text(cwd)), quoted(program));
     for arg in args {
         line.push(' ');
@@ -127,7 +127,7 @@ pub fn shell_line(cwd: &Path, program: &str, args: &[String]) -> String {
 }
 
 /// A word as a shell takes it literally.
-pub fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -11,7 +11,7 @@ const LONGEST: usize = if cfg!(windows) { 24_000 } else { 100_000 };
 
 /// The initial prompt of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub(crate) struct Prompt {
     /// The words on its command line.
     pub text: String,
     /// The document, where the words only name it.
@@ -19,7 +19,7 @@ pub struct Prompt {
 }
 
 /// Makes a prompt of a document. A file goes into the folder, under the name.
-pub fn deliver(document: String, by_file: bool, folder: &Path, name: &str) -> Result<Prompt, Refusal> {
+pub(crate) fn deliver(document: String, by_file: bool, folder: &Path, name: &str) -> Result<Prompt, Refusal> {
     if !by_file && document.len() < LONGEST {
         return Ok(Prompt { text: document, file: None });
     }

@@ -2,9 +2,9 @@
 
 mod argv;
 mod deliver;
-pub mod native;
+pub(crate) mod native;
 mod start;
 
-pub use argv::{Call, argv, check_session, quoted as shell_word, shell_line, vars_as_flags};
-pub use deliver::{Prompt, deliver};
-pub use start::{Invocation, installed, not_installed, start};
+pub(crate) use argv::{Call, argv, check_session, quoted as shell_word, shell_line, vars_as_flags};
+pub(crate) use deliver::{Prompt, deliver};
+pub(crate) use start::{Invocation, installed, not_installed, start};

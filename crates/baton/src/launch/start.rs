@@ -9,7 +9,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_tools::Launcher;
 
 /// A command line that is about to start.
-pub struct Invocation {
+pub(crate) struct Invocation {
     /// The program, as it was found.
     pub program: PathBuf,
     /// Its arguments.
@@ -21,7 +21,7 @@ pub struct Invocation {
 }
 
 /// Where the program lies on this search path; only files that may be run count.
-pub fn installed(program: &str, path: &str) -> Option<PathBuf> {
+pub(crate) fn installed(program: &str, path: &str) -> Option<PathBuf> {
     let names: Vec<String> = match cfg!(windows) {
         true => ["exe", "cmd", "bat"].iter().map(|end| format!("{program}.{end}")).collect(),
         false => vec![program.to_owned()],
@@ -33,7 +33,7 @@ pub fn installed(program: &str, path: &str) -> Option<PathBuf> {
 }
 
 /// The refusal for a tool that is not there; `otherwise` is what can be done without it.
-pub fn not_installed(launcher: Launcher, otherwise: &str) -> Refusal {
+pub(crate) fn not_installed(launcher: Launcher, otherwise: &str) -> Refusal {
     let (program, get) = (launcher.program(), launcher.launch.get);
     Refusal::new(
         Kind::Refused,
@@ -58,7 +58,7 @@ fn is_program(file: &Path) -> bool {
 
 /// Starts the tool. Returns only when it could not be started, or, where it cannot take our place, with its exit code.
 #[cfg(unix)]
-pub fn start(invocation: &Invocation) -> io::Result<i32> {
+pub(crate) fn start(invocation: &Invocation) -> io::Result<i32> {
     Err(std::os::unix::process::CommandExt::exec(&mut command(invocation)))
 }
 

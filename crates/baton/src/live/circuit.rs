@@ -9,31 +9,31 @@ const LONGEST: Duration = Duration::from_secs(4);
 
 /// How often something failed in a row, and since when it may be tried again, by a steady clock.
 #[derive(Debug, Default)]
-pub struct Circuit {
+pub(super) struct Circuit {
     failures: u32,
     not_before: Duration,
 }
 
 impl Circuit {
     /// Whether it may be tried now.
-    pub fn is_closed(&self, now: Duration) -> bool {
+    pub(super) fn is_closed(&self, now: Duration) -> bool {
         now >= self.not_before
     }
 
     /// From when on.
-    pub fn not_before(&self) -> Duration {
+    pub(super) fn not_before(&self) -> Duration {
         self.not_before
     }
 
     /// It failed: the next try is after a pause, twice as long as the last one.
-    pub fn failed(&mut self, now: Duration) {
+    pub(super) fn failed(&mut self, now: Duration) {
         let pause = FIRST.saturating_mul(1 << self.failures.min(16)).min(LONGEST);
         self.failures = self.failures.saturating_add(1);
         self.not_before = now + pause;
     }
 
     /// It worked.
-    pub fn worked(&mut self) {
+    pub(super) fn worked(&mut self) {
         *self = Self::default();
     }
 }

@@ -11,12 +11,12 @@ use baton_store::state::State;
 use redis::Cmd;
 
 /// Sorted set of sessions by their latest heartbeat, through which servers see each other's heartbeats.
-pub const HEARD: &str = "baton:heard";
+pub(super) const HEARD: &str = "baton:heard";
 /// Where servers tell each other that they wrote.
-pub const WROTE: &str = "baton:wrote";
+pub(super) const WROTE: &str = "baton:wrote";
 
 /// Something for the thread to do.
-pub enum LiveCommand {
+pub(super) enum LiveCommand {
     /// A heartbeat of a session.
     Beat(Beat),
     /// A transaction was committed.
@@ -27,7 +27,7 @@ pub enum LiveCommand {
 
 /// A heartbeat.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Beat {
+pub(super) struct Beat {
     /// Of which session.
     pub session_id: String,
     project_id: String,
@@ -38,7 +38,7 @@ pub struct Beat {
 
 impl Beat {
     /// A heartbeat of a session.
-    pub fn of(session: &Session, at: Millis) -> Self {
+    pub(super) fn of(session: &Session, at: Millis) -> Self {
         Self {
             session_id: session.session_id.clone(),
             project_id: session.project_id.clone(),
@@ -50,7 +50,7 @@ impl Beat {
 
 /// Pending commands, deduplicated by key (last wins).
 #[derive(Default)]
-pub struct CommandQueue {
+pub(super) struct CommandQueue {
     beats: BTreeMap<String, Beat>,
     states: BTreeMap<String, (String, State)>,
     ended: Vec<String>,
@@ -59,12 +59,12 @@ pub struct CommandQueue {
 
 impl CommandQueue {
     /// Takes a heartbeat in.
-    pub fn beat(&mut self, beat: Beat) {
+    pub(super) fn beat(&mut self, beat: Beat) {
         self.beats.insert(beat.session_id.clone(), beat);
     }
 
     /// Takes in what a transaction did.
-    pub fn note(&mut self, note: CommitEvent) {
+    pub(super) fn note(&mut self, note: CommitEvent) {
         match note {
             CommitEvent::Head { project_id, seq } => _ = self.heads.insert(project_id, seq),
             CommitEvent::Saved { project_id, state } => {
@@ -79,23 +79,23 @@ impl CommandQueue {
     }
 
     /// Whether there is nothing to say.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.beats.is_empty() && self.states.is_empty() && self.ended.is_empty() && self.heads.is_empty()
     }
 
     /// Of which sessions it says what they saved, or that they are over.
-    pub fn sessions(&self) -> Vec<String> {
+    pub(super) fn sessions(&self) -> Vec<String> {
         self.states.keys().chain(&self.ended).cloned().collect()
     }
 
     /// Says of some sessions not what they saved.
-    pub fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
+    pub(super) fn leave_out(&mut self, is_left_out: impl Fn(&str) -> bool) {
         self.states.retain(|session_id, _| !is_left_out(session_id));
     }
 
     /// Converts the batch to Redis commands. A Redis that is full takes no heartbeat and no state: an older copy of the
     /// state is deleted, so that it is not taken for the newest.
-    pub fn commands(self, own: &str, expire: Millis, is_full: bool) -> Vec<Cmd> {
+    pub(super) fn commands(self, own: &str, expire: Millis, is_full: bool) -> Vec<Cmd> {
         let mut all = Vec::new();
         for (session_id, (project_id, state)) in self.states {
             if is_full {
@@ -154,7 +154,7 @@ fn save(all: &mut Vec<Cmd>, session_id: &str, project_id: &str, state: &State, e
 }
 
 /// Deletes the saved state of a session; its heartbeat stays.
-pub fn forget(session_id: &str) -> Cmd {
+pub(super) fn forget(session_id: &str) -> Cmd {
     let mut forget = command("HDEL", &key(session_id));
     forget.arg("state").arg("version").arg("saved").arg("task");
     forget
@@ -166,7 +166,7 @@ fn key(session_id: &str) -> String {
 }
 
 /// A command on a key.
-pub fn command(name: &str, key: &str) -> Cmd {
+pub(super) fn command(name: &str, key: &str) -> Cmd {
     let mut command = redis::cmd(name);
     command.arg(key);
     command

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Why Redis did not execute a command.
 #[derive(Debug, Clone, PartialEq)]
-pub enum LinkError {
+pub(super) enum LinkError {
     /// It cannot be reached, does not answer in time, or is not to be used now.
     Away(String),
     /// It takes nothing more.
@@ -33,7 +33,7 @@ impl From<RedisError> for LinkError {
 }
 
 /// A connection.
-pub enum RedisConnection {
+pub(super) enum RedisConnection {
     /// To one server.
     One(Box<Connection>),
     /// To a cluster.
@@ -42,7 +42,7 @@ pub enum RedisConnection {
 
 impl RedisConnection {
     /// Connects.
-    pub fn open(redis: &Redis) -> Result<Self, LinkError> {
+    pub(super) fn open(redis: &Redis) -> Result<Self, LinkError> {
         match &redis.place {
             RedisPlace::Cluster(nodes) => {
                 let infos: Result<Vec<_>, _> =
@@ -59,7 +59,7 @@ impl RedisConnection {
     }
 
     /// Says all of it, in one go where that can be done, and returns the answers.
-    pub fn send(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, LinkError> {
+    pub(super) fn send(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, LinkError> {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
@@ -88,7 +88,7 @@ impl RedisConnection {
     }
 
     /// The answer of a command that gives members with their scores.
-    pub fn scores(&mut self, command: &Cmd) -> Result<Vec<(String, i64)>, LinkError> {
+    pub(super) fn scores(&mut self, command: &Cmd) -> Result<Vec<(String, i64)>, LinkError> {
         let scores: Vec<(String, f64)> = match self {
             Self::One(connection) => command.query(connection)?,
             Self::Cluster(connection) => command.query(connection)?,
@@ -106,14 +106,14 @@ fn is_hint(command: &Cmd) -> bool {
 }
 
 /// Finds out whether there is room: writes something small that goes by itself.
-pub fn is_room(link: &mut RedisConnection) -> Result<(), LinkError> {
+pub(super) fn is_room(link: &mut RedisConnection) -> Result<(), LinkError> {
     let mut write = command("SET", "baton:room");
     write.arg("1").arg("PX").arg(10_000);
     link.send(&[write]).map(drop)
 }
 
 /// How a Redis is, asked once, and why where it is not up.
-pub fn probe(redis: &Redis) -> (State, Option<String>) {
+pub(crate) fn probe(redis: &Redis) -> (State, Option<String>) {
     match RedisConnection::open(redis).and_then(|mut link| is_room(&mut link)) {
         Ok(()) => (State::Up, None),
         Err(LinkError::Away(why)) => (State::Away, Some(why)),
@@ -122,7 +122,7 @@ pub fn probe(redis: &Redis) -> (State, Option<String>) {
 }
 
 /// Subscribes to a channel. `hear` gets each message, and `None` at each timeout, until it returns false.
-pub fn listen(
+pub(super) fn listen(
     redis: &Redis,
     channel: &str,
     wait: Duration,

@@ -10,7 +10,7 @@ const MOST: usize = 65_536;
 
 /// Of which sessions something was not said.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Sessions {
+pub(super) struct Sessions {
     named: BTreeSet<String>,
     /// There were more than are remembered: it may be any.
     is_any: bool,
@@ -18,7 +18,7 @@ pub struct Sessions {
 
 impl Sessions {
     /// Takes in one more.
-    pub fn add(&mut self, session_id: String) {
+    pub(super) fn add(&mut self, session_id: String) {
         if self.named.len() < MOST || self.named.contains(&session_id) {
             self.named.insert(session_id);
         } else {
@@ -27,39 +27,39 @@ impl Sessions {
     }
 
     /// Takes in all of others.
-    pub fn merge(&mut self, others: Self) {
+    pub(super) fn merge(&mut self, others: Self) {
         self.is_any |= others.is_any;
         others.named.into_iter().for_each(|session_id| self.add(session_id));
     }
 
     /// Those that are known by name.
-    pub fn by_name(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn by_name(&self) -> impl Iterator<Item = &String> {
         self.named.iter()
     }
 
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.named.is_empty() && !self.is_any
     }
 
     /// Whether it may be any session.
-    pub fn is_any(&self) -> bool {
+    pub(super) fn is_any(&self) -> bool {
         self.is_any
     }
 
     /// Whether it may be this one.
-    pub fn has(&self, session_id: &str) -> bool {
+    pub(super) fn has(&self, session_id: &str) -> bool {
         self.is_any || self.named.contains(session_id)
     }
 }
 
 /// Sessions whose committed changes could not be sent to Redis; filled by the commit observers.
 #[derive(Debug, Default)]
-pub struct DirtySessions(Mutex<Sessions>);
+pub(super) struct DirtySessions(Mutex<Sessions>);
 
 impl DirtySessions {
     /// These notes are not said.
-    pub fn leave(&self, notes: Vec<CommitEvent>) {
+    pub(super) fn leave(&self, notes: Vec<CommitEvent>) {
         let Ok(mut sessions) = self.0.lock() else { return };
         for note in notes {
             match note {
@@ -72,7 +72,7 @@ impl DirtySessions {
     }
 
     /// What was left since the last time.
-    pub fn take(&self) -> Sessions {
+    pub(super) fn take(&self) -> Sessions {
         self.0.lock().map(|mut sessions| std::mem::take(&mut *sessions)).unwrap_or_default()
     }
 }

@@ -13,7 +13,7 @@ use crate::config::Redis;
 const WAIT: Duration = Duration::from_secs(1);
 
 /// Starts the thread that listens.
-pub fn start(redis: Redis, shared: Arc<Shared>) {
+pub(super) fn start(redis: Redis, shared: Arc<Shared>) {
     std::thread::spawn(move || {
         while !shared.over.load(Ordering::Relaxed) {
             let link = shared.links.load(Ordering::Relaxed);

@@ -27,7 +27,7 @@ use tokio::sync::Notify;
 use crate::config::Redis;
 use command::{Beat, LiveCommand};
 use connection::LinkError;
-pub use connection::probe;
+pub(crate) use connection::probe;
 use dirty_sessions::DirtySessions;
 
 /// Words that may wait for the thread; a heartbeat beyond them goes to the ledger.
@@ -36,12 +36,12 @@ const QUEUE: usize = 8_192;
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// The clock shared by all users of the ledger, in epoch milliseconds.
-pub type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> Millis + Send + Sync>;
 
 /// How Redis is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum State {
+pub(crate) enum State {
     /// It does not answer, or not in time: the ledger has everything.
     Away = 0,
     /// It answers.
@@ -52,7 +52,7 @@ pub enum State {
 
 impl State {
     /// The word for it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Away => "away",
             Self::Up => "up",
@@ -142,7 +142,7 @@ impl Shared {
 }
 
 /// Live state of one process. Its thread ends with it.
-pub struct Live {
+pub(crate) struct Live {
     shared: Arc<Shared>,
     words: SyncSender<LiveCommand>,
     redis: Redis,
@@ -150,7 +150,7 @@ pub struct Live {
 
 impl Live {
     /// Starts the thread and gives it a moment to learn what Redis knows.
-    pub fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
+    pub(crate) fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
         let (live, words) = Self::new(redis);
         thread::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
         let (asked, told) = &live.shared.asked;
@@ -166,27 +166,27 @@ impl Live {
     }
 
     /// Listens for hints of other servers, on a thread that ends with this.
-    pub fn listen(&self) {
+    pub(crate) fn listen(&self) {
         hints::start(self.redis.clone(), Arc::clone(&self.shared));
     }
 
     /// Ends when another server says that it wrote.
-    pub async fn wrote(&self) {
+    pub(crate) async fn wrote(&self) {
         self.shared.woken.notified().await;
     }
 
     /// How Redis is.
-    pub fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         self.shared.state()
     }
 
     /// How often it failed, and how many heartbeats were given to it.
-    pub fn counts(&self) -> (u64, u64) {
+    pub(crate) fn counts(&self) -> (u64, u64) {
         (self.shared.errors.load(Ordering::Relaxed), self.shared.beats.load(Ordering::Relaxed))
     }
 
     /// Takes a heartbeat, unless Redis takes none now.
-    pub fn keep_beat(&self, session: &Session, at: Millis) -> bool {
+    pub(crate) fn keep_beat(&self, session: &Session, at: Millis) -> bool {
         if self.state() != State::Up || self.words.try_send(LiveCommand::Beat(Beat::of(session, at))).is_err()
         {
             return false;
@@ -197,7 +197,7 @@ impl Live {
     }
 
     /// For a process that is about to end: waits a moment until everything was said.
-    pub fn settle(&self) {
+    pub(crate) fn settle(&self) {
         let (said, heard) = sync_channel(1);
         if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(said)).is_ok() {
             let _ = heard.recv_timeout(PATIENCE);

@@ -56,7 +56,7 @@ struct PendingCommands {
 }
 
 /// Starts the thread. It ends when all senders of the channel are dropped.
-pub fn start(
+pub(super) fn start(
     redis: Redis,
     (limits, clock): (Limits, Clock),
     shared: Arc<Shared>,

@@ -8,7 +8,7 @@ const PLAIN: &str = "\u{1b}[0m";
 const KEYS: &str = "type to search · ↑ ↓ choose · Enter take · Esc leave";
 
 /// Exactly as many lines as the screen has rows, none wider than it.
-pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
+pub(super) fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     let list = height.saturating_sub(3).div_ceil(2).max(1);
     let mut lines = Vec::with_capacity(height);
     let count = format!("{}/{}", state.found.len(), state.items.len());

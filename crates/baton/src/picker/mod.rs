@@ -10,7 +10,7 @@ use std::time::Duration;
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::{cursor, queue, terminal};
 
-pub use state::Item;
+pub(crate) use state::Item;
 use state::{Key, State, Step};
 
 use crate::error::AppError;
@@ -19,12 +19,12 @@ use crate::error::AppError;
 const PAUSE: Duration = Duration::from_millis(80);
 
 /// Whether standard input and standard error are terminals, so that the user can choose interactively.
-pub fn can_ask() -> bool {
+pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Lets the user choose one of the items: its number. The preview is asked for once for each item that is looked at.
-pub fn pick(
+pub(crate) fn pick(
     title: &str,
     items: Vec<Item>,
     preview: &mut dyn FnMut(usize) -> String,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 /// One thing to choose.
 #[derive(Debug, Clone, Default)]
-pub struct Item {
+pub(crate) struct Item {
     /// What stands in the list, in columns.
     pub columns: Vec<String>,
     /// What else it is found by.
@@ -13,7 +13,7 @@ pub struct Item {
 
 /// A key, whatever the terminal calls it.
 #[derive(Debug, Clone, Copy)]
-pub enum Key {
+pub(super) enum Key {
     Letter(char),
     Back,
     Clear,
@@ -27,7 +27,7 @@ pub enum Key {
 
 /// What a key came to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     /// The list stays.
     Stay,
     /// This item it is.
@@ -40,7 +40,7 @@ pub enum Step {
 const PAGE: usize = 10;
 
 /// The whole state.
-pub struct State {
+pub(super) struct State {
     pub title: String,
     pub items: Vec<Item>,
     /// What was typed.
@@ -54,34 +54,34 @@ pub struct State {
 
 impl State {
     /// Everything is found while nothing is typed.
-    pub fn new(title: &str, items: Vec<Item>) -> Self {
+    pub(super) fn new(title: &str, items: Vec<Item>) -> Self {
         let found = (0..items.len()).collect();
         Self { title: title.to_owned(), items, query: String::new(), found, at: 0, previews: HashMap::new() }
     }
 
     /// The item that is meant.
-    pub fn selected(&self) -> Option<usize> {
+    pub(super) fn selected(&self) -> Option<usize> {
         self.found.get(self.at).copied()
     }
 
     /// The selected item, if its preview has not been made yet.
-    pub fn unseen(&self) -> Option<usize> {
+    pub(super) fn unseen(&self) -> Option<usize> {
         self.selected().filter(|item| !self.previews.contains_key(item))
     }
 
     /// Takes a preview.
-    pub fn set_preview(&mut self, item: usize, text: &str) {
+    pub(super) fn set_preview(&mut self, item: usize, text: &str) {
         let lines = text.lines().take(200).map(baton_model::id::visible).collect();
         self.previews.insert(item, lines);
     }
 
     /// The preview of the item that is meant.
-    pub fn preview(&self) -> &[String] {
+    pub(super) fn preview(&self) -> &[String] {
         self.selected().and_then(|item| self.previews.get(&item)).map_or(&[], Vec::as_slice)
     }
 
     /// Takes a key.
-    pub fn press(&mut self, key: Key) -> Step {
+    pub(super) fn press(&mut self, key: Key) -> Step {
         let last = self.found.len().saturating_sub(1);
         match key {
             Key::Letter(c) => self.typed(|query| query.push(c)),

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(8);
 const BEGINNING: usize = 16 * 1024;
 
 /// The endpoint.
-pub struct Embeddings {
+pub(super) struct Embeddings {
     http: Http,
     url: String,
     model: String,
@@ -25,7 +25,7 @@ pub struct Embeddings {
 
 impl Embeddings {
     /// The endpoint of the settings.
-    pub fn new(settings: &config::Embeddings) -> Result<Self, AppError> {
+    pub(super) fn new(settings: &config::Embeddings) -> Result<Self, AppError> {
         let key = settings.key.as_ref().map(|key| ("authorization", format!("Bearer {key}")));
         let http = Http::new("the embeddings endpoint", key)?;
         Ok(Self { http, url: settings.url.clone(), model: settings.model.clone() })
@@ -33,7 +33,7 @@ impl Embeddings {
 
     /// A vector for each text, in their order, all of one dimension, from one request. No answer in time is trouble with the
     /// status that HTTP has for it.
-    pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ServiceError> {
+    pub(super) async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, ServiceError> {
         let input: Vec<&str> = texts.iter().map(|text| beginning(text)).collect();
         let request = Request { model: &self.model, input, encoding_format: "float" };
         let body = serde_json::to_value(request).map_err(|error| ServiceError::new(error.to_string()))?;

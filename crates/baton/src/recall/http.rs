@@ -11,7 +11,7 @@ const LARGEST: usize = 64 * 1024 * 1024;
 
 /// Why an external service could not be used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ServiceError {
+pub(crate) struct ServiceError {
     /// What went wrong, in a sentence without its end.
     pub why: String,
     /// What to do, where that is known.
@@ -24,13 +24,13 @@ pub struct ServiceError {
 
 impl ServiceError {
     /// Something that went wrong.
-    pub fn new(why: impl Into<String>) -> Self {
+    pub(crate) fn new(why: impl Into<String>) -> Self {
         Self { why: why.into(), hint: None, status: None, after: None }
     }
 }
 
 /// A client of one service.
-pub struct Http {
+pub(super) struct Http {
     client: reqwest::Client,
     /// How it is called in messages.
     name: &'static str,
@@ -39,7 +39,7 @@ pub struct Http {
 
 impl Http {
     /// A client that shows a key in this header.
-    pub fn new(name: &'static str, key: Option<(&'static str, String)>) -> Result<Self, AppError> {
+    pub(super) fn new(name: &'static str, key: Option<(&'static str, String)>) -> Result<Self, AppError> {
         // Installing twice is harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
@@ -52,7 +52,7 @@ impl Http {
     }
 
     /// Sends a request; an answer other than 200 is trouble, with what it says.
-    pub async fn send(
+    pub(super) async fn send(
         &self,
         method: &str,
         url: &str,

@@ -5,7 +5,7 @@ mod embeddings;
 mod http;
 mod qdrant;
 mod qdrant_json;
-pub mod report;
+pub(crate) mod report;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -23,11 +23,11 @@ use serde_json::Value;
 use crate::config::Config;
 use crate::error::AppError;
 use embeddings::Embeddings;
-pub use http::ServiceError;
-pub use qdrant::{Point, Qdrant};
+pub(crate) use http::ServiceError;
+pub(crate) use qdrant::{Point, Qdrant};
 
 /// A search, and which projects it may look into: that is asked of the ledger first.
-pub struct ScopedQuery {
+pub(crate) struct ScopedQuery {
     /// The words.
     pub query: String,
     /// The question for the ledger.
@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_millis(1_500);
 const REST: Duration = Duration::from_secs(5);
 
 /// The external services of the memory index: Qdrant and an embeddings endpoint.
-pub struct IndexServices {
+pub(crate) struct IndexServices {
     setup: Setup,
     qdrant: Option<Qdrant>,
     embeddings: Option<Embeddings>,
@@ -49,7 +49,7 @@ pub struct IndexServices {
 
 impl IndexServices {
     /// Those of the settings, if there are any.
-    pub fn new(config: &Config) -> Result<Option<Arc<Self>>, AppError> {
+    pub(crate) fn new(config: &Config) -> Result<Option<Arc<Self>>, AppError> {
         let setup = config.recall.setup();
         if !setup.needs_relay() {
             return Ok(None);
@@ -63,22 +63,22 @@ impl IndexServices {
     }
 
     /// Qdrant, if there is one.
-    pub fn qdrant(&self) -> Option<&Qdrant> {
+    pub(crate) fn qdrant(&self) -> Option<&Qdrant> {
         self.qdrant.as_ref()
     }
 
     /// Whether vectors come from an endpoint.
-    pub fn has_endpoint(&self) -> bool {
+    pub(crate) fn has_endpoint(&self) -> bool {
         self.embeddings.is_some()
     }
 
     /// Whose vectors are kept.
-    pub fn embedder(&self) -> &str {
+    pub(crate) fn embedder(&self) -> &str {
         self.setup.embedder()
     }
 
     /// Vectors for these texts, in their order.
-    pub async fn embed(&self, texts: &[String]) -> Result<Vec<QuantizedVector>, ServiceError> {
+    pub(crate) async fn embed(&self, texts: &[String]) -> Result<Vec<QuantizedVector>, ServiceError> {
         let vectors = match &self.embeddings {
             Some(endpoint) => endpoint.embed(texts).await?,
             None => texts.iter().map(|text| hashing(text)).collect(),
@@ -87,7 +87,7 @@ impl IndexServices {
     }
 
     /// The point that stands for a text in Qdrant.
-    pub fn point(
+    pub(crate) fn point(
         &self,
         (project_id, memory_id): (&str, &str),
         text: &str,
@@ -104,7 +104,7 @@ impl IndexServices {
 
     /// What the ledger is to be asked with `memory_scope` before this operation, where those outside are asked at all: which
     /// projects may be looked into is the ledger's to say.
-    pub fn scope_query((operation, input): (&str, &Value)) -> Option<ScopedQuery> {
+    pub(crate) fn scope_query((operation, input): (&str, &Value)) -> Option<ScopedQuery> {
         if operation != Search::NAME {
             return None;
         }
@@ -116,7 +116,7 @@ impl IndexServices {
 
     /// The caller of an operation together with what was found for it within the scope. It waits, and not for the ledger:
     /// a database's driver waits in its own way and cannot be asked by a thread that waits here.
-    pub async fn prepare(&self, query: &str, scope: &MemoryScopeOutput, caller: Caller) -> Caller {
+    pub(crate) async fn prepare(&self, query: &str, scope: &MemoryScopeOutput, caller: Caller) -> Caller {
         Caller { found: Some(Arc::new(self.ask(query, &scope.searched).await)), ..caller }
     }
 

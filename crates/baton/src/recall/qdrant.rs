@@ -28,7 +28,7 @@ const WORDS: &str = "words";
 const ABOUT: &str = "about";
 
 /// A memory as Qdrant keeps it. Its text stays in the ledger.
-pub struct Point {
+pub(crate) struct Point {
     /// Its project.
     pub project_id: String,
     /// Its id there.
@@ -42,7 +42,7 @@ pub struct Point {
 }
 
 /// The client.
-pub struct Qdrant {
+pub(crate) struct Qdrant {
     http: Http,
     base: String,
     collection: String,
@@ -52,21 +52,21 @@ pub struct Qdrant {
 
 impl Qdrant {
     /// The Qdrant of the settings.
-    pub fn new(settings: &config::Qdrant) -> Result<Self, AppError> {
+    pub(crate) fn new(settings: &config::Qdrant) -> Result<Self, AppError> {
         let http = Http::new("Qdrant", settings.key.clone().map(|key| ("api-key", key)))?;
         let (base, collection) = (settings.url.clone(), settings.collection.clone());
         Ok(Self { http, base, collection, ready: Mutex::new(None) })
     }
 
     /// Its version.
-    pub async fn version(&self) -> Result<String, ServiceError> {
+    pub(crate) async fn version(&self) -> Result<String, ServiceError> {
         let answer = self.http.send("GET", &format!("{}/", self.base), None, TIMEOUT).await?;
         let version: Version = serde_json::from_value(answer).unwrap_or_default();
         Ok(version.version.unwrap_or_else(|| "unknown".to_owned()))
     }
 
     /// Whether the collection, if there is one, can be searched as we do.
-    pub async fn check(&self) -> Result<(), ServiceError> {
+    pub(crate) async fn check(&self) -> Result<(), ServiceError> {
         match self.check_collection(None).await {
             Err(trouble) if trouble.status == Some(404) => Ok(()),
             answer => answer,
@@ -74,7 +74,7 @@ impl Qdrant {
     }
 
     /// Puts points there, in the place of those with the same ids. `at` is the ledger's time, in milliseconds.
-    pub async fn upsert(&self, points: &[Point], at: i64) -> Result<(), ServiceError> {
+    pub(crate) async fn upsert(&self, points: &[Point], at: i64) -> Result<(), ServiceError> {
         let Some(first) = points.first() else { return Ok(()) };
         self.ensure(first.dense.len()).await?;
         let points = points.iter().map(|point| PointRow::of(point, at)).collect();
@@ -87,7 +87,7 @@ impl Qdrant {
     }
 
     /// Takes these memories out.
-    pub async fn delete(&self, project_id: &str, memory_ids: &[String]) -> Result<(), ServiceError> {
+    pub(crate) async fn delete(&self, project_id: &str, memory_ids: &[String]) -> Result<(), ServiceError> {
         if memory_ids.is_empty() {
             return Ok(());
         }
@@ -96,7 +96,7 @@ impl Qdrant {
     }
 
     /// Takes out what was put there before this time and not since.
-    pub async fn forget_before(&self, project_id: &str, at: i64) -> Result<(), ServiceError> {
+    pub(crate) async fn forget_before(&self, project_id: &str, at: i64) -> Result<(), ServiceError> {
         self.delete_where(project_id, Condition { key: "at", test: Test::Range { lt: at } }).await
     }
 
@@ -111,7 +111,7 @@ impl Qdrant {
     }
 
     /// How many points there are of these projects.
-    pub async fn count(&self, projects: &[String]) -> Result<i64, ServiceError> {
+    pub(crate) async fn count(&self, projects: &[String]) -> Result<i64, ServiceError> {
         let body = Counting { filter: within(projects, Vec::new()), exact: true };
         match self.call::<Counted>("POST", "/points/count", &body).await {
             Err(trouble) if trouble.status == Some(404) => Ok(0),
@@ -121,7 +121,7 @@ impl Qdrant {
 
     /// Points of these projects that fit, best first: project, memory, score. The vector of what is asked about is compared only
     /// with those of its own embedder, and only from the floor up.
-    pub async fn query(
+    pub(crate) async fn query(
         &self,
         projects: &[String],
         words: &Sparse,
@@ -158,7 +158,7 @@ impl Qdrant {
     }
 
     /// Throws the collection away, if it is one of Baton's: what was in it is gone.
-    pub async fn drop_collection(&self) -> Result<(), ServiceError> {
+    pub(crate) async fn drop_collection(&self) -> Result<(), ServiceError> {
         self.set_ready(None);
         match self.check_collection(None).await {
             Err(trouble) if trouble.status == Some(404) => return Ok(()),

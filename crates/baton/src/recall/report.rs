@@ -14,7 +14,7 @@ use crate::error::AppError;
 
 /// How the memory index stands.
 #[derive(Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     embedder: String,
     memories: i64,
     /// Memories that have no vector yet.
@@ -69,7 +69,7 @@ impl fmt::Display for Amiss {
 }
 
 /// How the memory index stands. Behind a server it is the server's, and nothing is said of it.
-pub fn report(app: &mut App) -> Result<Option<Report>, AppError> {
+pub(crate) fn report(app: &mut App) -> Result<Option<Report>, AppError> {
     if app.config.server.is_some() {
         return Ok(None);
     }
@@ -111,13 +111,13 @@ async fn qdrant(outside: &IndexServices, projects: &[String], memories: i64) -> 
 
 impl Report {
     /// Whether neither service needs attention.
-    pub fn is_well(&self) -> bool {
+    pub(crate) fn is_well(&self) -> bool {
         !matches!(self.embeddings, Some(Embeddings::Amiss(_)))
             && !matches!(self.qdrant, Some(Some(Qdrant::Amiss(_) | Qdrant::Well { agrees: false, .. })))
     }
 
     /// Its lines; none where recall is as it comes and all is well.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut lines = Vec::new();
         let (lacking, memories) = (self.without_vector, self.memories);
         if lacking > 0 {
@@ -152,7 +152,7 @@ impl Report {
 }
 
 /// Throws the collection away, so that it can be filled anew.
-pub fn drop_collection(app: &App) -> Result<(), AppError> {
+pub(crate) fn drop_collection(app: &App) -> Result<(), AppError> {
     let outside = app.machine.outside()?;
     let Some(qdrant) = outside.as_ref().and_then(|outside| outside.qdrant()) else {
         let what = "no Qdrant is set, so there is no collection to make anew";

@@ -20,11 +20,11 @@ const START_BY: Duration = Duration::from_secs(5);
 
 /// When a step was taken, by both clocks: one stands still while the machine sleeps, the other may be set.
 #[derive(Debug, Clone, Copy)]
-pub struct StepTime(Instant, i64);
+pub(super) struct StepTime(Instant, i64);
 
 impl StepTime {
     /// Now.
-    pub fn now() -> Self {
+    pub(super) fn now() -> Self {
         Self(Instant::now(), host::now())
     }
 
@@ -42,7 +42,7 @@ const WRITE: Duration = Duration::from_secs(8);
 const PAGES: usize = 50;
 
 /// The adapter.
-pub struct GitHub {
+pub(super) struct GitHub {
     http: Http,
 }
 
@@ -65,7 +65,7 @@ enum Stop {
 }
 
 /// What an issue looks like from outside.
-pub struct IssueState {
+pub(crate) struct IssueState {
     /// `open` or `closed`.
     pub state: String,
     /// Why it is closed.
@@ -79,7 +79,7 @@ pub struct IssueState {
 }
 
 /// What a poll brought.
-pub struct Polled {
+pub(super) struct Polled {
     /// Issues that changed; nothing when none has.
     pub issues: Vec<IssueState>,
     /// The tag to show next time.
@@ -88,7 +88,7 @@ pub struct Polled {
 
 impl GitHub {
     /// The adapter, if access is configured.
-    pub fn new(config: &Config) -> Result<Option<Self>, Fault> {
+    pub(super) fn new(config: &Config) -> Result<Option<Self>, Fault> {
         match Access::of(config) {
             Some(access) => Ok(Some(Self { http: Http::new(&config.github.api, access)? })),
             None => Ok(None),
@@ -96,12 +96,12 @@ impl GitHub {
     }
 
     /// How long GitHub wants to be left alone.
-    pub fn blocked_for(&self) -> Option<Duration> {
+    pub(super) fn blocked_for(&self) -> Option<Duration> {
         self.http.blocked_for()
     }
 
     /// Carries a call out. `taken` is when the step was taken under its lease.
-    pub async fn ask(&self, call: &Call, taken: StepTime) -> CallEnd {
+    pub(super) async fn ask(&self, call: &Call, taken: StepTime) -> CallEnd {
         let maybe = call.maybe_there();
         let came = match call {
             Call::Create(draft) => self.create(draft, taken).await,
@@ -301,7 +301,7 @@ impl GitHub {
     }
 
     /// The present state of one issue; none if it cannot be determined.
-    pub async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
+    pub(super) async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
         let path = format!("/repos/{repo}/issues/{number}");
         judged(self.http.send("GET", &path, None, READ, None).await, false)
             .ok()
@@ -309,7 +309,7 @@ impl GitHub {
     }
 
     /// The issues of a repository that changed since then; `None` if they cannot be read now.
-    pub async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<Polled> {
+    pub(super) async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<Polled> {
         let since = rfc3339(since);
         let mut all = Polled { issues: Vec::new(), etag: None };
         for page in 1..=PAGES {

@@ -18,7 +18,7 @@ use crate::host;
 const MARGIN: i64 = 60_000;
 
 /// Who asks.
-pub enum Access {
+pub(super) enum Access {
     /// A person's or a machine's token.
     Token(String),
     /// An app.
@@ -59,10 +59,10 @@ fn part(value: &impl Serialize) -> String {
 }
 
 /// What stands in the place of a token: GitHub's answer to our asking for one, or none.
-pub type TokenFailure = Result<Answer, RequestError>;
+pub(super) type TokenFailure = Result<Answer, RequestError>;
 
 /// A GitHub App.
-pub struct App {
+pub(super) struct App {
     id: String,
     key: String,
     installation: Option<String>,
@@ -71,7 +71,7 @@ pub struct App {
 
 impl Access {
     /// What is configured: a token, else an app, else what the `gh` command knows.
-    pub fn of(config: &Config) -> Option<Self> {
+    pub(super) fn of(config: &Config) -> Option<Self> {
         if let Some(token) = &config.github.token {
             return Some(Self::Token(token.clone()));
         }
@@ -88,7 +88,7 @@ impl Access {
     }
 
     /// The token for a request of this path. Where there is none, what GitHub said in its place is the answer to that request.
-    pub async fn token(&self, http: &Http, path: &str) -> Result<String, TokenFailure> {
+    pub(super) async fn token(&self, http: &Http, path: &str) -> Result<String, TokenFailure> {
         match self {
             Self::Token(token) => Ok(token.clone()),
             Self::App(app) => app.token(http, path).await,
@@ -152,7 +152,7 @@ impl App {
 }
 
 /// Whether a PEM text holds a key that an app can sign with.
-pub fn is_key(pem: &str) -> bool {
+pub(crate) fn is_key(pem: &str) -> bool {
     key_pair(pem).is_some()
 }
 

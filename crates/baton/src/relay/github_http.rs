@@ -15,7 +15,7 @@ use crate::host;
 const REVISION: &str = "2022-11-28";
 
 /// The client.
-pub struct Http {
+pub(super) struct Http {
     client: reqwest::Client,
     base: String,
     access: Access,
@@ -23,7 +23,7 @@ pub struct Http {
 }
 
 /// What came back.
-pub struct Answer {
+pub(super) struct Answer {
     /// The status.
     pub status: u16,
     /// JSON; null where there is none.
@@ -41,7 +41,7 @@ pub struct Answer {
 }
 
 /// Nothing came back.
-pub struct RequestError {
+pub(super) struct RequestError {
     /// Why.
     pub why: String,
     /// Whether the request may have arrived.
@@ -52,14 +52,14 @@ pub struct RequestError {
 
 impl RequestError {
     /// A request that was not sent.
-    pub fn unsent(why: impl Into<String>, after: Option<i64>) -> Self {
+    pub(super) fn unsent(why: impl Into<String>, after: Option<i64>) -> Self {
         Self { why: why.into(), was_sent: false, after }
     }
 }
 
 impl Http {
     /// A client of the API at this address.
-    pub fn new(base: &str, access: Access) -> Result<Self, AppError> {
+    pub(super) fn new(base: &str, access: Access) -> Result<Self, AppError> {
         // Installing twice is harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
@@ -77,13 +77,13 @@ impl Http {
     }
 
     /// How long nothing may be asked.
-    pub fn blocked_for(&self) -> Option<Duration> {
+    pub(super) fn blocked_for(&self) -> Option<Duration> {
         let until = (*self.blocked_until.lock().ok()?)?;
         until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
     }
 
     /// Sends a request and reads its answer.
-    pub async fn send(
+    pub(super) async fn send(
         &self,
         method: &str,
         path: &str,
@@ -109,7 +109,7 @@ impl Http {
     }
 
     /// Sends a request with this bearer token.
-    pub async fn raw(
+    pub(super) async fn raw(
         &self,
         method: &str,
         path: &str,

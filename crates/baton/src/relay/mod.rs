@@ -5,11 +5,11 @@ mod github;
 mod github_auth;
 mod github_http;
 mod github_json;
-pub mod recall;
-pub mod saga;
+pub(crate) mod recall;
+pub(crate) mod saga;
 mod webhook;
 
-pub use github_auth::is_key;
+pub(crate) use github_auth::is_key;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,14 +36,14 @@ const AT_ONCE: i64 = 16;
 const RECORDS: u32 = 120;
 
 /// A running relay.
-pub struct Relay {
+pub(crate) struct Relay {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Relay {
     /// Starts the relay on a thread with a store of its own.
-    pub fn start(
+    pub(crate) fn start(
         config: &Config,
         machine: &Arc<Machine>,
         duties: &Arc<Duties>,
@@ -75,7 +75,7 @@ impl Relay {
     }
 
     /// Finishes the effect in hand and ends.
-    pub fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

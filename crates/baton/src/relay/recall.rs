@@ -36,14 +36,14 @@ const REST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(40);
 
 /// The thread of a server that indexes.
-pub struct Indexer {
+pub(crate) struct Indexer {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
 impl Indexer {
     /// Starts the relay thread on a store of its own; `None` if no external service is configured.
-    pub fn start(
+    pub(crate) fn start(
         config: &Config,
         machine: &Arc<Machine>,
         duties: &Arc<Duties>,
@@ -79,7 +79,7 @@ impl Indexer {
     }
 
     /// Finishes what is in hand and ends.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
         let _ = self.thread.join();
     }
@@ -95,7 +95,7 @@ fn sleep(pause: Duration, stopped: &AtomicBool) {
 
 /// Processes due entries in a process without a server, until none is left, a service fails, or the deadline passes,
 /// which also cuts off a service that hangs. Returns the number of entries tried.
-pub fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, AppError> {
+pub(crate) fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, AppError> {
     let Some(outside) = machine.outside()? else { return Ok(0) };
     let now = machine.now();
     if store.read(|tx| Ok(outbox::due(tx, ADAPTER, now, 1)?))?.is_empty() {

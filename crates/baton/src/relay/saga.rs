@@ -34,7 +34,7 @@ const WEEK: Millis = 7 * 86_400_000;
 const HELD: Duration = Duration::from_millis(40);
 
 /// What driving needs besides a store.
-pub struct Driver {
+pub(crate) struct Driver {
     machine: Arc<Machine>,
     limits: Limits,
     github: Option<Arc<GitHub>>,
@@ -44,7 +44,7 @@ pub struct Driver {
 
 /// What driving came to.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct DriveResult {
+pub(crate) struct DriveResult {
     /// No step is left that has to be waited for.
     pub is_over: bool,
     /// Something was tried.
@@ -53,7 +53,7 @@ pub struct DriveResult {
 
 impl Driver {
     /// A driver of this process.
-    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
+    pub(crate) fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
         let own = Place { machine: machine.id.clone(), process: crate::process::own() };
         Ok(Self {
             limits: config.limits,
@@ -78,12 +78,12 @@ impl Driver {
     }
 
     /// Ids of what may be due.
-    pub fn due(&self, store: &mut Store) -> Result<Vec<String>, Failure> {
+    pub(crate) fn due(&self, store: &mut Store) -> Result<Vec<String>, Failure> {
         self.with(store, |store, env| saga::due(store, env, AT_ONCE))
     }
 
     /// Drives one hand-off until nothing is left to do, something has to be waited for longer than `patience`, or the time is over.
-    pub fn drive(
+    pub(crate) fn drive(
         &self,
         store: &mut Store,
         runtime: &Handle,
@@ -134,7 +134,12 @@ impl Driver {
 
     /// Looks at every repository whose hand-offs are open, or ended within the span, and whose time has come; says how many
     /// issues brought news.
-    pub fn poll(&self, store: &mut Store, runtime: &Handle, ended: Option<Millis>) -> Result<usize, Failure> {
+    pub(crate) fn poll(
+        &self,
+        store: &mut Store,
+        runtime: &Handle,
+        ended: Option<Millis>,
+    ) -> Result<usize, Failure> {
         let Some(github) = &self.github else { return Ok(0) };
         let now = self.machine.now();
         let pause = i64::try_from(self.poll.as_millis()).unwrap_or(i64::MAX);
@@ -181,7 +186,7 @@ impl Driver {
     }
 
     /// The present state of an issue; none if it cannot be determined.
-    pub async fn issue(&self, repo: &str, number: i64) -> Option<super::github::IssueState> {
+    pub(crate) async fn issue(&self, repo: &str, number: i64) -> Option<super::github::IssueState> {
         self.github.as_ref()?.issue(repo, number).await
     }
 }
@@ -201,14 +206,14 @@ fn nap(pause: Duration, until: Instant) -> bool {
 }
 
 /// The server's lanes.
-pub struct Lanes {
+pub(crate) struct Lanes {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Lanes {
     /// Starts the lanes, each with a store of its own.
-    pub fn start(
+    pub(crate) fn start(
         config: &Config,
         driver: &Arc<Driver>,
         duties: &Arc<Duties>,
@@ -239,7 +244,7 @@ impl Lanes {
     }
 
     /// Finishes the steps in hand and ends.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads {
             let _ = thread.join();

@@ -14,14 +14,14 @@ use crate::host;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The webhook adapter.
-pub struct Webhook {
+pub(super) struct Webhook {
     client: reqwest::Client,
     secret: Option<String>,
 }
 
 impl Webhook {
     /// An adapter that signs with this secret, if there is one.
-    pub fn new(secret: Option<String>) -> Result<Self, AppError> {
+    pub(super) fn new(secret: Option<String>) -> Result<Self, AppError> {
         // Installing twice is harmless: the first provider stays.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
@@ -33,7 +33,7 @@ impl Webhook {
     }
 
     /// Posts one delta. The effect's id goes along, so that a receiver can drop what it has seen.
-    pub async fn post(&self, effect: &Effect) -> Outcome {
+    pub(super) async fn post(&self, effect: &Effect) -> Outcome {
         let payload: Value = serde_json::from_str(&effect.payload).unwrap_or(Value::Null);
         let Some(url) = payload["url"].as_str() else {
             return Outcome::Final { why: "the effect names no URL".into() };

@@ -15,7 +15,7 @@ use crate::repo_file::stays_inside;
 
 /// Answers a question about this machine. A refusal ends the call: here it would have been refused for the same reason.
 /// Transcripts are not read here, since that takes a store.
-pub fn answer(
+pub(super) fn answer(
     question: &Question,
     operation: &str,
     caller: &Caller,

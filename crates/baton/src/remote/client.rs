@@ -33,7 +33,7 @@ const ROUNDS: usize = 8;
 const CODES: usize = 1_000;
 
 /// A server that takes the place of a store.
-pub struct Remote {
+pub(crate) struct Remote {
     client: reqwest::Client,
     server: Server,
     machine: Arc<Machine>,
@@ -44,14 +44,14 @@ pub struct Remote {
 
 impl Remote {
     /// A client of the server in the settings. Nothing is sent yet.
-    pub fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
+    pub(crate) fn new(config: &Config, machine: Arc<Machine>) -> Result<Self, AppError> {
         let server = config.server.clone().ok_or_else(|| anyhow::anyhow!("no server is configured"))?;
         let disk = Disk::new(Arc::clone(&machine), config.limits, &config.data_dir, &server.url);
         Ok(Self { client: client(&server)?, server, machine, disk, codes: Mutex::default() })
     }
 
     /// Runs an operation: on the server, or here where it only reads this machine's disk.
-    pub async fn run(&self, name: &str, input: Value, caller: &Caller) -> Result<Value, AppError> {
+    pub(crate) async fn run(&self, name: &str, input: Value, caller: &Caller) -> Result<Value, AppError> {
         let entry = all::find(name)?;
         if entry.site == Site::Disk {
             return self.read(DiskRead::Operation(entry, input), caller).await;

@@ -18,7 +18,7 @@ use crate::error::AppError;
 use crate::host::{self, Machine};
 
 /// A read request.
-pub enum DiskRead {
+pub(super) enum DiskRead {
     /// An operation on transcripts, by its name, with its input.
     Operation(&'static baton_ops::op::Entry, Value),
     /// A transcript for an operation that writes it into the ledger.
@@ -27,7 +27,7 @@ pub enum DiskRead {
 
 /// This machine's transcripts.
 #[derive(Clone)]
-pub struct Disk {
+pub(super) struct Disk {
     machine: Arc<Machine>,
     limits: Limits,
     store: PathBuf,
@@ -35,14 +35,14 @@ pub struct Disk {
 
 impl Disk {
     /// For a client of this server, with its small store in the data directory.
-    pub fn new(machine: Arc<Machine>, limits: Limits, data_dir: &std::path::Path, url: &str) -> Self {
+    pub(super) fn new(machine: Arc<Machine>, limits: Limits, data_dir: &std::path::Path, url: &str) -> Self {
         let digest = Sha256::digest(url.as_bytes());
         let name: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
         Self { machine, limits, store: data_dir.join(format!("client-{name}.db")) }
     }
 
     /// Reads, with the projects that the server knows. Blocks for as long as it takes.
-    pub fn read(
+    pub(super) fn read(
         &self,
         reading: DiskRead,
         caller: &Caller,

@@ -20,12 +20,12 @@ use super::placeholder::in_place_of;
 use crate::host::Machine;
 
 /// The code of the refusal that carries questions.
-pub const FACTS_REQUIRED: &str = "facts_wanted";
+pub(crate) const FACTS_REQUIRED: &str = "facts_wanted";
 
 /// Something that only the client's machine can tell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
-pub enum Question {
+pub(crate) enum Question {
     /// Whether this process has ended.
     ProcessGone {
         /// Its fingerprint.
@@ -98,7 +98,7 @@ pub enum Question {
 
 /// A question with its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AnsweredQuestion {
+pub(crate) struct AnsweredQuestion {
     /// What was asked.
     pub question: Question,
     /// What is so.
@@ -106,7 +106,7 @@ pub struct AnsweredQuestion {
 }
 
 /// The machine as an operation sees it that runs here for a client elsewhere.
-pub struct RemoteHost<'a> {
+pub(crate) struct RemoteHost<'a> {
     here: &'a Machine,
     /// The client's machine.
     machine: &'a str,
@@ -116,12 +116,12 @@ pub struct RemoteHost<'a> {
 
 impl<'a> RemoteHost<'a> {
     /// For a client on this machine that knows these facts.
-    pub fn new(here: &'a Machine, machine: &'a str, facts: &'a [AnsweredQuestion]) -> Self {
+    pub(crate) fn new(here: &'a Machine, machine: &'a str, facts: &'a [AnsweredQuestion]) -> Self {
         Self { here, machine, facts, wanted: RefCell::default() }
     }
 
     /// The refusal with everything that was asked and not answered, if there is anything.
-    pub fn facts_required(&self) -> Option<Refusal> {
+    pub(crate) fn facts_required(&self) -> Option<Refusal> {
         let wanted = self.wanted.borrow();
         (!wanted.is_empty()).then(|| {
             let what = "this depends on what only the caller's machine can tell";

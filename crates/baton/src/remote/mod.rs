@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::http::CallerHeader;
-pub use client::Remote;
-pub use facts::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
+pub(crate) use client::Remote;
+pub(crate) use facts::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 
 /// What is posted to `/api/v1/remote/{operation}`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Call {
+pub(crate) struct Call {
     /// The operation's input.
     pub input: Map<String, Value>,
     /// Who calls.

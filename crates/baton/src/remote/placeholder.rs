@@ -16,19 +16,19 @@ use crate::host;
 const KEPT: &str = "baton:kept";
 
 /// The object that takes the place of a decrypted one: who can decrypt it puts that into the answer.
-pub fn in_place_of(sealed: &str) -> String {
+pub(super) fn in_place_of(sealed: &str) -> String {
     json!({ SEALED: sealed }).to_string()
 }
 
 /// What was kept back of a call.
 #[derive(Debug, Default)]
-pub struct WithheldText {
+pub(super) struct WithheldText {
     all: Vec<(String, Value)>,
 }
 
 impl WithheldText {
     /// Takes out of the input of an operation what is sensitive in it. `is_sensitive`: the task that it is about is.
-    pub fn of(operation: &str, input: &mut Map<String, Value>, is_sensitive: bool) -> Self {
+    pub(super) fn of(operation: &str, input: &mut Map<String, Value>, is_sensitive: bool) -> Self {
         let mut kept = Self::default();
         if !is_sensitive && !says_sensitive(input) {
             return kept;
@@ -72,7 +72,7 @@ impl WithheldText {
 
     /// The text to encrypt, with all placeholders resolved. `texts` are those decrypted for this call. `None` if a
     /// placeholder is unknown here.
-    pub fn restore_placeholders(&self, text: &str, texts: &[(String, String)]) -> Option<String> {
+    pub(super) fn restore_placeholders(&self, text: &str, texts: &[(String, String)]) -> Option<String> {
         if text.starts_with(KEPT) {
             return self.get(text)?.as_str().map(str::to_owned);
         }
@@ -97,7 +97,7 @@ impl WithheldText {
 }
 
 /// Puts a decrypted text where the sealed one stands in an answer.
-pub fn reveal(answer: &mut Value, sealed: &str, text: &str) {
+pub(super) fn reveal(answer: &mut Value, sealed: &str, text: &str) {
     match answer {
         Value::String(found) if found == sealed => text.clone_into(found),
         Value::Array(items) => items.iter_mut().for_each(|item| reveal(item, sealed, text)),
@@ -114,12 +114,12 @@ pub fn reveal(answer: &mut Value, sealed: &str, text: &str) {
 }
 
 /// Whether a message is one that the server puts together and checks, so that it has to see it.
-pub fn is_exposed(operation: &str, input: &Map<String, Value>) -> bool {
+pub(super) fn is_exposed(operation: &str, input: &Map<String, Value>) -> bool {
     operation == MailSend::NAME && says_sensitive(input) && is_structured(input)
 }
 
 /// Whether a call writes contexts of a task of which the server alone knows whether it is sensitive.
-pub fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> bool {
+pub(super) fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> bool {
     let is_given =
         |field: &&str| input.get(*field).and_then(Value::as_object).is_some_and(|all| !all.is_empty());
     // A new task may be given its id, and says itself whether it is sensitive.
@@ -128,13 +128,13 @@ pub fn may_be_sensitive(operation: &str, input: &Map<String, Value>) -> bool {
 }
 
 /// Whether the server may have something encrypted in the course of this operation.
-pub fn seals(operation: &str) -> bool {
+pub(super) fn seals(operation: &str) -> bool {
     [MailSend::NAME, MailAck::NAME].contains(&operation) || !contexts(operation).is_empty()
 }
 
 /// Refuses a context of a task that is too large as a whole, which the server, who has stand-ins of its parts, cannot tell. `text`: in
 /// which the server wants it encrypted.
-pub fn check_whole(
+pub(super) fn check_whole(
     operation: &str,
     (input, text): (&Map<String, Value>, &str),
     whole: &str,

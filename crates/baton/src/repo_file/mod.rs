@@ -21,7 +21,7 @@ use portable::Dir;
 use unix::Dir;
 
 /// The largest settings, roles or project document that is read, in bytes.
-pub const SMALL: u64 = 256 * 1024;
+pub(crate) const SMALL: u64 = 256 * 1024;
 
 /// Links that are followed in one path.
 const LINKS: usize = 16;
@@ -70,20 +70,20 @@ impl From<Fault> for io::Error {
 
 /// A path below a folder that it may not leave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RepoFile {
+pub(crate) struct RepoFile {
     root: PathBuf,
     inside: PathBuf,
 }
 
 impl RepoFile {
     /// A path as a file of the repository gives it.
-    pub fn new(root: &Path, inside: impl AsRef<Path>) -> Self {
+    pub(crate) fn new(root: &Path, inside: impl AsRef<Path>) -> Self {
         Self { root: root.to_owned(), inside: inside.as_ref().to_owned() }
     }
 
     /// A path that the user named. In a working copy it is held to that: a folder on the way may come from the repository.
     /// Elsewhere the user's own links are followed up to the file's folder.
-    pub fn from_user_path(path: &Path) -> Self {
+    pub(crate) fn from_user_path(path: &Path) -> Self {
         let there = || path.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned);
         let root = working_copy(path).or_else(there).unwrap_or_default();
         let inside = path.strip_prefix(&root).unwrap_or(path).to_owned();
@@ -92,7 +92,7 @@ impl RepoFile {
     }
 
     /// The same for the words of a command: a relative path does not leave the folder in which it was given by a link either.
-    pub fn named_in(cwd: Option<&Path>, path: &Path) -> Self {
+    pub(crate) fn named_in(cwd: Option<&Path>, path: &Path) -> Self {
         let Some(cwd) = cwd else { return Self::from_user_path(path) };
         let whole = cwd.join(path);
         let climbs = path.components().any(|part| part == Component::ParentDir);
@@ -103,12 +103,12 @@ impl RepoFile {
     }
 
     /// The whole path.
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.root.join(&self.inside)
     }
 
     /// The file, opened for reading; none when there is none.
-    pub fn open(&self) -> Result<Option<File>, Fault> {
+    pub(crate) fn open(&self) -> Result<Option<File>, Fault> {
         match self.folder(false)? {
             Some(folder) => folder.open(&folder.name),
             None => Ok(None),
@@ -116,7 +116,7 @@ impl RepoFile {
     }
 
     /// Its bytes, up to a limit that is refused, not cut.
-    pub fn bytes(&self, limit: u64) -> Result<Option<Vec<u8>>, Fault> {
+    pub(crate) fn bytes(&self, limit: u64) -> Result<Option<Vec<u8>>, Fault> {
         let Some(file) = self.open()? else { return Ok(None) };
         let mut bytes = Vec::new();
         file.take(limit + 1).read_to_end(&mut bytes)?;
@@ -127,19 +127,19 @@ impl RepoFile {
     }
 
     /// Its text.
-    pub fn text(&self, limit: u64) -> Result<Option<String>, Fault> {
+    pub(crate) fn text(&self, limit: u64) -> Result<Option<String>, Fault> {
         let bytes = self.bytes(limit)?;
         bytes.map(|bytes| String::from_utf8(bytes).map_err(|_| Fault::NotText)).transpose()
     }
 
     /// The folder in which the file is, held open; made where that is asked for.
-    pub fn folder(&self, make: bool) -> Result<Option<Folder>, Fault> {
+    pub(crate) fn folder(&self, make: bool) -> Result<Option<Folder>, Fault> {
         let parts = parts(&self.inside)?;
         Ok(Dir::descend(&self.root, parts, make)?.map(|(dir, name)| Folder { dir, name }))
     }
 
     /// Removes the file, if it is there.
-    pub fn remove(&self) -> Result<(), Fault> {
+    pub(crate) fn remove(&self) -> Result<(), Fault> {
         match self.folder(false)? {
             Some(folder) => match folder.dir.remove(&folder.name) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
@@ -150,7 +150,7 @@ impl RepoFile {
     }
 
     /// Puts a text in place of the file: a new file beside it, flushed, then renamed.
-    pub fn replace(&self, text: &str) -> Result<(), Fault> {
+    pub(crate) fn replace(&self, text: &str) -> Result<(), Fault> {
         let missing = || Fault::Io(io::ErrorKind::NotFound.into());
         let folder = self.folder(true)?.ok_or_else(missing)?;
         let mut file = folder.begin()?;
@@ -166,13 +166,13 @@ impl RepoFile {
 }
 
 /// A folder that a path led to, and the name of the file in it. It stays this folder, whatever becomes of its name.
-pub struct Folder {
+pub(crate) struct Folder {
     dir: Dir,
     name: OsString,
 }
 
 /// A file that is being written beside the one whose place it takes.
-pub struct Draft {
+pub(crate) struct Draft {
     /// What is written to.
     pub file: File,
     name: OsString,
@@ -184,19 +184,19 @@ impl Folder {
     }
 
     /// The file, opened for reading; none when there is none.
-    pub fn file(&self) -> Result<Option<File>, Fault> {
+    pub(crate) fn file(&self) -> Result<Option<File>, Fault> {
         self.open(&self.name)
     }
 
     /// Locks the folder itself, which leaves nothing in it.
-    pub fn lock(&self) -> io::Result<File> {
+    pub(crate) fn lock(&self) -> io::Result<File> {
         let folder = self.dir.handle()?;
         folder.lock()?;
         Ok(folder)
     }
 
     /// The names that begin with the file's own, each with how it goes on.
-    pub fn besides(&self) -> Vec<(OsString, String)> {
+    pub(crate) fn besides(&self) -> Vec<(OsString, String)> {
         let own = self.name.to_string_lossy().into_owned();
         let ending = |name: OsString| {
             let ending = name.to_str()?.strip_prefix(&own)?.to_owned();
@@ -206,19 +206,19 @@ impl Folder {
     }
 
     /// The text of a file of this folder; none where it has none, or more bytes than this.
-    pub fn text(&self, name: &OsStr, limit: u64) -> Option<String> {
+    pub(crate) fn text(&self, name: &OsStr, limit: u64) -> Option<String> {
         let mut text = String::new();
         self.open(name).ok()??.take(limit + 1).read_to_string(&mut text).ok()?;
         u64::try_from(text.len()).is_ok_and(|read| read <= limit).then_some(text)
     }
 
     /// Removes a file of this folder.
-    pub fn remove(&self, name: &OsStr) {
+    pub(crate) fn remove(&self, name: &OsStr) {
         let _ = self.dir.remove(name);
     }
 
     /// A new file beside it, with the permissions of the one that is there.
-    pub fn begin(&self) -> Result<Draft, Fault> {
+    pub(crate) fn begin(&self) -> Result<Draft, Fault> {
         let mut random = [0; 8];
         crate::host::random(&mut random);
         let name = with(&self.name, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
@@ -231,7 +231,7 @@ impl Folder {
     }
 
     /// Renames what was written to the file's own name. The name is on disk once the folder is.
-    pub fn put(&self, draft: &Draft) -> Result<(), Fault> {
+    pub(crate) fn put(&self, draft: &Draft) -> Result<(), Fault> {
         if let Err(error) = self.dir.rename(&draft.name, &self.name) {
             self.discard(draft);
             return Err(error.into());
@@ -240,7 +240,7 @@ impl Folder {
     }
 
     /// Takes what was written away again.
-    pub fn discard(&self, draft: &Draft) {
+    pub(crate) fn discard(&self, draft: &Draft) {
         let _ = self.dir.remove(&draft.name);
     }
 }
@@ -267,7 +267,7 @@ fn parts(path: &Path) -> Result<Vec<OsString>, Fault> {
 
 /// The working copy that a path lies in by its words. A folder that is reached through a link of a working copy is none:
 /// the link may come from there.
-pub fn working_copy(path: &Path) -> Option<PathBuf> {
+pub(crate) fn working_copy(path: &Path) -> Option<PathBuf> {
     let above: Vec<&Path> = path.ancestors().skip(1).collect();
     let mut found: Option<PathBuf> = None;
     let mut linked = false;
@@ -290,7 +290,7 @@ fn is_git(name: &OsStr) -> bool {
 }
 
 /// Whether a path stays below its folder by its words alone and keeps out of git's own folder.
-pub fn stays_inside(path: &Path) -> bool {
+pub(crate) fn stays_inside(path: &Path) -> bool {
     let mut parts = path.components().peekable();
     parts.peek().is_some()
         && parts.all(|part| match part {

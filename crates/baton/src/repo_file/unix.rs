@@ -19,11 +19,11 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLO
 const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// A folder that is held open.
-pub struct Dir(OwnedFd);
+pub(super) struct Dir(OwnedFd);
 
 impl Dir {
     /// The folder of a path below `root`, and the last part of the path. None where a folder is not there.
-    pub fn descend(
+    pub(super) fn descend(
         root: &Path,
         parts_of: Vec<OsString>,
         make: bool,
@@ -78,7 +78,7 @@ impl Dir {
     }
 
     /// A regular file of this folder, for reading; none when there is none.
-    pub fn open(&self, name: &OsStr) -> Result<Option<File>, Fault> {
+    pub(super) fn open(&self, name: &OsStr) -> Result<Option<File>, Fault> {
         // Opening a device can have an effect of its own, so it is looked at before, and once more when it is open.
         match missing(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW))? {
             None => return Ok(None),
@@ -91,31 +91,31 @@ impl Dir {
     }
 
     /// The folder as a file that can be locked.
-    pub fn handle(&self) -> std::io::Result<File> {
+    pub(super) fn handle(&self) -> std::io::Result<File> {
         Ok(openat(&self.0, ".", FOLDER, Mode::empty())?.into())
     }
 
     /// The names in this folder.
-    pub fn names(&self) -> std::io::Result<Vec<OsString>> {
+    pub(super) fn names(&self) -> std::io::Result<Vec<OsString>> {
         let names = rustix::fs::Dir::read_from(&self.0)?.filter_map(Result::ok);
         Ok(names.map(|entry| OsString::from_vec(entry.file_name().to_bytes().to_vec())).collect())
     }
 
     /// A file of this name that was not there.
-    pub fn make(&self, name: &OsStr) -> Result<File, Fault> {
+    pub(super) fn make(&self, name: &OsStr) -> Result<File, Fault> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | SAFE;
         checked(openat(&self.0, name, flags, Mode::from_raw_mode(0o666))?)
     }
 
-    pub fn rename(&self, from: &OsStr, to: &OsStr) -> std::io::Result<()> {
+    pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> std::io::Result<()> {
         Ok(renameat(&self.0, from, &self.0, to)?)
     }
 
-    pub fn remove(&self, name: &OsStr) -> std::io::Result<()> {
+    pub(super) fn remove(&self, name: &OsStr) -> std::io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    pub fn sync(&self) -> std::io::Result<()> {
+    pub(super) fn sync(&self) -> std::io::Result<()> {
         Ok(rustix::fs::fsync(&self.0)?)
     }
 }

@@ -6,25 +6,29 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 /// A running agent.
-pub struct Agent {
+pub(super) struct Agent {
     child: Child,
 }
 
 impl Agent {
     /// Starts it with our own standard streams, in our own group of processes, so that the terminal is its.
-    pub fn start(program: &Path, args: &[String], vars: &[(&'static str, String)]) -> io::Result<Self> {
+    pub(super) fn start(
+        program: &Path,
+        args: &[String],
+        vars: &[(&'static str, String)],
+    ) -> io::Result<Self> {
         let vars = vars.iter().map(|(name, value)| (name, value));
         Ok(Self { child: Command::new(program).args(args).envs(vars).spawn()? })
     }
 
     /// Its process.
-    pub fn pid(&self) -> u32 {
+    pub(super) fn pid(&self) -> u32 {
         self.child.id()
     }
 }
 
 #[cfg(unix)]
-pub use unix::Signals;
+pub(super) use unix::Signals;
 
 #[cfg(unix)]
 mod unix {
@@ -37,7 +41,7 @@ mod unix {
     use super::{Agent, Duration, io};
 
     /// Catches signals from its creation on, so that none ends the supervisor before the agent.
-    pub struct Signals {
+    pub(crate) struct Signals {
         runtime: Runtime,
         ended: Listener,
         terminate: Listener,
@@ -50,7 +54,7 @@ mod unix {
 
     impl Signals {
         /// Begins to listen.
-        pub fn listen() -> io::Result<Self> {
+        pub(crate) fn listen() -> io::Result<Self> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             let inside = runtime.enter();
             let [ended, terminate, hangup, interrupt, quit] = [
@@ -66,7 +70,7 @@ mod unix {
         }
 
         /// Waits so long at most, and hands on what is sent to us; the exit code, once the agent has ended.
-        pub fn wait(&mut self, agent: &Agent, pause: Duration) -> io::Result<Option<i32>> {
+        pub(crate) fn wait(&mut self, agent: &Agent, pause: Duration) -> io::Result<Option<i32>> {
             let pid = Pid::from_child(&agent.child);
             if let Some(code) = self.wait_status(pid)? {
                 return Ok(Some(code));

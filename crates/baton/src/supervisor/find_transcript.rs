@@ -14,7 +14,7 @@ const SHORTEST_ID: usize = 8;
 
 /// A conversation: the tool, and its own id of the session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Conversation {
+pub(super) struct Conversation {
     /// The tool that wrote it.
     pub agent: String,
     /// The tool's id of the session.
@@ -23,7 +23,7 @@ pub struct Conversation {
 
 /// A transcript, as the listing shows it.
 #[derive(Debug, Clone)]
-pub struct Transcript {
+pub(super) struct Transcript {
     /// The conversation in it.
     pub conversation: Conversation,
     /// The file.
@@ -50,7 +50,7 @@ impl From<Row> for Transcript {
 
 impl Transcript {
     /// Whether it was begun since then.
-    pub fn is_begun_since(&self, began: Millis) -> bool {
+    pub(super) fn is_begun_since(&self, began: Millis) -> bool {
         self.created_at.is_some_and(|at| at.0 >= began.saturating_sub(BLUR))
     }
 
@@ -60,7 +60,7 @@ impl Transcript {
 }
 
 /// Another run whose conversation is not known.
-pub struct Rival {
+pub(super) struct Rival {
     /// Where it runs.
     pub cwd: PathBuf,
     /// When it began.
@@ -79,7 +79,7 @@ impl Rival {
 
 /// What tells whose a transcript is.
 #[derive(Default)]
-pub struct Evidence {
+pub(super) struct Evidence {
     /// Where the agent was started.
     pub cwd: PathBuf,
     /// When.
@@ -102,7 +102,7 @@ pub struct Evidence {
 
 /// The result of matching the evidence against transcripts.
 #[derive(Debug)]
-pub enum Choice<'a> {
+pub(super) enum Choice<'a> {
     /// Proven, or the only one that can be it.
     One(&'a Transcript),
     /// Any of these may be it; the evidence does not decide.
@@ -112,7 +112,7 @@ pub enum Choice<'a> {
 }
 
 /// Chooses among the listed ones that changed since the agent was started.
-pub fn choose<'a>(listed: &'a [Transcript], evidence: &Evidence) -> Choice<'a> {
+pub(super) fn choose<'a>(listed: &'a [Transcript], evidence: &Evidence) -> Choice<'a> {
     let changed =
         |row: &&Transcript| row.updated_at.is_none_or(|at| at.0 >= evidence.began.saturating_sub(BLUR));
     let rows = || listed.iter().filter(changed);
@@ -150,7 +150,10 @@ pub fn choose<'a>(listed: &'a [Transcript], evidence: &Evidence) -> Choice<'a> {
 }
 
 /// Conversations of the folder that were there before and went on, and are not known to be another's.
-pub fn went_on<'a>(listed: &'a [Transcript], evidence: &'a Evidence) -> impl Iterator<Item = &'a Transcript> {
+pub(super) fn went_on<'a>(
+    listed: &'a [Transcript],
+    evidence: &'a Evidence,
+) -> impl Iterator<Item = &'a Transcript> {
     listed.iter().filter(|row| {
         row.is_in(&evidence.cwd)
             && row.updated_at.is_some_and(|at| at.0 >= evidence.began.saturating_sub(BLUR))

@@ -41,7 +41,7 @@ const FIRST_SEARCH: Millis = 1_000;
 const LAST_SEARCH: Millis = 60_000;
 
 /// What to run, and how.
-pub struct Plan {
+pub(crate) struct Plan {
     /// The tool that it is, if it is a known one.
     pub launcher: Option<Launcher>,
     /// Whether the command line is ours to build.
@@ -65,7 +65,7 @@ pub struct Plan {
 }
 
 /// Runs the agent to its end. Errors in keeping its work are reported; the exit status is the agent's in any case.
-pub fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
+pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
     let flags = flags(plan)?;
     let cwd = app.config.cwd.clone().unwrap_or_default();
     let mut signals = Signals::listen()?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const MOST: usize = 256;
 
 /// Adds the files that the process and those below it write.
-pub fn written_by(pid: u32, files: &mut BTreeSet<PathBuf>) {
+pub(super) fn written_by(pid: u32, files: &mut BTreeSet<PathBuf>) {
     let mut below = vec![pid];
     let mut at = 0;
     while let Some(pid) = below.get(at).copied().filter(|_| at < MOST) {

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::error::AppError;
 
 /// The session that was begun, and the baton in it.
-pub struct OwnSession {
+pub(super) struct OwnSession {
     pub project_id: String,
     pub identity: String,
     pub session_id: String,
@@ -19,7 +19,7 @@ pub struct OwnSession {
 }
 
 /// Begins fresh work, or picks up what waits.
-pub fn begin(plan: &Plan, caller: &Caller, app: &mut App) -> Result<OwnSession, AppError> {
+pub(super) fn begin(plan: &Plan, caller: &Caller, app: &mut App) -> Result<OwnSession, AppError> {
     let (project, identity) = (app.project.clone(), plan.identity.clone());
     let Some(id) = &plan.pickup else {
         let input = StartInput { project, identity, ..StartInput::default() };

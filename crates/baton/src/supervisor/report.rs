@@ -9,7 +9,7 @@ use crate::render;
 
 /// The answer.
 #[derive(Serialize)]
-pub struct Report<'a> {
+pub(super) struct Report<'a> {
     pub project_id: &'a str,
     pub identity: &'a str,
     pub session_id: &'a str,
@@ -21,7 +21,7 @@ pub struct Report<'a> {
 
 /// What was kept.
 #[derive(Serialize)]
-pub struct Outcome {
+pub(super) struct Outcome {
     pub kept: Form,
     /// Source out where keeping failed.
     #[serde(flatten)]
@@ -30,7 +30,7 @@ pub struct Outcome {
 
 /// What stands in the ledger now, and where it was taken from.
 #[derive(Serialize)]
-pub struct Source {
+pub(super) struct Source {
     pub baton_id: Option<String>,
     pub transcript: Option<Conversation>,
 }
@@ -38,7 +38,7 @@ pub struct Source {
 /// In which form it was kept.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Form {
+pub(super) enum Form {
     Baton,
     /// As the baton that the conversation had already.
     Taken,
@@ -51,7 +51,7 @@ pub enum Form {
 
 impl Form {
     /// Of a session that may be over: whether the agent itself ended it.
-    pub fn of_end(over: Option<&Refusal>, identity: &str) -> Self {
+    pub(super) fn of_end(over: Option<&Refusal>, identity: &str) -> Self {
         let detail = |key: &str| over.and_then(|no| no.details.get(key)).and_then(serde_json::Value::as_str);
         let is_own_end = matches!(detail("reason"), None | Some("wrapped" | "ended"));
         let is_own = detail("released_by").is_none_or(|by| by == identity);
@@ -61,7 +61,7 @@ impl Form {
 
 impl Report<'_> {
     /// In a sentence.
-    pub fn sentence(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         let left = self.kept.left.as_ref();
         let from = left.and_then(|left| left.transcript.as_ref()).map_or_else(String::new, |transcript| {
             format!(", from {} session {}", visible(&transcript.agent), visible(&transcript.id))

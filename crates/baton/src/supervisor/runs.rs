@@ -15,7 +15,7 @@ const RETENTION: Millis = 86_400_000;
 
 /// What a run says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Run {
+pub(super) struct Run {
     /// The process that supervises it.
     pub process: String,
     /// The tool that it runs, if it is known.
@@ -29,7 +29,7 @@ pub struct Run {
 }
 
 /// The place of one run among the others.
-pub struct Registration {
+pub(super) struct Registration {
     folder: PathBuf,
     file: PathBuf,
     run: Run,
@@ -37,7 +37,7 @@ pub struct Registration {
 
 impl Registration {
     /// Says that this run has begun. Where that cannot be written, others do not see it.
-    pub fn take(data_dir: &Path, session_id: &str, run: Run) -> Self {
+    pub(super) fn take(data_dir: &Path, session_id: &str, run: Run) -> Self {
         let folder = data_dir.join("runs");
         let _ = private::create_folder(&folder);
         let place = Self { file: folder.join(format!("{session_id}.json")), folder, run };
@@ -52,12 +52,12 @@ impl Registration {
     }
 
     /// The conversation that was found to be this run's.
-    pub fn bound(&self) -> Option<&Conversation> {
+    pub(super) fn bound(&self) -> Option<&Conversation> {
         self.run.conversation.as_ref()
     }
 
     /// From now on this conversation is this run's.
-    pub fn bind(&mut self, conversation: &Conversation) {
+    pub(super) fn bind(&mut self, conversation: &Conversation) {
         if self.run.conversation.as_ref() != Some(conversation) {
             self.run.conversation = Some(conversation.clone());
             self.write();
@@ -65,7 +65,7 @@ impl Registration {
     }
 
     /// The conversations of other runs, and those runs of which none is known. What is long over is forgotten.
-    pub fn others(&self, now: Millis) -> (BTreeSet<Conversation>, Vec<Rival>) {
+    pub(super) fn others(&self, now: Millis) -> (BTreeSet<Conversation>, Vec<Rival>) {
         let (mut taken, mut rivals) = (BTreeSet::new(), Vec::new());
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();

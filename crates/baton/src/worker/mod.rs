@@ -25,7 +25,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::{host, process, router};
 use outcome::Outcome;
-pub use preset::preset;
+pub(crate) use preset::preset;
 use record::FinishedCommand;
 use run::{Command, CommandEnd, Stop};
 
@@ -33,7 +33,7 @@ use run::{Command, CommandEnd, Stop};
 const REGISTER_EVERY: Millis = 30_000;
 
 /// What a worker is to do.
-pub struct Plan {
+pub(crate) struct Plan {
     /// The identity that it works under.
     pub name: String,
     /// The role whose tasks it takes.
@@ -55,7 +55,7 @@ pub struct Plan {
 }
 
 /// Works until it has done enough, or is interrupted.
-pub fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
+pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
     let mut stop = Stop::listen()?;
     let mut worker = Worker { plan, caller: caller(plan, app), registered_at: 0, max_duration: None };
     let mut done = 0;
@@ -316,7 +316,7 @@ impl Worker<'_> {
 }
 
 /// Where packets and results lie while a command runs.
-pub fn folder(app: &App) -> PathBuf {
+pub(crate) fn folder(app: &App) -> PathBuf {
     app.config.data_dir.join("work")
 }
 

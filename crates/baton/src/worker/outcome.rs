@@ -11,7 +11,7 @@ use super::run::CommandEnd;
 
 /// What is written down about the task.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub(super) enum Outcome {
     /// It is closed with this result.
     Closed {
         result: CloseResult,
@@ -49,7 +49,11 @@ enum OutcomeWord {
 
 impl Outcome {
     /// What follows from an ending and the file of results, if there is one.
-    pub fn of(ending: &CommandEnd, report: Option<Result<String, String>>, role: Option<&str>) -> Self {
+    pub(super) fn of(
+        ending: &CommandEnd,
+        report: Option<Result<String, String>>,
+        role: Option<&str>,
+    ) -> Self {
         let status = match ending {
             CommandEnd::Interrupted | CommandEnd::Lost => return Self::Interrupted,
             CommandEnd::TooLong(most) => {
@@ -91,7 +95,7 @@ impl Outcome {
     }
 
     /// Why.
-    pub fn reason(&self) -> &str {
+    pub(super) fn reason(&self) -> &str {
         match self {
             Self::Closed { reason, .. } | Self::Failed { reason, .. } | Self::Unreadable(reason) => reason,
             Self::Interrupted => "the worker was stopped",

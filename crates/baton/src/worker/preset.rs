@@ -17,7 +17,7 @@ or \"error\", \"reason\": one sentence, \"context\": {\"work_completed\": what y
 
 /// A tool's command line in a manner, with what the user adds. `folder` is where the packet and the result will lie: the tool
 /// has to be let in.
-pub fn preset(
+pub(crate) fn preset(
     name: &str,
     mode: &str,
     more: &[String],

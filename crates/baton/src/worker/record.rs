@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::error::AppError;
 
 /// A command that is over.
-pub struct FinishedCommand {
+pub(super) struct FinishedCommand {
     /// How it ended.
     pub ending: CommandEnd,
     /// What that means for the task.
@@ -45,7 +45,7 @@ impl Refusals {
 
 impl Worker<'_> {
     /// Records the outcome: closes the task, or gives it back with the attempt counted. Returns the word for what was done.
-    pub fn record(
+    pub(super) fn record(
         &self,
         app: &mut App,
         held: &ClaimedTask,

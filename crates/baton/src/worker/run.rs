@@ -23,7 +23,7 @@ const MOST: u64 = 1024 * 1024;
 
 /// How a command came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandEnd {
+pub(super) enum CommandEnd {
     /// By itself.
     Ended(ExitStatus),
     /// It took longer than this, in milliseconds, and was stopped.
@@ -35,7 +35,7 @@ pub enum CommandEnd {
 }
 
 /// A running command.
-pub struct Command {
+pub(super) struct Command {
     child: Child,
     handoff: PathBuf,
     result: PathBuf,
@@ -46,7 +46,7 @@ pub struct Command {
 impl Command {
     /// Starts it in a process group of its own with the packet on its standard input. Its output goes to standard
     /// error. A tool that takes its variables by flags gets them so.
-    pub fn start(
+    pub(super) fn start(
         (words, launcher): (&[String], Option<Launcher>),
         folder: &Path,
         mut vars: Vec<(&'static str, String)>,
@@ -79,12 +79,12 @@ impl Command {
     }
 
     /// How it ended, if it did.
-    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+    pub(super) fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
     /// Asks its whole group to end, and ends it after a while.
-    pub fn stop(&mut self) {
+    pub(super) fn stop(&mut self) {
         self.signal("-TERM");
         for _ in 0..GRACE.as_millis() / 50 {
             if matches!(self.child.try_wait(), Ok(Some(_))) {
@@ -108,7 +108,7 @@ impl Command {
     }
 
     /// What it wrote as its result, if it wrote anything.
-    pub fn result(&self) -> Option<Result<String, String>> {
+    pub(super) fn result(&self) -> Option<Result<String, String>> {
         match fs::metadata(&self.result) {
             Err(_) => None,
             Ok(meta) if meta.len() > MOST => Some(Err(format!("it has more than {MOST} bytes"))),
@@ -117,7 +117,7 @@ impl Command {
     }
 
     /// Removes the packet. Returns the file of its result, if it wrote one: it is removed once all of it is recorded.
-    pub fn clear(self) -> Option<PathBuf> {
+    pub(super) fn clear(self) -> Option<PathBuf> {
         let _ = fs::remove_file(&self.handoff);
         fs::metadata(&self.result).is_ok().then_some(self.result)
     }
@@ -149,7 +149,7 @@ fn private(folder: &Path, file: &Path, content: &str) -> io::Result<()> {
 }
 
 /// Listens for SIGINT and SIGTERM from its creation on, so that no signal between two waits is lost.
-pub struct Stop {
+pub(super) struct Stop {
     runtime: Runtime,
     #[cfg(unix)]
     signals: [tokio::signal::unix::Signal; 2],
@@ -157,7 +157,7 @@ pub struct Stop {
 
 impl Stop {
     /// Begins to listen.
-    pub fn listen() -> io::Result<Self> {
+    pub(super) fn listen() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         #[cfg(unix)]
         let signals = {
@@ -173,7 +173,7 @@ impl Stop {
     }
 
     /// Sleeps; returns early with true if the process was signalled to stop.
-    pub fn within(&mut self, pause: Duration) -> bool {
+    pub(super) fn within(&mut self, pause: Duration) -> bool {
         #[cfg(unix)]
         {
             let [interrupt, terminate] = &mut self.signals;

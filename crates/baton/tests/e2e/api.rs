@@ -11,14 +11,20 @@ use serde_json::{Value, json};
 use crate::http::{Response, Server, caller, request};
 use crate::stage::{Stage, assert_fields, items, text};
 
-pub fn served() -> (Stage, Server) {
+pub(crate) fn served() -> (Stage, Server) {
     let stage = Stage::ready();
     let server = Server::start(&stage.terminal("Server"));
     (stage, server)
 }
 
 /// One request with a JSON body, or none for null.
-pub fn ask(server: &Server, method: &str, path: &str, body: &Value, headers: &[(&str, &str)]) -> Response {
+pub(crate) fn ask(
+    server: &Server,
+    method: &str,
+    path: &str,
+    body: &Value,
+    headers: &[(&str, &str)],
+) -> Response {
     let bytes = if body.is_null() { String::new() } else { body.to_string() };
     request(&server.address, method, path, bytes.as_bytes(), headers)
         .unwrap_or_else(|| panic!("no answer to {method} {path}"))
@@ -235,10 +241,10 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
 }
 
 /// Reads a stream of events.
-pub struct Events(BufReader<TcpStream>);
+pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
-    pub fn open(server: &Server, query: &str, headers: &[(&str, &str)]) -> Self {
+    pub(crate) fn open(server: &Server, query: &str, headers: &[(&str, &str)]) -> Self {
         let mut stream = TcpStream::connect(&server.address).expect("connected");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("timeout");
         let mut head = format!("GET /api/v1/events{query} HTTP/1.1\r\nhost: {}\r\n", server.address);
@@ -260,7 +266,7 @@ impl Events {
     }
 
     /// Reads until the stream is over.
-    pub fn until_it_ends(&mut self) {
+    pub(crate) fn until_it_ends(&mut self) {
         let begin = Instant::now();
         loop {
             assert!(begin.elapsed() < Duration::from_secs(15), "the stream goes on");
@@ -273,7 +279,7 @@ impl Events {
     }
 
     /// The next event: its id and its delta.
-    pub fn next(&mut self) -> (String, Value) {
+    pub(crate) fn next(&mut self) -> (String, Value) {
         let (mut id, mut data) = (None, None);
         let begin = Instant::now();
         loop {

@@ -11,16 +11,16 @@ use crate::http::{Server, request};
 use crate::stage::{Stage, Terminal, items, text};
 
 /// A repository beside the shop, registered as project `lib`.
-pub fn beside(stage: &Stage) {
+pub(crate) fn beside(stage: &Stage) {
     let lib = stage.repo("lib");
     stage.terminal("Setup").within(&lib).json(&["init"]);
 }
 
-pub fn github(options: Options) -> Emulator {
+pub(crate) fn github(options: Options) -> Emulator {
     Emulator::start(Options { token: Some("t0k".into()), ..options }).expect("an emulator")
 }
 
-pub fn with_github<'a>(terminal: &Terminal<'a>, hub: &Emulator) -> Terminal<'a> {
+pub(crate) fn with_github<'a>(terminal: &Terminal<'a>, hub: &Emulator) -> Terminal<'a> {
     terminal
         .with("BATON_GITHUB_API", hub.url())
         .with("BATON_GITHUB_TOKEN", "t0k")

@@ -170,7 +170,7 @@ impl Play<'_> {
 }
 
 /// Numbers below a limit, each taken by one of several threads.
-pub fn shared_out<T: Send>(count: usize, at_once: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub(crate) fn shared_out<T: Send>(count: usize, at_once: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..at_once {

@@ -6,7 +6,7 @@ use crate::database_server::DatabaseServer;
 use crate::stage::env;
 
 /// A store on a server.
-pub struct Database {
+pub(crate) struct Database {
     /// What `BATON_STORE` is set to.
     pub url: String,
     server: String,
@@ -15,7 +15,7 @@ pub struct Database {
 
 impl Database {
     /// `None` where there is no server.
-    pub fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let server = env("BATON_TEST_POSTGRES")?;
         let schema = format!("e_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -41,12 +41,12 @@ impl Drop for Database {
 }
 
 /// Runs statements on the server, beside the store.
-pub fn run(url: &str, sql: &str) {
+pub(crate) fn run(url: &str, sql: &str) {
     DatabaseServer::connect(url).execute(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
 }
 
 /// The numbers that a query gives.
-pub fn numbers(url: &str, sql: &str) -> Vec<i64> {
+pub(crate) fn numbers(url: &str, sql: &str) -> Vec<i64> {
     let rows = DatabaseServer::connect(url).query(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     rows.iter().map(|row| row.get(0)).collect()
 }

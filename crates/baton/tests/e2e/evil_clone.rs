@@ -28,7 +28,7 @@ const PRIVATE: &str = "PRIVATE-SUBJECT";
 /// Seconds in which a command has to end, on a machine that has much else to do.
 const PATIENCE: &str = "60";
 
-pub struct Clone {
+pub(crate) struct Clone {
     pub stage: Stage,
     /// Counts who called.
     calls: Arc<AtomicUsize>,
@@ -37,7 +37,7 @@ pub struct Clone {
 
 impl Clone {
     /// A user with a project of their own in which work waits, and a stranger's repository beside it.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let stage = Stage::in_a_file("a repository that names another store is one of the tricks");
         let donna = stage.terminal("Donna");
         donna.json(&["init"]);
@@ -56,22 +56,22 @@ impl Clone {
         clone
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.stage.root().join("evil").join(name)
     }
 
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         self.stage.file(&format!("evil/{name}"), content);
     }
 
-    pub fn link(&self, target: &str, name: &str) {
+    pub(crate) fn link(&self, target: &str, name: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("parent")).expect("folder");
         let _ = fs::remove_file(&path);
         symlink(target, path).expect("link");
     }
 
-    pub fn fifo(&self, name: &str) {
+    pub(crate) fn fifo(&self, name: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("parent")).expect("folder");
         let _ = fs::remove_file(&path);
@@ -79,14 +79,14 @@ impl Clone {
     }
 
     /// A file of this many bytes, none of which is on disk.
-    pub fn sparse(&self, name: &str, bytes: u64) {
+    pub(crate) fn sparse(&self, name: &str, bytes: u64) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("parent")).expect("folder");
         fs::File::create(path).expect("file").set_len(bytes).expect("length");
     }
 
     /// A program that leaves a canary.
-    pub fn program(&self, name: &str) -> String {
+    pub(crate) fn program(&self, name: &str) -> String {
         let canary = self.stage.root().join("canary").join(name);
         let path = self
             .stage
@@ -95,20 +95,20 @@ impl Clone {
         path
     }
 
-    pub fn git(&self, args: &[&str]) {
+    pub(crate) fn git(&self, args: &[&str]) {
         let mut command = Command::new("git");
         command.arg("-C").arg(self.path("")).args(args).env("HOME", self.stage.home());
         assert!(command.stderr(Stdio::null()).status().expect("git runs").success(), "{args:?}");
     }
 
-    pub fn terminal(&self) -> Terminal<'_> {
+    pub(crate) fn terminal(&self) -> Terminal<'_> {
         let mut terminal = self.stage.terminal("Ann").within(self.path(""));
         terminal.set("BATON_GITHUB_TOKEN", "token-of-the-user");
         terminal
     }
 
     /// One command, with a limit on time and memory, and with this on standard input.
-    pub fn give(&self, terminal: &Terminal<'_>, args: &[&str], input: &str) -> Answer {
+    pub(crate) fn give(&self, terminal: &Terminal<'_>, args: &[&str], input: &str) -> Answer {
         let mut command = terminal.program("sh");
         let script = "ulimit -v 8000000; exec timeout -k 1 \"$0\" \"$@\"";
         command.args(["-c", script, PATIENCE, BATON]).args(args);
@@ -126,7 +126,7 @@ impl Clone {
     }
 
     /// Gives every everyday command in the repository, and looks at what became of the rest of the world.
-    pub fn suffer(&self) -> Vec<Answer> {
+    pub(crate) fn suffer(&self) -> Vec<Answer> {
         let before = self.world();
         let terminal = self.terminal();
         let mut answers = Vec::new();
@@ -192,7 +192,7 @@ fn listener() -> (Arc<AtomicUsize>, String) {
     (calls, url)
 }
 
-pub const COMMANDS: &[&[&str]] = &[
+pub(crate) const COMMANDS: &[&[&str]] = &[
     &["status"],
     &["config", "show"],
     &["doctor"],

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::stage::Terminal;
 
 /// A running `baton serve`; it is killed when the test ends without stopping it.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     pub address: String,
 }
 
 /// A response.
 #[derive(Debug)]
-pub struct Response {
+pub(crate) struct Response {
     pub status: u16,
     pub kind: String,
     pub body: String,
@@ -26,29 +26,29 @@ pub struct Response {
 
 impl Response {
     /// A header.
-    pub fn header(&self, wanted: &str) -> Option<String> {
+    pub(crate) fn header(&self, wanted: &str) -> Option<String> {
         let mut fields = self.head.lines().filter_map(|line| line.split_once(':'));
         fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim().to_owned())
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
 }
 
 impl Server {
     /// Starts a server on a free port and waits until it serves.
-    pub fn start(terminal: &Terminal<'_>) -> Self {
+    pub(crate) fn start(terminal: &Terminal<'_>) -> Self {
         Self::start_with(terminal, &[])
     }
 
     /// The same with more flags.
-    pub fn start_with(terminal: &Terminal<'_>, flags: &[&str]) -> Self {
+    pub(crate) fn start_with(terminal: &Terminal<'_>, flags: &[&str]) -> Self {
         Self::start_at(terminal, "127.0.0.1:0", flags)
     }
 
     /// Starts a server at this address.
-    pub fn start_at(terminal: &Terminal<'_>, address: &str, flags: &[&str]) -> Self {
+    pub(crate) fn start_at(terminal: &Terminal<'_>, address: &str, flags: &[&str]) -> Self {
         let (server, mut lines) = Self::spawn(terminal, address, flags);
         // What it says later must find a reader.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
@@ -56,7 +56,7 @@ impl Server {
     }
 
     /// Starts a server whose log nobody reads any more once it has said where it serves.
-    pub fn start_unheard(terminal: &Terminal<'_>) -> Self {
+    pub(crate) fn start_unheard(terminal: &Terminal<'_>) -> Self {
         Self::spawn(terminal, "127.0.0.1:0", &[]).0
     }
 
@@ -74,19 +74,19 @@ impl Server {
     }
 
     /// Runs an operation.
-    pub fn call(&self, operation: &str, input: &Value) -> Response {
+    pub(crate) fn call(&self, operation: &str, input: &Value) -> Response {
         post(&self.address, operation, input, &[]).unwrap_or_else(|| panic!("no answer to {operation}"))
     }
 
     /// The answer of an operation that succeeds.
-    pub fn ok(&self, operation: &str, input: &Value) -> Value {
+    pub(crate) fn ok(&self, operation: &str, input: &Value) -> Value {
         let response = self.call(operation, input);
         assert_eq!(response.status, 200, "{operation}: {response:#?}");
         response.json()
     }
 
     /// The memory that the server has now, in KiB.
-    pub fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         let status =
             std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("its status");
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
@@ -94,13 +94,13 @@ impl Server {
     }
 
     /// Tells the server to stop and does not wait.
-    pub fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().expect("kill runs").success());
     }
 
     /// Waits for the end and returns the exit code.
-    pub fn ended(&mut self) -> Option<i32> {
+    pub(crate) fn ended(&mut self) -> Option<i32> {
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(30) {
             if let Some(status) = self.child.try_wait().expect("a child of ours") {
@@ -120,17 +120,22 @@ impl Drop for Server {
 }
 
 /// The header that says who calls.
-pub fn caller(identity: &str, project: &str) -> String {
+pub(crate) fn caller(identity: &str, project: &str) -> String {
     json!({ "identity": identity, "project": project, "machine": "m", "process": format!("p-{identity}"), "folders": [format!("/srv/{project}")] }).to_string()
 }
 
 /// Posts to an operation; `None` when the server did not answer to the end.
-pub fn post(address: &str, operation: &str, input: &Value, headers: &[(&str, &str)]) -> Option<Response> {
+pub(crate) fn post(
+    address: &str,
+    operation: &str,
+    input: &Value,
+    headers: &[(&str, &str)],
+) -> Option<Response> {
     request(address, "POST", &format!("/api/v1/ops/{operation}"), input.to_string().as_bytes(), headers)
 }
 
 /// One request on a connection of its own.
-pub fn request(
+pub(crate) fn request(
     address: &str,
     method: &str,
     path: &str,

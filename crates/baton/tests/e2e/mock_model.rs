@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// A tool call that the model makes, if a tool of this name is offered.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub(crate) struct Call {
     /// The tool; where several agents share a model, by the name that each has for it.
     tools: Vec<String>,
     input: Value,
@@ -21,17 +21,17 @@ pub struct Call {
 
 impl Call {
     /// A tool of the agent's own.
-    pub fn new(tool: &str, input: Value) -> Self {
+    pub(crate) fn new(tool: &str, input: Value) -> Self {
         Self { tools: vec![tool.to_owned()], input, baton: false }
     }
 
     /// A tool of Baton's MCP server.
-    pub fn baton(tool: &str, input: Value) -> Self {
+    pub(crate) fn baton(tool: &str, input: Value) -> Self {
         Self { baton: true, ..Self::new(tool, input) }
     }
 
     /// A line for the agent's shell, whatever that is called.
-    pub fn shell(line: &str) -> Self {
+    pub(crate) fn shell(line: &str) -> Self {
         let tools = ["Bash", "exec_command", "run_shell_command"].map(str::to_owned).to_vec();
         Self { tools, input: line.into(), baton: false }
     }
@@ -61,13 +61,13 @@ impl Call {
 
 /// What an agent sent.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub(crate) struct Request {
     pub path: String,
     pub body: Value,
 }
 
 /// The model. It answers until the test ends.
-pub struct MockModel {
+pub(crate) struct MockModel {
     port: u16,
     state: Arc<Mutex<State>>,
 }
@@ -84,12 +84,12 @@ struct State {
 
 impl MockModel {
     /// Starts one that makes these calls in order, each once, and then says a sentence.
-    pub fn start(script: Vec<Call>, says: &str) -> Self {
+    pub(crate) fn start(script: Vec<Call>, says: &str) -> Self {
         Self::begin(script, says, false)
     }
 
     /// Starts one that makes these calls in every conversation.
-    pub fn every_time(script: Vec<Call>, says: &str) -> Self {
+    pub(crate) fn every_time(script: Vec<Call>, says: &str) -> Self {
         Self::begin(script, says, true)
     }
 
@@ -109,28 +109,28 @@ impl MockModel {
     }
 
     /// The address, without a path.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
     /// From now on every request is over the limit.
-    pub fn limit(&self) {
+    pub(crate) fn limit(&self) {
         self.state.lock().expect("state").limited = true;
     }
 
     /// Everything that was asked so far.
-    pub fn requests(&self) -> Vec<Request> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         self.state.lock().expect("state").seen.clone()
     }
 
     /// What an agent brought back from its tools, oldest first: exactly what a model would have seen.
-    pub fn results(&self) -> Vec<String> {
+    pub(crate) fn results(&self) -> Vec<String> {
         let found = self.requests().into_iter().map(|request| results(&request.body));
         found.max_by_key(Vec::len).unwrap_or_default()
     }
 
     /// Whether a text reached the model, in any request.
-    pub fn was_told(&self, text: &str) -> bool {
+    pub(crate) fn was_told(&self, text: &str) -> bool {
         self.requests().iter().any(|request| mentions(&request.body, text))
     }
 }

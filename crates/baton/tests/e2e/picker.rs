@@ -13,14 +13,14 @@ use serde_json::json;
 use crate::stage::{BATON, Stage, env, skipped};
 
 /// A command in a terminal, and what it has drawn so far.
-pub struct Seat {
+pub(crate) struct Seat {
     child: Child,
     keys: ChildStdin,
     drawn: Arc<(Mutex<String>, Condvar)>,
 }
 
 impl Seat {
-    pub fn open(mut script: Command, line: &str) -> Self {
+    pub(crate) fn open(mut script: Command, line: &str) -> Self {
         script.args(["-qec", &format!("stty rows 24 cols 100; {line}"), "/dev/null"]);
         script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).env("TERM", "xterm");
         let mut child = script.spawn().expect("script runs");
@@ -40,7 +40,7 @@ impl Seat {
     }
 
     /// Waits until this was drawn, after what was waited for before.
-    pub fn see(&self, part: &str) {
+    pub(crate) fn see(&self, part: &str) {
         let drawn = self.drawn.0.lock().expect("lock");
         let wait =
             self.drawn.1.wait_timeout_while(drawn, Duration::from_secs(60), |drawn| !drawn.contains(part));
@@ -51,17 +51,17 @@ impl Seat {
         drawn.drain(..end);
     }
 
-    pub fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).expect("keys");
         self.keys.flush().expect("keys");
     }
 
-    pub fn end(mut self) -> i32 {
+    pub(crate) fn end(mut self) -> i32 {
         self.child.wait().expect("it ends").code().unwrap_or(-1)
     }
 }
 
-pub fn script() -> bool {
+pub(crate) fn script() -> bool {
     let there =
         Command::new("script").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !there {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A running server; it is killed at the end.
-pub struct RedisServer {
+pub(crate) struct RedisServer {
     child: Mutex<Child>,
     /// Where it listens.
     pub address: SocketAddr,
@@ -18,7 +18,7 @@ pub struct RedisServer {
 
 impl RedisServer {
     /// Starts one with these further settings. `None`, which is said, where the tests have no Redis.
-    pub fn start(settings: &[&str]) -> Option<Self> {
+    pub(crate) fn start(settings: &[&str]) -> Option<Self> {
         if variable("BATON_TEST_REDIS").is_none() {
             eprintln!("SKIPPED: BATON_TEST_REDIS is not set: nothing was tested with Redis");
             return None;
@@ -35,12 +35,12 @@ impl RedisServer {
     }
 
     /// Its URL.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("redis://{}", self.address)
     }
 
     /// Runs a command.
-    pub fn ask<T: redis::FromRedisValue>(&self, words: &[&str]) -> T {
+    pub(crate) fn ask<T: redis::FromRedisValue>(&self, words: &[&str]) -> T {
         let mut connection = redis::Client::open(self.url())
             .and_then(|client| client.get_connection_with_timeout(Duration::from_secs(5)))
             .expect("a connection");
@@ -49,20 +49,20 @@ impl RedisServer {
     }
 
     /// Sends the process a signal.
-    pub fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         let pid = self.child.lock().expect("no panic").id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().expect("kill runs").success());
     }
 
     /// Kills it: what it held is gone.
-    pub fn kill(&self) {
+    pub(crate) fn kill(&self) {
         let mut child = self.child.lock().expect("no panic");
         let _ = child.kill();
         let _ = child.wait();
     }
 
     /// Starts it again at the same address.
-    pub fn restart(&self) {
+    pub(crate) fn restart(&self) {
         *self.child.lock().expect("no panic") = spawn(self.address, &self.args, &self.dir);
         self.wait();
     }

@@ -323,7 +323,7 @@ fn certificates() -> (String, String, String) {
 type Requests = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// Passes connections on, and throws the first answers away after the server has given them.
-pub fn losing(address: String, lost: usize) -> (String, Requests) {
+pub(crate) fn losing(address: String, lost: usize) -> (String, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let own = listener.local_addr().expect("its address").to_string();
     let passed = Requests::default();

@@ -15,29 +15,29 @@ use crate::database::{Database, numbers};
 use crate::http::Server;
 
 /// The binary under test.
-pub const BATON: &str = env!("CARGO_BIN_EXE_baton");
+pub(crate) const BATON: &str = env!("CARGO_BIN_EXE_baton");
 
 /// Where the store in the home is, from the root of a stage.
 const STORE: &str = "home/data/baton/baton.db";
 
 /// A variable of the environment that the tests were started in.
 #[allow(clippy::disallowed_methods, reason = "a test learns from its environment where things are")]
-pub fn env(name: &str) -> Option<String> {
+pub(crate) fn env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// Whether every stage has a database in place of a file.
-pub fn on_postgres() -> bool {
+pub(crate) fn on_postgres() -> bool {
     env("BATON_TEST_E2E_STORE").is_some_and(|store| store == "postgres")
 }
 
 /// Says loudly that something could not be tested here.
-pub fn skipped(why: &str) {
+pub(crate) fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
 
 /// An empty home and a repository, removed at the end.
-pub struct Stage {
+pub(crate) struct Stage {
     /// Fails at the end a test that made a file after all where its store is a database.
     _only: Option<OnlyStore>,
     root: TempDir,
@@ -59,7 +59,7 @@ impl Drop for OnlyStore {
 
 impl Stage {
     /// A stage whose repository is `shop`, not registered yet. With `BATON_TEST_REMOTE` its ledger is on a server.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         match env("BATON_TEST_REMOTE") {
             Some(_) => Self::remote(&[]),
             None => Self::local(),
@@ -67,24 +67,24 @@ impl Stage {
     }
 
     /// A stage whose terminals speak to a server with a home of its own, started with these flags.
-    pub fn remote(flags: &[&str]) -> Self {
+    pub(crate) fn remote(flags: &[&str]) -> Self {
         let far = Self::local();
         let server = Server::start_with(&far.bare(), flags);
         Self { server: Some(Box::new((server, far))), ..Self::local() }
     }
 
     /// The server behind this stage, and its home.
-    pub fn far(&self) -> &(Server, Stage) {
+    pub(crate) fn far(&self) -> &(Server, Stage) {
         self.server.as_deref().expect("a server behind this stage")
     }
 
     /// A stage whose ledger is a store in its own home, or a database of its own where the tests are told to run on one.
-    pub fn local() -> Self {
+    pub(crate) fn local() -> Self {
         Self::on(on_postgres().then(|| Database::new().expect("BATON_TEST_POSTGRES is set")))
     }
 
     /// A stage whose store is a file wherever the tests run, because that is what the test is about: `why` says in what way.
-    pub fn in_a_file(why: &str) -> Self {
+    pub(crate) fn in_a_file(why: &str) -> Self {
         if on_postgres() {
             eprintln!("on a file here too: {why}");
         }
@@ -92,7 +92,7 @@ impl Stage {
     }
 
     /// A stage whose store is a database of its own; `None`, which is said, where there is no server.
-    pub fn on_postgres() -> Option<Self> {
+    pub(crate) fn on_postgres() -> Option<Self> {
         let database = Database::new();
         if database.is_none() {
             skipped("BATON_TEST_POSTGRES is not set: nothing was tested on PostgreSQL");
@@ -110,18 +110,18 @@ impl Stage {
     }
 
     /// A stage whose repository is registered as project `shop`.
-    pub fn ready() -> Self {
+    pub(crate) fn ready() -> Self {
         Self::new().registered()
     }
 
     /// The same stage with its repository registered.
-    pub fn registered(self) -> Self {
+    pub(crate) fn registered(self) -> Self {
         self.terminal("Setup").json(&["init"]);
         self
     }
 
     /// Another git repository beside the first.
-    pub fn repo(&self, name: &str) -> PathBuf {
+    pub(crate) fn repo(&self, name: &str) -> PathBuf {
         let repo = self.root.path().join(name);
         fs::create_dir_all(&repo).expect("repository");
         let made = Command::new("git").args(["init", "-q", "-b", "main"]).arg(&repo).status();
@@ -129,20 +129,20 @@ impl Stage {
         repo
     }
 
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.root.path()
     }
 
-    pub fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.root.path().join("home")
     }
 
-    pub fn shop(&self) -> PathBuf {
+    pub(crate) fn shop(&self) -> PathBuf {
         self.root.path().join("shop")
     }
 
     /// Where the stage's database is.
-    pub fn database(&self) -> &str {
+    pub(crate) fn database(&self) -> &str {
         &self.database.as_ref().expect("this stage has a database").url
     }
 
@@ -153,7 +153,7 @@ impl Stage {
     }
 
     /// The variables that name the stage's store and the Redis beside it, for a program that is told them in another way.
-    pub fn settings(&self) -> BTreeMap<&'static str, String> {
+    pub(crate) fn settings(&self) -> BTreeMap<&'static str, String> {
         // A test that is about Redis, or about its absence, says so itself.
         let redis = env("BATON_TEST_REDIS").filter(|_| self.database.is_some() && on_postgres());
         let redis = redis.map(|url| ("BATON_REDIS_URL", url));
@@ -161,14 +161,14 @@ impl Stage {
     }
 
     /// Whether the stage's own store was ever made: there is a file, or a table.
-    pub fn has_store(&self) -> bool {
+    pub(crate) fn has_store(&self) -> bool {
         let tables = "SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema()";
         let made = self.database.as_ref().is_some_and(|database| numbers(&database.url, tables) != [0]);
         made || self.store().exists()
     }
 
     /// Whether these bytes stand anywhere in the stage's store: in a file beside which it lives, or in a row.
-    pub fn store_contains(&self, word: &str) -> bool {
+    pub(crate) fn store_contains(&self, word: &str) -> bool {
         assert!(self.has_store(), "a store to look into");
         let Some(database) = &self.database else {
             let folder = fs::read_dir(self.store().parent().expect("folder")).expect("folder");
@@ -186,7 +186,7 @@ impl Stage {
 
     /// What the doctor says, with the store named as it is with a file, so that one snapshot holds for either: where a
     /// database and its Redis are differs from run to run.
-    pub fn as_with_a_file(&self, text: &str) -> String {
+    pub(crate) fn as_with_a_file(&self, text: &str) -> String {
         let Some(database) = &self.database else { return text.to_owned() };
         let shown = database.url.split('?').next().unwrap_or_default();
         let line = |line: &str| match line {
@@ -203,12 +203,12 @@ impl Stage {
     }
 
     /// The file that is the store when nothing else is said.
-    pub fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.root.path().join(STORE)
     }
 
     /// Writes a file beside the repository and returns its path.
-    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.root.path().join(name);
         fs::create_dir_all(path.parent().expect("parent")).expect("folder");
         fs::write(&path, content).expect("written");
@@ -216,7 +216,7 @@ impl Stage {
     }
 
     /// A terminal of its own process in which this identity works.
-    pub fn terminal(&self, identity: &str) -> Terminal<'_> {
+    pub(crate) fn terminal(&self, identity: &str) -> Terminal<'_> {
         let mut terminal = self.bare();
         terminal.set("BATON_IDENTITY", identity);
         terminal.set("BATON_PROCESS", format!("terminal-of-{identity}"));
@@ -225,7 +225,7 @@ impl Stage {
     }
 
     /// A terminal with nothing set but the home and the path.
-    pub fn bare(&self) -> Terminal<'_> {
+    pub(crate) fn bare(&self) -> Terminal<'_> {
         let mut terminal = Terminal { stage: self, folder: self.shop(), vars: Vec::new() };
         if let Some((server, _)) = self.server.as_deref() {
             terminal.set("BATON_SERVER", format!("http://{}", server.address));
@@ -235,17 +235,17 @@ impl Stage {
     }
 
     /// All deltas of a project, oldest first.
-    pub fn ledger(&self, project: &str) -> Vec<Value> {
+    pub(crate) fn ledger(&self, project: &str) -> Vec<Value> {
         items(&self.terminal("Reader").json(&["log", "--project", project]))
     }
 
     /// How many deltas there are, to see that nothing was written.
-    pub fn deltas(&self) -> usize {
+    pub(crate) fn deltas(&self) -> usize {
         self.ledger("shop").len()
     }
 
     /// Fails unless the doctor calls the store sound.
-    pub fn assert_sound(&self) {
+    pub(crate) fn assert_sound(&self) {
         let verdict = self.terminal("Doctor").json(&["doctor"]);
         assert_eq!(verdict["sound"], true, "{verdict:#}");
     }
@@ -261,17 +261,17 @@ fn root() -> TempDir {
 }
 
 /// The items of a list.
-pub fn items(list: &Value) -> Vec<Value> {
+pub(crate) fn items(list: &Value) -> Vec<Value> {
     list["items"].as_array().unwrap_or_else(|| panic!("no items: {list:#}")).clone()
 }
 
 /// A text field that must be there.
-pub fn text(value: &Value, key: &str) -> String {
+pub(crate) fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_else(|| panic!("no text `{key}` in {value:#}")).to_owned()
 }
 
 /// Fails unless the object has every one of these fields, whatever their value.
-pub fn assert_fields(value: &Value, fields: &str) {
+pub(crate) fn assert_fields(value: &Value, fields: &str) {
     for field in fields.split_whitespace() {
         assert!(value.get(field).is_some(), "no field `{field}` in {value:#}");
     }
@@ -279,33 +279,33 @@ pub fn assert_fields(value: &Value, fields: &str) {
 
 /// Where commands are given: a folder and an environment.
 #[derive(Clone)]
-pub struct Terminal<'a> {
+pub(crate) struct Terminal<'a> {
     stage: &'a Stage,
     folder: PathBuf,
     vars: Vec<(OsString, OsString)>,
 }
 
 impl Terminal<'_> {
-    pub fn set(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) {
+    pub(crate) fn set(&mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) {
         self.vars.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
     }
 
     /// The same terminal with one more variable.
-    pub fn with(&self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+    pub(crate) fn with(&self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         let mut other = self.clone();
         other.set(name, value);
         other
     }
 
     /// The same terminal in another folder.
-    pub fn within(&self, folder: impl AsRef<Path>) -> Self {
+    pub(crate) fn within(&self, folder: impl AsRef<Path>) -> Self {
         let mut other = self.clone();
         other.folder = folder.as_ref().to_owned();
         other
     }
 
     /// A program in this terminal, with nothing of our own environment but the path.
-    pub fn program(&self, program: &str) -> Command {
+    pub(crate) fn program(&self, program: &str) -> Command {
         let home = self.stage.home();
         let mut command = Command::new(program);
         command.env_clear().current_dir(&self.folder).env("PATH", env("PATH").expect("PATH"));
@@ -319,19 +319,19 @@ impl Terminal<'_> {
     }
 
     /// A call of the binary, with its three streams piped.
-    pub fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = self.program(BATON);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
     /// Starts the binary and does not wait.
-    pub fn spawn(&self, args: &[&str]) -> Child {
+    pub(crate) fn spawn(&self, args: &[&str]) -> Child {
         self.command(args).spawn().expect("baton starts")
     }
 
     /// Runs the binary to its end.
-    pub fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Answer {
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Answer {
         Answer::of(self.spawn_os(args), args)
     }
 
@@ -340,7 +340,7 @@ impl Terminal<'_> {
     }
 
     /// Runs the binary with something on its standard input.
-    pub fn feed(&self, input: &[u8], args: &[&str]) -> Answer {
+    pub(crate) fn feed(&self, input: &[u8], args: &[&str]) -> Answer {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().expect("baton starts");
         let mut pipe = child.stdin.take().expect("stdin");
         // What ends early does not read all of it.
@@ -350,22 +350,22 @@ impl Terminal<'_> {
     }
 
     /// What a person reads.
-    pub fn text(&self, args: &[&str]) -> String {
+    pub(crate) fn text(&self, args: &[&str]) -> String {
         self.run(args).done().out
     }
 
     /// The JSON answer of a call that succeeds.
-    pub fn json(&self, args: &[&str]) -> Value {
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
         self.run(&with_json(args)).done().json()
     }
 
     /// The error object of a call that is refused with this exit code and this code.
-    pub fn refused(&self, exit: i32, code: &str, args: &[&str]) -> Value {
+    pub(crate) fn refused(&self, exit: i32, code: &str, args: &[&str]) -> Value {
         self.run(&with_json(args)).refused(exit, code)
     }
 
     /// Runs a shell script in this terminal; the binary is `$BATON`.
-    pub fn shell(&self, script: &str) -> Answer {
+    pub(crate) fn shell(&self, script: &str) -> Answer {
         let mut command = self.program("sh");
         command.args(["-c", script]).env("BATON", BATON);
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -379,7 +379,7 @@ fn with_json<'a>(args: &[&'a str]) -> Vec<&'a str> {
 
 /// What a command answered.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub args: String,
     pub code: i32,
     pub out: String,
@@ -388,7 +388,7 @@ pub struct Answer {
 
 impl Answer {
     /// Waits for a command. Whatever it was, it may not have panicked.
-    pub fn of<S: AsRef<OsStr>>(child: Child, args: &[S]) -> Self {
+    pub(crate) fn of<S: AsRef<OsStr>>(child: Child, args: &[S]) -> Self {
         let output = child.wait_with_output().expect("baton ends");
         let args: Vec<String> = args.iter().map(|a| a.as_ref().to_string_lossy().into_owned()).collect();
         let answer = Self {
@@ -404,26 +404,26 @@ impl Answer {
     }
 
     /// Fails unless the command succeeded.
-    pub fn done(self) -> Self {
+    pub(crate) fn done(self) -> Self {
         assert_eq!(self.code, 0, "`{}` failed: {self:#?}", self.args);
         self
     }
 
     /// The one JSON document on standard output.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out)
             .unwrap_or_else(|error| panic!("not one JSON document: {error}: {self:#?}"))
     }
 
     /// One JSON document a line.
-    pub fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         let parse =
             |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}: {self:#?}"));
         self.out.lines().map(parse).collect()
     }
 
     /// The error object; fails unless the exit code, the code, and the form of a refusal are right.
-    pub fn refused(&self, exit: i32, code: &str) -> Value {
+    pub(crate) fn refused(&self, exit: i32, code: &str) -> Value {
         assert_eq!(self.code, exit, "exit code of {self:#?}");
         assert_eq!(self.err, "", "standard error has nothing beside a JSON refusal: {self:#?}");
         let error = self.json()["error"].take();

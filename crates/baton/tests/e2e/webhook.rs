@@ -14,13 +14,13 @@ use crate::http::Server;
 use crate::stage::{Stage, items, text};
 
 /// What the receiver was sent.
-pub struct Post {
+pub(crate) struct Post {
     pub headers: HashMap<String, String>,
     pub body: String,
 }
 
 /// A receiver that answers with these statuses, one after the other, then always with the last.
-pub fn receiver(statuses: &'static [u16]) -> (String, Receiver<Post>) {
+pub(crate) fn receiver(statuses: &'static [u16]) -> (String, Receiver<Post>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}/hook", listener.local_addr().expect("address"));
     let (send, posts) = channel();

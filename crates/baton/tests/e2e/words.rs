@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use crate::stage::{Stage, Terminal};
 
 /// Replaces what differs from run to run: folders, ids, times, ages.
-pub fn steady(text: &str, stage: &Stage) -> String {
+pub(crate) fn steady(text: &str, stage: &Stage) -> String {
     let text = stage
         .as_with_a_file(text)
         .replace(&stage.home().display().to_string(), "«home»")
@@ -64,7 +64,7 @@ fn told(terminal: &Terminal<'_>, stage: &Stage, args: &[&str]) -> String {
 }
 
 /// The commands that a help text lists: under one heading, or in the overview under those of the groups.
-pub fn commands(help: &str) -> Vec<String> {
+pub(crate) fn commands(help: &str) -> Vec<String> {
     let overview = help.contains("\nDaily:\n");
     let listed = help
         .lines()

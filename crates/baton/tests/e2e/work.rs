@@ -11,7 +11,7 @@ use crate::stage::{Stage, Terminal, text};
 
 /// What every agent does: it keeps the packet that it was given, and says what it did. A test fails as often as the file
 /// `failures` has lines; with a file `seen.slow` beside, work takes its time.
-pub const AGENT: &str = r#"set -e
+pub(crate) const AGENT: &str = r#"set -e
 packet=$(cat)
 [ "$packet" = "$(cat "$BATON_HANDOFF")" ]
 printf '%s\n' "$packet" >> "$SEEN"
@@ -26,7 +26,7 @@ esac
 "#;
 
 /// Processes that end with the test.
-pub struct Crew(pub Vec<Child>);
+pub(crate) struct Crew(pub Vec<Child>);
 
 impl Drop for Crew {
     fn drop(&mut self) {
@@ -37,18 +37,18 @@ impl Drop for Crew {
     }
 }
 
-pub const ROLES: [(&str, &str); 4] =
+pub(crate) const ROLES: [(&str, &str); 4] =
     [("impl-1", "implementation"), ("test-1", "testing"), ("fix-1", "fixing"), ("verify-1", "verification")];
 
 /// A terminal in which a worker runs.
-pub fn bench<'a>(stage: &'a Stage, name: &str) -> Terminal<'a> {
+pub(crate) fn bench<'a>(stage: &'a Stage, name: &str) -> Terminal<'a> {
     let mut at = stage.terminal(name);
     at.set("SEEN", stage.root().join("seen"));
     at.set("FAILURES", stage.root().join("failures"));
     at
 }
 
-pub fn work(stage: &Stage, name: &str, role: &str, more: &[&str]) -> Child {
+pub(crate) fn work(stage: &Stage, name: &str, role: &str, more: &[&str]) -> Child {
     // Written once: a shell reads its script as it goes, and would take half of one for the whole.
     let agent = stage.root().join("agent.sh");
     let agent = if agent.exists() { agent.display().to_string() } else { stage.file("agent.sh", AGENT) };
@@ -72,13 +72,17 @@ fn settled(stage: &Stage, id: &str) -> Value {
 }
 
 /// The packets that agents were given, in order.
-pub fn seen(stage: &Stage) -> Vec<Value> {
+pub(crate) fn seen(stage: &Stage) -> Vec<Value> {
     let text = fs::read_to_string(stage.root().join("seen")).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).expect("a packet")).collect()
 }
 
 /// Runs an increment through to the end of its verification, and returns what was made and what was seen.
-pub fn increment(stage: &Stage, failures: &str, worker: impl Fn(&str, &str) -> Child) -> (Value, Vec<Value>) {
+pub(crate) fn increment(
+    stage: &Stage,
+    failures: &str,
+    worker: impl Fn(&str, &str) -> Child,
+) -> (Value, Vec<Value>) {
     stage.file("failures", failures);
     let made = stage.terminal("Owner").json(&["task", "increment", "Detect operating mode"]);
     let crew = Crew(ROLES.iter().map(|(name, role)| worker(name, role)).collect());
@@ -109,7 +113,7 @@ fn assert_bounded(stage: &Stage, made: &Value, packets: &[Value]) {
 }
 
 /// The seed's flow that goes well: the messages are those of the table.
-pub fn goes_well(stage: &Stage, worker: impl Fn(&str, &str) -> Child) {
+pub(crate) fn goes_well(stage: &Stage, worker: impl Fn(&str, &str) -> Child) {
     let (made, packets) = increment(stage, "", worker);
     assert_eq!(types(&packets), ["task_assignment", "task_handoff", "verification_request"]);
     assert_eq!(packets[1]["agent_context"]["test_command"], "./t.sh");
@@ -119,7 +123,7 @@ pub fn goes_well(stage: &Stage, worker: impl Fn(&str, &str) -> Child) {
 }
 
 /// The seed's flow in which the test fails once.
-pub fn fails_once(stage: &Stage, worker: impl Fn(&str, &str) -> Child) {
+pub(crate) fn fails_once(stage: &Stage, worker: impl Fn(&str, &str) -> Child) {
     let (made, packets) = increment(stage, "once\n", worker);
     let expected =
         ["task_assignment", "task_handoff", "test_failure_report", "fix_complete", "verification_request"];

@@ -96,52 +96,52 @@ name it is the agent's.*\n\n";
 /// How much a form is worth: the lower, the earlier it gets space. This table is the order of value.
 pub(super) mod rank {
     /// Who hands over, and the summary in a sentence or two.
-    pub const SKELETON: u8 = 0;
+    pub(crate) const SKELETON: u8 = 0;
     /// The next action, the last request, the last failure with its essential lines.
-    pub const STOPPED: u8 = 1;
+    pub(crate) const STOPPED: u8 = 1;
     /// What the user insisted on.
-    pub const CONSTRAINT: u8 = 2;
+    pub(crate) const CONSTRAINT: u8 = 2;
     /// Paths and how they changed.
-    pub const FILE: u8 = 3;
+    pub(crate) const FILE: u8 = 3;
     /// Items in progress and open, questions, further steps.
-    pub const OPEN: u8 = 4;
+    pub(crate) const OPEN: u8 = 4;
     /// Commands that failed.
-    pub const FAILED_COMMAND: u8 = 5;
+    pub(crate) const FAILED_COMMAND: u8 = 5;
     /// How to verify, git and drift, which session it was.
-    pub const STATE: u8 = 6;
+    pub(crate) const STATE: u8 = 6;
     /// Items done, known issues, the first request, the latest commands.
-    pub const PLAN: u8 = 7;
+    pub(crate) const PLAN: u8 = 7;
     /// What was decided, and what did not work.
-    pub const DECISION: u8 = 8;
+    pub(crate) const DECISION: u8 = 8;
     /// Why it was decided or failed, and what was rejected.
-    pub const REASON: u8 = 9;
+    pub(crate) const REASON: u8 = 9;
     /// Up to here no part of the document may crowd out the others.
-    pub const CORE: u8 = REASON;
+    pub(crate) const CORE: u8 = REASON;
     /// Enough of the summary, the requests and the failure's output to understand them.
-    pub const CLEAR: u8 = 10;
+    pub(crate) const CLEAR: u8 = 10;
     /// The last few turns, and the last answer.
-    pub const LAST_TURN: u8 = 11;
+    pub(crate) const LAST_TURN: u8 = 11;
     /// The other commands.
-    pub const COMMAND: u8 = 12;
+    pub(crate) const COMMAND: u8 = 12;
     /// Up to here everything is wanted before line marks are.
-    pub const FACT: u8 = COMMAND;
+    pub(crate) const FACT: u8 = COMMAND;
     /// More of the last answer, and the turns before the last few.
-    pub const ANSWER: u8 = 13;
+    pub(crate) const ANSWER: u8 = 13;
     /// What else the user said, of late first.
-    pub const USER_REMARK: u8 = 14;
+    pub(crate) const USER_REMARK: u8 = 14;
     /// What else the agent said.
-    pub const REMARK: u8 = 15;
+    pub(crate) const REMARK: u8 = 15;
     /// What the line marks mean, the rest of the overview, what is done, references, tool calls.
-    pub const DETAIL: u8 = 16;
+    pub(crate) const DETAIL: u8 = 16;
     /// The last edits, and more of what was said.
-    pub const DIFF: u8 = 17;
+    pub(crate) const DIFF: u8 = 17;
     /// Older turns.
-    pub const TURN: u8 = 18;
+    pub(crate) const TURN: u8 = 18;
     /// Everything in full length: facts first, then diffs, prose, and what we do not know the meaning of.
-    pub const WHOLE: u8 = 19;
-    pub const WHOLE_DIFF: u8 = 20;
-    pub const WHOLE_PROSE: u8 = 21;
-    pub const OTHER: u8 = 22;
+    pub(crate) const WHOLE: u8 = 19;
+    pub(crate) const WHOLE_DIFF: u8 = 20;
+    pub(crate) const WHOLE_PROSE: u8 = 21;
+    pub(crate) const OTHER: u8 = 22;
 }
 
 /// One length in which an entry can appear.

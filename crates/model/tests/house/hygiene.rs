@@ -11,7 +11,7 @@ const ENTRIES: usize = 20;
 /// The only home directory that documentation and tests speak of.
 const EXAMPLE_HOME: &str = "you";
 
-pub fn lock_file(text: &str) -> Vec<Violation> {
+pub(crate) fn lock_file(text: &str) -> Vec<Violation> {
     let packages = text.lines().filter(|line| *line == "[[package]]").count();
     let what = format!(
         "{packages} packages, the budget is {PACKAGES}: drop a dependency or a feature (`cargo tree -d`)"
@@ -19,7 +19,7 @@ pub fn lock_file(text: &str) -> Vec<Violation> {
     (packages > PACKAGES).then(|| Violation::new("Cargo.lock", 1, what)).into_iter().collect()
 }
 
-pub fn root(tracked: &[String]) -> Vec<Violation> {
+pub(crate) fn root(tracked: &[String]) -> Vec<Violation> {
     let entries: BTreeSet<&str> = tracked.iter().filter_map(|path| path.split('/').next()).collect();
     let what = format!("{} entries in the root, the budget is {ENTRIES}: {entries:?}", entries.len());
     (entries.len() > ENTRIES).then(|| Violation::new(".", 1, what)).into_iter().collect()
@@ -30,7 +30,7 @@ const MAP_WORDS: usize = 1_500;
 const LINE_WIDTH: usize = 120;
 
 /// Documents for engineers: short lines, and a map that is read in one go. Tables may be wide.
-pub fn document(path: &str, text: &str) -> Vec<Violation> {
+pub(crate) fn document(path: &str, text: &str) -> Vec<Violation> {
     if path != "ARCHITECTURE.md" && !path.starts_with("docs/internals/") {
         return Vec::new();
     }
@@ -50,7 +50,7 @@ pub fn document(path: &str, text: &str) -> Vec<Violation> {
 }
 
 /// Tests that a document names (`module::name`, or a name that ends in `…`), of which the sources have none.
-pub fn unknown_tests(path: &str, text: &str, sources: &str) -> Vec<Violation> {
+pub(crate) fn unknown_tests(path: &str, text: &str, sources: &str) -> Vec<Violation> {
     let mut found = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let named =
@@ -73,7 +73,7 @@ pub fn unknown_tests(path: &str, text: &str, sources: &str) -> Vec<Violation> {
     found
 }
 
-pub fn text(path: &str, text: &str) -> Vec<Violation> {
+pub(crate) fn text(path: &str, text: &str) -> Vec<Violation> {
     let is_code = path.rsplit('/').next().is_some_and(|name| !name.contains('.'))
         || [".rs", ".sql", ".toml", ".sh"].iter().any(|end| path.ends_with(end));
     let mut found = Vec::new();

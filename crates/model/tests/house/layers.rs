@@ -2,14 +2,14 @@
 
 use crate::source::{Source, Violation};
 
-pub struct Manifest {
+pub(crate) struct Manifest {
     pub krate: String,
     pub path: String,
     /// Without those for tests.
     pub dependencies: Vec<Dependency>,
 }
 
-pub struct Dependency {
+pub(crate) struct Dependency {
     pub name: String,
     pub line: usize,
 }
@@ -104,7 +104,7 @@ fn layer(krate: &str) -> Option<&'static Layer> {
     LAYERS.iter().find(|layer| layer.krate == krate)
 }
 
-pub fn dependencies(manifest: &Manifest) -> Vec<Violation> {
+pub(crate) fn dependencies(manifest: &Manifest) -> Vec<Violation> {
     let Some(layer) = layer(&manifest.krate) else {
         let what = format!("crate {} has no layer: add a line to LAYERS in house/layers.rs", manifest.krate);
         return vec![Violation::new(&manifest.path, 1, what)];
@@ -128,7 +128,7 @@ fn our_name(package: &str) -> Option<&str> {
     if package == "baton" { Some(package) } else { package.strip_prefix("baton-") }
 }
 
-pub fn source(source: &Source) -> Vec<Violation> {
+pub(crate) fn source(source: &Source) -> Vec<Violation> {
     let Some(krate) = source.krate() else { return Vec::new() };
     let paths = source.paths();
     let named = paths.iter().filter_map(|(path, line)| {
@@ -175,7 +175,7 @@ fn engine_place(file: &str, places: &[&str]) -> bool {
 }
 
 /// Other tools keep transcripts in SQLite: `sqlite.rs` or `sqlite/` in the transcripts crate opens those, read-only.
-pub fn reads_others_sqlite(file: &str) -> bool {
+pub(crate) fn reads_others_sqlite(file: &str) -> bool {
     let inside = file.strip_prefix("crates/transcripts/src/");
     inside.is_some_and(|rest| rest.split('/').any(|part| part == "sqlite" || part == "sqlite.rs"))
 }

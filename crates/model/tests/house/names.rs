@@ -68,7 +68,7 @@ const NO_NAMES: [&str; 58] = [
 const FUNCTIONS_ALLOWED: [&str; 0] = [];
 
 /// Types, traits, modules and functions that are called by such a word alone. Tests name freely.
-pub fn names(source: &Source) -> Vec<Violation> {
+pub(crate) fn names(source: &Source) -> Vec<Violation> {
     let pairs = source.tokens.iter().zip(source.tokens.iter().skip(1));
     let declared = pairs.filter(|(keyword, name)| {
         !name.test

@@ -39,7 +39,7 @@ const OPENS: [(&str, &[&str]); 3] = [
 ];
 
 /// No program called git beside the module that makes it harmless.
-pub fn git(source: &Source) -> Vec<Violation> {
+pub(crate) fn git(source: &Source) -> Vec<Violation> {
     let used = source.tokens.windows(3).filter(|three| {
         let starts = matches!(three[0].text.as_str(), "new" | "program");
         starts && three[1].kind == Kind::Open && three[2].kind == Kind::Text && three[2].text == "git"
@@ -51,7 +51,7 @@ pub fn git(source: &Source) -> Vec<Violation> {
 }
 
 /// No path of a repository opened by the system's own rules, which follow links and wait for pipes.
-pub fn files(source: &Source) -> Vec<Violation> {
+pub(crate) fn files(source: &Source) -> Vec<Violation> {
     if !HELD.contains(&source.path.as_str()) {
         return Vec::new();
     }

@@ -8,13 +8,13 @@ use crate::source::{Kind, Source, Violation};
 const FILE: usize = 400;
 const TEST_FILE: usize = 500;
 const FUNCTION: usize = 60;
-pub const MEDIAN: usize = 10;
+pub(crate) const MEDIAN: usize = 10;
 
-pub fn files(source: &Source) -> Vec<Violation> {
+pub(crate) fn files(source: &Source) -> Vec<Violation> {
     files_but(source, FILES)
 }
 
-pub fn functions(source: &Source) -> Vec<Violation> {
+pub(crate) fn functions(source: &Source) -> Vec<Violation> {
     functions_but(source, FUNCTIONS)
 }
 
@@ -90,18 +90,18 @@ fn function(source: &Source, start: usize) -> Option<Function> {
     Some(Function { name: source.tokens[start + 1].text.clone(), line, lines })
 }
 
-pub fn lengths(source: &Source) -> Vec<usize> {
+pub(crate) fn lengths(source: &Source) -> Vec<usize> {
     list(source).iter().map(|function| function.lines).collect()
 }
 
 /// How many there are, and the one in the middle.
-pub fn median(mut lengths: Vec<usize>) -> (usize, usize) {
+pub(crate) fn median(mut lengths: Vec<usize>) -> (usize, usize) {
     lengths.sort_unstable();
     (lengths.len(), lengths.get(lengths.len() / 2).copied().unwrap_or(0))
 }
 
 /// Exemptions that name nothing, are not needed any more, or give no reason.
-pub fn stale(sources: &[Source]) -> Vec<Violation> {
+pub(crate) fn stale(sources: &[Source]) -> Vec<Violation> {
     let file =
         |entry: &Exempt| sources.iter().any(|s| s.path == entry.what && file_lines(s).0 > file_lines(s).1);
     let long = |s: &Source, entry: &Exempt| {

@@ -6,14 +6,14 @@ use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 /// One broken rule: where, and what to do about it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Violation {
+pub(crate) struct Violation {
     pub path: String,
     pub line: usize,
     pub what: String,
 }
 
 impl Violation {
-    pub fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
+    pub(crate) fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, what: what.into() }
     }
 }
@@ -26,13 +26,13 @@ impl Display for Violation {
 
 /// Fails with every violation, one per line.
 #[track_caller]
-pub fn report(violations: Vec<Violation>) {
+pub(crate) fn report(violations: Vec<Violation>) {
     let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
     assert!(lines.is_empty(), "{} broken:\n{}\n", lines.len(), lines.join("\n"));
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Word,
     Text,
     Sign,
@@ -41,7 +41,7 @@ pub enum Kind {
 }
 
 #[derive(Debug, Clone)]
-pub struct Token {
+pub(crate) struct Token {
     pub kind: Kind,
     pub text: String,
     pub line: usize,
@@ -50,7 +50,7 @@ pub struct Token {
 }
 
 /// One file of the workspace; `path` is relative to its root.
-pub struct Source {
+pub(crate) struct Source {
     pub path: String,
     pub lines: usize,
     pub tokens: Vec<Token>,
@@ -58,7 +58,7 @@ pub struct Source {
 }
 
 impl Source {
-    pub fn new(path: &str, text: &str) -> Self {
+    pub(crate) fn new(path: &str, text: &str) -> Self {
         let mut tokens = Vec::new();
         let complaint = match text.parse::<TokenStream>() {
             Ok(stream) => {
@@ -77,30 +77,30 @@ impl Source {
     }
 
     /// The directory under `crates/`, for a file that belongs to a crate.
-    pub fn krate(&self) -> Option<&str> {
+    pub(crate) fn krate(&self) -> Option<&str> {
         self.path.strip_prefix("crates/")?.split('/').next()
     }
 
     /// Tests and benchmarks by their place in the tree.
-    pub fn is_test_file(&self) -> bool {
+    pub(crate) fn is_test_file(&self) -> bool {
         self.path.starts_with("bench/")
             || self.path.split('/').any(|part| part == "tests" || part == "benches")
     }
 
-    pub fn mark_all(&mut self) {
+    pub(crate) fn mark_all(&mut self) {
         self.tokens.iter_mut().for_each(|token| token.test = true);
     }
 
-    pub fn production(&self) -> impl Iterator<Item = (usize, &Token)> {
+    pub(crate) fn production(&self) -> impl Iterator<Item = (usize, &Token)> {
         self.tokens.iter().enumerate().filter(|(_, token)| !token.test)
     }
 
-    pub fn is(&self, at: usize, text: &str) -> bool {
+    pub(crate) fn is(&self, at: usize, text: &str) -> bool {
         self.tokens.get(at).is_some_and(|token| token.kind != Kind::Text && token.text == text)
     }
 
     /// Files of modules that exist for tests only: `#[cfg(test)] mod name;`.
-    pub fn test_modules(&self) -> Vec<String> {
+    pub(crate) fn test_modules(&self) -> Vec<String> {
         let (folder, file) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
         let folder = match file {
             "mod.rs" | "lib.rs" | "main.rs" => folder.to_owned(),
@@ -112,7 +112,7 @@ impl Source {
     }
 
     /// Every path that is written in production code, imports spelled out: `use std::{fs, io}` names two.
-    pub fn paths(&self) -> Vec<(Vec<&str>, usize)> {
+    pub(crate) fn paths(&self) -> Vec<(Vec<&str>, usize)> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < self.tokens.len() {
@@ -154,7 +154,7 @@ impl Source {
     }
 
     /// The token that closes the group opened at `open`.
-    pub fn closing(&self, open: usize) -> usize {
+    pub(crate) fn closing(&self, open: usize) -> usize {
         let mut depth = 0;
         for (at, token) in self.tokens.iter().enumerate().skip(open) {
             match token.kind {

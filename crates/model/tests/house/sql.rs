@@ -57,7 +57,7 @@ const TYPES: &[&str] =
     &["INTEGER", "INT", "SMALLINT", "BOOLEAN", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR", "NUMERIC", "REAL"];
 
 /// Whether a string is an SQL statement.
-pub fn is_statement(text: &str) -> bool {
+pub(crate) fn is_statement(text: &str) -> bool {
     let words = words(text, false);
     let mut words = words.iter().map(String::as_str);
     let object = [
@@ -95,7 +95,7 @@ fn words(text: &str, upper: bool) -> Vec<String> {
     if upper { words.iter().map(|word| word.to_uppercase()).collect() } else { words }
 }
 
-pub fn placement(source: &Source) -> Vec<Violation> {
+pub(crate) fn placement(source: &Source) -> Vec<Violation> {
     let outside = source.krate().is_some_and(|krate| krate != "store") && !reads_others_sqlite(&source.path);
     let statements = source
         .production()
@@ -104,7 +104,7 @@ pub fn placement(source: &Source) -> Vec<Violation> {
     statements.map(|(_, token)| Violation::new(&source.path, token.line, what)).collect()
 }
 
-pub fn dialect(source: &Source) -> Vec<Violation> {
+pub(crate) fn dialect(source: &Source) -> Vec<Violation> {
     let exempt = TWO_TEXTS
         .iter()
         .any(|place| source.path == *place || (place.ends_with('/') && source.path.starts_with(place)));
@@ -121,7 +121,7 @@ pub fn dialect(source: &Source) -> Vec<Violation> {
 }
 
 /// A file of statements, for instance a migration.
-pub fn script(path: &str, text: &str) -> Vec<Violation> {
+pub(crate) fn script(path: &str, text: &str) -> Vec<Violation> {
     let mut line = 1;
     let mut found = Vec::new();
     for statement in text.split(';') {

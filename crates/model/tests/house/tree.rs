@@ -16,17 +16,17 @@ fn root() -> PathBuf {
 }
 
 /// A file that must be there, by its path from the root.
-pub fn read(path: &str) -> String {
+pub(crate) fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// A file's text, or nothing for a binary file and one that is gone.
-pub fn read_text(path: &str) -> Option<String> {
+pub(crate) fn read_text(path: &str) -> Option<String> {
     fs::read_to_string(root().join(path)).ok()
 }
 
 /// Every Rust source of the workspace, with modules that exist for tests only marked as such.
-pub fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<Source> {
     let mut sources: Vec<Source> = files("rs").iter().map(|path| Source::new(path, &read(path))).collect();
     let test_modules: Vec<String> = sources.iter().flat_map(Source::test_modules).collect();
     for source in &mut sources {
@@ -44,7 +44,7 @@ pub fn sources() -> Vec<Source> {
 }
 
 /// The SQL scripts of the store.
-pub fn sql_files() -> Vec<(String, String)> {
+pub(crate) fn sql_files() -> Vec<(String, String)> {
     files("sql").into_iter().map(|path| (path.clone(), read(&path))).collect()
 }
 
@@ -79,7 +79,7 @@ fn relative(path: &Path) -> String {
 }
 
 /// The files under version control; in an unpacked archive, all files.
-pub fn tracked() -> Vec<String> {
+pub(crate) fn tracked() -> Vec<String> {
     let mut git = Command::new("git");
     git.args(["-c", "safe.directory=*", "ls-files", "-z"]).current_dir(root());
     let listed = git.output().ok().filter(|output| output.status.success() && !output.stdout.is_empty());
@@ -95,7 +95,7 @@ pub fn tracked() -> Vec<String> {
 }
 
 /// What each crate of ours depends on, as cargo reads it.
-pub fn manifests() -> Vec<Manifest> {
+pub(crate) fn manifests() -> Vec<Manifest> {
     let mut cargo = Command::new(option_env!("CARGO").unwrap_or("cargo"));
     cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
     let output = cargo.output().expect("cargo runs");

@@ -27,7 +27,7 @@ const IMPORTANCE: i64 = 400;
 /// What the steps of a hand-off need; kept with it as JSON.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// What it is about.
     pub description: String,
     /// Labels.

@@ -39,7 +39,7 @@ impl DocumentRequest {
 
 /// What was read elsewhere.
 #[derive(Serialize, Deserialize)]
-pub struct Read {
+pub(super) struct Read {
     /// What its tool wrote at its head.
     pub header: Header,
     /// The hand-off packet.

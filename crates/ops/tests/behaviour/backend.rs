@@ -8,18 +8,18 @@ use baton_store::{Store, Target};
 use crate::database_server::DatabaseServer;
 
 /// When every history begins.
-pub const NOW: i64 = 1_795_168_800_000;
+pub(crate) const NOW: i64 = 1_795_168_800_000;
 
 /// Where a test keeps its ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Backend {
+pub(crate) enum Backend {
     Memory,
     File,
     Postgres,
 }
 
 /// A store of one test, removed at its end.
-pub struct Ground {
+pub(crate) struct Ground {
     pub backend: Backend,
     pub target: Target,
     _dir: Option<tempfile::TempDir>,
@@ -28,7 +28,7 @@ pub struct Ground {
 
 impl Ground {
     /// `None` where there is no server to test on, which is said once.
-    pub fn new(backend: Backend) -> Option<Self> {
+    pub(crate) fn new(backend: Backend) -> Option<Self> {
         match backend {
             Backend::Memory => Some(Self { backend, target: Target::Memory, _dir: None, schema: None }),
             Backend::File => {
@@ -51,7 +51,7 @@ impl Ground {
     }
 
     /// One more connection to it; in memory there is only the first.
-    pub fn open(&self) -> Store {
+    pub(crate) fn open(&self) -> Store {
         Store::open(&self.target, NOW).unwrap_or_else(|fault| panic!("{:?}: {fault}", self.backend))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::world::{Agent, World, agent, text};
 
 /// Breaks a verb at each of its steps in turn. What a late call leaves behind as a note is a write of its own.
-pub fn break_every_step(w: &mut World, who: &Agent, verb: &str, input: &Value) -> Value {
+pub(crate) fn break_every_step(w: &mut World, who: &Agent, verb: &str, input: &Value) -> Value {
     let before = w.everything();
     for step in 0..600 {
         match w.call_failing(who, verb, input.clone(), step) {

@@ -58,7 +58,7 @@ macro_rules! on_shared_backends {
 }
 
 /// Tries a rule in a world of its own, and then whether the ledger is sound, whatever the rule was about.
-pub fn run(backend: Backend, rule: fn(&mut World)) {
+pub(crate) fn run(backend: Backend, rule: fn(&mut World)) {
     if let Some(mut world) = World::new(backend, 1) {
         rule(&mut world);
         if !world.damaged {

@@ -4,7 +4,7 @@ use baton_model::issue::{Call, CallEnd, Draft, Edit, StepResult};
 
 /// Issues by repository, as GitHub would hold them; and what goes wrong.
 #[derive(Default)]
-pub struct Hub {
+pub(crate) struct Hub {
     pub issues: Vec<Issue>,
     /// Answers that are lost after the work was done, and calls that fail before it.
     pub lose: u32,
@@ -13,7 +13,7 @@ pub struct Hub {
     pub refuse: bool,
 }
 
-pub struct Issue {
+pub(crate) struct Issue {
     pub title: String,
     pub labels: Vec<String>,
     pub body: String,
@@ -28,7 +28,7 @@ impl Hub {
     }
 
     /// What the adapter promises: look first where an earlier try may have worked.
-    pub fn ask(&mut self, call: &Call) -> CallEnd {
+    pub(crate) fn ask(&mut self, call: &Call) -> CallEnd {
         let retry = |unknown| CallEnd::Retry { why: "no answer".into(), after: None, unknown };
         let maybe = call.maybe_there();
         if self.refuse {
@@ -117,7 +117,7 @@ impl Hub {
         StepResult::Edited
     }
 
-    pub fn open(&self) -> usize {
+    pub(crate) fn open(&self) -> usize {
         self.issues.iter().filter(|issue| issue.open).count()
     }
 }

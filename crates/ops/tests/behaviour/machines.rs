@@ -12,7 +12,7 @@ use baton_ops::op::{Host, PathKind};
 use baton_store::{CommitEvent, CommitObserver};
 
 /// A machine with transcripts on it and a place for caches.
-pub struct Home {
+pub(crate) struct Home {
     pub env: baton_transcripts::Env,
     /// Where caches lie.
     pub caches: std::path::PathBuf,
@@ -21,12 +21,12 @@ pub struct Home {
 
 impl Home {
     /// A file below the home directory.
-    pub fn file(&self, name: &str) -> std::path::PathBuf {
+    pub(crate) fn file(&self, name: &str) -> std::path::PathBuf {
         self.env.home.join(name)
     }
 
     /// Writes a file below the home directory, with the folders that it lies in.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.file(name);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
         std::fs::write(path, content).expect("written");
@@ -35,7 +35,7 @@ impl Home {
 
 /// Which processes have ended, and what lies in the repositories.
 #[derive(Default)]
-pub struct Machines {
+pub(crate) struct Machines {
     pub ended: BTreeSet<String>,
     /// Whether GitHub can be spoken to.
     pub github: bool,
@@ -60,7 +60,7 @@ pub struct Machines {
 
 /// A keeper of heartbeats that may go away and may lose everything, as Redis may.
 #[derive(Default)]
-pub struct Keeper {
+pub(crate) struct Keeper {
     heard: Mutex<BTreeMap<String, i64>>,
     away: AtomicBool,
     notes: Mutex<Vec<CommitEvent>>,
@@ -68,22 +68,22 @@ pub struct Keeper {
 
 impl Keeper {
     /// What it knows, which it forgets.
-    pub fn lose(&self) -> BTreeMap<String, i64> {
+    pub(crate) fn lose(&self) -> BTreeMap<String, i64> {
         std::mem::take(&mut *self.heard.lock().expect("heard"))
     }
 
     /// Knows this again.
-    pub fn find(&self, heard: BTreeMap<String, i64>) {
+    pub(crate) fn find(&self, heard: BTreeMap<String, i64>) {
         *self.heard.lock().expect("heard") = heard;
     }
 
     /// Goes away, or comes back.
-    pub fn away(&self, away: bool) {
+    pub(crate) fn away(&self, away: bool) {
         self.away.store(away, Ordering::Relaxed);
     }
 
     /// What it was told since this was last asked.
-    pub fn told(&self) -> Vec<CommitEvent> {
+    pub(crate) fn told(&self) -> Vec<CommitEvent> {
         std::mem::take(&mut *self.notes.lock().expect("notes"))
     }
 }

@@ -12,7 +12,7 @@ use crate::hub::Hub;
 use crate::world::{Agent, World, agent, column, list, text};
 
 /// A process that drives.
-pub fn driver(name: &str) -> Place {
+pub(crate) fn driver(name: &str) -> Place {
     Place { machine: "m1".into(), process: name.into() }
 }
 
@@ -23,17 +23,17 @@ fn with_env<T>(w: &mut World, f: impl FnOnce(&mut baton_store::Store, &mut Env<'
     f(store, &mut Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines })
 }
 
-pub fn begin(w: &mut World, id: &str, own: &Place) -> Result<StepStart, Failure> {
+pub(crate) fn begin(w: &mut World, id: &str, own: &Place) -> Result<StepStart, Failure> {
     with_env(w, |store, env| saga::begin(store, env, id, own))
 }
 
-pub fn tell(w: &mut World, leased: &LeasedStep, ended: &CallEnd) -> Result<OutcomeReport, Failure> {
+pub(crate) fn tell(w: &mut World, leased: &LeasedStep, ended: &CallEnd) -> Result<OutcomeReport, Failure> {
     with_env(w, |store, env| saga::record_outcome(store, env, leased, ended, 0))
 }
 
 /// Takes the step whose turn it is.
 #[track_caller]
-pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<LeasedStep> {
+pub(crate) fn lease(w: &mut World, id: &str, own: &Place) -> Box<LeasedStep> {
     match begin(w, id, own).expect("begun") {
         StepStart::Ask(leased) => leased,
         other => panic!("nothing to ask: {other:?}"),
@@ -41,7 +41,7 @@ pub fn lease(w: &mut World, id: &str, own: &Place) -> Box<LeasedStep> {
 }
 
 /// Drives until nothing is due now; the clock moves on to the next try where one waits.
-pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
+pub(crate) fn drive(w: &mut World, hub: &mut Hub, id: &str) {
     for _ in 0..100 {
         match begin(w, id, &driver("d")).expect("begun") {
             StepStart::Finished | StepStart::OnlyDuplicateCheck => return,
@@ -56,23 +56,23 @@ pub fn drive(w: &mut World, hub: &mut Hub, id: &str) {
 }
 
 /// Hand-offs in which something is due now.
-pub fn due(w: &mut World) -> Vec<String> {
+pub(crate) fn due(w: &mut World) -> Vec<String> {
     with_env(w, |store, env| saga::due(store, env, 10)).expect("looked")
 }
 
-pub fn sender() -> Agent {
+pub(crate) fn sender() -> Agent {
     agent("Lola")
 }
 
-pub fn receiver() -> Agent {
+pub(crate) fn receiver() -> Agent {
     agent("Donna").project("q")
 }
 
-pub fn wish() -> Value {
+pub(crate) fn wish() -> Value {
     json!({ "to_project_id": "q", "subject": "add an endpoint", "description": "GET /x", "issues_github_repo": "o/r" })
 }
 
-pub fn create(w: &mut World) -> String {
+pub(crate) fn create(w: &mut World) -> String {
     w.machines.github = true;
     w.register("q");
     let made = w.ok(&sender(), "handoff_create", wish());
@@ -80,11 +80,11 @@ pub fn create(w: &mut World) -> String {
     text(&made, "handoff_id")
 }
 
-pub fn show(w: &mut World, id: &str) -> Value {
+pub(crate) fn show(w: &mut World, id: &str) -> Value {
     w.ok(&receiver(), "handoff_show", json!({ "id": id }))
 }
 
-pub fn act(w: &mut World, who: &Agent, id: &str, action: &str) -> Value {
+pub(crate) fn act(w: &mut World, who: &Agent, id: &str, action: &str) -> Value {
     w.ok(who, "handoff_advance", json!({ "id": id, "action": action, "result": format!("{action} it is") }))
 }
 
@@ -93,17 +93,17 @@ fn states(w: &mut World, project: &str) -> Vec<String> {
     w.ledger_of(project).iter().filter(|d| d["kind"] == "handoff").map(of).collect()
 }
 
-pub fn notes(w: &mut World) -> Vec<Value> {
+pub(crate) fn notes(w: &mut World) -> Vec<Value> {
     list(&w.ok(&receiver(), "memory_search", json!({ "tags": ["handoff"] }))["items"])
 }
 
-pub fn seeds(w: &mut World) -> usize {
+pub(crate) fn seeds(w: &mut World) -> usize {
     w.everything().iter().filter(|row| row.starts_with("session_state")).count()
 }
 
 /// One issue that is open, one note, one seeded session; or nothing of the three.
 #[track_caller]
-pub fn assert_whole(w: &mut World, hub: &Hub, there: bool) {
+pub(crate) fn assert_whole(w: &mut World, hub: &Hub, there: bool) {
     let count = usize::from(there);
     assert_eq!((hub.open(), notes(w).len(), seeds(w)), (count, count, count), "issues, notes, seeds");
 }

@@ -11,14 +11,14 @@ use crate::backend::{Backend, Ground, NOW};
 use crate::machines::{Home, Keeper, Machines};
 
 /// The cut-off of freshness, and the one of the green dot.
-pub const STALE: i64 = 600_000;
-pub const LIVE: i64 = 90_000;
+pub(crate) const STALE: i64 = 600_000;
+pub(crate) const LIVE: i64 = 90_000;
 
 /// An agent as its operations see it: works in project `p`, on machine `m1`, in a process of its own.
 #[derive(Debug, Clone)]
-pub struct Agent(pub Caller);
+pub(crate) struct Agent(pub Caller);
 
-pub fn agent(identity: &str) -> Agent {
+pub(crate) fn agent(identity: &str) -> Agent {
     Agent(Caller {
         identity: Some(identity.to_owned()),
         project: Some("p".to_owned()),
@@ -30,37 +30,37 @@ pub fn agent(identity: &str) -> Agent {
 
 impl Agent {
     /// The same agent in another process.
-    pub fn process(mut self, process: &str) -> Self {
+    pub(crate) fn process(mut self, process: &str) -> Self {
         process.clone_into(&mut self.0.place.process);
         self
     }
 
     /// The same agent on another machine.
-    pub fn machine(mut self, machine: &str) -> Self {
+    pub(crate) fn machine(mut self, machine: &str) -> Self {
         machine.clone_into(&mut self.0.place.machine);
         self
     }
 
     /// The same agent in another project.
-    pub fn project(mut self, project: &str) -> Self {
+    pub(crate) fn project(mut self, project: &str) -> Self {
         self.0.project = Some(project.to_owned());
         self
     }
 
     /// Its face remembers the session that it works in.
-    pub fn in_session(mut self, answer: &Value) -> Self {
+    pub(crate) fn in_session(mut self, answer: &Value) -> Self {
         self.0.session = Some(text(answer, "session_id"));
         self
     }
 
     /// Its environment says nothing: no project, no identity.
-    pub fn nameless(mut self) -> Self {
+    pub(crate) fn nameless(mut self) -> Self {
         (self.0.identity, self.0.project) = (None, None);
         self
     }
 
     /// Stands in this folder, inside this working copy.
-    pub fn at(mut self, folder: &str, git_root: Option<&str>) -> Self {
+    pub(crate) fn at(mut self, folder: &str, git_root: Option<&str>) -> Self {
         let above = |f: &str| f.rfind('/').filter(|at| *at > 0).map(|at| f[..at].to_owned());
         self.0.folders = std::iter::successors(Some(folder.to_owned()), |f| above(f)).collect();
         self.0.git_root = git_root.map(str::to_owned);
@@ -70,10 +70,10 @@ impl Agent {
 
 /// Numbers that repeat for a seed.
 #[derive(Debug, Clone)]
-pub struct Dice(pub u64);
+pub(crate) struct Dice(pub u64);
 
 impl Dice {
-    pub fn roll(&mut self) -> u64 {
+    pub(crate) fn roll(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -82,11 +82,11 @@ impl Dice {
     }
 
     /// A number below `n`.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.roll() >> 33).unwrap_or_default() % n
     }
 
-    pub fn fill(&mut self, bytes: &mut [u8]) {
+    pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
             *byte = u8::try_from(self.roll() >> 56).unwrap_or_default();
         }
@@ -100,7 +100,7 @@ fn kept_beside() -> bool {
 }
 
 /// Everything that one test happens in. Project `p` is registered.
-pub struct World {
+pub(crate) struct World {
     pub store: Store,
     pub ground: Ground,
     pub now: i64,
@@ -113,7 +113,7 @@ pub struct World {
 
 impl World {
     /// `None` where the backend is not there.
-    pub fn new(backend: Backend, seed: u64) -> Option<Self> {
+    pub(crate) fn new(backend: Backend, seed: u64) -> Option<Self> {
         let ground = Ground::new(backend)?;
         Some(Self::on(ground, seed))
     }
@@ -138,7 +138,7 @@ impl World {
     }
 
     /// From now on heartbeats are kept beside the ledger.
-    pub fn stand_beside(&mut self) -> Arc<Keeper> {
+    pub(crate) fn stand_beside(&mut self) -> Arc<Keeper> {
         let keeper = Arc::new(Keeper::default());
         self.machines.keeper = Some(Arc::clone(&keeper));
         self.store.observe(Arc::clone(&keeper) as Arc<dyn baton_store::CommitObserver>);
@@ -146,44 +146,50 @@ impl World {
     }
 
     /// Another connection to the same ledger, with numbers of its own.
-    pub fn beside(ground: &Ground, seed: u64) -> Beside {
+    pub(crate) fn beside(ground: &Ground, seed: u64) -> Beside {
         Beside { store: ground.open(), dice: Dice(seed) }
     }
 
-    pub fn register(&mut self, project: &str) {
+    pub(crate) fn register(&mut self, project: &str) {
         let owner = agent("Owner").project(project).at(&format!("/repos/{project}"), None);
         self.ok(&owner, "project_init", json!({ "id": project }));
     }
 
-    pub fn advance(&mut self, millis: i64) {
+    pub(crate) fn advance(&mut self, millis: i64) {
         self.now += millis;
     }
 
     /// Gives the machine a home directory of its own, empty, and a place for caches.
-    pub fn settle(&mut self) -> &Home {
+    pub(crate) fn settle(&mut self) -> &Home {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let env = baton_transcripts::Env { home: dir.path().join("home"), ..Default::default() };
         self.machines.home.insert(Home { env, caches: dir.path().join("caches"), _dir: dir })
     }
 
     /// The home directory that [`settle`](Self::settle) made.
-    pub fn home(&self) -> &Home {
+    pub(crate) fn home(&self) -> &Home {
         self.machines.home.as_ref().expect("a home")
     }
 
     /// The agent's process ends.
-    pub fn kill(&mut self, who: &Agent) {
+    pub(crate) fn kill(&mut self, who: &Agent) {
         self.machines.ended.insert(who.0.place.process.clone());
     }
 
     /// What an operation answers; a fault of the store fails the test.
-    pub fn call(&mut self, who: &Agent, verb: &str, input: Value) -> Result<Value, Value> {
+    pub(crate) fn call(&mut self, who: &Agent, verb: &str, input: Value) -> Result<Value, Value> {
         let Self { store, dice, now, limits, machines, .. } = self;
         call(store, dice, who, &mut Moment { now: *now, limits: *limits, machines }, verb, input)
     }
 
     /// The same under a key: the answer of a retry is the first one.
-    pub fn once(&mut self, who: &Agent, entry: &Entry, input: Value, key: &str) -> Result<Value, Value> {
+    pub(crate) fn once(
+        &mut self,
+        who: &Agent,
+        entry: &Entry,
+        input: Value,
+        key: &str,
+    ) -> Result<Value, Value> {
         let Self { store, dice, now, limits, machines, .. } = self;
         let mut random = |bytes: &mut [u8]| dice.fill(bytes);
         let env = Env { now: *now, random: &mut random, caller: &who.0, limits: *limits, host: machines };
@@ -191,13 +197,13 @@ impl World {
     }
 
     #[track_caller]
-    pub fn ok(&mut self, who: &Agent, verb: &str, input: Value) -> Value {
+    pub(crate) fn ok(&mut self, who: &Agent, verb: &str, input: Value) -> Value {
         self.call(who, verb, input).unwrap_or_else(|refusal| panic!("{verb} was refused: {refusal:#}"))
     }
 
     /// The refusal, which has this code.
     #[track_caller]
-    pub fn no(&mut self, who: &Agent, verb: &str, input: Value, code: &str) -> Value {
+    pub(crate) fn no(&mut self, who: &Agent, verb: &str, input: Value, code: &str) -> Value {
         match self.call(who, verb, input) {
             Ok(answer) => panic!("{verb} should be refused as {code}, but answered {answer:#}"),
             Err(refusal) => {
@@ -209,7 +215,7 @@ impl World {
 
     /// The refusal, and nothing at all is written.
     #[track_caller]
-    pub fn no_trace(&mut self, who: &Agent, verb: &str, input: Value, code: &str) -> Value {
+    pub(crate) fn no_trace(&mut self, who: &Agent, verb: &str, input: Value, code: &str) -> Value {
         let before = self.everything();
         let refusal = self.no(who, verb, input, code);
         assert_eq!(self.everything(), before, "{verb} was refused, but wrote something");
@@ -217,93 +223,93 @@ impl World {
     }
 
     #[track_caller]
-    pub fn start(&mut self, who: &Agent) -> Value {
+    pub(crate) fn start(&mut self, who: &Agent) -> Value {
         self.ok(who, "session_start", json!({}))
     }
 
     #[track_caller]
-    pub fn checkpoint(&mut self, who: &Agent, summary: &str) -> Value {
+    pub(crate) fn checkpoint(&mut self, who: &Agent, summary: &str) -> Value {
         self.ok(who, "session_checkpoint", json!({ "summary": summary }))
     }
 
     #[track_caller]
-    pub fn wrap(&mut self, who: &Agent, summary: &str) -> Value {
+    pub(crate) fn wrap(&mut self, who: &Agent, summary: &str) -> Value {
         self.ok(who, "session_wrap", json!({ "summary": summary }))
     }
 
     #[track_caller]
-    pub fn end(&mut self, who: &Agent) -> Value {
+    pub(crate) fn end(&mut self, who: &Agent) -> Value {
         self.ok(who, "session_end", json!({}))
     }
 
     #[track_caller]
-    pub fn pickup(&mut self, who: &Agent) -> Value {
+    pub(crate) fn pickup(&mut self, who: &Agent) -> Value {
         self.ok(who, "hd_exec", json!({}))
     }
 
     #[track_caller]
-    pub fn force(&mut self, who: &Agent, why: &str) -> Value {
+    pub(crate) fn force(&mut self, who: &Agent, why: &str) -> Value {
         self.ok(who, "hd_exec", json!({ "force": true, "why": why }))
     }
 
     /// One after the other starts and wraps: a baton that waits.
     #[track_caller]
-    pub fn leave_baton(&mut self, who: &Agent, summary: &str) -> Value {
+    pub(crate) fn leave_baton(&mut self, who: &Agent, summary: &str) -> Value {
         self.start(who);
         self.wrap(who, summary)
     }
 
     /// Every delta of a project, in order.
-    pub fn ledger_of(&mut self, project: &str) -> Vec<Value> {
+    pub(crate) fn ledger_of(&mut self, project: &str) -> Vec<Value> {
         let reader = agent("Reader").project(project);
         let page = self.ok(&reader, "ledger_list", json!({ "limit": 10_000 }));
         assert!(page["next"].is_null(), "the ledger of a test fits on one page");
         list(&page["items"])
     }
 
-    pub fn ledger(&mut self) -> Vec<Value> {
+    pub(crate) fn ledger(&mut self) -> Vec<Value> {
         self.ledger_of("p")
     }
 
     /// The deltas of one kind.
-    pub fn deltas(&mut self, kind: &str) -> Vec<Value> {
+    pub(crate) fn deltas(&mut self, kind: &str) -> Vec<Value> {
         self.ledger().into_iter().filter(|d| d["kind"] == kind).collect()
     }
 
     /// The newest delta of one kind.
     #[track_caller]
-    pub fn newest(&mut self, kind: &str) -> Value {
+    pub(crate) fn newest(&mut self, kind: &str) -> Value {
         self.deltas(kind).pop().unwrap_or_else(|| panic!("the ledger has no {kind}"))
     }
 
-    pub fn project(&mut self) -> Value {
+    pub(crate) fn project(&mut self) -> Value {
         self.ok(&agent("Reader"), "project_show", json!({}))
     }
 
     /// The open sessions.
-    pub fn roster(&mut self) -> Vec<Value> {
+    pub(crate) fn roster(&mut self) -> Vec<Value> {
         list(&self.ok(&agent("Reader"), "session_status", json!({}))["sessions"])
     }
 
     /// The state of a baton on the status card; nothing when it is spent.
-    pub fn baton_state(&mut self, baton: &str) -> Option<String> {
+    pub(crate) fn baton_state(&mut self, baton: &str) -> Option<String> {
         let card = self.ok(&agent("Reader"), "session_status", json!({}));
         list(&card["handoffs"]).iter().find(|row| row["id"] == baton).map(|row| text(row, "state"))
     }
 
-    pub fn pending(&mut self, who: &Agent) -> Vec<Value> {
+    pub(crate) fn pending(&mut self, who: &Agent) -> Vec<Value> {
         list(&self.ok(who, "signal_pending", json!({}))["items"])
     }
 
     #[track_caller]
-    pub fn assert_sound(&mut self) {
+    pub(crate) fn assert_sound(&mut self) {
         let report = self.ok(&agent("Reader"), "store_check", json!({}));
         assert_eq!(report["faults"], json!([]));
         assert_eq!(report["sound"], true);
     }
 
     /// Calls an operation while the store fails after so many steps of writes. `None`: it failed.
-    pub fn call_failing(
+    pub(crate) fn call_failing(
         &mut self,
         who: &Agent,
         verb: &str,
@@ -329,7 +335,7 @@ impl World {
     }
 
     /// Every row of every table.
-    pub fn everything(&mut self) -> Vec<String> {
+    pub(crate) fn everything(&mut self) -> Vec<String> {
         let rows = self.store.read(|tx| {
             let mut all = Vec::new();
             for (table, sql) in TABLES {
@@ -371,13 +377,13 @@ const TABLES: [(&str, &str); 26] = [
 ];
 
 /// A connection of another thread.
-pub struct Beside {
+pub(crate) struct Beside {
     store: Store,
     dice: Dice,
 }
 
 impl Beside {
-    pub fn call(&mut self, who: &Agent, verb: &str, input: Value) -> Result<Value, Value> {
+    pub(crate) fn call(&mut self, who: &Agent, verb: &str, input: Value) -> Result<Value, Value> {
         let machines = Machines::default();
         let mut moment = Moment { now: NOW, limits: Limits::default(), machines: &machines };
         call(&mut self.store, &mut self.dice, who, &mut moment, verb, input)
@@ -431,18 +437,18 @@ fn assert_typed(verb: &str, answer: &Value) {
 
 /// A field that must be a text.
 #[track_caller]
-pub fn text(value: &Value, key: &str) -> String {
+pub(crate) fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_else(|| panic!("no text `{key}` in {value:#}")).to_owned()
 }
 
 /// A list, whatever it holds.
 #[track_caller]
-pub fn list(value: &Value) -> Vec<Value> {
+pub(crate) fn list(value: &Value) -> Vec<Value> {
     value.as_array().unwrap_or_else(|| panic!("not a list: {value:#}")).clone()
 }
 
 /// One field of every row, as texts.
 #[track_caller]
-pub fn column(rows: &[Value], key: &str) -> Vec<String> {
+pub(crate) fn column(rows: &[Value], key: &str) -> Vec<String> {
     rows.iter().map(|row| text(row, key)).collect()
 }

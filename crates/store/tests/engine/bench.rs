@@ -9,7 +9,7 @@ use baton_store::{Failure, Migrations, Store, Target, Tx, Value, params};
 use crate::database_server::DatabaseServer;
 
 /// The schema of this suite, independent of the real one.
-pub const SCHEMA: Migrations = &[
+pub(crate) const SCHEMA: Migrations = &[
     (
         "0001_project",
         "CREATE TABLE project (project_id TEXT PRIMARY KEY, seq BIGINT NOT NULL, chain_head TEXT NOT NULL DEFAULT '', counter_floor BIGINT NOT NULL DEFAULT 0);",
@@ -21,10 +21,10 @@ pub const SCHEMA: Migrations = &[
     ),
 ];
 
-pub const NOW: i64 = 1_700_000_000_000;
+pub(crate) const NOW: i64 = 1_700_000_000_000;
 
 /// A place for a store of its own, removed at the end.
-pub struct Place {
+pub(crate) struct Place {
     pub target: Target,
     pub name: &'static str,
     _dir: Option<tempfile::TempDir>,
@@ -32,18 +32,18 @@ pub struct Place {
 }
 
 impl Place {
-    pub fn memory() -> Self {
+    pub(crate) fn memory() -> Self {
         Self { target: Target::Memory, name: "memory", _dir: None, admin: None }
     }
 
-    pub fn file() -> Self {
+    pub(crate) fn file() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let target = Target::File(dir.path().join("deep/er/store.db"));
         Self { target, name: "file", _dir: Some(dir), admin: None }
     }
 
     /// A schema of its own on the server that `BATON_TEST_POSTGRES` names.
-    pub fn postgres() -> Option<Self> {
+    pub(crate) fn postgres() -> Option<Self> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let Some(url) = postgres_url() else {
             shout("BATON_TEST_POSTGRES is not set: nothing was tested on PostgreSQL");
@@ -57,12 +57,12 @@ impl Place {
         Some(Self { target, name: "postgres", _dir: None, admin: Some((url, schema)) })
     }
 
-    pub fn open(&self) -> Store {
+    pub(crate) fn open(&self) -> Store {
         Store::open_with(&self.target, SCHEMA, NOW).unwrap_or_else(|e| panic!("{}: {e}", self.name))
     }
 
     /// A store with the projects a, b and c, each at number 0.
-    pub fn with_projects(&self) -> Store {
+    pub(crate) fn with_projects(&self) -> Store {
         let mut store = self.open();
         for project in ["a", "b", "c"] {
             store.write_shared(|tx| insert_project(tx, project)).unwrap();
@@ -80,26 +80,26 @@ impl Drop for Place {
 }
 
 /// Runs a test on every engine.
-pub fn on_every_engine(test: impl Fn(&Place)) {
+pub(crate) fn on_every_engine(test: impl Fn(&Place)) {
     test(&Place::memory());
     on_shared_engines(test);
 }
 
 /// Runs a test on the engines that several connections can share.
-pub fn on_shared_engines(test: impl Fn(&Place)) {
+pub(crate) fn on_shared_engines(test: impl Fn(&Place)) {
     test(&Place::file());
     if let Some(place) = Place::postgres() {
         test(&place);
     }
 }
 
-pub fn insert_project(tx: &mut Tx<'_>, project: &str) -> Result<(), Failure> {
+pub(crate) fn insert_project(tx: &mut Tx<'_>, project: &str) -> Result<(), Failure> {
     tx.execute("INSERT INTO project (project_id, seq) VALUES ($1, 0)", params![project])?;
     Ok(())
 }
 
 /// Appends an entry under the project's next number.
-pub fn append(tx: &mut Tx<'_>, project: &str, note: &str) -> Result<i64, Failure> {
+pub(crate) fn append(tx: &mut Tx<'_>, project: &str, note: &str) -> Result<i64, Failure> {
     let seq = tx.next_seq(project)?;
     tx.execute_deferred(
         "INSERT INTO entry (project_id, seq, note) VALUES ($1, $2, $3)",
@@ -109,7 +109,7 @@ pub fn append(tx: &mut Tx<'_>, project: &str, note: &str) -> Result<i64, Failure
 }
 
 /// Numbers and notes of a project.
-pub fn entries(store: &mut Store, project: &str) -> Vec<(i64, String)> {
+pub(crate) fn entries(store: &mut Store, project: &str) -> Vec<(i64, String)> {
     let rows = store.read(|tx| {
         Ok(tx.query("SELECT seq, note FROM entry WHERE project_id = $1 ORDER BY seq", params![project])?)
     });
@@ -121,14 +121,14 @@ pub fn entries(store: &mut Store, project: &str) -> Vec<(i64, String)> {
 }
 
 /// The number at which a project stands.
-pub fn counter(store: &mut Store, project: &str) -> i64 {
+pub(crate) fn counter(store: &mut Store, project: &str) -> i64 {
     let sql = "SELECT seq FROM project WHERE project_id = $1";
     let row = store.read(|tx| Ok(tx.query_one(sql, &[Value::from(project)])?));
     row.unwrap().reader().int().unwrap()
 }
 
 /// Says once, past the capture of the test runner, what was not tested.
-pub fn shout(what: &'static str) {
+pub(crate) fn shout(what: &'static str) {
     static SAID: Mutex<Vec<&str>> = Mutex::new(Vec::new());
     let mut said = SAID.lock().unwrap();
     if !said.contains(&what) {
@@ -139,15 +139,15 @@ pub fn shout(what: &'static str) {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test asks its environment for a server")]
-pub fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-pub fn postgres_url() -> Option<String> {
+pub(crate) fn postgres_url() -> Option<String> {
     variable("BATON_TEST_POSTGRES")
 }
 
 /// Runs statements on the server, beside the store.
-pub fn admin(url: &str, sql: &str) {
+pub(crate) fn admin(url: &str, sql: &str) {
     DatabaseServer::connect(url).execute(sql).unwrap();
 }

@@ -3,12 +3,12 @@
 use base64::Engine;
 
 /// A certificate in PEM.
-pub fn certificate(der: &[u8]) -> String {
+pub(crate) fn certificate(der: &[u8]) -> String {
     pem("CERTIFICATE", der)
 }
 
 /// A private key in PEM.
-pub fn key(pair: &rcgen::KeyPair) -> String {
+pub(crate) fn key(pair: &rcgen::KeyPair) -> String {
     pem("PRIVATE KEY", &pair.serialize_der())
 }
 

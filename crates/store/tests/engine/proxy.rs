@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// When a connection is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cut {
+pub(super) enum Cut {
     /// The COMMIT never reaches the server.
     BeforeCommit,
     /// It does, and its answer never comes back.
@@ -22,7 +22,7 @@ pub enum Cut {
 const CRASHED: &[u8] = b"SFATAL\0VFATAL\0C08P01\0Mserver conn crashed?\0\0";
 
 /// A proxy on a port of its own; it forgets its connections at the end.
-pub struct Proxy {
+pub(super) struct Proxy {
     pub address: SocketAddr,
     shared: Arc<Shared>,
 }
@@ -45,7 +45,7 @@ struct Shared {
 
 impl Proxy {
     /// Starts a proxy before this server.
-    pub fn before(server: SocketAddr) -> Self {
+    pub(super) fn before(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("an address");
         let shared = Arc::new(Shared::default());
@@ -65,13 +65,13 @@ impl Proxy {
 
     /// Every answer of the server comes so much later.
     #[allow(dead_code, reason = "one of the two suites that share this file delays")]
-    pub fn delay(&self, pause: Duration) {
+    pub(super) fn delay(&self, pause: Duration) {
         self.shared.delay_ms.store(u64::try_from(pause.as_millis()).unwrap_or(0), Ordering::SeqCst);
     }
 
     /// Cuts the next so many commits.
     #[allow(dead_code, reason = "one of the two suites that share this file cuts commits")]
-    pub fn cut(&self, cut: Cut, times: usize, close: bool) {
+    pub(super) fn cut(&self, cut: Cut, times: usize, close: bool) {
         self.shared.close_with_cut.store(close, Ordering::SeqCst);
         self.shared.told.store(cut == Cut::ByPooler, Ordering::SeqCst);
         match cut {
@@ -81,7 +81,7 @@ impl Proxy {
     }
 
     /// Lets nobody through, or everybody again.
-    pub fn close(&self, closed: bool) {
+    pub(super) fn close(&self, closed: bool) {
         self.shared.closed.store(closed, Ordering::SeqCst);
         if closed {
             self.hang_up();
@@ -89,7 +89,7 @@ impl Proxy {
     }
 
     /// Ends every connection.
-    pub fn hang_up(&self) {
+    pub(super) fn hang_up(&self) {
         for stream in self.shared.open.lock().expect("no panic").drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }

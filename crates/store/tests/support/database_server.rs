@@ -4,14 +4,14 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, Error, NoTls, Row};
 
 /// A connection, driven by a thread of its own.
-pub struct DatabaseServer {
+pub(crate) struct DatabaseServer {
     client: Client,
     runtime: Runtime,
 }
 
 impl DatabaseServer {
     /// Connects, or says why not: a server that has just crashed refuses for a moment.
-    pub fn try_connect(url: &str) -> Result<Self, Error> {
+    pub(crate) fn try_connect(url: &str) -> Result<Self, Error> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -23,19 +23,19 @@ impl DatabaseServer {
     }
 
     /// Connects to a server that has to be there.
-    pub fn connect(url: &str) -> Self {
+    pub(crate) fn connect(url: &str) -> Self {
         Self::try_connect(url).expect("a connection to the server")
     }
 
     /// Runs statements without parameters.
     #[allow(dead_code, reason = "each suite that includes this file uses a part of it")]
-    pub fn execute(&self, sql: &str) -> Result<(), Error> {
+    pub(crate) fn execute(&self, sql: &str) -> Result<(), Error> {
         self.runtime.block_on(self.client.batch_execute(sql))
     }
 
     /// The rows of a query without parameters.
     #[allow(dead_code, reason = "each suite that includes this file uses a part of it")]
-    pub fn query(&self, sql: &str) -> Result<Vec<Row>, Error> {
+    pub(crate) fn query(&self, sql: &str) -> Result<Vec<Row>, Error> {
         self.runtime.block_on(self.client.query(sql, &[]))
     }
 }

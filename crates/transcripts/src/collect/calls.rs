@@ -28,7 +28,7 @@ const SAMPLES: usize = 3;
 
 /// A call that has not ended.
 #[derive(Debug)]
-pub struct Open {
+pub(super) struct Open {
     key: String,
     name: String,
     /// What kind of work it is.
@@ -46,7 +46,7 @@ pub struct Open {
 
 /// A command that ended.
 #[derive(Debug)]
-pub struct Run {
+pub(super) struct Run {
     /// The command line, cleaned.
     pub command: String,
     /// Its exit code.
@@ -63,7 +63,7 @@ pub struct Run {
 
 /// Calls of one category.
 #[derive(Debug, Default)]
-pub struct CategoryTally {
+pub(super) struct CategoryTally {
     /// How many.
     pub count: u64,
     /// The last few, the newest first.
@@ -74,7 +74,7 @@ pub struct CategoryTally {
 
 /// All calls of a session.
 #[derive(Debug)]
-pub struct Calls {
+pub(super) struct Calls {
     open: BoundedList<Open>,
     ended: VecDeque<String>,
     /// Commands of the main line.
@@ -91,7 +91,7 @@ pub struct Calls {
 
 impl Calls {
     /// No calls yet.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             open: BoundedList::new(MAX_OPEN),
             ended: VecDeque::new(),
@@ -104,7 +104,7 @@ impl Calls {
     }
 
     /// Names what calls worked on as seen from the root, which was not known before.
-    pub fn rebase(&mut self, root: &str) {
+    pub(super) fn rebase(&mut self, root: &str) {
         for open in self.open.items_mut().filter(|open| open.category != Category::Shell) {
             open.target = relative(&open.target, Some(root));
         }
@@ -116,7 +116,7 @@ impl Calls {
     }
 
     /// A call begins.
-    pub fn begin(
+    pub(super) fn begin(
         &mut self,
         call: &Call<'_>,
         at: &Location,
@@ -145,7 +145,7 @@ impl Calls {
     }
 
     /// A call ends; gives the edits that took place by it, and where.
-    pub fn end(
+    pub(super) fn end(
         &mut self,
         outcome: &Outcome<'_>,
         at: &Location,
@@ -191,7 +191,7 @@ impl Calls {
     }
 
     /// The calls that never ended.
-    pub fn still_open(&mut self) -> Vec<Open> {
+    pub(super) fn still_open(&mut self) -> Vec<Open> {
         let open = std::mem::replace(&mut self.open, BoundedList::new(MAX_OPEN)).into_vec();
         for call in open.iter().filter(|call| call.at.agent.is_none()) {
             let word = if call.answered { "exit code unknown" } else { "no outcome" };
@@ -204,7 +204,7 @@ impl Calls {
     }
 
     /// Takes out what only looked, or asked and got `no` for an answer, if there are many commands; gives how many.
-    pub fn keep_what_mattered(&mut self) -> u64 {
+    pub(super) fn keep_what_mattered(&mut self) -> u64 {
         let before = self.commands.iter().count();
         if before > SHORT_LIST {
             let failed = |run: &Run| run.ok == Some(false) && run.exit_code != Some(1);
@@ -214,7 +214,7 @@ impl Calls {
     }
 
     /// The last test run and whether it passed.
-    pub fn last_test(&self) -> Option<&Run> {
+    pub(super) fn last_test(&self) -> Option<&Run> {
         self.commands.iter().rev().find(|run| run.worth == Importance::Test)
     }
 
@@ -264,7 +264,7 @@ impl Open {
     }
 
     /// The call on one line.
-    pub fn label(&self) -> String {
+    pub(super) fn label(&self) -> String {
         // A todo list is rendered as the plan.
         let is_list = self.category == Category::Task && self.target.starts_with("- [");
         match (&self.category, self.target.is_empty() || is_list) {
@@ -280,7 +280,7 @@ impl Open {
 impl CategoryTally {
     /// The most telling calls: the last, the last that failed, the one that took longest; where these are fewer, also
     /// what came before the last.
-    pub fn samples(self) -> Vec<String> {
+    pub(super) fn samples(self) -> Vec<String> {
         let mut last = self.last.into_iter();
         let telling =
             [last.next(), self.failing, self.longest.map(|(_, sample)| sample)].into_iter().flatten();

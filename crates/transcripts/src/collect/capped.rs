@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// A list of at most so many items; the oldest go first.
 #[derive(Debug)]
-pub struct BoundedList<T> {
+pub(super) struct BoundedList<T> {
     items: VecDeque<T>,
     max: usize,
     /// How many items were let go.
@@ -13,17 +13,17 @@ pub struct BoundedList<T> {
 
 impl<T> BoundedList<T> {
     /// An empty list.
-    pub fn new(max: usize) -> Self {
+    pub(super) fn new(max: usize) -> Self {
         Self { items: VecDeque::new(), max, left_out: 0 }
     }
 
     /// Adds an item.
-    pub fn push(&mut self, item: T) {
+    pub(super) fn push(&mut self, item: T) {
         self.push_sparing(item, |_| false, 0);
     }
 
     /// Adds an item; if one must go, it is the oldest that is not precious and not among the last `fresh`.
-    pub fn push_sparing(&mut self, item: T, precious: impl Fn(&T) -> bool, fresh: usize) {
+    pub(super) fn push_sparing(&mut self, item: T, precious: impl Fn(&T) -> bool, fresh: usize) {
         self.items.push_back(item);
         if self.items.len() > self.max {
             let old = self.items.len().saturating_sub(fresh);
@@ -34,28 +34,28 @@ impl<T> BoundedList<T> {
     }
 
     /// The items, oldest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.items.iter()
     }
 
     /// Takes out what is not wanted any more; it does not count as let go.
-    pub fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+    pub(super) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
         self.items.retain(keep);
     }
 
     /// The items, to be changed.
-    pub fn items_mut(&mut self) -> impl Iterator<Item = &mut T> {
+    pub(super) fn items_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.items.iter_mut()
     }
 
     /// Takes out the last item that satisfies.
-    pub fn take(&mut self, wanted: impl Fn(&T) -> bool) -> Option<T> {
+    pub(super) fn take(&mut self, wanted: impl Fn(&T) -> bool) -> Option<T> {
         let at = self.items.iter().rposition(wanted)?;
         self.items.remove(at)
     }
 
     /// The items, oldest first.
-    pub fn into_vec(self) -> Vec<T> {
+    pub(super) fn into_vec(self) -> Vec<T> {
         self.items.into()
     }
 }

@@ -12,7 +12,7 @@ const WINDOW: usize = 1024 * 1024;
 
 /// Cleans text and counts what it redacted.
 #[derive(Debug)]
-pub struct Cleaner<'r> {
+pub(crate) struct Cleaner<'r> {
     redactor: Option<&'r Redactor>,
     home: Option<String>,
     /// Redactions by kind.
@@ -21,7 +21,7 @@ pub struct Cleaner<'r> {
 
 impl<'r> Cleaner<'r> {
     /// A cleaner; without a redactor secrets stay.
-    pub fn new(redactor: Option<&'r Redactor>, home: Option<&str>) -> Self {
+    pub(crate) fn new(redactor: Option<&'r Redactor>, home: Option<&str>) -> Self {
         let home =
             home.map(|home| home.trim_end_matches(['/', '\\']).to_owned()).filter(|home| home.len() > 1);
         Self { redactor, home, counts: BTreeMap::new() }
@@ -29,7 +29,7 @@ impl<'r> Cleaner<'r> {
 
     /// All of a text. What is not printed goes first: colours within a name would hide a secret from the rules, and
     /// taking them out afterwards would show it.
-    pub fn clean_text(&mut self, text: &str) -> String {
+    pub(crate) fn clean_text(&mut self, text: &str) -> String {
         let printable = printable(text);
         let redacted = match self.redactor {
             None => Cow::Borrowed(printable.as_str()),
@@ -49,12 +49,12 @@ impl<'r> Cleaner<'r> {
     }
 
     /// At most `max` bytes of the beginning. Secrets go first, so that none is cut in two and missed.
-    pub fn text(&mut self, text: &str, max: usize) -> String {
+    pub(crate) fn text(&mut self, text: &str, max: usize) -> String {
         clip(self.clean_text(text.trim()).trim(), max)
     }
 
     /// At most `max` bytes of the end, by whole lines.
-    pub fn tail(&mut self, text: &str, max: usize) -> String {
+    pub(crate) fn tail(&mut self, text: &str, max: usize) -> String {
         let window = text.len().saturating_sub(WINDOW);
         let from = memchr::memchr(b'\n', &text.as_bytes()[window..])
             .filter(|_| window > 0)

@@ -16,7 +16,7 @@ const AROUND: &[&str] = &["state_snapshot", "summary", "context_summary"];
 const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 
 /// What the summary itself says.
-pub fn bare(text: &str) -> String {
+pub(super) fn bare(text: &str) -> String {
     let text = without_reminders(text);
     let mut kept = String::with_capacity(text.len());
     for line in text.lines() {

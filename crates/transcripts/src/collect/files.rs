@@ -11,7 +11,7 @@ const MAX_FILES: usize = 500;
 
 /// A file and all that was done to it.
 #[derive(Debug)]
-pub struct FileState {
+pub(super) struct FileState {
     /// Path, relative where it can be.
     pub path: String,
     /// What it all amounts to.
@@ -28,7 +28,7 @@ pub struct FileState {
 
 /// Changed files, in the order in which they were first changed.
 #[derive(Debug, Default)]
-pub struct Files {
+pub(super) struct Files {
     list: Vec<FileState>,
     index: HashMap<String, usize>,
     /// How many changes of further files were left out.
@@ -37,7 +37,7 @@ pub struct Files {
 
 impl Files {
     /// Adds a change that took place.
-    pub fn apply(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
+    pub(super) fn apply(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
         let from = edit.from.as_deref().map(|from| relative(from, root));
         let before = from.as_deref().and_then(|from| self.index.remove(from));
         let path = relative(&edit.path, root);
@@ -63,7 +63,7 @@ impl Files {
     }
 
     /// Names the files as seen from the root, which was not known before; what turns out to be one file is one.
-    pub fn rebase(&mut self, root: &str) {
+    pub(super) fn rebase(&mut self, root: &str) {
         let before = std::mem::take(&mut self.list);
         self.index.clear();
         for mut file in before {
@@ -80,7 +80,7 @@ impl Files {
     }
 
     /// The files.
-    pub fn into_vec(self) -> Vec<FileState> {
+    pub(super) fn into_vec(self) -> Vec<FileState> {
         self.list
     }
 }
@@ -131,7 +131,7 @@ fn after(first: Change, then: Change) -> Change {
 }
 
 /// The path as seen from the root, if it lies in it.
-pub fn relative(path: &str, root: Option<&str>) -> String {
+pub(super) fn relative(path: &str, root: Option<&str>) -> String {
     let inside = root.and_then(|root| path.strip_prefix(root.trim_end_matches(['/', '\\'])));
     let inside =
         inside.filter(|rest| rest.starts_with(['/', '\\'])).map(|rest| rest.trim_start_matches(['/', '\\']));

@@ -31,7 +31,7 @@ fn oldest<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
 }
 
 /// Drops as little as needed for the JSON to keep within the limit.
-pub fn fit(summary: &mut Summary) {
+pub(super) fn fit(summary: &mut Summary) {
     let size = |summary: &Summary| serde_json::to_string(summary).map_or(0, |text| text.len());
     let mut excess = size(summary).saturating_sub(MAX_JSON);
     for (name, step) in STEPS {

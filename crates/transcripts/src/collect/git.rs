@@ -2,7 +2,7 @@
 
 /// The working copy as the commands of a session showed it.
 #[derive(Debug, Default)]
-pub struct GitState {
+pub(super) struct GitState {
     /// The branch that was switched to last.
     pub branch: Option<String>,
     /// The last commit that was made or shown as the newest.
@@ -15,7 +15,7 @@ pub struct GitState {
 
 impl GitState {
     /// A command succeeded and printed this.
-    pub fn ran(&mut self, command: &str, output: &str) {
+    pub(super) fn ran(&mut self, command: &str, output: &str) {
         if !command.contains("git ") {
             return;
         }
@@ -37,12 +37,12 @@ impl GitState {
     }
 
     /// The tool itself reported a commit: whether uncommitted changes are left is unknown.
-    pub fn committed_by_the_tool(&mut self) {
+    pub(super) fn committed_by_the_tool(&mut self) {
         self.dirty = None;
     }
 
     /// A file was changed.
-    pub fn changed(&mut self) {
+    pub(super) fn changed(&mut self) {
         self.dirty = Some(true);
     }
 

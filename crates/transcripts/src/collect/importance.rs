@@ -4,7 +4,7 @@ use crate::shared::shell::is_test;
 
 /// How much a command matters for the continuation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Importance {
+pub(super) enum Importance {
     /// It only looked.
     Look,
     /// Anything else.
@@ -90,7 +90,7 @@ const WORK: &[&str] = &[
 ];
 
 /// How much a command line matters: as much as its most important step.
-pub fn importance(command: &str) -> Importance {
+pub(super) fn importance(command: &str) -> Importance {
     if is_test(command) {
         return Importance::Test;
     }
@@ -100,7 +100,7 @@ pub fn importance(command: &str) -> Importance {
 }
 
 /// The steps of a command line; what stands in quotes is not looked into.
-pub fn steps(line: &str) -> Vec<&str> {
+pub(super) fn steps(line: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let (mut start, mut quote, mut escaped) = (0, None, false);
     for (at, c) in line.char_indices() {
@@ -121,14 +121,14 @@ pub fn steps(line: &str) -> Vec<&str> {
 }
 
 /// The command without what only shortens or redirects its output: two lines of one core do the same.
-pub fn core(command: &str) -> &str {
+pub(super) fn core(command: &str) -> &str {
     let first = command.split(" | ").next().unwrap_or(command);
     first.split(" 2>").next().unwrap_or(first).trim()
 }
 
 /// Whether the success of one command makes the failure of another good: it is the same, or it runs the same tests with
 /// other output, or more tests than those.
-pub fn makes_good(failed: &str, passed: &str) -> bool {
+pub(super) fn makes_good(failed: &str, passed: &str) -> bool {
     if core(failed) == core(passed) {
         return true;
     }
@@ -181,7 +181,7 @@ fn step_worth(step: &str) -> Importance {
 }
 
 /// Whether a failure of this command with this exit code is only an answer: `grep` found nothing.
-pub fn only_answers(command: &str) -> bool {
+pub(super) fn only_answers(command: &str) -> bool {
     importance(command) == Importance::Look
 }
 

@@ -6,19 +6,19 @@ use crate::shared::words::one_line;
 
 /// Names places in the transcript.
 #[derive(Debug)]
-pub struct Label {
+pub(super) struct Label {
     agent: String,
     id: String,
 }
 
 impl Label {
     /// For a session of this id.
-    pub fn new(agent: &str, id: &str) -> Self {
+    pub(super) fn new(agent: &str, id: &str) -> Self {
         Self { agent: agent.to_owned(), id: short_id(id).to_owned() }
     }
 
     /// A place.
-    pub fn at(&self, at: &Location) -> String {
+    pub(super) fn at(&self, at: &Location) -> String {
         match &at.agent {
             Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
             // What stands in a file beside the transcript has no line in it.
@@ -28,12 +28,12 @@ impl Label {
     }
 
     /// A sentence with its place.
-    pub fn text(&self, said: &Sentence) -> Text {
+    pub(super) fn text(&self, said: &Sentence) -> Text {
         Text { text: said.text.clone(), at: self.at(&said.at) }
     }
 
     /// A command with its place.
-    pub fn command(&self, run: &Run) -> Command {
+    pub(super) fn command(&self, run: &Run) -> Command {
         Command {
             command: run.command.clone(),
             exit_code: run.exit_code,
@@ -43,7 +43,7 @@ impl Label {
     }
 
     /// A command that failed, as an attempt.
-    pub fn attempt(&self, run: &Run) -> Attempt {
+    pub(super) fn attempt(&self, run: &Run) -> Attempt {
         let code = run.exit_code.map(|code| format!("exit {code}"));
         let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
         let why_failed = (!parts.is_empty()).then(|| parts.join(": "));

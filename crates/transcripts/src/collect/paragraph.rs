@@ -5,7 +5,7 @@ use crate::shared::words::{is_item, one_line, unmarked};
 
 /// How far the last request has got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestProgress {
+pub(super) enum RequestProgress {
     /// Nothing was done about it.
     Untouched,
     /// The agent was at work on it.
@@ -16,7 +16,7 @@ pub enum RequestProgress {
 
 impl RequestProgress {
     /// Derives it from the events.
-    pub fn of(all: &Collector<'_>) -> Self {
+    pub(super) fn of(all: &Collector<'_>) -> Self {
         match (all.answered, all.replied) {
             (_, true) => Self::Answered,
             (true, false) => Self::Begun,
@@ -26,7 +26,7 @@ impl RequestProgress {
 }
 
 /// What was asked and where it stands, in a few sentences.
-pub fn paragraph(summary: &Summary, standing: RequestProgress) -> String {
+pub(super) fn paragraph(summary: &Summary, standing: RequestProgress) -> String {
     let mut parts = Vec::new();
     let (first, last) = (&summary.requests.first, &summary.requests.last);
     match first {

@@ -13,7 +13,7 @@ const MAX_SHORT_ANSWER: usize = 60;
 
 /// A passage, and when it was said.
 #[derive(Debug, Clone)]
-pub struct TimedRemark {
+pub(super) struct TimedRemark {
     pub role: &'static str,
     pub said: Sentence,
     pub weight: u8,
@@ -22,7 +22,7 @@ pub struct TimedRemark {
 
 /// The weightiest passages of either side.
 #[derive(Debug, Default)]
-pub struct Remarks {
+pub(super) struct Remarks {
     user: Vec<TimedRemark>,
     agent: Vec<TimedRemark>,
     count: u64,
@@ -35,7 +35,7 @@ pub struct Remarks {
 impl Remarks {
     /// Adds the passages of one message of the user. A word or two after a question of the agent is added to the
     /// question.
-    pub fn user(&mut self, message: &str, passages: Vec<Passage>, at: &Location) {
+    pub(super) fn user(&mut self, message: &str, passages: Vec<Passage>, at: &Location) {
         let asked = self.asked.take();
         let short = message.trim();
         if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
@@ -50,7 +50,7 @@ impl Remarks {
     }
 
     /// Passages of one message of the agent.
-    pub fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &Location) {
+    pub(super) fn agent(&mut self, message: &str, mut passages: Vec<Passage>, at: &Location) {
         lighten(&mut passages);
         for passage in passages {
             self.add("assistant", passage, at);
@@ -61,7 +61,7 @@ impl Remarks {
     }
 
     /// What was classed, and of which something was also said in words that no rule knows: the two must stand together.
-    pub fn attach(&mut self, role: &'static str, passage: Passage, at: &Location) {
+    pub(super) fn attach(&mut self, role: &'static str, passage: Passage, at: &Location) {
         let nth = 0;
         let kept = TimedRemark {
             role,
@@ -73,7 +73,7 @@ impl Remarks {
     }
 
     /// Whether something that the agent said is about the matter of a decision.
-    pub fn about(&self, named: &[String]) -> bool {
+    pub(super) fn about(&self, named: &[String]) -> bool {
         self.agent.iter().any(|kept| speaks_of(&kept.said.text, named))
     }
 
@@ -101,7 +101,7 @@ impl Remarks {
     }
 
     /// All of them in the order in which they were said.
-    pub fn in_order(&self) -> Vec<&TimedRemark> {
+    pub(super) fn in_order(&self) -> Vec<&TimedRemark> {
         let mut all: Vec<&TimedRemark> = self.user.iter().chain(&self.agent).collect();
         all.sort_by_key(|kept| (kept.said.at.line, kept.nth));
         all

@@ -4,7 +4,7 @@ use crate::event::{Change, Edit};
 
 /// The file changes of a command line that succeeded, where they are certain: nothing with patterns, variables, whole
 /// folders, or files outside of the project.
-pub fn edits(command: &str) -> Vec<Edit> {
+pub(super) fn edits(command: &str) -> Vec<Edit> {
     let line = command.split_once("<<").map_or(command, |(before, here)| {
         let first = here.lines().next().unwrap_or_default();
         // What stands behind the mark of a here-document on its line still belongs to the command.

@@ -15,7 +15,7 @@ use crate::shared::reverse::BitSet;
 
 /// Entries on and beside the chain, by the messages, calls and results that they name.
 #[derive(Debug, Default)]
-pub struct Batches {
+pub(crate) struct Batches {
     messages: HashSet<u64>,
     calls: HashSet<u64>,
     answered: HashSet<u64>,
@@ -33,14 +33,14 @@ struct Sibling {
 
 impl Batches {
     /// Notes an entry of the chain.
-    pub fn on_chain(&mut self, message: Message) {
+    pub(crate) fn on_chain(&mut self, message: Message) {
         self.messages.extend(message.id);
         self.calls.extend(message.calls);
         self.answered.extend(message.results);
     }
 
     /// Notes an entry beside the chain. A pass that goes over the same line again may repeat it.
-    pub fn attach(&mut self, message: Message, index: usize) {
+    pub(crate) fn attach(&mut self, message: Message, index: usize) {
         for result in message.results {
             self.results.entry(result).or_insert(index);
         }
@@ -51,7 +51,7 @@ impl Batches {
 
     /// Marks the entries beside the chain that belong to it. A copy of a message, as an abandoned branch may hold,
     /// has no call that the chain does not have.
-    pub fn mark(mut self, marked: &mut BitSet) {
+    pub(crate) fn mark(mut self, marked: &mut BitSet) {
         for message in &self.messages {
             let siblings = self.siblings.remove(message).unwrap_or_default();
             let missing = |one: &Sibling| one.calls.iter().any(|call| !self.calls.contains(call));
@@ -75,7 +75,7 @@ impl Batches {
 
 /// The ids in a message, as hashes: its own, those of its calls, and those of the calls that it has results of.
 #[derive(Debug, Default)]
-pub struct Message {
+pub(crate) struct Message {
     id: Option<u64>,
     calls: Vec<u64>,
     results: Vec<u64>,

@@ -8,7 +8,7 @@ use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
 
 /// Emits the blocks of an agent's message; a plain string is a block of text.
-pub fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
+pub(crate) fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
     tell.assistant(content.str().unwrap_or_default());
     for (at, block) in content.items().iter().enumerate() {
         match block.get("type").str() {
@@ -27,7 +27,7 @@ pub fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
 }
 
 /// Emits the results in a message; one without an id belongs to the oldest open call.
-pub fn results(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
+pub(crate) fn results(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
     for block in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
         let oldest = || tell.waiting().map(|open| open.id.clone());
         let id = block.get("tool_use_id").str().map(str::to_owned).or_else(oldest).unwrap_or_default();
@@ -38,7 +38,7 @@ pub fn results(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
 }
 
 /// The text of a message without blocks that the harness put there.
-pub fn message_text<'a>(content: &'a Json<'a>, injected: &[&str]) -> Cow<'a, str> {
+pub(crate) fn message_text<'a>(content: &'a Json<'a>, injected: &[&str]) -> Cow<'a, str> {
     let own = |text: &&str| !injected.iter().any(|start| text.trim_start().starts_with(start));
     let parts =
         content.items().iter().filter(|block| block.get("type").str().is_none_or(|name| name == "text"));

@@ -90,7 +90,7 @@ const FILES: &[&str] = &["edits", "files", "changes"];
 const PLANS: &[&str] = &["todos", "items", "plan", "entries", "todo_list", "tasks", "content"];
 
 /// A call of a tool by its name and arguments.
-pub fn call<'a>(id: &'a str, name: &'a str, args: &'a Json<'a>) -> Call<'a> {
+pub(crate) fn call<'a>(id: &'a str, name: &'a str, args: &'a Json<'a>) -> Call<'a> {
     let category = category(name, args);
     let edits = edits(&category, name, args);
     // A command that applies a patch and does nothing else is an edit.
@@ -109,7 +109,7 @@ pub fn call<'a>(id: &'a str, name: &'a str, args: &'a Json<'a>) -> Call<'a> {
 }
 
 /// The plan that a call sets, if it is one of a plan tool.
-pub fn plan(name: &str, args: &Json<'_>) -> Option<Vec<PlanItem>> {
+pub(crate) fn plan(name: &str, args: &Json<'_>) -> Option<Vec<PlanItem>> {
     let sets = tool::category(name) == Category::Task;
     sets.then(|| PLANS.iter().find_map(|key| plan::of(args.get(key)))).flatten()
 }
@@ -129,7 +129,7 @@ fn category(name: &str, args: &Json<'_>) -> Category {
 }
 
 /// The command line of a shell tool: one text, several, or a list of arguments.
-pub fn command<'a>(args: &'a Json<'a>) -> Cow<'a, str> {
+pub(crate) fn command<'a>(args: &'a Json<'a>) -> Cow<'a, str> {
     if let Some(text) = args.first(COMMANDS) {
         return Cow::Borrowed(text);
     }

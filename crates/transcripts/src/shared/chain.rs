@@ -23,7 +23,7 @@ const ENOUGH: usize = 64;
 
 /// How a format links its lines.
 #[derive(Debug, Clone, Copy)]
-pub struct Links {
+pub(crate) struct Links {
     /// Whether an entry is named by `id` and `parentId`, and not by `uuid` and `parentUuid`.
     pub by_id: bool,
     /// Whether lines that begin with this type can be links. Most bytes are not conversation: those lines are
@@ -33,7 +33,7 @@ pub struct Links {
 
 /// The lines of the conversation.
 #[derive(Debug, Default)]
-pub struct Chain {
+pub(crate) struct Chain {
     marked: BitSet,
     /// Lines that cannot be read, so that it is unknown whether they belong to it: their reader complains.
     damaged: BitSet,
@@ -44,12 +44,12 @@ pub struct Chain {
 
 impl Chain {
     /// Every line.
-    pub fn all() -> Self {
+    pub(crate) fn all() -> Self {
         Self { linear: true, ..Self::default() }
     }
 
     /// Whether line `number`, from 1, belongs to the conversation.
-    pub fn contains(&self, number: u64) -> bool {
+    pub(crate) fn contains(&self, number: u64) -> bool {
         let from_end = usize::try_from(number).ok().and_then(|number| self.lines.checked_sub(number));
         self.linear || from_end.is_some_and(|at| self.marked.contains(at) || self.damaged.contains(at))
     }
@@ -122,7 +122,12 @@ impl Entry<'_> {
 }
 
 /// Finds the conversation in the first `size` bytes of a file.
-pub fn trace(file: &mut File, size: u64, links: Links, complaints: &mut Complaints) -> io::Result<Chain> {
+pub(crate) fn trace(
+    file: &mut File,
+    size: u64,
+    links: Links,
+    complaints: &mut Complaints,
+) -> io::Result<Chain> {
     let mut tracer = Tracer::new(true, links);
     tracer.pass(file, size, 0)?;
     if tracer.marked.len() == 0 && tracer.want != (ScanTarget::Leaf { hints: true }) {

@@ -8,7 +8,7 @@ use std::path::Path;
 const MAX_WINDOW_LOG: u32 = 25;
 
 /// The first bytes of what a reader gives, up to `limit`; a line that was cut by the limit is left out.
-pub fn head(reader: impl Read, limit: usize) -> io::Result<Vec<u8>> {
+pub(crate) fn head(reader: impl Read, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(limit.min(64 * 1024));
     reader.take(limit as u64).read_to_end(&mut bytes)?;
     if bytes.len() == limit {
@@ -19,7 +19,7 @@ pub fn head(reader: impl Read, limit: usize) -> io::Result<Vec<u8>> {
 }
 
 /// The last bytes of a file, up to `limit` and not before `from`; a line that was cut at the front is left out.
-pub fn tail(file: &mut File, size: u64, from: u64, limit: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn tail(file: &mut File, size: u64, from: u64, limit: u64) -> io::Result<Vec<u8>> {
     let start = size.saturating_sub(limit).max(from);
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
@@ -32,13 +32,13 @@ pub fn tail(file: &mut File, size: u64, from: u64, limit: u64) -> io::Result<Vec
 }
 
 /// The lines of a chunk.
-pub fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+pub(crate) fn lines(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
 }
 
 /// A file as a stream, unpacked if its name ends in `.zst`.
-pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
     if path.extension().is_some_and(|extension| extension == "zst") {
         let mut decoder = zstd::stream::read::Decoder::new(file)?;
@@ -49,7 +49,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 /// The entries of a directory by name, so that every run gives the same order; none if it cannot be read.
-pub fn entries(dir: &Path) -> Vec<DirEntry> {
+pub(crate) fn entries(dir: &Path) -> Vec<DirEntry> {
     let mut entries: Vec<DirEntry> = std::fs::read_dir(dir).into_iter().flatten().flatten().collect();
     entries.sort_by_cached_key(DirEntry::file_name);
     entries

@@ -5,7 +5,7 @@ use crate::shared::json::Json;
 use crate::shared::words::clip;
 
 /// No more of a diff is kept.
-pub const MAX_DIFF: usize = 4096;
+pub(crate) const MAX_DIFF: usize = 4096;
 
 impl Edit {
     /// A change of a path whose content is not known.
@@ -32,7 +32,7 @@ impl Edit {
 }
 
 /// Lines added and removed by the body of a unified diff.
-pub fn count(body: &str) -> (u64, u64) {
+pub(crate) fn count(body: &str) -> (u64, u64) {
     let (mut added, mut removed) = (0, 0);
     for line in body.lines().filter(|line| !line.starts_with("+++ ") && !line.starts_with("--- ")) {
         match line.as_bytes().first() {
@@ -45,7 +45,7 @@ pub fn count(body: &str) -> (u64, u64) {
 }
 
 /// The body for hunks given as `[{lines: ["-a", "+b"], oldStart, …}]`.
-pub fn structured(hunks: &Json<'_>) -> String {
+pub(crate) fn structured(hunks: &Json<'_>) -> String {
     let mut body = String::new();
     for hunk in hunks.items() {
         let number = |key| hunk.get(key).count();
@@ -69,7 +69,7 @@ fn replace(old: &str, new: &str) -> String {
 
 /// The body with what it takes out and puts back again as what it is: lines that stay. Models write whole functions
 /// into a patch of which one line changes.
-pub fn only_changed(body: &str) -> String {
+pub(crate) fn only_changed(body: &str) -> String {
     let lines: Vec<&str> = body.lines().collect();
     let run =
         |from: usize, sign: char| lines[from..].iter().take_while(|line| line.starts_with(sign)).count();

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 /// Where the value of a field of the object stands that begins at `from`.
-pub fn field(bytes: &[u8], from: usize, key: &str) -> Option<usize> {
+pub(crate) fn field(bytes: &[u8], from: usize, key: &str) -> Option<usize> {
     let mut at = skip_blank(bytes, expect(bytes, from, b'{')?);
     while bytes.get(at) == Some(&b'"') {
         let end = string_end(bytes, at)?;
@@ -19,7 +19,7 @@ pub fn field(bytes: &[u8], from: usize, key: &str) -> Option<usize> {
 }
 
 /// Where the whole elements of the array stand that begins at `from`.
-pub fn elements(bytes: &[u8], from: usize) -> Vec<Range<usize>> {
+pub(crate) fn elements(bytes: &[u8], from: usize) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     let Some(mut at) = expect(bytes, from, b'[') else { return all };
     loop {
@@ -34,7 +34,7 @@ pub fn elements(bytes: &[u8], from: usize) -> Vec<Range<usize>> {
 }
 
 /// Where the value ends that begins here; `None` if it does not end.
-pub fn value_end(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn value_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = skip_blank(bytes, from);
     loop {

@@ -19,10 +19,10 @@ const TITLE: usize = 120;
 const PROMPT: usize = 300;
 
 /// Takes what a line says into the fields of a header that are still empty; its time into `created_at_ms`.
-pub type HeaderScan = fn(&Json<'_>, &mut Header);
+pub(crate) type HeaderScan = fn(&Json<'_>, &mut Header);
 
 /// The header of a file of lines: the first say how it began, the last how it stands.
-pub fn of_lines(found: &TranscriptFile, look: HeaderScan) -> Header {
+pub(crate) fn of_lines(found: &TranscriptFile, look: HeaderScan) -> Header {
     let mut header = found.header();
     header.empty = true;
     match fill(&mut header, found, look) {
@@ -37,12 +37,12 @@ pub fn of_lines(found: &TranscriptFile, look: HeaderScan) -> Header {
 }
 
 /// The name of the file without its ending, by which a session goes that does not name itself.
-pub fn stem(found: &TranscriptFile) -> String {
+pub(crate) fn stem(found: &TranscriptFile) -> String {
     found.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
 }
 
 /// Adds a complaint, which concerns the file as a whole.
-pub fn complain(header: &mut Header, kind: &str) {
+pub(crate) fn complain(header: &mut Header, kind: &str) {
     header.complaints.push(Complaint { kind: kind.to_owned(), count: 1, first_line: 0 });
 }
 
@@ -96,17 +96,17 @@ fn take(line: &[u8], header: &mut Header, look: HeaderScan) {
 }
 
 /// Puts a text where there is none yet.
-pub fn keep(slot: &mut Option<String>, text: Option<&str>) {
+pub(crate) fn keep(slot: &mut Option<String>, text: Option<&str>) {
     *slot = slot.take().or_else(|| text.map(str::to_owned));
 }
 
 /// Takes the time of a line.
-pub fn time(header: &mut Header, time: &Json<'_>) {
+pub(crate) fn time(header: &mut Header, time: &Json<'_>) {
     header.created_at_ms = header.created_at_ms.or_else(|| time.time());
 }
 
 /// Takes what the user said; what is empty was not said.
-pub fn prompt(header: &mut Header, text: &str) {
+pub(crate) fn prompt(header: &mut Header, text: &str) {
     if !text.trim().is_empty() {
         header.empty = false;
         header.first_prompt = header.first_prompt.take().or_else(|| Some(one_line(text, PROMPT)));
@@ -114,7 +114,10 @@ pub fn prompt(header: &mut Header, text: &str) {
 }
 
 /// The header of a conversation by reading it: fit for documents, which have no end that could be read alone.
-pub fn of_whole(found: &TranscriptFile, read: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> Report) -> Header {
+pub(crate) fn of_whole(
+    found: &TranscriptFile,
+    read: impl FnOnce(&mut dyn FnMut(&Event<'_>)) -> Report,
+) -> Header {
     let mut header = found.header();
     let mut last = None;
     let report = read(&mut |event| {

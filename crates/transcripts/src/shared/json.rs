@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 
 /// A value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Json<'a> {
+pub(crate) enum Json<'a> {
     /// `null`, and whatever is missing.
     Null,
     /// `true` or `false`.
@@ -41,7 +41,7 @@ const MAX_PARTS: usize = 500_000;
 
 /// Why a line gave no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// It is no JSON.
     Bad,
     /// It ends in the middle.
@@ -52,7 +52,7 @@ pub enum Fault {
 
 impl<'a> Json<'a> {
     /// Reads one value.
-    pub fn parse(text: &'a str) -> Result<Self, Fault> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self, Fault> {
         if text.len() > MAX_PARTS
             && memchr::memchr3_iter(b',', b'[', b'{', text.as_bytes()).count() > MAX_PARTS
         {
@@ -62,7 +62,7 @@ impl<'a> Json<'a> {
     }
 
     /// A field of an object.
-    pub fn get(&self, key: &str) -> &Json<'a> {
+    pub(crate) fn get(&self, key: &str) -> &Json<'a> {
         const NOTHING: &Json<'static> = &Json::Null;
         match self {
             Json::Obj(fields) => {
@@ -73,17 +73,17 @@ impl<'a> Json<'a> {
     }
 
     /// A field of a field.
-    pub fn at(&self, path: &[&str]) -> &Json<'a> {
+    pub(crate) fn at(&self, path: &[&str]) -> &Json<'a> {
         path.iter().fold(self, |value, key| value.get(key))
     }
 
     /// The first of these fields that holds a string.
-    pub fn first(&self, keys: &[&str]) -> Option<&str> {
+    pub(crate) fn first(&self, keys: &[&str]) -> Option<&str> {
         keys.iter().find_map(|key| self.get(key).str())
     }
 
     /// A string that is not empty.
-    pub fn str(&self) -> Option<&str> {
+    pub(crate) fn str(&self) -> Option<&str> {
         match self {
             Json::Str(text) if !text.is_empty() => Some(text),
             _ => None,
@@ -91,7 +91,7 @@ impl<'a> Json<'a> {
     }
 
     /// A whole number.
-    pub fn int(&self) -> Option<i64> {
+    pub(crate) fn int(&self) -> Option<i64> {
         match self {
             Json::Int(number) => Some(*number),
             _ => None,
@@ -99,12 +99,12 @@ impl<'a> Json<'a> {
     }
 
     /// A count; what is no count is 0.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.int().and_then(|number| u64::try_from(number).ok()).unwrap_or(0)
     }
 
     /// A time in epoch milliseconds: RFC 3339, or a number of seconds or milliseconds.
-    pub fn time(&self) -> Option<i64> {
+    pub(crate) fn time(&self) -> Option<i64> {
         /// In seconds this is the year 5138; in milliseconds, 1973.
         const SECONDS: i64 = 100_000_000_000;
         match self {
@@ -121,17 +121,17 @@ impl<'a> Json<'a> {
     }
 
     /// Whether it is `true`.
-    pub fn is_true(&self) -> bool {
+    pub(crate) fn is_true(&self) -> bool {
         matches!(self, Json::Bool(true))
     }
 
     /// Whether it is missing or `null`.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         matches!(self, Json::Null)
     }
 
     /// The items of an array; none for anything else.
-    pub fn items(&self) -> &[Json<'a>] {
+    pub(crate) fn items(&self) -> &[Json<'a>] {
         match self {
             Json::Arr(items) => items,
             _ => &[],
@@ -139,7 +139,7 @@ impl<'a> Json<'a> {
     }
 
     /// The fields of an object; none for anything else.
-    pub fn fields(&self) -> &[(Cow<'a, str>, Json<'a>)] {
+    pub(crate) fn fields(&self) -> &[(Cow<'a, str>, Json<'a>)] {
         match self {
             Json::Obj(fields) => fields,
             _ => &[],
@@ -147,7 +147,7 @@ impl<'a> Json<'a> {
     }
 
     /// The text of a message: a string, or the text of its parts, one below the other.
-    pub fn text(&self) -> Cow<'_, str> {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
         match self {
             Json::Str(text) => Cow::Borrowed(text),
             Json::Arr(items) => {
@@ -159,7 +159,7 @@ impl<'a> Json<'a> {
 }
 
 /// Parts one below the other; a single part is not copied.
-pub fn join<'t>(mut parts: impl Iterator<Item = &'t str>) -> Cow<'t, str> {
+pub(crate) fn join<'t>(mut parts: impl Iterator<Item = &'t str>) -> Cow<'t, str> {
     let first = Cow::Borrowed(parts.next().unwrap_or_default());
     parts.fold(first, |all, part| Cow::Owned(format!("{all}\n{part}")))
 }

@@ -8,10 +8,10 @@ use crate::report::kind;
 use crate::shared::json::{Fault, Json};
 
 /// A longer document is not read.
-pub const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
 
 /// The text of a document. Bytes that are no text are replaced, NUL bytes dropped.
-pub fn text(path: &Path) -> Result<String, &'static str> {
+pub(crate) fn text(path: &Path) -> Result<String, &'static str> {
     let file = File::open(path).map_err(|_| kind::UNREADABLE)?;
     let size = file.metadata().map_err(|_| kind::UNREADABLE)?.len();
     if size > MAX_DOCUMENT {
@@ -30,7 +30,7 @@ pub fn text(path: &Path) -> Result<String, &'static str> {
 }
 
 /// A text that can be parsed as a whole: where it was cut off or damaged, what stands before, and what is wrong.
-pub fn mended(text: String) -> (String, Option<&'static str>) {
+pub(crate) fn mended(text: String) -> (String, Option<&'static str>) {
     match Json::parse(&text) {
         Ok(_) => (text, None),
         Err(Fault::Huge) => (String::new(), Some(kind::TOO_LARGE)),

@@ -8,12 +8,12 @@ use crate::report::{Complaints, kind};
 use crate::shared::json::{Fault, Json};
 
 /// A longer line is skipped and counted.
-pub const MAX_LINE: usize = 8 * 1024 * 1024;
+pub(crate) const MAX_LINE: usize = 8 * 1024 * 1024;
 const FIRST_BUFFER: usize = 128 * 1024;
 
 /// A line without its end.
 #[derive(Debug, Clone, Copy)]
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// Where it stands.
     pub place: Place,
     /// Its bytes; none if it was too long to keep.
@@ -24,7 +24,7 @@ pub struct Line<'a> {
 
 /// Reads lines.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub(crate) struct Lines<R> {
     reader: R,
     buffer: Vec<u8>,
     start: usize,
@@ -36,13 +36,13 @@ pub struct Lines<R> {
 
 impl<R: Read> Lines<R> {
     /// Lines of a reader that stands at the beginning of a file.
-    pub fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         let next = Place { line: 1, offset: 0 };
         Self { reader, buffer: vec![0; FIRST_BUFFER], start: 0, end: 0, next, eof: false, failed: false }
     }
 
     /// The next line.
-    pub fn next_line(&mut self) -> Option<Line<'_>> {
+    pub(crate) fn next_line(&mut self) -> Option<Line<'_>> {
         let mut searched = self.start;
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.buffer[searched..self.end]) {
@@ -61,12 +61,12 @@ impl<R: Read> Lines<R> {
     }
 
     /// Bytes read so far, up to the end of the last line given out.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.next.offset
     }
 
     /// Whether reading stopped because of an error and not because the file ended.
-    pub fn failed(&self) -> bool {
+    pub(crate) fn failed(&self) -> bool {
         self.failed
     }
 
@@ -117,13 +117,13 @@ impl<R: Read> Lines<R> {
 }
 
 /// A line without carriage return, surrounding blanks and, at the start of a file, byte order mark.
-pub fn trim(bytes: &[u8], first: bool) -> &[u8] {
+pub(crate) fn trim(bytes: &[u8], first: bool) -> &[u8] {
     let bytes = if first { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
     bytes.trim_ascii()
 }
 
 /// The top-level type of a line that begins with it, as all bulky lines do.
-pub fn leading_type(bytes: &[u8]) -> Option<&str> {
+pub(crate) fn leading_type(bytes: &[u8]) -> Option<&str> {
     let rest = bytes.strip_prefix(b"{\"type\":")?.trim_ascii_start().strip_prefix(b"\"")?;
     let end = memchr::memchr(b'"', rest)?;
     std::str::from_utf8(&rest[..end]).ok()
@@ -131,7 +131,7 @@ pub fn leading_type(bytes: &[u8]) -> Option<&str> {
 
 /// A line as text: what is no UTF-8 is replaced, NUL bytes are dropped, and both are counted. `None` for a line that
 /// is empty or was skipped.
-pub fn text<'a>(line: &Line<'a>, complaints: &mut Complaints) -> Option<Cow<'a, str>> {
+pub(crate) fn text<'a>(line: &Line<'a>, complaints: &mut Complaints) -> Option<Cow<'a, str>> {
     let Some(bytes) = line.bytes else {
         complaints.add(kind::OVERSIZED, line.place.line);
         return None;
@@ -152,7 +152,7 @@ pub fn text<'a>(line: &Line<'a>, complaints: &mut Complaints) -> Option<Cow<'a, 
 }
 
 /// The value on a line; a fault is counted.
-pub fn value<'t>(text: &'t str, line: &Line<'_>, complaints: &mut Complaints) -> Option<Json<'t>> {
+pub(crate) fn value<'t>(text: &'t str, line: &Line<'_>, complaints: &mut Complaints) -> Option<Json<'t>> {
     Json::parse(text).map_err(|fault| fault_of(fault, line, complaints)).ok()
 }
 

@@ -7,7 +7,7 @@ const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
 /// The files that a patch changes. Lines outside of a file are ignored, a missing end does no harm.
-pub fn parse(patch: &str) -> Vec<Edit> {
+pub(crate) fn parse(patch: &str) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     let mut body = String::new();
     for line in patch.lines().map(|line| line.trim_end_matches('\r')) {
@@ -29,7 +29,7 @@ pub fn parse(patch: &str) -> Vec<Edit> {
 }
 
 /// The patch inside a command line, as in `apply_patch <<'EOF' …`.
-pub fn in_command(command: &str) -> Option<&str> {
+pub(crate) fn in_command(command: &str) -> Option<&str> {
     if !command.contains("apply_patch") && !command.contains("applypatch") {
         return None;
     }
@@ -39,7 +39,7 @@ pub fn in_command(command: &str) -> Option<&str> {
 }
 
 /// Whether a command line does nothing but apply a patch.
-pub fn is_whole(command: &str) -> bool {
+pub(crate) fn is_whole(command: &str) -> bool {
     let command = command.trim();
     let begins = ["apply_patch", "applypatch"].iter().any(|name| command.starts_with(name));
     let rest = command.rfind(END).map(|at| command[at + END.len()..].trim());

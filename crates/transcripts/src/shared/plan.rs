@@ -4,7 +4,7 @@ use crate::event::PlanItem;
 use crate::shared::json::Json;
 
 /// The plan that a list or a text holds; none if there is no item in it.
-pub fn of(value: &Json<'_>) -> Option<Vec<PlanItem>> {
+pub(crate) fn of(value: &Json<'_>) -> Option<Vec<PlanItem>> {
     let items = match value {
         Json::Str(text) => checklist(text),
         _ => items(value),
@@ -13,7 +13,7 @@ pub fn of(value: &Json<'_>) -> Option<Vec<PlanItem>> {
 }
 
 /// The items of a list.
-pub fn items(list: &Json<'_>) -> Vec<PlanItem> {
+pub(crate) fn items(list: &Json<'_>) -> Vec<PlanItem> {
     list.items().iter().filter_map(item).collect()
 }
 
@@ -28,7 +28,7 @@ fn item(item: &Json<'_>) -> Option<PlanItem> {
 }
 
 /// The items of lines such as `- [x] Read`, `2. [in_progress] Fix` or `- [ ] Test`.
-pub fn checklist(text: &str) -> Vec<PlanItem> {
+pub(crate) fn checklist(text: &str) -> Vec<PlanItem> {
     let item = |line: &str| {
         let line = line.trim().trim_start_matches(|c: char| c.is_ascii_digit());
         let (mark, title) =

@@ -3,7 +3,7 @@
 use crate::event::{Change, Edit};
 
 /// A change given as unified diff or as SEARCH/REPLACE blocks.
-pub fn from_diff(path: &str, text: &str) -> Edit {
+pub(crate) fn from_diff(path: &str, text: &str) -> Edit {
     let blocks = search_replace(text);
     if blocks.is_empty() {
         return Edit::with_diff(path, Change::Modified, hunks(text));
@@ -14,13 +14,13 @@ pub fn from_diff(path: &str, text: &str) -> Edit {
 }
 
 /// The hunks of a unified diff, without what names the file.
-pub fn hunks(diff: &str) -> &str {
+pub(crate) fn hunks(diff: &str) -> &str {
     let at = if diff.starts_with("@@") { Some(0) } else { diff.find("\n@@").map(|at| at + 1) };
     at.map_or(diff, |at| &diff[at..])
 }
 
 /// The old and new text of SEARCH/REPLACE blocks, in the marks of every tool.
-pub fn search_replace(text: &str) -> Vec<(String, String)> {
+pub(crate) fn search_replace(text: &str) -> Vec<(String, String)> {
     #[derive(PartialEq)]
     enum BlockSide {
         Nothing,

@@ -9,7 +9,7 @@ const BLOCK: usize = 256 * 1024;
 
 /// Reads lines backwards.
 #[derive(Debug)]
-pub struct ReverseLines<'f> {
+pub(crate) struct ReverseLines<'f> {
     file: &'f mut File,
     /// Where the buffer begins in the file.
     from: u64,
@@ -30,13 +30,13 @@ enum State {
 
 impl<'f> ReverseLines<'f> {
     /// Lines before `size`, whatever the file grows to meanwhile.
-    pub fn new(file: &'f mut File, size: u64) -> Self {
+    pub(crate) fn new(file: &'f mut File, size: u64) -> Self {
         let state = if size == 0 { State::Done } else { State::Fresh };
         Self { file, from: size, buffer: Vec::new(), end: 0, dropped: false, state }
     }
 
     /// The line before the last one given out: its bytes, or `None` inside for one that was too long.
-    pub fn next_line(&mut self) -> io::Result<Option<Option<&[u8]>>> {
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<Option<&[u8]>>> {
         if self.state == State::Fresh {
             self.load()?;
             self.end -= usize::from(self.buffer.last() == Some(&b'\n'));
@@ -61,7 +61,7 @@ impl<'f> ReverseLines<'f> {
     }
 
     /// Offset at which the last line given out begins.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         if self.state == State::Done { 0 } else { self.from + self.end as u64 + 1 }
     }
 
@@ -87,11 +87,11 @@ impl<'f> ReverseLines<'f> {
 
 /// A set of small numbers, one bit each.
 #[derive(Debug, Clone, Default)]
-pub struct BitSet(Vec<u64>);
+pub(crate) struct BitSet(Vec<u64>);
 
 impl BitSet {
     /// Adds a number.
-    pub fn insert(&mut self, number: usize) {
+    pub(crate) fn insert(&mut self, number: usize) {
         let word = number / 64;
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
@@ -100,12 +100,12 @@ impl BitSet {
     }
 
     /// Whether the number is in the set.
-    pub fn contains(&self, number: usize) -> bool {
+    pub(crate) fn contains(&self, number: usize) -> bool {
         self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
     /// How many numbers are in the set.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 }

@@ -2,7 +2,7 @@
 
 /// Exit code and output, where a tool puts lines such as `Exit code: 1`, `Process exited with code 1` and `Output:` in
 /// front of what the command printed.
-pub fn unwrap_output(text: &str) -> (Option<i64>, &str) {
+pub(crate) fn unwrap_output(text: &str) -> (Option<i64>, &str) {
     let mut code = None;
     let mut rest = text;
     // One wrapper may stand inside another.
@@ -43,13 +43,13 @@ fn exit_line(line: &str) -> Option<i64> {
 
 /// The exit code that a tool tells in words of its own, before or after what the command printed, as in
 /// `Command failed with exit code: 2.` or `[Process exited with code 2]`.
-pub fn told_exit(text: &str) -> Option<i64> {
+pub(crate) fn told_exit(text: &str) -> Option<i64> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines().rev().take(4).find_map(exit_words).or_else(|| lines().take(2).find_map(exit_words))
 }
 
 /// The output without the words that [`told_exit`] read: what the command itself said last is more telling.
-pub fn without_exit(text: &str) -> &str {
+pub(crate) fn without_exit(text: &str) -> &str {
     let text = text.trim_end();
     let (rest, last) = text.rsplit_once('\n').unwrap_or(("", text));
     if exit_words(last.trim()).is_some() {
@@ -60,7 +60,7 @@ pub fn without_exit(text: &str) -> &str {
 }
 
 /// What the command itself printed: without the lines in which the tool tells this exit code or announces the output.
-pub fn bare_output(text: &str, code: i64) -> &str {
+pub(crate) fn bare_output(text: &str, code: i64) -> &str {
     let is_frame = |line: &str| {
         let line = line.trim();
         let told = line.strip_prefix("<exited with exit code ").and_then(|rest| rest.strip_suffix('>'));
@@ -95,7 +95,7 @@ fn exit_words(line: &str) -> Option<i64> {
 }
 
 /// Exit code and output where every fact stands on a line after its name: `Output: …`, `Exit Code: 1`, `Signal: 0`.
-pub fn unlabel(text: &str) -> (Option<i64>, String) {
+pub(crate) fn unlabel(text: &str) -> (Option<i64>, String) {
     const DROPPED: &[&str] =
         &["Command: ", "Directory: ", "Signal: ", "Process Group PGID: ", "Background PIDs: ", "Exit Code: "];
     let dropped = |line: &&str| {
@@ -115,7 +115,7 @@ pub fn unlabel(text: &str) -> (Option<i64>, String) {
 }
 
 /// The command line out of an argument list such as `["bash", "-lc", "npm test"]`.
-pub fn from_args(args: &[&str]) -> String {
+pub(crate) fn from_args(args: &[&str]) -> String {
     match args {
         [shell, flag, command] if flag.starts_with('-') && flag.ends_with('c') && is_shell(shell) => {
             (*command).to_owned()
@@ -204,7 +204,7 @@ const RUNNERS: &[&[&str]] = &[
 ];
 
 /// Whether a command line runs tests.
-pub fn is_test(command: &str) -> bool {
+pub(crate) fn is_test(command: &str) -> bool {
     command.split(['\n', ';', '|', '&']).any(is_test_step)
 }
 

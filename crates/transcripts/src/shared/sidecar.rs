@@ -10,7 +10,7 @@ use crate::shared::json::Json;
 const MAX: u64 = 1024 * 1024;
 
 /// The text of a small file; empty if there is none.
-pub fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAX).read_to_end(&mut bytes));
     if read.is_err() {
@@ -20,12 +20,12 @@ pub fn text(path: &Path) -> String {
 }
 
 /// The text as a value; nothing if it is no JSON.
-pub fn json(text: &str) -> Json<'_> {
+pub(crate) fn json(text: &str) -> Json<'_> {
     Json::parse(text.trim_start_matches('\u{feff}')).unwrap_or(Json::Null)
 }
 
 /// The value of a key in lines such as `key: value`, as flat YAML writes them.
-pub fn flat<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+pub(crate) fn flat<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?.trim();
     let quoted = |mark: char| value.strip_prefix(mark).and_then(|rest| rest.strip_suffix(mark));
     let value = quoted('"').or_else(|| quoted('\'')).unwrap_or(value);

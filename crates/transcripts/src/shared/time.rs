@@ -1,7 +1,7 @@
 //! RFC 3339 times and epoch milliseconds, without a clock.
 
 /// The epoch milliseconds of an RFC 3339 time.
-pub fn parse(text: &str) -> Option<i64> {
+pub(crate) fn parse(text: &str) -> Option<i64> {
     let field = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<i64>().ok());
     let days = days(field(0, 4)?, field(5, 7)?, field(8, 10)?)?;
     let seconds = field(11, 13)? * 3600 + field(14, 16)? * 60 + field(17, 19)?;
@@ -13,13 +13,13 @@ pub fn parse(text: &str) -> Option<i64> {
 }
 
 /// The epoch milliseconds of a time whose zone may be missing, which then is UTC, as in `2026-11-20 10:00:00`.
-pub fn lenient(text: &str) -> Option<i64> {
+pub(crate) fn lenient(text: &str) -> Option<i64> {
     let text = text.trim();
     parse(text).or_else(|| parse(&format!("{text}Z")))
 }
 
 /// Epoch milliseconds out of a number that may count seconds, milliseconds, microseconds or nanoseconds.
-pub fn millis(number: i64) -> i64 {
+pub(crate) fn millis(number: i64) -> i64 {
     match number.unsigned_abs() {
         0..100_000_000_000 => number * 1000,
         100_000_000_000..100_000_000_000_000 => number,
@@ -29,7 +29,7 @@ pub fn millis(number: i64) -> i64 {
 }
 
 /// The RFC 3339 time, in UTC, of epoch milliseconds.
-pub fn format(ms: i64) -> String {
+pub(crate) fn format(ms: i64) -> String {
     let (days, rest) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60);

@@ -190,7 +190,7 @@ const NAMES: &[(Category, &[&str])] = &[
 ];
 
 /// The category of a tool. MCP tools are named `mcp__server__tool` or, in Codex, `server__tool`.
-pub fn category(name: &str) -> Category {
+pub(crate) fn category(name: &str) -> Category {
     let lower = name.to_ascii_lowercase();
     if let Some((category, _)) = NAMES.iter().find(|(_, names)| names.contains(&lower.as_str())) {
         return category.clone();

@@ -1,7 +1,7 @@
 //! Addresses of files.
 
 /// The path in a `file:` address.
-pub fn path(uri: &str) -> String {
+pub(crate) fn path(uri: &str) -> String {
     let path = uri.strip_prefix("file://").unwrap_or(uri);
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

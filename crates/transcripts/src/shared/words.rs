@@ -1,7 +1,7 @@
 //! Pieces of prose: sentences, single lines, text cut to a size that says what was cut.
 
 /// At most `max` bytes of the beginning; what is left out is said.
-pub fn clip(text: &str, max: usize) -> String {
+pub(crate) fn clip(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }
@@ -10,7 +10,7 @@ pub fn clip(text: &str, max: usize) -> String {
 }
 
 /// At most `max` bytes of the end, from the beginning of a line where there is one; what is left out is said.
-pub fn clip_front(text: &str, max: usize) -> String {
+pub(crate) fn clip_front(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }
@@ -20,7 +20,7 @@ pub fn clip_front(text: &str, max: usize) -> String {
 }
 
 /// The text on one line, at most `max` characters, an ellipsis for the rest.
-pub fn one_line(text: &str, max: usize) -> String {
+pub(crate) fn one_line(text: &str, max: usize) -> String {
     let mut line = String::new();
     let mut chars = 0;
     for word in text.split_whitespace() {
@@ -43,7 +43,7 @@ pub fn one_line(text: &str, max: usize) -> String {
 }
 
 /// The sentences and list items of a text, without code blocks, quotations and list markers.
-pub fn sentences(text: &str) -> Vec<&str> {
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let mut fenced = false;
     for line in text.lines() {
@@ -58,7 +58,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
 }
 
 /// A line without its list marker or heading sign.
-pub fn unmarked(line: &str) -> &str {
+pub(crate) fn unmarked(line: &str) -> &str {
     let line = line.trim().trim_start_matches('#').trim_start();
     let bare =
         line.strip_prefix("- [ ] ").or_else(|| line.strip_prefix("- ")).or_else(|| line.strip_prefix("* "));
@@ -72,7 +72,7 @@ pub fn unmarked(line: &str) -> &str {
 }
 
 /// Whether a line is an item of a list.
-pub fn is_item(line: &str) -> bool {
+pub(crate) fn is_item(line: &str) -> bool {
     let line = line.trim();
     !line.starts_with('#') && !line.is_empty() && unmarked(line).len() < line.len()
 }
@@ -97,7 +97,7 @@ fn is_abbreviation(before: &str) -> bool {
 }
 
 /// Whether the text contains the phrase as whole words; both in lower case.
-pub fn has_phrase(text: &str, phrase: &str) -> bool {
+pub(crate) fn has_phrase(text: &str, phrase: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let Some(first) = phrase.bytes().next() else { return false };
     // Hundreds of phrases are looked for in each sentence: building a searcher for each takes longer than the search.

@@ -4,7 +4,7 @@ use super::{Cell, Db, Fault, Select, Sessions};
 
 /// A row of the sessions.
 #[derive(Debug, Clone, Default)]
-pub struct Session {
+pub(crate) struct Session {
     /// Its id.
     pub id: String,
     /// Whose sub-agent it is.
@@ -23,7 +23,7 @@ pub struct Session {
 
 /// A message.
 #[derive(Debug)]
-pub struct Message {
+pub(crate) struct Message {
     /// Who said it.
     pub role: String,
     /// What it is made of, as JSON.
@@ -52,7 +52,7 @@ const SESSION: Select<'_> = Select {
 };
 
 /// Where the sessions are.
-pub const SESSIONS: Sessions = Sessions {
+pub(crate) const SESSIONS: Sessions = Sessions {
     table: SESSION.table,
     messages: "messages",
     parent: Some("parent_session_id"),
@@ -61,7 +61,7 @@ pub const SESSIONS: Sessions = Sessions {
 };
 
 /// A session.
-pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
+pub(crate) fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
     db.first(SESSION, &[id], &mut |row| {
         Some(Session {
             id: row.text(0)?,
@@ -76,7 +76,7 @@ pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
 }
 
 /// The messages of a session, oldest first, until `each` has enough.
-pub fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Message) -> bool) -> Result<(), Fault> {
+pub(crate) fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Message) -> bool) -> Result<(), Fault> {
     let select = Select {
         table: SESSIONS.messages,
         columns: &["role", "parts", "model", "is_summary_message", "created_at"],

@@ -6,7 +6,7 @@ const ENTRIES: &str = "cursorDiskKV";
 const ITEMS: &str = "ItemTable";
 
 /// Every conversation of the editor: its id.
-pub fn composers(db: &Db, each: &mut dyn FnMut(String)) -> Result<(), Fault> {
+pub(crate) fn composers(db: &Db, each: &mut dyn FnMut(String)) -> Result<(), Fault> {
     if !db.has(ENTRIES) {
         return Err(Fault::Damaged);
     }
@@ -20,12 +20,12 @@ pub fn composers(db: &Db, each: &mut dyn FnMut(String)) -> Result<(), Fault> {
 }
 
 /// The value of a key in the table of conversations.
-pub fn entry(db: &Db, key: &str) -> Result<Cell, Fault> {
+pub(crate) fn entry(db: &Db, key: &str) -> Result<Cell, Fault> {
     value(db, ENTRIES, key)
 }
 
 /// The value of a key in the table of settings.
-pub fn item(db: &Db, key: &str) -> Result<Cell, Fault> {
+pub(crate) fn item(db: &Db, key: &str) -> Result<Cell, Fault> {
     value(db, ITEMS, key)
 }
 
@@ -35,7 +35,7 @@ fn value(db: &Db, table: &str, key: &str) -> Result<Cell, Fault> {
 }
 
 /// What the command line's database says of its conversation: JSON in hexadecimal digits.
-pub fn meta(db: &Db) -> Result<Option<Vec<u8>>, Fault> {
+pub(crate) fn meta(db: &Db) -> Result<Option<Vec<u8>>, Fault> {
     if !db.has("meta") || !db.has("blobs") {
         return Err(Fault::Damaged);
     }
@@ -44,7 +44,7 @@ pub fn meta(db: &Db) -> Result<Option<Vec<u8>>, Fault> {
 }
 
 /// A blob of the command line's database.
-pub fn blob(db: &Db, id: &str) -> Result<Option<Vec<u8>>, Fault> {
+pub(crate) fn blob(db: &Db, id: &str) -> Result<Option<Vec<u8>>, Fault> {
     let select = Select { table: "blobs", columns: &["data"], tail: "WHERE id = ?1 LIMIT 1" };
     db.first(select, &[id], &mut |row| row.bytes(0))
 }

@@ -4,7 +4,7 @@ use super::{Cell, Db, Fault, Select};
 
 /// A conversation.
 #[derive(Debug)]
-pub struct Conversation {
+pub(crate) struct Conversation {
     /// Working directory.
     pub directory: Option<String>,
     /// The conversation, as JSON.
@@ -25,7 +25,7 @@ const NEW: Select<'_> = Select {
 const OLD: Select<'_> = Select { table: "conversations", columns: &["key", "value"], tail: "" };
 
 /// Every conversation with the time of its last change, where it is known.
-pub fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
+pub(crate) fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
     if !db.has(NEW.table) && !db.has(OLD.table) {
         return Err(Fault::Damaged);
     }
@@ -40,7 +40,7 @@ pub fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Resu
 }
 
 /// The conversation that changed last.
-pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
+pub(crate) fn newest(db: &Db) -> Result<Option<String>, Fault> {
     let tail = "ORDER BY updated_at DESC LIMIT 1";
     let new = db.first(Select { columns: &["conversation_id"], tail, ..NEW }, &[], &mut |row| row.text(0))?;
     if new.is_some() {
@@ -51,7 +51,7 @@ pub fn newest(db: &Db) -> Result<Option<String>, Fault> {
 }
 
 /// A conversation.
-pub fn conversation(db: &Db, key: &str) -> Result<Option<Conversation>, Fault> {
+pub(crate) fn conversation(db: &Db, key: &str) -> Result<Option<Conversation>, Fault> {
     if let Some(folder) = key.strip_prefix(FOLDER) {
         return db.first(Select { tail: "WHERE key = ?1", ..OLD }, &[folder], &mut |row| {
             let directory = row.text(0);

@@ -4,16 +4,16 @@ mod open;
 mod select;
 mod sessions;
 
-pub mod crush;
-pub mod cursor;
-pub mod goose;
-pub mod kiro;
-pub mod opencode;
-pub mod zed;
+pub(crate) mod crush;
+pub(crate) mod cursor;
+pub(crate) mod goose;
+pub(crate) mod kiro;
+pub(crate) mod opencode;
+pub(crate) mod zed;
 
-pub use open::{Db, Fault, is_database, open, schema};
-pub use select::{Cell, Row, Select};
-pub use sessions::Sessions;
+pub(crate) use open::{Db, Fault, is_database, open, schema};
+pub(crate) use select::{Cell, Row, Select};
+pub(crate) use sessions::Sessions;
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::header::{Header, Stamp, TranscriptFile};
 
 /// Gives out the sessions of a database, or the database itself where they cannot be listed, so that its header says
 /// why. A missing database is nothing.
-pub fn find(
+pub(crate) fn find(
     agent: &'static str,
     path: &Path,
     sessions: impl FnOnce(&Db, &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault>,
@@ -41,7 +41,10 @@ pub fn find(
 }
 
 /// The header of a session, or what is wrong with its database.
-pub fn header(found: &TranscriptFile, fill: impl FnOnce(&Db, &mut Header) -> Result<(), Fault>) -> Header {
+pub(crate) fn header(
+    found: &TranscriptFile,
+    fill: impl FnOnce(&Db, &mut Header) -> Result<(), Fault>,
+) -> Header {
     let mut header = found.header();
     header.id = found.key.clone().unwrap_or_default();
     header.empty = true;
@@ -53,6 +56,6 @@ pub fn header(found: &TranscriptFile, fill: impl FnOnce(&Db, &mut Header) -> Res
 }
 
 /// The stamp of a database, to detect a change.
-pub fn stamp(path: &Path) -> Stamp {
+pub(crate) fn stamp(path: &Path) -> Stamp {
     open::stamp(path)
 }

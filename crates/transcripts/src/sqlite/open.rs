@@ -23,13 +23,13 @@ const STEPS: u32 = 1_000_000;
 
 /// An open database.
 #[derive(Debug)]
-pub struct Db {
+pub(crate) struct Db {
     pub(super) connection: Connection,
 }
 
 /// Why a database cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// It is not there, may not be read or is no database.
     Unreadable,
     /// Another program holds it.
@@ -40,7 +40,7 @@ pub enum Fault {
 
 impl Fault {
     /// The word for it in a complaint.
-    pub fn kind(self) -> &'static str {
+    pub(crate) fn kind(self) -> &'static str {
         match self {
             Fault::Unreadable => kind::UNREADABLE,
             Fault::Locked => kind::LOCKED,
@@ -62,7 +62,7 @@ impl From<rusqlite::Error> for Fault {
 }
 
 /// Whether a file that begins like this is a database.
-pub fn is_database(head: &[u8]) -> bool {
+pub(crate) fn is_database(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
@@ -70,7 +70,7 @@ pub fn is_database(head: &[u8]) -> bool {
 ///
 /// Opens a database read-only, together with its write-ahead log. Without a log there is no writer: then it is opened
 /// as immutable, or SQLite would create the log and its index beside it.
-pub fn open(path: &Path) -> Result<Db, Fault> {
+pub(crate) fn open(path: &Path) -> Result<Db, Fault> {
     let mut head = [0; 100];
     let whole = File::open(path).and_then(|mut file| file.read_exact(&mut head));
     if whole.is_err() || !is_database(&head) {
@@ -139,7 +139,7 @@ fn uri(path: &Path, immutable: bool) -> String {
 }
 
 /// The database's beginning followed by the text of its schema: what a format knows it by.
-pub fn schema(path: &Path) -> Option<Vec<u8>> {
+pub(crate) fn schema(path: &Path) -> Option<Vec<u8>> {
     let db = open(path).ok()?;
     let mut query = db.connection.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table'").ok()?;
     let mut rows = query.query([]).ok()?;

@@ -5,7 +5,7 @@ use crate::event::PlanItem;
 
 /// A row of the sessions.
 #[derive(Debug, Clone, Default)]
-pub struct Session {
+pub(crate) struct Session {
     /// Its id.
     pub id: String,
     /// Whose sub-agent it is.
@@ -30,7 +30,7 @@ pub struct Session {
 
 /// A message or a part of one.
 #[derive(Debug)]
-pub struct Record {
+pub(crate) struct Record {
     /// Its id.
     pub id: String,
     /// Its time.
@@ -58,7 +58,7 @@ const SESSION: Select<'_> = Select {
 const RECORD: &[&str] = &["id", "time_created", "data"];
 
 /// Where the sessions are.
-pub const SESSIONS: Sessions = Sessions {
+pub(crate) const SESSIONS: Sessions = Sessions {
     table: SESSION.table,
     messages: "message",
     parent: Some("parent_id"),
@@ -67,7 +67,7 @@ pub const SESSIONS: Sessions = Sessions {
 };
 
 /// A session.
-pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
+pub(crate) fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
     let found = db.first(SESSION, &[id], &mut |row| {
         let session = Session {
             id: row.text(0)?,
@@ -92,19 +92,19 @@ pub fn session(db: &Db, id: &str) -> Result<Option<Session>, Fault> {
 }
 
 /// The messages of a session, oldest first.
-pub fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
+pub(crate) fn messages(db: &Db, id: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
     let tail = "WHERE session_id = ?1 ORDER BY time_created, id";
     db.each(Select { table: SESSIONS.messages, columns: RECORD, tail }, &[id], &mut |row| each(record(row)))
 }
 
 /// The parts of a message, in order.
-pub fn parts(db: &Db, message: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
+pub(crate) fn parts(db: &Db, message: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
     let tail = "WHERE message_id = ?1 ORDER BY id";
     db.each(Select { table: "part", columns: RECORD, tail }, &[message], &mut |row| each(record(row)))
 }
 
 /// The todo list of a session.
-pub fn todos(db: &Db, id: &str) -> Result<Vec<PlanItem>, Fault> {
+pub(crate) fn todos(db: &Db, id: &str) -> Result<Vec<PlanItem>, Fault> {
     let tail = "WHERE session_id = ?1 ORDER BY position";
     let mut items = Vec::new();
     db.each(Select { table: "todo", columns: &["content", "status"], tail }, &[id], &mut |row| {

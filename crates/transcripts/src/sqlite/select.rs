@@ -11,7 +11,7 @@ const MAX_ROWS: u64 = 5_000_000;
 
 /// A query of one table.
 #[derive(Debug, Clone, Copy)]
-pub struct Select<'q> {
+pub(crate) struct Select<'q> {
     /// The table.
     pub table: &'q str,
     /// The columns that are wanted, in order.
@@ -22,7 +22,7 @@ pub struct Select<'q> {
 
 /// A cell.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub(crate) enum Cell {
     /// Nothing there.
     Null,
     /// Text, or bytes that are text.
@@ -33,7 +33,7 @@ pub enum Cell {
 
 impl Cell {
     /// How many bytes there are to read.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Cell::Text(text) => text.len(),
             Cell::Null | Cell::Oversized => 0,
@@ -43,23 +43,23 @@ impl Cell {
 
 /// A row of a query, its columns by number.
 #[derive(Debug)]
-pub struct Row<'r>(&'r rusqlite::Row<'r>);
+pub(crate) struct Row<'r>(&'r rusqlite::Row<'r>);
 
 impl Db {
     /// The columns of a table; none if there is no such table.
-    pub fn columns(&self, table: &str) -> Result<Vec<String>, Fault> {
+    pub(crate) fn columns(&self, table: &str) -> Result<Vec<String>, Fault> {
         let mut query = self.connection.prepare_cached("SELECT name FROM pragma_table_info(?1)")?;
         let names = query.query_map([table], |row| row.get(0))?;
         Ok(names.collect::<Result<_, _>>()?)
     }
 
     /// Whether there is such a table.
-    pub fn has(&self, table: &str) -> bool {
+    pub(crate) fn has(&self, table: &str) -> bool {
         self.columns(table).is_ok_and(|columns| !columns.is_empty())
     }
 
     /// Gives out rows until `each` says that it has enough. A table that is not there has no rows.
-    pub fn each(
+    pub(crate) fn each(
         &self,
         select: Select<'_>,
         params: &[&str],
@@ -88,7 +88,7 @@ impl Db {
     }
 
     /// What `take` makes of the first row for which it makes something.
-    pub fn first<T>(
+    pub(crate) fn first<T>(
         &self,
         select: Select<'_>,
         params: &[&str],
@@ -105,7 +105,7 @@ impl Db {
 
 impl Row<'_> {
     /// A cell that may be large.
-    pub fn cell(&self, column: usize) -> Cell {
+    pub(crate) fn cell(&self, column: usize) -> Cell {
         match self.0.get_ref(column) {
             Ok(ValueRef::Blob([])) => Cell::Oversized,
             Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => {
@@ -116,7 +116,7 @@ impl Row<'_> {
     }
 
     /// A text that is not empty.
-    pub fn text(&self, column: usize) -> Option<String> {
+    pub(crate) fn text(&self, column: usize) -> Option<String> {
         match self.cell(column) {
             Cell::Text(text) if !text.is_empty() => Some(text),
             _ => None,
@@ -124,7 +124,7 @@ impl Row<'_> {
     }
 
     /// Bytes, whatever they mean.
-    pub fn bytes(&self, column: usize) -> Option<Vec<u8>> {
+    pub(crate) fn bytes(&self, column: usize) -> Option<Vec<u8>> {
         match self.0.get_ref(column) {
             Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) if !bytes.is_empty() => Some(bytes.to_vec()),
             _ => None,
@@ -132,7 +132,7 @@ impl Row<'_> {
     }
 
     /// A whole number, also one kept as text or with a fraction.
-    pub fn int(&self, column: usize) -> Option<i64> {
+    pub(crate) fn int(&self, column: usize) -> Option<i64> {
         match self.0.get_ref(column).ok()? {
             ValueRef::Integer(number) => Some(number),
             // A time in seconds fits without loss; what does not fit is no time.
@@ -143,7 +143,7 @@ impl Row<'_> {
     }
 
     /// A time in seconds, milliseconds or as text, in epoch milliseconds.
-    pub fn time(&self, column: usize) -> Option<i64> {
+    pub(crate) fn time(&self, column: usize) -> Option<i64> {
         match self.int(column) {
             Some(number) => Some(crate::shared::time::millis(number)),
             None => crate::shared::time::lenient(&self.text(column)?),

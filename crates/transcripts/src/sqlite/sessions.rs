@@ -8,7 +8,7 @@ use crate::shared::emit::EventEmitter;
 
 /// Where a tool keeps its sessions.
 #[derive(Debug)]
-pub struct Sessions {
+pub(crate) struct Sessions {
     /// Their table, with an `id`.
     pub table: &'static str,
     /// The table of their messages, without which there is nothing to read.
@@ -23,7 +23,7 @@ pub struct Sessions {
 
 impl Sessions {
     /// Gives out the sessions of a database, see [`super::find`].
-    pub fn find(&self, agent: &'static str, path: &Path, found: &mut dyn FnMut(TranscriptFile)) {
+    pub(crate) fn find(&self, agent: &'static str, path: &Path, found: &mut dyn FnMut(TranscriptFile)) {
         super::find(agent, path, |db, each| self.all(db, each), found);
     }
 
@@ -40,7 +40,7 @@ impl Sessions {
     }
 
     /// The session that changed last and is no sub-agent.
-    pub fn newest(&self, db: &Db) -> Result<Option<String>, Fault> {
+    pub(crate) fn newest(&self, db: &Db) -> Result<Option<String>, Fault> {
         let own = self.parent(db)?.map(|parent| format!("WHERE {parent} IS NULL OR {parent} = ''"));
         let own = own.unwrap_or_default();
         let tail = format!("{own} ORDER BY {} DESC LIMIT 1", self.updated);
@@ -49,7 +49,7 @@ impl Sessions {
     }
 
     /// The sub-agents of a session, oldest first.
-    pub fn children(&self, db: &Db, id: &str) -> Result<Vec<String>, Fault> {
+    pub(crate) fn children(&self, db: &Db, id: &str) -> Result<Vec<String>, Fault> {
         let Some(parent) = self.parent(db)? else { return Ok(Vec::new()) };
         let tail = format!("WHERE {parent} = ?1 ORDER BY {}, id", self.created);
         let mut ids = Vec::new();
@@ -67,7 +67,7 @@ impl Sessions {
     }
 
     /// Reads the session of this key, or the newest; what is wrong with the database is a complaint.
-    pub fn read(
+    pub(crate) fn read(
         &self,
         tell: &mut EventEmitter<'_>,
         path: &Path,

@@ -4,7 +4,7 @@ use super::{Db, Fault, Select, Sessions};
 
 /// A row of the threads.
 #[derive(Debug, Clone, Default)]
-pub struct Thread {
+pub(crate) struct Thread {
     /// Its id.
     pub id: String,
     /// Title.
@@ -30,7 +30,7 @@ const THREAD: Select<'_> = Select {
 };
 
 /// Where the threads are, each with its messages in it.
-pub const THREADS: Sessions = Sessions {
+pub(crate) const THREADS: Sessions = Sessions {
     table: THREAD.table,
     messages: THREAD.table,
     parent: Some("parent_id"),
@@ -39,7 +39,7 @@ pub const THREADS: Sessions = Sessions {
 };
 
 /// A thread.
-pub fn thread(db: &Db, id: &str) -> Result<Option<Thread>, Fault> {
+pub(crate) fn thread(db: &Db, id: &str) -> Result<Option<Thread>, Fault> {
     db.first(THREAD, &[id], &mut |row| {
         Some(Thread {
             id: row.text(0)?,

@@ -60,7 +60,7 @@ fn check(format: &str, bytes: &[u8]) -> Report {
 }
 
 /// The same for a file of this name.
-pub fn check_as(format: &str, name: &str, bytes: &[u8]) -> Report {
+pub(crate) fn check_as(format: &str, name: &str, bytes: &[u8]) -> Report {
     let dir = tempfile::tempdir().expect("dir");
     let path = dir.path().join(name);
     std::fs::write(&path, bytes).expect("write");
@@ -68,7 +68,7 @@ pub fn check_as(format: &str, name: &str, bytes: &[u8]) -> Report {
 }
 
 /// The same for a session that stands somewhere.
-pub fn check_session(format: &str, path: &Path, key: Option<&str>) -> Report {
+pub(crate) fn check_session(format: &str, path: &Path, key: Option<&str>) -> Report {
     let format = by_id(format).expect("known");
     let mut events = 0_u64;
     let report = format.read_session(path, key, &mut |_| events += 1);

@@ -10,14 +10,14 @@ use rusqlite::Connection;
 use super::{damage, packet_of, sample};
 
 /// A database made from a sample, with the name that the tool gives it.
-pub struct Database {
+pub(crate) struct Database {
     dir: tempfile::TempDir,
     name: String,
 }
 
 impl Database {
     /// The sample `<format>/<sample>.sql` as the file `name`, whose folders are made.
-    pub fn new(sql: &str, name: &str) -> Self {
+    pub(crate) fn new(sql: &str, name: &str) -> Self {
         let dir = tempfile::tempdir().expect("dir");
         let made = Self { dir, name: name.to_owned() };
         std::fs::create_dir_all(made.path().parent().expect("parent")).expect("dir");
@@ -25,34 +25,34 @@ impl Database {
         made
     }
 
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.dir.path().join(&self.name)
     }
 
-    pub fn home(&self) -> &Path {
+    pub(crate) fn home(&self) -> &Path {
         self.dir.path()
     }
 
-    pub fn open(&self) -> Connection {
+    pub(crate) fn open(&self) -> Connection {
         Connection::open(self.path()).expect("database")
     }
 
     /// Everything that a listing of this format finds with the database's folder as home.
-    pub fn list(&self, format: &str) -> Vec<Header> {
+    pub(crate) fn list(&self, format: &str) -> Vec<Header> {
         let env = Env { home: self.home().to_owned(), ..Env::default() };
         listed(&env, format)
     }
 }
 
 /// Everything of a format.
-pub fn listed(env: &Env, format: &str) -> Vec<Header> {
+pub(crate) fn listed(env: &Env, format: &str) -> Vec<Header> {
     let filter =
         Filter { agents: vec![format.to_owned()], empty: true, subagents: true, ..Filter::default() };
     list(env, &filter, &(), 2)
 }
 
 /// Every database sample: format, sample, key of a session in it.
-pub const SAMPLES: &[(&str, &str, &str)] = &[
+pub(crate) const SAMPLES: &[(&str, &str, &str)] = &[
     ("opencode", "opencode/normal.sql", "ses_aa01"),
     ("kilo", "kilo/normal.sql", "ses_ee01"),
     ("crush", "crush/normal.sql", "5c0f6a1e-0000-4000-8000-000000000001"),

@@ -45,13 +45,13 @@ impl Home {
 
 /// Keeps headers as the JSON that a store would keep.
 #[derive(Default)]
-pub struct Kept {
+pub(crate) struct Kept {
     headers: Mutex<HashMap<PathBuf, (Stamp, String)>>,
     puts: AtomicUsize,
 }
 
 impl Kept {
-    pub fn puts(&self) -> usize {
+    pub(crate) fn puts(&self) -> usize {
         self.puts.load(Ordering::Relaxed)
     }
 }

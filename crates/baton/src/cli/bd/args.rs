@@ -13,7 +13,7 @@ use crate::cli::task::Fields;
     disable_help_subcommand = true,
     max_term_width = 100
 )]
-pub struct Bd {
+pub(super) struct Bd {
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
@@ -35,7 +35,7 @@ pub struct Bd {
 
 /// Filters of several commands.
 #[derive(clap::Args)]
-pub struct Filters {
+pub(super) struct Filters {
     /// Only issues assigned to this name
     #[arg(long, short)]
     pub assignee: Option<String>,
@@ -66,7 +66,7 @@ pub struct Filters {
 }
 
 #[derive(Subcommand)]
-pub enum Command {
+pub(super) enum Command {
     /// Register this folder; Beads' own flags are accepted and ignored
     Init {
         /// Project id
@@ -246,7 +246,7 @@ pub enum Command {
 }
 
 #[derive(clap::Args)]
-pub struct Create {
+pub(super) struct Create {
     /// Title of the issue
     pub title: Option<String>,
     /// Title of the issue
@@ -272,7 +272,7 @@ pub struct Create {
 }
 
 #[derive(clap::Args)]
-pub struct Update {
+pub(super) struct Update {
     /// Issue ids
     #[arg(required = true)]
     pub ids: Vec<String>,
@@ -308,7 +308,7 @@ pub struct Update {
 }
 
 #[derive(clap::Args)]
-pub struct Close {
+pub(super) struct Close {
     /// Issue ids
     #[arg(required = true)]
     pub ids: Vec<String>,
@@ -333,7 +333,7 @@ pub struct Close {
 }
 
 #[derive(Subcommand)]
-pub enum Dep {
+pub(super) enum Dep {
     /// Make one issue depend on another
     Add {
         /// Issue that depends on the other

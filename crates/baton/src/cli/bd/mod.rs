@@ -22,7 +22,7 @@ use crate::error::{AppError, quote};
 /// Use the commands of the issue tracker Beads: `bd create`, `bd ready --json` and so on
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
-pub struct Args {
+pub(super) struct Args {
     /// Command of bd with its flags; `--help` lists the commands
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
     args: Vec<String>,
@@ -37,7 +37,7 @@ struct Out<'a> {
     actor: Option<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let given = std::iter::once("bd".to_owned()).chain(args.args);
     let bd = match args::Bd::try_parse_from(given) {
         Ok(bd) => bd,

@@ -13,7 +13,7 @@ const OURS: [&str; 8] =
     ["project_id", "identity", "session_id", "blocked", "claim", "unblocked", "set_off", "pending_message"];
 
 /// An issue.
-pub fn issue(mut task: View) -> View {
+pub(super) fn issue(mut task: View) -> View {
     task.project_id.clear();
     (task.blocked, task.claim, task.pending_message) = (None, None, None);
     task.rest.retain(|key, _| !OURS.contains(&key.as_str()));
@@ -21,7 +21,7 @@ pub fn issue(mut task: View) -> View {
 }
 
 /// An issue with the issues that it is linked with.
-pub fn details(mut found: ShowOutput) -> ShowOutput {
+pub(super) fn details(mut found: ShowOutput) -> ShowOutput {
     found.task = issue(found.task);
     found.dependencies = found.dependencies.into_iter().map(linked).collect();
     found.dependents = found.dependents.into_iter().map(linked).collect();
@@ -29,7 +29,7 @@ pub fn details(mut found: ShowOutput) -> ShowOutput {
 }
 
 /// An issue that another is linked with.
-pub fn linked(other: LinkedTask) -> LinkedTask {
+pub(super) fn linked(other: LinkedTask) -> LinkedTask {
     let task = match other.task {
         LinkTarget::Whole(task) => LinkTarget::Whole(Box::new(issue(*task))),
         bare => bare,
@@ -38,7 +38,7 @@ pub fn linked(other: LinkedTask) -> LinkedTask {
 }
 
 /// An issue that was claimed.
-pub fn claimed(task: ClaimedTask) -> ClaimedTask {
+pub(super) fn claimed(task: ClaimedTask) -> ClaimedTask {
     match task {
         ClaimedTask::Open(task) => changed(*task),
         withheld => withheld,
@@ -46,14 +46,14 @@ pub fn claimed(task: ClaimedTask) -> ClaimedTask {
 }
 
 /// An issue that was changed.
-pub fn changed(task: TaskAnswer) -> ClaimedTask {
+pub(super) fn changed(task: TaskAnswer) -> ClaimedTask {
     let answer = TaskAnswer { view: issue(task.view), identity: None, session_id: None };
     ClaimedTask::Open(Box::new(answer))
 }
 
 /// An issue that was closed.
 #[derive(Serialize)]
-pub struct ClosedIssue {
+pub(super) struct ClosedIssue {
     /// The issue.
     #[serde(flatten)]
     pub issue: View,
@@ -96,7 +96,7 @@ impl Line<'_> {
 }
 
 /// An issue in a line for people.
-pub fn line(issue: &View) -> String {
+pub(super) fn line(issue: &View) -> String {
     Line {
         id: &issue.id,
         title: &issue.title,
@@ -109,7 +109,7 @@ pub fn line(issue: &View) -> String {
 }
 
 /// A linked issue in a line for people.
-pub fn linked_line(other: &LinkedTask) -> String {
+pub(super) fn linked_line(other: &LinkedTask) -> String {
     match &other.task {
         LinkTarget::Whole(task) => line(task),
         LinkTarget::Head { id, title, status, priority, .. } => {
@@ -120,7 +120,7 @@ pub fn linked_line(other: &LinkedTask) -> String {
 }
 
 /// A claimed issue in a line for people.
-pub fn claimed_line(task: &ClaimedTask) -> String {
+pub(super) fn claimed_line(task: &ClaimedTask) -> String {
     match task {
         ClaimedTask::Open(task) => line(&task.view),
         ClaimedTask::Withheld { id, status, .. } => Line { id, status, ..Line::default() }.text(),
@@ -128,7 +128,7 @@ pub fn claimed_line(task: &ClaimedTask) -> String {
 }
 
 /// The id of a claimed issue.
-pub fn claimed_id(task: &ClaimedTask) -> &str {
+pub(super) fn claimed_id(task: &ClaimedTask) -> &str {
     match task {
         ClaimedTask::Open(task) => &task.view.id,
         ClaimedTask::Withheld { id, .. } => id,
@@ -137,7 +137,7 @@ pub fn claimed_id(task: &ClaimedTask) -> &str {
 
 /// Issues, counted in groups.
 #[derive(Serialize)]
-pub struct Groups {
+pub(super) struct Groups {
     /// All of them.
     pub total: usize,
     /// How many are in each.
@@ -146,7 +146,7 @@ pub struct Groups {
 
 /// How many issues are alike.
 #[derive(Serialize)]
-pub struct Group {
+pub(super) struct Group {
     /// In what.
     pub group: String,
     /// How many.
@@ -155,7 +155,7 @@ pub struct Group {
 
 impl Groups {
     /// Groups of a count, by name.
-    pub fn new(counts: BTreeMap<String, usize>, total: usize) -> Self {
+    pub(super) fn new(counts: BTreeMap<String, usize>, total: usize) -> Self {
         let groups = counts.into_iter().map(|(group, count)| Group { group, count }).collect();
         Self { total, groups }
     }

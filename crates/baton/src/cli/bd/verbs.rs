@@ -18,7 +18,7 @@ use super::{Out, write};
 use crate::cli::task;
 use crate::error::AppError;
 
-pub fn run(command: Command, out: &mut Out<'_>) -> Result<(), AppError> {
+pub(super) fn run(command: Command, out: &mut Out<'_>) -> Result<(), AppError> {
     match command {
         Command::Init { prefix, .. } => init(prefix, out),
         Command::Create(args) => create(*args, out),

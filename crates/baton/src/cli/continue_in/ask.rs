@@ -16,7 +16,7 @@ use crate::picker::{self, Item};
 use crate::render;
 
 /// The session that is meant: `None` as the tool that wrote it where an id says it all.
-pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), AppError> {
+pub(super) fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), AppError> {
     if let Some(id) = &args.id {
         return Ok((id.clone(), args.agent.clone()));
     }
@@ -32,7 +32,7 @@ pub fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), A
 }
 
 /// The tool that is chosen, of those that are installed.
-pub fn tool(app: &App) -> Result<Option<Launcher>, AppError> {
+pub(super) fn tool(app: &App) -> Result<Option<Launcher>, AppError> {
     if !is_interactive(app) {
         return Ok(None);
     }

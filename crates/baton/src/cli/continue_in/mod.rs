@@ -28,7 +28,7 @@ use baton_tools::native::SessionPlaces;
 
 /// Continue a session of any coding agent in another, from where it stopped
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Session id, a unique prefix, `latest`, or a path to a transcript
@@ -73,7 +73,7 @@ pub struct Args {
     more: Vec<String>,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
     let (wanted, agent) = ask::session(&args, app)?;
     let launcher = match named {

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::launch;
 
 /// The tool to continue in.
-pub fn target(named: Option<&str>) -> Result<Launcher, Refusal> {
+pub(super) fn target(named: Option<&str>) -> Result<Launcher, Refusal> {
     let known = || launchers().map(|one| one.tool.id).collect::<Vec<_>>().join(", ");
     let Some(name) = named else {
         let what = "no tool to continue in was named";
@@ -39,7 +39,7 @@ pub fn target(named: Option<&str>) -> Result<Launcher, Refusal> {
 }
 
 /// Where the tool lies. It need not lie anywhere for its command to be shown.
-pub fn program(launcher: Launcher, print: bool, app: &App) -> Result<Option<PathBuf>, Refusal> {
+pub(super) fn program(launcher: Launcher, print: bool, app: &App) -> Result<Option<PathBuf>, Refusal> {
     let path = app.config.vars.get("PATH").map(String::as_str).unwrap_or_default();
     match launch::installed(launcher.program(), path) {
         None if !print => Err(launch::not_installed(launcher, "see the command with --print")),
@@ -48,7 +48,7 @@ pub fn program(launcher: Launcher, print: bool, app: &App) -> Result<Option<Path
 }
 
 /// What will be done, decided before anything is written.
-pub struct Plan {
+pub(super) struct Plan {
     pub launcher: Launcher,
     pub id: String,
     /// What names the session in further calls: `latest` may mean another one by then.
@@ -66,7 +66,7 @@ pub struct Plan {
 
 /// What the caller should know; nothing was refused because of it.
 #[derive(Serialize)]
-pub struct Warning {
+pub(super) struct Warning {
     kind: WarningKind,
     /// One sentence.
     pub message: String,
@@ -80,7 +80,7 @@ enum WarningKind {
     Mode,
 }
 
-pub fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App) -> Result<Plan, Refusal> {
+pub(super) fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App) -> Result<Plan, Refusal> {
     let FindOutput { header, mode: ran } = found;
     let (id, agent, path) = (visible(&header.id), visible(&header.agent), visible(&header.path));
     let mut warnings = Vec::new();

@@ -23,7 +23,7 @@ use crate::{host, render};
 
 /// Show one real hand-off in a temporary directory; needs nothing installed
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Show work handed from one repository to another: through GitHub issues, emulated locally, and with Baton alone
     #[arg(long)]
     cross_project: bool,
@@ -39,7 +39,7 @@ pub struct Args {
 const SESSION: &str = include_str!("../../../demo/claude-session.jsonl");
 const SESSION_ID: &str = "7d1f0a52-4c1e-4b7a-9a55-2f0b8c6d3e11";
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let stage = DemoHome { is_live: args.live, ..DemoHome::build()? };
     let story = match (args.cross_project, args.live) {
         (true, _) => cross::play(&stage, app),

@@ -11,7 +11,7 @@ use baton_ops::session::{self, HandoffInput};
 use baton_ops::transcript::{Document, DocumentInput, Events, EventsInput};
 use serde_json::Value;
 
-pub mod progress;
+pub(super) mod progress;
 
 use progress::show_progress;
 
@@ -24,7 +24,7 @@ use crate::transfer_progress::SPAN;
 
 /// Hand work to another project, or turn any tool's session into a document
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -208,7 +208,7 @@ fn link(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state } => {

@@ -22,7 +22,7 @@ pub(super) fn show_progress(mut progress: Progress, app: &mut App) -> Result<(),
 }
 
 /// Drives the hand-off of an answer, which then says how it stands; says whether nothing is left to do.
-pub fn drive(progress: &mut Progress, app: &mut App) -> Result<bool, AppError> {
+pub(crate) fn drive(progress: &mut Progress, app: &mut App) -> Result<bool, AppError> {
     let id = progress.row.handoff.handoff_id.clone();
     let over = app.drive(&id, SPAN)?;
     if let HandoffOrBaton::Handoff(now) = app.run::<Show>(&ShowInput { id, project: None })?.handoff {
@@ -33,7 +33,7 @@ pub fn drive(progress: &mut Progress, app: &mut App) -> Result<bool, AppError> {
 }
 
 /// What a person reads of it.
-pub fn summary(progress: &Progress) -> String {
+pub(crate) fn summary(progress: &Progress) -> String {
     let handoff = &progress.row.handoff;
     let task = handoff.task.as_ref();
     let mut text = format!(
@@ -51,7 +51,7 @@ pub fn summary(progress: &Progress) -> String {
 }
 
 /// What a dry run would send to the three systems.
-pub fn would(preview: &Preview) -> String {
+pub(crate) fn would(preview: &Preview) -> String {
     let place = preview.resolved_issues_github_repo.as_deref().unwrap_or("the embedded tracker");
     let seed = &preview.would_seed_session;
     let agent = seed.agent_id.as_deref().map(visible).unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::error::AppError;
 
 #[derive(clap::Args)]
-pub struct Create {
+pub(super) struct Create {
     /// Title: one line of at most 500 bytes
     title: String,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub struct Create {
     silent: bool,
 }
 
-pub fn create(create: Create, app: &mut App) -> Result<(), AppError> {
+pub(super) fn create(create: Create, app: &mut App) -> Result<(), AppError> {
     let input = ops::CreateInput {
         project: app.project.clone(),
         identity: create.who.identity,
@@ -45,7 +45,7 @@ pub fn create(create: Create, app: &mut App) -> Result<(), AppError> {
 }
 
 #[derive(clap::Args)]
-pub struct Increment {
+pub(super) struct Increment {
     /// Title: what to build, in one line
     title: String,
     #[command(flatten)]
@@ -85,7 +85,7 @@ pub struct Increment {
     silent: bool,
 }
 
-pub fn increment(args: Increment, app: &mut App) -> Result<(), AppError> {
+pub(super) fn increment(args: Increment, app: &mut App) -> Result<(), AppError> {
     let instructions = object("--handoff-instructions", args.handoff_instructions.as_deref())?;
     let input = ops::IncrementInput {
         project: app.project.clone(),
@@ -110,7 +110,7 @@ pub fn increment(args: Increment, app: &mut App) -> Result<(), AppError> {
 }
 
 #[derive(clap::Args)]
-pub struct Claim {
+pub(super) struct Claim {
     /// Task id or a unique prefix; the first ready task if omitted
     id: Option<String>,
     #[command(flatten)]
@@ -132,7 +132,7 @@ pub struct Claim {
     why: Option<String>,
 }
 
-pub fn claim(claim: Claim, app: &mut App) -> Result<(), AppError> {
+pub(super) fn claim(claim: Claim, app: &mut App) -> Result<(), AppError> {
     let input = ops::ClaimTaskInput {
         project: app.project.clone(),
         identity: claim.who.identity,
@@ -149,7 +149,7 @@ pub fn claim(claim: Claim, app: &mut App) -> Result<(), AppError> {
 }
 
 #[derive(clap::Args)]
-pub struct Release {
+pub(super) struct Release {
     /// Task ids or unique prefixes
     #[arg(required = true)]
     ids: Vec<String>,
@@ -163,7 +163,7 @@ pub struct Release {
     token: Option<i64>,
 }
 
-pub fn release(release: Release, app: &mut App) -> Result<(), AppError> {
+pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     each::<ops::Release>(
         app,
@@ -182,7 +182,7 @@ pub fn release(release: Release, app: &mut App) -> Result<(), AppError> {
 }
 
 #[derive(clap::Args)]
-pub struct Update {
+pub(super) struct Update {
     /// Task id or a unique prefix
     id: String,
     #[command(flatten)]
@@ -215,7 +215,7 @@ pub struct Update {
     silent: bool,
 }
 
-pub fn update(update: Update, app: &mut App) -> Result<(), AppError> {
+pub(super) fn update(update: Update, app: &mut App) -> Result<(), AppError> {
     let input = ops::UpdateInput {
         project: app.project.clone(),
         identity: update.who.identity,
@@ -237,7 +237,7 @@ pub fn update(update: Update, app: &mut App) -> Result<(), AppError> {
 }
 
 #[derive(clap::Args)]
-pub struct Close {
+pub(super) struct Close {
     /// Task ids or unique prefixes
     #[arg(required = true)]
     ids: Vec<String>,
@@ -260,7 +260,7 @@ pub struct Close {
     force: bool,
 }
 
-pub fn close(close: Close, app: &mut App) -> Result<(), AppError> {
+pub(super) fn close(close: Close, app: &mut App) -> Result<(), AppError> {
     let context = object("--context", close.context.as_deref())?.unwrap_or_default();
     let project = app.project.clone();
     each::<ops::Close>(
@@ -282,7 +282,7 @@ pub fn close(close: Close, app: &mut App) -> Result<(), AppError> {
 }
 
 #[derive(clap::Subcommand)]
-pub enum Dep {
+pub(super) enum Dep {
     /// Make a task depend on another
     Add {
         /// Task that depends on the other
@@ -319,7 +319,7 @@ pub enum Dep {
     Cycles,
 }
 
-pub fn dep(verb: Dep, app: &mut App) -> Result<(), AppError> {
+pub(super) fn dep(verb: Dep, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     let (id, on, who, kind, remove) = match verb {
         Dep::Add { id, on, who, kind } => (id, on, who, kind, false),

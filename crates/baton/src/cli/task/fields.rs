@@ -8,7 +8,7 @@ use crate::error::AppError;
 
 /// What a new task and a changed one both may be given.
 #[derive(clap::Args)]
-pub struct Fields {
+pub(crate) struct Fields {
     /// What needs to be done, or - for standard input
     #[arg(long, short, value_name = "T")]
     description: Option<String>,
@@ -91,7 +91,7 @@ impl Fields {
     }
 
     /// As a new task takes them; what was not given is as usual.
-    pub fn into_create(self) -> Result<CreateInput, AppError> {
+    pub(crate) fn into_create(self) -> Result<CreateInput, AppError> {
         let content = self.content()?;
         let usual = CreateInput::default();
         Ok(CreateInput {
@@ -119,7 +119,7 @@ impl Fields {
     }
 
     /// As a changed task takes them; what was not given stays.
-    pub fn into_update(self) -> Result<UpdateInput, AppError> {
+    pub(crate) fn into_update(self) -> Result<UpdateInput, AppError> {
         let content = self.content()?;
         Ok(UpdateInput {
             description: content.description,
@@ -147,7 +147,7 @@ impl Fields {
 }
 
 /// Parses a JSON object from an argument, or from standard input for `-`; the error names the position.
-pub fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, AppError> {
+pub(crate) fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, AppError> {
     let Some(text) = text else { return Ok(None) };
     let text = if text == "-" { crate::cli::read_input("-")? } else { text.to_owned() };
     match serde_json::from_str::<Value>(&text) {

@@ -13,13 +13,13 @@ use serde::Serialize;
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
-pub use fields::{Fields, object};
-pub use overview::{cycles, figures, tree};
-pub use query::one as details;
+pub(super) use fields::{Fields, object};
+pub(super) use overview::{cycles, figures, tree};
+pub(super) use query::one as details;
 
 /// Create, find, claim, change and close tasks; shows the board by default
 #[derive(clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
 }
@@ -92,7 +92,7 @@ enum Verb {
     Stats,
 }
 
-pub fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     match args.verb {
         None | Some(Verb::Board) => {

@@ -7,7 +7,7 @@ use super::query::{joined, shown};
 use crate::render;
 
 /// Tasks by role and state.
-pub fn board(rows: &[BoardRow]) -> String {
+pub(super) fn board(rows: &[BoardRow]) -> String {
     let said: String = rows.iter().map(board_role).collect();
     if said.is_empty() {
         "no tasks yet: `baton task create TITLE` or `baton task increment TITLE`\n".into()
@@ -69,13 +69,13 @@ fn cell(task: &BoardCell, mark: &str, state: BoardState) -> Vec<String> {
     ]
 }
 
-pub fn stats(answer: &ops::StatsOutput) -> String {
+pub(super) fn stats(answer: &ops::StatsOutput) -> String {
     let rows = figures(&answer.summary).map(|(name, figure)| vec![name.to_owned(), figure]);
     render::table(&rows)
 }
 
 /// How many tasks stand where, by name.
-pub fn figures(figures: &ops::TaskFigures) -> [(&'static str, String); 10] {
+pub(crate) fn figures(figures: &ops::TaskFigures) -> [(&'static str, String); 10] {
     [
         ("total issues", figures.total_issues.to_string()),
         ("open issues", figures.open_issues.to_string()),
@@ -91,7 +91,7 @@ pub fn figures(figures: &ops::TaskFigures) -> [(&'static str, String); 10] {
     ]
 }
 
-pub fn tree(rows: &[ops::TreeRow]) -> String {
+pub(crate) fn tree(rows: &[ops::TreeRow]) -> String {
     let line = |row: &ops::TreeRow| {
         let kind = row.dependency_type.as_deref().map(|kind| format!("{} ", visible(kind)));
         let state = if row.missing { "missing".to_owned() } else { shown(row.status.as_deref()) };
@@ -102,7 +102,7 @@ pub fn tree(rows: &[ops::TreeRow]) -> String {
     rows.iter().map(line).collect()
 }
 
-pub fn cycles(found: &[Vec<String>]) -> String {
+pub(crate) fn cycles(found: &[Vec<String>]) -> String {
     match found {
         [] => "no circles\n".to_owned(),
         found => found.iter().map(|cycle| format!("{}\n", joined(cycle, " → "))).collect(),

@@ -12,7 +12,7 @@ use crate::error::AppError;
 use crate::render;
 
 #[derive(clap::Args)]
-pub struct List {
+pub(super) struct List {
     /// Only tasks with one of these statuses, separated by commas
     #[arg(long, short, value_name = "S")]
     status: Option<String>,
@@ -48,7 +48,7 @@ pub struct List {
     after: usize,
 }
 
-pub fn list(args: List, app: &mut App) -> Result<(), AppError> {
+pub(super) fn list(args: List, app: &mut App) -> Result<(), AppError> {
     let input = ops::ListInput {
         project: app.project.clone(),
         status: args.status,
@@ -69,7 +69,7 @@ pub fn list(args: List, app: &mut App) -> Result<(), AppError> {
 }
 
 #[derive(clap::Args)]
-pub struct Search {
+pub(super) struct Search {
     /// Words that must all occur in the id, the title or a text
     #[arg(required = true)]
     words: Vec<String>,
@@ -78,7 +78,7 @@ pub struct Search {
     n: u32,
 }
 
-pub fn search(args: Search, app: &mut App) -> Result<(), AppError> {
+pub(super) fn search(args: Search, app: &mut App) -> Result<(), AppError> {
     let input = ops::ListInput {
         project: app.project.clone(),
         query: Some(args.words.join(" ")),
@@ -91,7 +91,7 @@ pub fn search(args: Search, app: &mut App) -> Result<(), AppError> {
 }
 
 #[derive(clap::Args)]
-pub struct Ready {
+pub(super) struct Ready {
     /// Only tasks for this role
     #[arg(long, alias = "role", value_name = "R")]
     agent_role: Option<String>,
@@ -120,7 +120,7 @@ pub struct Ready {
     after: usize,
 }
 
-pub fn ready(args: Ready, app: &mut App) -> Result<(), AppError> {
+pub(super) fn ready(args: Ready, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     if args.claim {
         let input = ops::ClaimTaskInput {
@@ -150,7 +150,7 @@ pub fn ready(args: Ready, app: &mut App) -> Result<(), AppError> {
 }
 
 /// A task in one line.
-pub fn line(task: &View) -> String {
+pub(super) fn line(task: &View) -> String {
     render::table(&[row(task)])
 }
 
@@ -172,7 +172,7 @@ pub(super) fn joined(words: &[String], between: &str) -> String {
 }
 
 /// Several tasks, and whether there are more.
-pub fn rows<'a>(tasks: impl IntoIterator<Item = &'a View>, next: Option<usize>) -> String {
+pub(super) fn rows<'a>(tasks: impl IntoIterator<Item = &'a View>, next: Option<usize>) -> String {
     let rows: Vec<Vec<String>> = tasks.into_iter().map(row).collect();
     let more = match next {
         None => String::new(),
@@ -181,7 +181,7 @@ pub fn rows<'a>(tasks: impl IntoIterator<Item = &'a View>, next: Option<usize>) 
     if rows.is_empty() { "no tasks\n".to_owned() } else { format!("{}{more}", render::table(&rows)) }
 }
 
-pub fn blocked(found: &ops::BlockedOutput) -> String {
+pub(super) fn blocked(found: &ops::BlockedOutput) -> String {
     let row = |blocked: &ops::BlockedRow| {
         let mut row = row(&blocked.task);
         row.push(format!("waits for {}", joined(&blocked.blocked_by, ", ")));
@@ -193,7 +193,7 @@ pub fn blocked(found: &ops::BlockedOutput) -> String {
 }
 
 /// A claimed task with the packet that its agent works from.
-pub fn claimed(answer: &ops::ClaimTaskOutput) -> String {
+pub(super) fn claimed(answer: &ops::ClaimTaskOutput) -> String {
     if !answer.claimed {
         return "nothing is ready\n".to_owned();
     }
@@ -208,7 +208,7 @@ pub fn claimed(answer: &ops::ClaimTaskOutput) -> String {
 }
 
 /// A closed task with what it led to.
-pub fn closed(closed: &ops::CloseOutput) -> String {
+pub(super) fn closed(closed: &ops::CloseOutput) -> String {
     let mut said = line(&closed.task.view);
     for step in &closed.set_off {
         let how = match step.act {
@@ -228,7 +228,7 @@ pub fn closed(closed: &ops::CloseOutput) -> String {
 }
 
 /// One task with everything that the answer has of it.
-pub fn one(found: &ops::ShowOutput) -> String {
+pub(crate) fn one(found: &ops::ShowOutput) -> String {
     let task = &found.task;
     let mut said = line(task);
     said.push_str(&render::section("facts", &facts(task)));

@@ -7,7 +7,7 @@ use super::{EditError, line_end};
 
 /// What an edit came to.
 #[derive(Debug, PartialEq, Eq)]
-pub struct EditResult {
+pub(crate) struct EditResult {
     /// The new text.
     pub text: String,
     /// Keys from the root to every object or list that had to be made; an empty one is the root itself.
@@ -15,7 +15,7 @@ pub struct EditResult {
 }
 
 /// Sets a member: `key` in the object at `path`. A value that stands there already is replaced, if it is another one.
-pub fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result<EditResult, EditError> {
+pub(crate) fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result<EditResult, EditError> {
     let edited = set_text(text, path, key, value)?;
     verify(text, &edited.text, path, |holder| match holder {
         Value::Object(members) => _ = members.insert(key.to_owned(), value.clone()),
@@ -42,7 +42,7 @@ fn set_text(text: &str, path: &[&str], key: &str, value: &Value) -> Result<EditR
 }
 
 /// Adds a value to the end of the list at `path`, unless an equal one is in it.
-pub fn push(text: &str, path: &[&str], value: &Value) -> Result<EditResult, EditError> {
+pub(crate) fn push(text: &str, path: &[&str], value: &Value) -> Result<EditResult, EditError> {
     let root = document(text)?;
     let list = root.as_ref().and_then(|root| root.at(path));
     if list.is_some_and(|list| list.items().iter().any(|item| item.value.value(text) == *value)) {
@@ -57,12 +57,17 @@ pub fn push(text: &str, path: &[&str], value: &Value) -> Result<EditResult, Edit
 }
 
 /// The value at the end of a path, if there is one.
-pub fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
+pub(crate) fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
     Ok(document(text)?.and_then(|root| root.at(path).map(|node| node.value(text))))
 }
 
 /// Removes a member, and the objects around it that `made` names and that are empty then.
-pub fn unset(text: &str, path: &[&str], key: &str, made: &CreatedParents<'_>) -> Result<String, EditError> {
+pub(crate) fn unset(
+    text: &str,
+    path: &[&str],
+    key: &str,
+    made: &CreatedParents<'_>,
+) -> Result<String, EditError> {
     let Some(root) = document(text)? else { return Ok(text.to_owned()) };
     let Some(holder) = root.at(path) else { return Ok(text.to_owned()) };
     let Some(at) = holder.position(key) else { return Ok(text.to_owned()) };
@@ -72,7 +77,7 @@ pub fn unset(text: &str, path: &[&str], key: &str, made: &CreatedParents<'_>) ->
 }
 
 /// Removes the values of a list that `is_ours` names, and the holders around it that `made` names and that are empty then.
-pub fn pull(
+pub(crate) fn pull(
     text: &str,
     path: &[&str],
     is_ours: &dyn Fn(&Value) -> bool,
@@ -93,7 +98,7 @@ pub fn pull(
 }
 
 /// Which holders were made for an entry, by the keys that lead to them.
-pub type CreatedParents<'a> = dyn Fn(&[&str]) -> bool + 'a;
+pub(crate) type CreatedParents<'a> = dyn Fn(&[&str]) -> bool + 'a;
 
 /// Whether the new text says what the old one said, but for the holder at `path`.
 fn verify(old: &str, new: &str, path: &[&str], change: impl FnOnce(&mut Value)) -> Result<(), EditError> {

@@ -1,16 +1,16 @@
 //! Editing of files that belong to others: text in, text out, and nothing changes but what is asked for.
 
-pub mod json;
+pub(super) mod json;
 mod scan;
 #[cfg(test)]
 mod tests;
-pub mod toml;
+pub(super) mod toml;
 
 use std::fmt::{self, Display};
 
 /// A file that cannot be edited: where, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditError {
+pub(super) struct EditError {
     /// Line, from 1; 0 where it is about the whole file.
     pub line: usize,
     /// Column in characters, from 1.

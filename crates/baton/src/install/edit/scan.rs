@@ -11,7 +11,7 @@ const DEPTH: usize = 100;
 
 /// A value and where it stands.
 #[derive(Debug)]
-pub struct Node {
+pub(super) struct Node {
     /// Its place in the text.
     pub span: Range<usize>,
     /// What it is.
@@ -20,7 +20,7 @@ pub struct Node {
 
 /// What a value is.
 #[derive(Debug)]
-pub enum Kind {
+pub(super) enum Kind {
     /// An object or a list, with what is in it.
     Holder(Vec<Item>),
     /// Anything else.
@@ -29,7 +29,7 @@ pub enum Kind {
 
 /// Something in an object or a list.
 #[derive(Debug)]
-pub struct Item {
+pub(super) struct Item {
     /// Its key, in an object.
     pub key: Option<String>,
     /// Where it begins: at its key, where it has one.
@@ -42,7 +42,7 @@ pub struct Item {
 
 impl Node {
     /// What is in it; nothing in a scalar.
-    pub fn items(&self) -> &[Item] {
+    pub(super) fn items(&self) -> &[Item] {
         match &self.kind {
             Kind::Holder(items) => items,
             Kind::Scalar => &[],
@@ -50,7 +50,7 @@ impl Node {
     }
 
     /// The place of a member, or of an element by its number. Of equal keys the last counts, as for every reader.
-    pub fn position(&self, key: &str) -> Option<usize> {
+    pub(super) fn position(&self, key: &str) -> Option<usize> {
         match self.items().first() {
             Some(Item { key: None, .. }) => key.parse().ok().filter(|at| *at < self.items().len()),
             _ => self.items().iter().rposition(|item| item.key.as_deref() == Some(key)),
@@ -58,24 +58,24 @@ impl Node {
     }
 
     /// The value at the end of a path of keys.
-    pub fn at<K: AsRef<str>>(&self, path: &[K]) -> Option<&Node> {
+    pub(super) fn at<K: AsRef<str>>(&self, path: &[K]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| {
             node.position(key.as_ref()).and_then(|at| node.items().get(at)).map(|item| &item.value)
         })
     }
 
     /// Whether it is an object.
-    pub fn is_object(&self, text: &str) -> bool {
+    pub(super) fn is_object(&self, text: &str) -> bool {
         text[self.span.clone()].starts_with('{')
     }
 
     /// Whether it is a list.
-    pub fn is_list(&self, text: &str) -> bool {
+    pub(super) fn is_list(&self, text: &str) -> bool {
         text[self.span.clone()].starts_with('[')
     }
 
     /// The value that stands there.
-    pub fn value(&self, text: &str) -> Value {
+    pub(super) fn value(&self, text: &str) -> Value {
         match &self.kind {
             Kind::Scalar => serde_json::from_str(&text[self.span.clone()]).unwrap_or(Value::Null),
             Kind::Holder(items) if self.is_object(text) => {
@@ -88,7 +88,7 @@ impl Node {
 }
 
 /// Reads a document. None for one in which nothing stands.
-pub fn document(text: &str) -> Result<Option<Node>, EditError> {
+pub(super) fn document(text: &str) -> Result<Option<Node>, EditError> {
     let mut scan = Scan { text, at: if text.starts_with('\u{feff}') { 3 } else { 0 } };
     scan.blank()?;
     if scan.at == text.len() {

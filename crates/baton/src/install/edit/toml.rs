@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{EditError, line_end};
 
 /// The file as values.
-pub fn read(text: &str) -> Result<toml::Table, EditError> {
+pub(crate) fn read(text: &str) -> Result<toml::Table, EditError> {
     text.trim_start_matches('\u{feff}').parse().map_err(|error: toml::de::Error| {
         let mark = text.len() - text.trim_start_matches('\u{feff}').len();
         match error.span() {
@@ -16,13 +16,13 @@ pub fn read(text: &str) -> Result<toml::Table, EditError> {
 }
 
 /// The value at the end of a path, as JSON.
-pub fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
+pub(crate) fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
     let root = Value::from_iter([("root", serde_json::to_value(read(text)?).unwrap_or_default())]);
     Ok(path.iter().try_fold(&root["root"], |value, key| value.get(*key)).cloned())
 }
 
 /// The lines of a table: `[a.b]` or, for one of many, `[[a]]`.
-pub fn block(path: &[&str], many: bool, value: &Value) -> Vec<String> {
+pub(crate) fn block(path: &[&str], many: bool, value: &Value) -> Vec<String> {
     let name = path.join(".");
     let mut lines = vec![if many { format!("[[{name}]]") } else { format!("[{name}]") }];
     for (key, value) in value.as_object().into_iter().flatten() {
@@ -41,7 +41,7 @@ fn inline(value: &Value) -> String {
 }
 
 /// Adds a table at the end. The caller has looked whether it is there already.
-pub fn append(text: &str, path: &[&str], many: bool, value: &Value) -> Result<String, EditError> {
+pub(crate) fn append(text: &str, path: &[&str], many: bool, value: &Value) -> Result<String, EditError> {
     let old = read(text)?;
     let end = line_end(text);
     let gap = if text.trim_start_matches('\u{feff}').is_empty() { "" } else { end };
@@ -75,7 +75,7 @@ fn insert(table: &mut toml::Table, path: &[&str], many: bool, value: toml::Value
 }
 
 /// Removes the tables of this path that `is_ours` names, with the tables below them and the blank line before.
-pub fn remove(
+pub(crate) fn remove(
     text: &str,
     path: &[&str],
     many: bool,
@@ -114,7 +114,7 @@ pub fn remove(
 }
 
 /// Gives a key of a table that stands there another value.
-pub fn replace(text: &str, path: &[&str], key: &str, value: &Value) -> Result<String, EditError> {
+pub(crate) fn replace(text: &str, path: &[&str], key: &str, value: &Value) -> Result<String, EditError> {
     let other_way =
         || EditError::of_whole_file(format!("`{}` is written in another way there", path.join(".")));
     let mut expected = read(text)?;

@@ -10,12 +10,12 @@ use baton_model::refusal::Refusal;
 use baton_ops::transcript::Row;
 use baton_tools::native::{Native, Session, SessionPlaces};
 
-pub use turns::Turns;
+pub(crate) use turns::Turns;
 
 use crate::host;
 
 /// A session that was written and read back.
-pub struct WrittenSession {
+pub(crate) struct WrittenSession {
     /// Its id in the tool.
     pub id: String,
     /// Its file.
@@ -27,13 +27,13 @@ pub struct WrittenSession {
 
 impl WrittenSession {
     /// Removes the files that were written, before they are announced.
-    pub fn undo(self) {
+    pub(crate) fn undo(self) {
         write::remove(&self.files);
     }
 }
 
 /// Writes the conversation as a session of this tool, and reads it back.
-pub fn write_session(
+pub(crate) fn write_session(
     native: &Native,
     agent: &str,
     talk: Turns,

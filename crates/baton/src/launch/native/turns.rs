@@ -12,7 +12,7 @@ const WHOLE: usize = 160 * 1024;
 
 /// What was said.
 #[derive(Debug)]
-pub struct Turns {
+pub(crate) struct Turns {
     /// The turns; the first is the user's.
     pub turns: Vec<Turn>,
     /// How many turns at the beginning were left out.
@@ -21,7 +21,7 @@ pub struct Turns {
 
 impl Turns {
     /// The conversation of the events of a transcript. Sub-agents had their own.
-    pub fn of(events: &[Value]) -> Self {
+    pub(crate) fn of(events: &[Value]) -> Self {
         let mut turns: Vec<Turn> = Vec::new();
         for event in events.iter().filter(|event| event["subagent"].is_null()) {
             let Some((user, text)) = turn_of(event) else { continue };

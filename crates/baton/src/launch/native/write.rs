@@ -9,7 +9,7 @@ use baton_transcripts::event::{Event, EventKind};
 use baton_transcripts::{Options, TranscriptFile, by_id, header, show};
 
 /// Creates a file atomically, with mode 0600; fails if it exists.
-pub fn new_file(path: &Path, content: &str) -> io::Result<()> {
+pub(super) fn new_file(path: &Path, content: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("session");
     let mut dirs = fs::DirBuilder::new();
@@ -31,14 +31,14 @@ pub fn new_file(path: &Path, content: &str) -> io::Result<()> {
 }
 
 /// Removes files that were just written.
-pub fn remove(files: &[PathBuf]) {
+pub(super) fn remove(files: &[PathBuf]) {
     for file in files {
         let _ = fs::remove_file(file);
     }
 }
 
 /// Reads a written session as any transcript is read: it must be what was meant.
-pub fn verify(agent: &str, path: &Path, meant: &Session) -> Result<(), String> {
+pub(super) fn verify(agent: &str, path: &Path, meant: &Session) -> Result<(), String> {
     let format = by_id(agent).ok_or("its format is not read")?;
     let found = TranscriptFile::at(format.id(), path).ok_or("the file is not there")?;
     let read = header(&found, &()).ok_or("it has no header")?;

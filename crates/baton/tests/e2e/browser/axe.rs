@@ -10,7 +10,7 @@ use crate::http::Server;
 use crate::stage::{Stage, env, items, skipped, text};
 
 /// A project with something of everything, and the places at which it is seen.
-pub fn views(stage: &Stage, server: &Server) -> Vec<String> {
+pub(super) fn views(stage: &Stage, server: &Server) -> Vec<String> {
     let long = "a-word-that-nobody-breaks-".repeat(8);
     let lola = stage.terminal("Lola");
     let first = lola.json(&["start"]);

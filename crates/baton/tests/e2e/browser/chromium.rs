@@ -17,7 +17,7 @@ use crate::stage::env;
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The running browser, with a profile of its own.
-pub struct Chromium {
+pub(super) struct Chromium {
     child: Child,
     pipe: RefCell<ChildStdin>,
     heard: Receiver<Value>,
@@ -39,7 +39,7 @@ fn program() -> Option<String> {
 
 impl Chromium {
     /// Starts the browser; `None` where there is none.
-    pub fn start() -> Option<Self> {
+    pub(super) fn start() -> Option<Self> {
         let program = program()?;
         let profile = tempfile::Builder::new().prefix("baton-browser-").tempdir().expect("profile");
         // The protocol runs over the descriptors 3 and 4; what the browser prints is nobody's business.
@@ -88,7 +88,7 @@ impl Chromium {
     }
 
     /// One command and its result.
-    pub fn call(&self, session: Option<&str>, method: &str, params: &Value) -> Value {
+    pub(super) fn call(&self, session: Option<&str>, method: &str, params: &Value) -> Value {
         let id = self.asked.get() + 1;
         self.asked.set(id);
         let mut message = json!({ "id": id, "method": method, "params": params });
@@ -113,7 +113,7 @@ impl Chromium {
     }
 
     /// The events so far of this kind, in one page.
-    pub fn events(&self, session: &str, method: &str) -> Vec<Value> {
+    pub(super) fn events(&self, session: &str, method: &str) -> Vec<Value> {
         let all = self.events.borrow();
         all.iter().filter(|one| one["sessionId"] == session && one["method"] == method).cloned().collect()
     }
@@ -136,7 +136,7 @@ impl Drop for Chromium {
 }
 
 /// Waits for something; says so when it does not come.
-pub fn eventually<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
+pub(super) fn eventually<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
         if let Some(found) = look() {

@@ -6,16 +6,16 @@ use super::chromium::{Chromium, eventually};
 
 /// How a page is looked at.
 #[derive(Clone, Copy)]
-pub struct Look {
+pub(super) struct Look {
     pub width: u32,
     pub dark: bool,
 }
 
-pub const WIDE: Look = Look { width: 1280, dark: false };
-pub const NARROW: Look = Look { width: 360, dark: false };
+pub(super) const WIDE: Look = Look { width: 1280, dark: false };
+pub(super) const NARROW: Look = Look { width: 360, dark: false };
 
 /// An open page.
-pub struct Tab<'a> {
+pub(super) struct Tab<'a> {
     browser: &'a Chromium,
     session: String,
     base: String,
@@ -23,7 +23,7 @@ pub struct Tab<'a> {
 
 impl<'a> Tab<'a> {
     /// Opens the page of a server at a place below `#/`.
-    pub fn open(browser: &'a Chromium, server: &str, place: &str, look: Look) -> Self {
+    pub(super) fn open(browser: &'a Chromium, server: &str, place: &str, look: Look) -> Self {
         // A context of its own: what one tab remembers, the next does not know.
         let context = browser.call(None, "Target.createBrowserContext", &json!({}));
         let blank = json!({ "url": "about:blank", "browserContextId": context["browserContextId"] });
@@ -45,7 +45,7 @@ impl<'a> Tab<'a> {
         self.browser.call(Some(&self.session), method, params)
     }
 
-    pub fn look(&self, look: Look) {
+    pub(super) fn look(&self, look: Look) {
         let metrics = json!({ "width": look.width, "height": 800, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", &metrics);
         let scheme = if look.dark { "dark" } else { "light" };
@@ -54,7 +54,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Goes to a place by its address, as a link or a bookmark does.
-    pub fn go(&self, place: &str) {
+    pub(super) fn go(&self, place: &str) {
         self.eval(&format!("location.hash = {}", json!(format!("#/{place}"))));
         self.settled();
     }
@@ -65,7 +65,7 @@ impl<'a> Tab<'a> {
     }
 
     /// The value of an expression; a promise is waited for.
-    pub fn eval(&self, script: &str) -> Value {
+    pub(super) fn eval(&self, script: &str) -> Value {
         let params =
             json!({ "expression": script, "awaitPromise": true, "returnByValue": true, "userGesture": true });
         let mut answer = self.call("Runtime.evaluate", &params);
@@ -74,7 +74,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Waits until an expression is true.
-    pub fn until(&self, script: &str) {
+    pub(super) fn until(&self, script: &str) {
         let is = format!("(() => {{ try {{ return Boolean({script}); }} catch {{ return false; }} }})()");
         eventually(
             || format!("never true: {script}\n{}\n{:#?}", self.text("body"), self.complaints()),
@@ -83,18 +83,18 @@ impl<'a> Tab<'a> {
     }
 
     /// What is read in an element.
-    pub fn text(&self, selector: &str) -> String {
+    pub(super) fn text(&self, selector: &str) -> String {
         let found = self.eval(&format!("document.querySelector({})?.innerText", json!(selector)));
         found.as_str().unwrap_or_default().to_owned()
     }
 
     /// Waits until the text of the view, dialogs and notices included, has this.
-    pub fn reads(&self, text: &str) {
+    pub(super) fn reads(&self, text: &str) {
         self.until(&format!("document.body.innerText.includes({})", json!(text)));
     }
 
     /// Clicks with the mouse on the one that reads exactly this: a link, a button.
-    pub fn click(&self, text: &str) {
+    pub(super) fn click(&self, text: &str) {
         let find = format!(
             "[...document.querySelectorAll('dialog[open] button, a, button')].filter((one) => \
              (one.innerText ?? one.getAttribute('aria-label') ?? '').trim() === {} && one.getClientRects().length)[0]",
@@ -104,7 +104,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Clicks with the mouse in the middle of what an expression gives.
-    pub fn click_on(&self, expression: &str) {
+    pub(super) fn click_on(&self, expression: &str) {
         self.until(expression);
         let middle = format!(
             "(() => {{ const one = {expression}; one.scrollIntoView({{ block: 'center' }}); const box = \
@@ -118,7 +118,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Types into the field with this label, in place of what stands there.
-    pub fn fill(&self, label: &str, text: &str) {
+    pub(super) fn fill(&self, label: &str, text: &str) {
         let field = format!(
             "[...document.querySelectorAll('label')].filter((one) => one.textContent === {})[0]?.control",
             json!(label)
@@ -129,12 +129,12 @@ impl<'a> Tab<'a> {
     }
 
     /// Types where the focus is.
-    pub fn type_in(&self, text: &str) {
+    pub(super) fn type_in(&self, text: &str) {
         self.call("Input.insertText", &json!({ "text": text }));
     }
 
     /// Presses one key: `Tab`, `Enter`, `Escape`, `/`.
-    pub fn press(&self, key: &str) {
+    pub(super) fn press(&self, key: &str) {
         let (code, number, text) = match key {
             "Tab" => ("Tab", 9, ""),
             "Enter" => ("Enter", 13, "\r"),
@@ -153,7 +153,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Presses the tabulator until the focus stands on what reads or is labelled so, and nothing else.
-    pub fn tab_to(&self, text: &str) {
+    pub(super) fn tab_to(&self, text: &str) {
         let mut seen = Vec::new();
         for _ in 0..80 {
             self.press("Tab");
@@ -170,7 +170,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Everything the browser complained about: exceptions, refused loads, scripts against the policy.
-    pub fn complaints(&self) -> Vec<String> {
+    pub(super) fn complaints(&self) -> Vec<String> {
         let thrown = self.browser.events(&self.session, "Runtime.exceptionThrown");
         let logged = self.browser.events(&self.session, "Log.entryAdded");
         let bad = logged.into_iter().filter(|one| one["params"]["entry"]["level"] == "error");
@@ -182,7 +182,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Fails when the browser complained, or when the page asked anybody but its server.
-    pub fn assert_clean(&self) {
+    pub(super) fn assert_clean(&self) {
         let complaints = self.complaints();
         assert!(complaints.is_empty(), "{complaints:#?}");
         for sent in self.browser.events(&self.session, "Network.requestWillBeSent") {
@@ -192,7 +192,7 @@ impl<'a> Tab<'a> {
     }
 
     /// A picture of the top of the page, this high, as PNG in base64.
-    pub fn picture(&self, height: u32) -> String {
+    pub(super) fn picture(&self, height: u32) -> String {
         let wide = self.eval("innerWidth");
         let clip = json!({ "x": 0, "y": 0, "width": wide, "height": height, "scale": 1 });
         let shot = self.call("Page.captureScreenshot", &json!({ "format": "png", "clip": clip }));
@@ -200,7 +200,7 @@ impl<'a> Tab<'a> {
     }
 
     /// Fails when the page is wider than the window.
-    pub fn assert_fits(&self) {
+    pub(super) fn assert_fits(&self) {
         let over = self.eval(
             "(() => { const wide = document.documentElement.clientWidth; if (document.documentElement.scrollWidth <= wide) \
              return []; return [...document.querySelectorAll('body *')].filter((one) => \

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 /// From the moment at which a client knew that it held something to the one at which it began to let go.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub(super) struct Held {
     pub what: String,
     pub by: String,
     pub from: Instant,
@@ -15,7 +15,7 @@ pub struct Held {
 
 /// What one client, or all of them, did.
 #[derive(Debug, Default)]
-pub struct History {
+pub(super) struct History {
     pub held: Vec<Held>,
     /// Notes that were acknowledged, and those of which no answer came.
     pub kept: BTreeSet<String>,
@@ -27,7 +27,7 @@ pub struct History {
 }
 
 impl History {
-    pub fn join(&mut self, other: Self) {
+    pub(super) fn join(&mut self, other: Self) {
         self.held.extend(other.held);
         self.kept.extend(other.kept);
         self.unknown.extend(other.unknown);
@@ -37,7 +37,7 @@ impl History {
     }
 
     /// Pairs of holders who held one thing at one time.
-    pub fn conflicts(&self) -> Vec<(&Held, &Held)> {
+    pub(super) fn conflicts(&self) -> Vec<(&Held, &Held)> {
         let mut by_thing: BTreeMap<&str, Vec<&Held>> = BTreeMap::new();
         self.held.iter().for_each(|held| by_thing.entry(&held.what).or_default().push(held));
         let mut found = Vec::new();
@@ -58,7 +58,7 @@ impl History {
     }
 
     /// What is wrong with a ledger's notes: lost, doubled, or never written by anybody.
-    pub fn faults_of_notes(&self, notes: &[String]) -> Vec<String> {
+    pub(super) fn faults_of_notes(&self, notes: &[String]) -> Vec<String> {
         let mut count: BTreeMap<&str, usize> = BTreeMap::new();
         notes.iter().for_each(|note| *count.entry(note).or_default() += 1);
         let lost = self

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 const ISSUES: &str = include_str!("../../../../emulator/openapi/issues.json");
 
 /// The description.
-pub struct Described(Value);
+pub(super) struct Described(Value);
 
 impl Described {
-    pub fn read() -> Self {
+    pub(super) fn read() -> Self {
         Self(serde_json::from_str(ISSUES).expect("JSON"))
     }
 
     /// Every operation that it describes, as method and path.
-    pub fn operations(&self) -> Vec<(String, String)> {
+    pub(super) fn operations(&self) -> Vec<(String, String)> {
         let paths = self.0["paths"].as_object().expect("paths");
         let of = |(path, methods): (&String, &Value)| {
             let methods = methods.as_object().expect("methods");
@@ -26,7 +26,7 @@ impl Described {
     }
 
     /// The operation that a request asks for.
-    pub fn operation(&self, exchange: &Exchange) -> Option<(String, String)> {
+    pub(super) fn operation(&self, exchange: &Exchange) -> Option<(String, String)> {
         let path = exchange.request.path.strip_prefix("/api/v3").unwrap_or(&exchange.request.path);
         let parts: Vec<&str> = path.split('/').collect();
         let fits = |template: &str| {
@@ -38,7 +38,7 @@ impl Described {
     }
 
     /// What is not as described.
-    pub fn complaints(&self, exchange: &Exchange) -> Vec<String> {
+    pub(super) fn complaints(&self, exchange: &Exchange) -> Vec<String> {
         let Some((method, path)) = self.operation(exchange) else {
             return vec![format!("{} {} is not described", exchange.request.method, exchange.request.path)];
         };
@@ -105,7 +105,7 @@ impl Described {
     }
 
     /// Whether a value is as a schema says.
-    pub fn check(&self, schema: &Value, value: &Value, at: &str, said: &mut Vec<String>) {
+    pub(super) fn check(&self, schema: &Value, value: &Value, at: &str, said: &mut Vec<String>) {
         let schema = self.resolved(schema);
         if value.is_null() && schema["nullable"] == true {
             return;

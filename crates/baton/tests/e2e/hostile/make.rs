@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 /// A call.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub(super) struct Call {
     pub method: String,
     pub path: String,
     pub headers: Vec<(&'static str, String)>,
@@ -25,7 +25,7 @@ struct Target {
 }
 
 /// Makes calls.
-pub struct Maker {
+pub(super) struct Maker {
     state: u64,
     targets: Vec<Target>,
     schemas: Value,
@@ -115,7 +115,7 @@ const TRICKS: &[(&str, &str)] = &[
 ];
 
 impl Maker {
-    pub fn new(
+    pub(super) fn new(
         seed: u64,
         openapi: &Value,
         own: &BTreeSet<String>,
@@ -189,7 +189,7 @@ impl Maker {
     }
 
     /// A call that nobody should make.
-    pub fn call(&mut self) -> Call {
+    pub(super) fn call(&mut self) -> Call {
         let at = self.next(self.targets.len());
         let (method, path, operation) = (
             self.targets[at].method.clone(),
@@ -242,7 +242,7 @@ impl Maker {
     }
 
     /// The same call with ids that nobody has in place of the other project's; none where it names none.
-    pub fn twin(&self, call: &Call) -> Option<Call> {
+    pub(super) fn twin(&self, call: &Call) -> Option<Call> {
         let mut twin = call.clone();
         for (real, made_up) in &self.twins {
             twin.path = twin.path.replace(real, made_up);

@@ -14,10 +14,10 @@ use crate::stage::Terminal;
 /// How long an answer may take before the test is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub const MODERN: &str = "2026-07-28";
-pub const OLDER: [&str; 2] = ["2025-11-25", "2025-06-18"];
+pub(crate) const MODERN: &str = "2026-07-28";
+pub(crate) const OLDER: [&str; 2] = ["2025-11-25", "2025-06-18"];
 /// Every era, the newer one first.
-pub const ERAS: [&str; 3] = [MODERN, OLDER[0], OLDER[1]];
+pub(crate) const ERAS: [&str; 3] = [MODERN, OLDER[0], OLDER[1]];
 
 enum Wire {
     Pipe { child: Child, input: Option<ChildStdin>, lines: Receiver<Value> },
@@ -25,7 +25,7 @@ enum Wire {
 }
 
 /// A client and what it says of itself.
-pub struct Client {
+pub(crate) struct Client {
     wire: Wire,
     era: &'static str,
     capabilities: Value,
@@ -38,12 +38,17 @@ pub struct Client {
 
 impl Client {
     /// Starts `baton mcp` in a terminal and greets it.
-    pub fn pipe(terminal: &Terminal<'_>, era: &'static str) -> Self {
+    pub(crate) fn pipe(terminal: &Terminal<'_>, era: &'static str) -> Self {
         Self::pipe_with(terminal, era, &[], json!({}))
     }
 
     /// The same with arguments and capabilities.
-    pub fn pipe_with(terminal: &Terminal<'_>, era: &'static str, args: &[&str], capabilities: Value) -> Self {
+    pub(crate) fn pipe_with(
+        terminal: &Terminal<'_>,
+        era: &'static str,
+        args: &[&str],
+        capabilities: Value,
+    ) -> Self {
         let args: Vec<&str> = ["mcp"].iter().chain(args).copied().collect();
         let mut child = terminal.command(&args).stdin(Stdio::piped()).spawn().expect("baton starts");
         let output = BufReader::new(child.stdout.take().expect("stdout"));
@@ -62,7 +67,7 @@ impl Client {
     }
 
     /// Greets a server over HTTP.
-    pub fn web(address: &str, era: &'static str) -> Self {
+    pub(crate) fn web(address: &str, era: &'static str) -> Self {
         Self::greeted(Wire::Web { address: address.to_owned(), session: None }, era, json!({}))
     }
 
@@ -95,7 +100,7 @@ impl Client {
     }
 
     /// Sends a request and does not wait.
-    pub fn send(&mut self, method: &str, params: Value) -> i64 {
+    pub(crate) fn send(&mut self, method: &str, params: Value) -> i64 {
         let (id, message) = self.message(method, params);
         self.write(&message);
         id
@@ -115,7 +120,7 @@ impl Client {
     }
 
     /// Sends a line as it is and returns what comes back first.
-    pub fn raw(&mut self, line: &[u8]) -> Value {
+    pub(crate) fn raw(&mut self, line: &[u8]) -> Value {
         let Wire::Pipe { input: Some(input), .. } = &mut self.wire else { panic!("no pipe") };
         input.write_all(line).and_then(|()| input.write_all(b"\n")).expect("the server reads");
         input.flush().expect("the server reads");
@@ -123,7 +128,7 @@ impl Client {
     }
 
     /// The whole response to a request.
-    pub fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         let (id, message) = self.message(method, params);
         match &self.wire {
             Wire::Pipe { .. } => {
@@ -135,7 +140,7 @@ impl Client {
     }
 
     /// Waits for the response to a request, answering what the server asks meanwhile.
-    pub fn response(&mut self, id: i64) -> Value {
+    pub(crate) fn response(&mut self, id: i64) -> Value {
         loop {
             let message = self.next();
             if message["method"].is_null() && message["id"] == id {
@@ -146,7 +151,7 @@ impl Client {
     }
 
     /// Waits for something that the server says without being asked.
-    pub fn notice(&mut self) -> Value {
+    pub(crate) fn notice(&mut self) -> Value {
         loop {
             if let Some(notice) = self.notices.pop_front() {
                 return notice;
@@ -174,35 +179,35 @@ impl Client {
     }
 
     /// The result of a request that succeeds.
-    pub fn ok(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ok(&mut self, method: &str, params: Value) -> Value {
         let mut response = self.request(method, params);
         assert!(response["error"].is_null(), "{method}: {response:#}");
         response["result"].take()
     }
 
     /// The error of a request that fails.
-    pub fn fails(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn fails(&mut self, method: &str, params: Value) -> Value {
         let mut response = self.request(method, params);
         assert!(response["result"].is_null(), "{method}: {response:#}");
         response["error"].take()
     }
 
     /// The result of a tool: checked for what every result keeps to.
-    pub fn tool(&mut self, name: &str, arguments: Value) -> Value {
+    pub(crate) fn tool(&mut self, name: &str, arguments: Value) -> Value {
         let result = self.ok("tools/call", json!({ "name": name, "arguments": arguments }));
         check(&result);
         result
     }
 
     /// What a tool answers when it does what it is told.
-    pub fn done(&mut self, name: &str, arguments: Value) -> Value {
+    pub(crate) fn done(&mut self, name: &str, arguments: Value) -> Value {
         let mut result = self.tool(name, arguments);
         assert_eq!(result["isError"], false, "{name}: {result:#}");
         result["structuredContent"].take()
     }
 
     /// The error object of a tool that refuses with this code.
-    pub fn refused(&mut self, code: &str, name: &str, arguments: Value) -> Value {
+    pub(crate) fn refused(&mut self, code: &str, name: &str, arguments: Value) -> Value {
         let mut result = self.tool(name, arguments);
         assert_eq!(result["isError"], true, "{name}: {result:#}");
         let error = result["structuredContent"]["error"].take();
@@ -211,7 +216,7 @@ impl Client {
     }
 
     /// Closes the pipe and returns the exit code, with what was written to standard error.
-    pub fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let Wire::Pipe { child, input, .. } = &mut self.wire else { panic!("no pipe") };
         drop(input.take());
         let status = child.wait().expect("it ends");
@@ -258,7 +263,7 @@ impl Drop for Client {
 }
 
 /// What holds for every result of a tool: text and structure say the same, the next step stands first, and no client cuts it.
-pub fn check(result: &Value) {
+pub(crate) fn check(result: &Value) {
     let content = result["content"].as_array().expect("content");
     assert_eq!(content.len(), 1, "{result:#}");
     let text = content[0]["text"].as_str().expect("text");
@@ -273,7 +278,7 @@ pub fn check(result: &Value) {
 
 /// A response of HTTP, read to its end.
 #[derive(Debug)]
-pub struct Reply {
+pub(crate) struct Reply {
     pub status: u16,
     head: String,
     body: String,
@@ -281,7 +286,7 @@ pub struct Reply {
 
 impl Reply {
     /// Posts to `/mcp`.
-    pub fn to(address: &str, headers: &[(&str, String)], body: &[u8]) -> Self {
+    pub(crate) fn to(address: &str, headers: &[(&str, String)], body: &[u8]) -> Self {
         let mut stream = stream(address, headers, body);
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).expect("a response");
@@ -291,20 +296,20 @@ impl Reply {
         Self { status, head: head.to_owned(), body: body.to_owned() }
     }
 
-    pub fn header(&self, name: &str) -> Option<String> {
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
     }
 
     /// The messages in the body: one as JSON, or several as events. Sizes of chunks stand on lines of their own.
-    pub fn messages(&self) -> Vec<Value> {
+    pub(crate) fn messages(&self) -> Vec<Value> {
         let json = |line: &str| serde_json::from_str(line.strip_prefix("data: ").unwrap_or(line)).ok();
         self.body.lines().filter_map(json).filter(Value::is_object).collect()
     }
 }
 
 /// A request to `/mcp` whose response is still to be read.
-pub fn stream(address: &str, headers: &[(&str, String)], body: &[u8]) -> TcpStream {
+pub(crate) fn stream(address: &str, headers: &[(&str, String)], body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("timeout");
     let mut head = format!("POST /mcp HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());

@@ -2,7 +2,7 @@
 
 mod answers;
 mod changes;
-pub mod client;
+pub(crate) mod client;
 mod others;
 mod tools;
 mod unreadable;

@@ -5,7 +5,7 @@ use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
 
 /// Sentences in which the agent says that something did not work, with the reason where it gives one. A sentence that
 /// only says `that failed` comes with the one before it.
-pub fn attempts(text: &str) -> Vec<(String, Option<String>)> {
+pub(crate) fn attempts(text: &str) -> Vec<(String, Option<String>)> {
     let mut all = Vec::new();
     for line in paragraphs(text) {
         let mut before: Option<&str> = None;

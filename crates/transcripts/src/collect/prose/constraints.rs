@@ -4,7 +4,7 @@ use super::{MAX_SENTENCE, any, begins, lowered};
 use crate::shared::words::sentences;
 
 /// Sentences in which the user insists on something.
-pub fn constraints(text: &str) -> Vec<&str> {
+pub(crate) fn constraints(text: &str) -> Vec<&str> {
     sentences(text)
         .into_iter()
         .filter(|sentence| sentence.len() <= MAX_SENTENCE && insists(&lowered(sentence)))

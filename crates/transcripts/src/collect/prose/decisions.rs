@@ -4,7 +4,7 @@ use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
 
 /// A decision in the words of the transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DecisionText {
+pub(crate) struct DecisionText {
     /// The sentence, with the one after it where that gives the reason.
     pub what: String,
     /// Its reason.
@@ -14,7 +14,7 @@ pub struct DecisionText {
 }
 
 /// Sentences that decide.
-pub fn decisions(text: &str) -> Vec<DecisionText> {
+pub(crate) fn decisions(text: &str) -> Vec<DecisionText> {
     let mut all = Vec::new();
     for line in paragraphs(text) {
         let mut at = 0;

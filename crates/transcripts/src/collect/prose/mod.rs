@@ -12,15 +12,15 @@ mod salience;
 mod steps;
 mod topic;
 
-pub use attempts::attempts;
-pub use constraints::constraints;
+pub(super) use attempts::attempts;
+pub(super) use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
-pub use decisions::decisions;
-pub use passages::{PacketWords, Passage, passages, users_passages};
-pub use questions::{asked_at_the_end, only_asks, put_aside};
-pub use steps::{announced, next_steps};
-pub use topic::{same_matter, speaks_of, topic};
+pub(super) use decisions::decisions;
+pub(super) use passages::{PacketWords, Passage, passages, users_passages};
+pub(super) use questions::{asked_at_the_end, only_asks, put_aside};
+pub(super) use steps::{announced, next_steps};
+pub(super) use topic::{same_matter, speaks_of, topic};
 
 use crate::shared::words::{has_phrase, sentences};
 

@@ -17,7 +17,7 @@ const LEAST: u8 = 13;
 
 /// A piece of what was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Passage {
+pub(crate) struct Passage {
     /// The words, on one line.
     pub text: String,
     /// How much it seems to say.
@@ -26,7 +26,7 @@ pub struct Passage {
 
 /// Words that stand elsewhere in the packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PacketWords {
+pub(crate) struct PacketWords {
     /// The words.
     pub text: String,
     /// Whether they are understood by themselves: with a reason, where there may be one.
@@ -35,7 +35,7 @@ pub struct PacketWords {
 
 impl PacketWords {
     /// Words classed by a rule; a reason may also follow a mark, as in `a map: it is faster`.
-    pub fn new(text: &str, reason: bool) -> Self {
+    pub(crate) fn new(text: &str, reason: bool) -> Self {
         let follows = |mark: &&str| {
             text.split_once(*mark).is_some_and(|(_, rest)| rest.split_whitespace().count() >= 4)
         };
@@ -46,7 +46,7 @@ impl PacketWords {
 
 /// The agent's passages with a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what other sections
 /// have already.
-pub fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
+pub(crate) fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
     let mut all = Vec::new();
     for block in blocks(text) {
         if all.len() >= MAX_PASSAGES {
@@ -63,7 +63,7 @@ pub fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
 }
 
 /// What the user said, all of it but chatter and what only asks: the user's words are few, and each may be a rule.
-pub fn users_passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
+pub(crate) fn users_passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
     const SHORT: usize = 200;
     let said: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
     let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, told)).collect();

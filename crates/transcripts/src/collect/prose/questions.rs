@@ -84,13 +84,13 @@ const ASK: &[&str] = &[
 ];
 
 /// Questions that the agent puts aside in the middle of the work.
-pub fn put_aside(text: &str) -> Vec<String> {
+pub(crate) fn put_aside(text: &str) -> Vec<String> {
     let told = |lower: &str| any(lower, OPEN) || begins(lower, &["question"]);
     questions(text, &|lower| told(lower) && !checks(lower))
 }
 
 /// Questions in the last answer: they are unanswered.
-pub fn asked_at_the_end(text: &str) -> Vec<String> {
+pub(crate) fn asked_at_the_end(text: &str) -> Vec<String> {
     questions(text, &|lower| {
         let asks = lower.ends_with('?') || any(lower, ASK) || lower.contains("whether ");
         (asks || any(lower, OPEN)) && !checks(lower)
@@ -98,7 +98,7 @@ pub fn asked_at_the_end(text: &str) -> Vec<String> {
 }
 
 /// Whether a user's words only want to know something: they change nothing.
-pub fn only_asks(text: &str) -> bool {
+pub(crate) fn only_asks(text: &str) -> bool {
     const STARTS: &[&str] = &[
         "why", "what", "how", "where", "when", "which", "who", "did", "do", "does", "is", "are", "was",
         "were",

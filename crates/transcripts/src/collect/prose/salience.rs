@@ -17,7 +17,7 @@ const THINKING: &[&str] = &[
 
 /// What a passage weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Salience {
+pub(super) struct Salience {
     /// From nothing (0) to a passage with all signs.
     pub sum: u8,
     /// Whether it says that all is well, or thinks aloud: frequent, and covered elsewhere.
@@ -41,7 +41,7 @@ struct SignCounts {
 }
 
 /// Weighs a passage; `lower` is in small letters, with plain apostrophes.
-pub fn weigh(lower: &str) -> Salience {
+pub(super) fn weigh(lower: &str) -> Salience {
     let mut signs = SignCounts::default();
     let (mut before, mut from) = ("", None);
     for (at, c) in lower.char_indices() {

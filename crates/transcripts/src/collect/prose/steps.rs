@@ -4,7 +4,7 @@ use super::{any, begins, lowered};
 use crate::shared::words::{is_item, sentences, unmarked};
 
 /// What the agent names as remaining: the rest of the sentence after `Remaining:` and its like, or the list below it.
-pub fn next_steps(text: &str) -> Vec<&str> {
+pub(crate) fn next_steps(text: &str) -> Vec<&str> {
     let mut steps = Vec::new();
     let mut in_list = false;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -117,7 +117,7 @@ fn is_plan(lower: &str) -> bool {
 }
 
 /// What an answer ends by announcing, as in `Let me check the exports:`: the session stopped before it was done.
-pub fn announced(text: &str) -> Option<&str> {
+pub(crate) fn announced(text: &str) -> Option<&str> {
     const STARTS: &[&str] = &[
         "let me",
         "i'll",

@@ -4,7 +4,7 @@ use super::lowered;
 
 /// Whether two decisions are about the same things, so that the later one holds: most of what the one sets against
 /// each other is named by the other too.
-pub fn same_matter(one: &str, other: &str) -> bool {
+pub(crate) fn same_matter(one: &str, other: &str) -> bool {
     let (one, other) = (topic(one), topic(other));
     let shared = one.iter().filter(|word| other.contains(*word)).count();
     let least = one.len().min(other.len());
@@ -12,7 +12,7 @@ pub fn same_matter(one: &str, other: &str) -> bool {
 }
 
 /// Whether a text speaks of what a decision is about: of most things that the decision names.
-pub fn speaks_of(text: &str, named: &[String]) -> bool {
+pub(crate) fn speaks_of(text: &str, named: &[String]) -> bool {
     let lower = lowered(text);
     let words: Vec<&str> = parts(&lower).filter(|word| word.len() > 2).collect();
     let shared = named.iter().filter(|word| words.contains(&word.as_str())).count();
@@ -163,7 +163,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// The words of a decision that name things: without its reason and without the words of deciding.
-pub fn topic(text: &str) -> Vec<String> {
+pub(crate) fn topic(text: &str) -> Vec<String> {
     let lower = lowered(text);
     // `Decision:` or `Actually, scrap that:` opens; the reason ends what is compared.
     let head = match lower.split_once(':') {

@@ -5,10 +5,10 @@ use std::path::Path;
 use crate::shared::{json_file, time};
 
 /// What opens a chat.
-pub const HEADING: &str = "# aider chat started at ";
+pub(super) const HEADING: &str = "# aider chat started at ";
 
 /// The times at which chats started: by these they are named. Of two in the same second the second is the same chat.
-pub fn starts(path: &Path) -> Result<Vec<String>, &'static str> {
+pub(super) fn starts(path: &Path) -> Result<Vec<String>, &'static str> {
     let text = json_file::text(path)?;
     let mut starts: Vec<String> = text.lines().filter_map(start).map(str::to_owned).collect();
     starts.dedup();
@@ -16,12 +16,12 @@ pub fn starts(path: &Path) -> Result<Vec<String>, &'static str> {
 }
 
 /// The time in a line that opens a chat.
-pub fn start(line: &str) -> Option<&str> {
+pub(super) fn start(line: &str) -> Option<&str> {
     line.strip_prefix(HEADING).map(str::trim).filter(|time| time::lenient(time).is_some())
 }
 
 /// The lines of a chat with their numbers: of this one, or of the last.
-pub fn lines<'t>(text: &'t str, key: Option<&str>) -> Vec<(u64, &'t str)> {
+pub(super) fn lines<'t>(text: &'t str, key: Option<&str>) -> Vec<(u64, &'t str)> {
     let wanted = key.or_else(|| text.lines().rev().find_map(start));
     let mut here = wanted.is_none();
     let numbered = (1..).zip(text.lines());
@@ -35,7 +35,7 @@ pub fn lines<'t>(text: &'t str, key: Option<&str>) -> Vec<(u64, &'t str)> {
 }
 
 /// The id of a chat: the digits of its time, so that its beginning is the day.
-pub fn id(start: &str) -> String {
+pub(super) fn id(start: &str) -> String {
     start
         .chars()
         .filter_map(|c| if c == ' ' { Some('-') } else { Some(c).filter(char::is_ascii_digit) })

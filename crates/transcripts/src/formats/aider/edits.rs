@@ -4,7 +4,7 @@ use crate::event::{Change, Edit};
 use crate::shared::replaced;
 
 /// The change of a file as the answers before proposed it.
-pub fn of(answer: &str, path: &str) -> Edit {
+pub(super) fn of(answer: &str, path: &str) -> Edit {
     let bodies: Vec<String> = blocks(answer)
         .into_iter()
         .filter(|(name, _)| same(name, path))

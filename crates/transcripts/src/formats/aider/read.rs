@@ -16,7 +16,7 @@ const MAX_FENCE: usize = 5000;
 const MAX_ANSWER: usize = 1024 * 1024;
 
 /// Reads a chat: of this start, or the last.
-pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
         tell: EventEmitter::new(sink),
         user: Vec::new(),

@@ -14,7 +14,7 @@ use crate::shared::uri;
 use crate::shared::words::one_line;
 
 /// Reads a thread, and gives out its title.
-pub fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader { tell: EventEmitter::new(sink), kinds: Vec::new(), used: false };
     let text = reader.tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);

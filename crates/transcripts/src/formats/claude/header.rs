@@ -21,7 +21,7 @@ const TITLE: usize = 120;
 const PROMPT: usize = 300;
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = found.header();
     header.id = found.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
     if fill(&mut header, found).is_err() {

@@ -2,7 +2,7 @@
 
 /// What a line is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Part of the conversation, if it is on its main chain.
     Talk,
     /// About the session, wherever it stands.
@@ -14,7 +14,7 @@ pub enum Kind {
 }
 
 /// The kind of a line by its top-level type. `api-request-blob` carries a message too, of which it is a copy.
-pub fn kind_of(name: &str) -> Kind {
+pub(super) fn kind_of(name: &str) -> Kind {
     match name {
         "user" | "assistant" | "system" | "attachment" => Kind::Talk,
         "queue-operation" => Kind::About,
@@ -51,12 +51,12 @@ pub fn kind_of(name: &str) -> Kind {
 }
 
 /// Whether lines of this type can be links of the conversation.
-pub fn links(name: &str) -> bool {
+pub(super) fn links(name: &str) -> bool {
     name == "last-prompt" || matches!(kind_of(name), Kind::Talk | Kind::Unknown)
 }
 
 /// Text of user lines that no user wrote.
-pub fn is_prompt(text: &str) -> bool {
+pub(super) fn is_prompt(text: &str) -> bool {
     const INJECTED: &[&str] = &[
         "<task-notification>",
         "<local-command-caveat>",
@@ -76,11 +76,11 @@ pub fn is_prompt(text: &str) -> bool {
 }
 
 /// Whether this is the mark that the user stopped the agent.
-pub fn is_interruption(text: &str) -> bool {
+pub(super) fn is_interruption(text: &str) -> bool {
     text.starts_with("[Request interrupted by user")
 }
 
 /// Whether this is a summary that a compaction left behind.
-pub fn is_summary(text: &str) -> bool {
+pub(super) fn is_summary(text: &str) -> bool {
     text.starts_with("This session is being continued from a previous conversation")
 }

@@ -17,7 +17,7 @@ use crate::shared::lines::{self, Line, Lines, leading_type};
 use crate::shared::{plan, time};
 
 /// Reads a session with its sub-agents.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
         out: Output::new(sink),
         own: is_subagent(path),

@@ -7,7 +7,7 @@ use crate::shared::json::Json;
 use crate::shared::{diff, plan, shell, tool};
 
 /// A `tool_use` block.
-pub fn call<'a>(block: &'a Json<'a>) -> Call<'a> {
+pub(super) fn call<'a>(block: &'a Json<'a>) -> Call<'a> {
     let (name, input) = (block.get("name").str().unwrap_or_default(), block.get("input"));
     const TARGETS: &[&str] = &[
         "command",
@@ -62,7 +62,7 @@ fn multi(path: &str, edits: &Json<'_>) -> Edit {
 }
 
 /// A `tool_result` block, with what its line says beside it.
-pub fn outcome<'a>(block: &'a Json<'a>, detail: &'a Json<'a>) -> Outcome<'a> {
+pub(super) fn outcome<'a>(block: &'a Json<'a>, detail: &'a Json<'a>) -> Outcome<'a> {
     let text = block.get("content").text();
     let refused = text.trim_start().starts_with("<tool_use_error>");
     let failed = block.get("is_error").is_true() || refused || detail.get("interrupted").is_true();
@@ -105,7 +105,7 @@ fn result_edits(detail: &Json<'_>) -> Vec<Edit> {
 }
 
 /// Token use of one message.
-pub fn usage(usage: &Json<'_>) -> Usage {
+pub(super) fn usage(usage: &Json<'_>) -> Usage {
     Usage {
         input: usage.get("input_tokens").count(),
         cache_read: usage.get("cache_read_input_tokens").count(),
@@ -115,7 +115,7 @@ pub fn usage(usage: &Json<'_>) -> Usage {
 }
 
 /// A total with one message more, whose earlier count is taken back.
-pub fn sum(total: Usage, more: Usage, less: Usage) -> Usage {
+pub(super) fn sum(total: Usage, more: Usage, less: Usage) -> Usage {
     let one = |total: u64, more: u64, less: u64| total.saturating_add(more).saturating_sub(less);
     Usage {
         input: one(total.input, more.input, less.input),
@@ -126,7 +126,7 @@ pub fn sum(total: Usage, more: Usage, less: Usage) -> Usage {
 }
 
 /// Carries a call of a plan tool out on the plan; whether it was one.
-pub fn change_plan(list: &mut Vec<PlanItem>, block: &Json<'_>) -> bool {
+pub(super) fn change_plan(list: &mut Vec<PlanItem>, block: &Json<'_>) -> bool {
     let input = block.get("input");
     match block.get("name").str() {
         Some("TodoWrite") => *list = plan::items(input.get("todos")),
@@ -160,7 +160,7 @@ fn update_task(plan: &mut Vec<PlanItem>, input: &Json<'_>) -> bool {
 }
 
 /// Takes over the id that the tool gave to the task created last.
-pub fn name_created_task(plan: &mut [PlanItem], detail: &Json<'_>) -> bool {
+pub(super) fn name_created_task(plan: &mut [PlanItem], detail: &Json<'_>) -> bool {
     let (id, subject) = (detail.at(&["task", "id"]).str(), detail.at(&["task", "subject"]).str());
     let (Some(id), Some(subject)) = (id, subject) else { return false };
     match plan.iter_mut().rev().find(|item| item.title == subject) {

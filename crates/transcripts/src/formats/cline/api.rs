@@ -12,7 +12,7 @@ use crate::shared::shell;
 
 /// Reads messages one after the other.
 #[derive(Debug, Default)]
-pub struct Messages {
+pub(super) struct Messages {
     /// A call by tags, which has no id: what comes back next belongs to it.
     open: Option<(String, Category)>,
     tagged: u64,
@@ -22,7 +22,7 @@ pub struct Messages {
 
 impl Messages {
     /// A message.
-    pub fn message(&mut self, tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+    pub(super) fn message(&mut self, tell: &mut EventEmitter<'_>, message: &Json<'_>) {
         let model = message.at(&["modelInfo", "id"]).str().or(message.at(&["modelInfo", "modelId"]).str());
         tell.model(model);
         let content = message.get("content");

@@ -18,7 +18,7 @@ use crate::shared::time;
 const MAX_HISTORY: u64 = 4 * 1024 * 1024;
 
 /// Reads a task by either of its files.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let shown = load(&mut tell, path, SHOWN);
     let sent = load(&mut tell, path, SENT);

@@ -12,7 +12,7 @@ use crate::shared::replaced;
 use crate::shared::shell;
 
 /// Reads entries one after the other.
-pub struct MessageReader {
+pub(super) struct MessageReader {
     verdicts: Verdicts,
     asked: bool,
     calls: u64,
@@ -32,12 +32,12 @@ struct Open {
 
 impl MessageReader {
     /// Nothing shown yet.
-    pub fn new(verdicts: Verdicts) -> Self {
+    pub(super) fn new(verdicts: Verdicts) -> Self {
         Self { verdicts, asked: false, calls: 0, open: None, partial: None }
     }
 
     /// An entry.
-    pub fn message(&mut self, tell: &mut EventEmitter<'_>, entry: &Json<'_>) {
+    pub(super) fn message(&mut self, tell: &mut EventEmitter<'_>, entry: &Json<'_>) {
         let text = entry.get("text").str().unwrap_or_default();
         let kind = entry.first(&["say", "ask"]).unwrap_or_default();
         if kind != "text" {
@@ -59,7 +59,7 @@ impl MessageReader {
     }
 
     /// The last entry was read.
-    pub fn end(mut self, tell: &mut EventEmitter<'_>) {
+    pub(super) fn end(mut self, tell: &mut EventEmitter<'_>) {
         self.flush(tell);
         // A command that still runs has not ended.
         if self

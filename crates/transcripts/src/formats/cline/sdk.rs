@@ -15,14 +15,14 @@ use crate::shared::words::one_line;
 const END: &str = ".messages.json";
 
 /// Whether a file is a session by its name, or by what it holds.
-pub fn is_session(path: &Path) -> bool {
+pub(super) fn is_session(path: &Path) -> bool {
     let named = path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(END));
     let head = || crate::shared::chunk::open(path).and_then(|file| crate::shared::chunk::head(file, 64)).ok();
     named || head().is_some_and(|head| head.trim_ascii_start().starts_with(b"{"))
 }
 
 /// Reads a session.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let text = tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
@@ -48,7 +48,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 }
 
 /// The title in the manifest.
-pub fn title(path: &Path) -> Option<String> {
+pub(super) fn title(path: &Path) -> Option<String> {
     let text = manifest(path);
     let json = Json::parse(&text).ok()?;
     json.at(&["metadata", "title"]).str().map(|title| one_line(title, 120))

@@ -9,7 +9,7 @@ use crate::shared::json::Json;
 
 /// How a call ended.
 #[derive(Debug, Clone, Default)]
-pub struct CallOutcome {
+pub(super) struct CallOutcome {
     /// Whether it succeeded, where known.
     pub ok: Option<bool>,
     /// Exit code of a command.
@@ -20,11 +20,11 @@ pub struct CallOutcome {
 
 /// The calls of a session in their order, each with its end.
 #[derive(Debug, Default)]
-pub struct Verdicts(Vec<Option<(bool, String, CallOutcome)>>);
+pub(super) struct Verdicts(Vec<Option<(bool, String, CallOutcome)>>);
 
 impl Verdicts {
     /// Those of the messages that were sent.
-    pub fn of(sent: &Json<'_>) -> Self {
+    pub(super) fn of(sent: &Json<'_>) -> Self {
         let (mut calls, mut ends) = (Vec::new(), HashMap::new());
         let mut sink = |event: &Event<'_>| match &event.what {
             EventKind::Call(call) => {
@@ -45,7 +45,7 @@ impl Verdicts {
     }
 
     /// Takes out the end of the first call of this command, or of this path.
-    pub fn take(&mut self, shell: bool, target: &str) -> Option<CallOutcome> {
+    pub(super) fn take(&mut self, shell: bool, target: &str) -> Option<CallOutcome> {
         let target = target.trim();
         let is_it = |one: &Option<(bool, String, CallOutcome)>| {
             one.as_ref()

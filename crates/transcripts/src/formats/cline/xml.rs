@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::shared::json::Json;
 
 /// A tool's name and its fields.
-pub type Tagged<'t> = (&'t str, Vec<(Cow<'t, str>, Json<'t>)>);
+pub(super) type Tagged<'t> = (&'t str, Vec<(Cow<'t, str>, Json<'t>)>);
 
 const TOOLS: &[&str] = &[
     "execute_command",
@@ -37,7 +37,7 @@ const TOOLS: &[&str] = &[
 const OWN: &[&str] = &["task", "user_message", "feedback", "answer", "user_input", "new_task"];
 
 /// What the agent says in a text, and the tools that it calls in it.
-pub fn split(text: &str) -> (String, Vec<Tagged<'_>>) {
+pub(super) fn split(text: &str) -> (String, Vec<Tagged<'_>>) {
     let (mut said, mut tools) = (String::new(), Vec::new());
     let mut rest = text;
     while let Some((at, name)) = first_tool(rest) {
@@ -94,7 +94,7 @@ fn fields(body: &str) -> Vec<(Cow<'_, str>, Json<'_>)> {
 }
 
 /// The user's own words in a text that was sent to the model. `plain` when a text without tags is all his.
-pub fn user_texts(text: &str, plain: bool) -> Vec<String> {
+pub(super) fn user_texts(text: &str, plain: bool) -> Vec<String> {
     let text = without(text, "environment_details");
     let tagged: Vec<String> = OWN.iter().flat_map(|tag| inside(&text, tag)).collect();
     let whole = text.trim();
@@ -107,7 +107,7 @@ pub fn user_texts(text: &str, plain: bool) -> Vec<String> {
 }
 
 /// A result without the line that says of which call.
-pub fn result_body(text: &str) -> &str {
+pub(super) fn result_body(text: &str) -> &str {
     let text = text.trim_start();
     match text.split_once("] Result:") {
         Some((head, body)) if is_result(text) && !head.contains('\n') => body.trim_start(),
@@ -116,7 +116,7 @@ pub fn result_body(text: &str) -> &str {
 }
 
 /// Whether a result says that the tool did not do its work.
-pub fn is_failure(text: &str) -> bool {
+pub(super) fn is_failure(text: &str) -> bool {
     const SIGNS: &[&str] = &[
         "The user denied this operation",
         "The tool execution failed",
@@ -132,7 +132,7 @@ pub fn is_failure(text: &str) -> bool {
 }
 
 /// The directory that the surroundings name.
-pub fn directory(text: &str) -> Option<&str> {
+pub(super) fn directory(text: &str) -> Option<&str> {
     const MARKS: &[&str] = &[
         "# Current Working Directory (",
         "# Current Workspace Directory (",

@@ -16,7 +16,7 @@ const WIDEST: usize = 4 * 1024 * 1024;
 const TAIL: u64 = 16 * 1024;
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = found.header();
     header.id = id_in_name(found).unwrap_or_default();
     header.empty = true;

@@ -7,7 +7,7 @@ use crate::shared::json::Json;
 use crate::shared::{patch, shell, tool};
 
 /// A `function_call`, with its arguments read.
-pub fn function_call<'a>(item: &'a Json<'a>, args: &'a Json<'a>) -> Call<'a> {
+pub(super) fn function_call<'a>(item: &'a Json<'a>, args: &'a Json<'a>) -> Call<'a> {
     let name = full_name(item);
     let (category, command) = (tool::category(&name), command(args));
     let patch = match category {
@@ -20,7 +20,7 @@ pub fn function_call<'a>(item: &'a Json<'a>, args: &'a Json<'a>) -> Call<'a> {
 }
 
 /// A `custom_tool_call`: its input is text.
-pub fn custom_call<'a>(item: &'a Json<'a>) -> Call<'a> {
+pub(super) fn custom_call<'a>(item: &'a Json<'a>) -> Call<'a> {
     let (name, input) = (full_name(item), item.get("input").str().unwrap_or_default());
     let category = tool::category(&name);
     let edits = if category == Category::Edit { patch::parse(input) } else { Vec::new() };
@@ -28,7 +28,7 @@ pub fn custom_call<'a>(item: &'a Json<'a>) -> Call<'a> {
 }
 
 /// A `local_shell_call`.
-pub fn local_shell_call<'a>(item: &'a Json<'a>) -> Call<'a> {
+pub(super) fn local_shell_call<'a>(item: &'a Json<'a>) -> Call<'a> {
     let command = command(item.get("action"));
     let edits = command.as_deref().and_then(patch::in_command).map(patch::parse).unwrap_or_default();
     call(item, Cow::Borrowed("local_shell_call"), Category::Shell, command, edits)
@@ -77,7 +77,7 @@ fn target<'a>(args: &'a Json<'a>) -> Option<Cow<'a, str>> {
 }
 
 /// The plan that `update_plan` sets.
-pub fn plan(args: &Json<'_>) -> Vec<PlanItem> {
+pub(super) fn plan(args: &Json<'_>) -> Vec<PlanItem> {
     let item = |item: &Json<'_>| {
         let title = item.first(&["step", "title", "content"])?.to_owned();
         Some(PlanItem { title, status: item.get("status").str().unwrap_or("pending").to_owned(), id: None })
@@ -86,7 +86,7 @@ pub fn plan(args: &Json<'_>) -> Vec<PlanItem> {
 }
 
 /// A `function_call_output` or `custom_tool_call_output`.
-pub fn output<'a>(item: &'a Json<'a>) -> Outcome<'a> {
+pub(super) fn output<'a>(item: &'a Json<'a>) -> Outcome<'a> {
     let raw = item.get("output");
     let said = match raw {
         Json::Obj(_) => raw.get("content").text(),
@@ -134,7 +134,7 @@ fn is_refusal(output: &str) -> bool {
 }
 
 /// A finished item of the paginated history, which tells more about a call than its output.
-pub fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
+pub(super) fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
     let exit_code = item.get("exit_code").int();
     let done = match item.get("status").str() {
         Some("completed") => Some(true),
@@ -153,7 +153,7 @@ pub fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
 }
 
 /// The events by which older versions report the end of a command or patch.
-pub fn outcome<'a>(event: &'a Json<'a>) -> Option<Outcome<'a>> {
+pub(super) fn outcome<'a>(event: &'a Json<'a>) -> Option<Outcome<'a>> {
     let exit_code = event.get("exit_code").int();
     let ok = match event.get("success") {
         Json::Bool(ok) => Some(*ok),
@@ -183,7 +183,7 @@ fn one_change(path: &str, change: &Json<'_>) -> Edit {
 }
 
 /// Total use of tokens. Codex counts cached input as input; here it is apart.
-pub fn usage(total: &Json<'_>) -> Option<Usage> {
+pub(super) fn usage(total: &Json<'_>) -> Option<Usage> {
     let (input, cached) = (total.get("input_tokens").count(), total.get("cached_input_tokens").count());
     let usage = Usage {
         input: input.saturating_sub(cached),

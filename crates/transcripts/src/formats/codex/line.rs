@@ -3,7 +3,7 @@
 use crate::shared::json::Json;
 
 /// Top-level types that are used.
-pub const USED: &[&str] =
+pub(super) const USED: &[&str] =
     &["session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"];
 /// Top-level types that are known and of no use here.
 const IGNORED: &[&str] = &["world_state", "turn_state", "ghost_snapshot", "inter_agent_communication"];
@@ -11,17 +11,17 @@ const IGNORED: &[&str] = &["world_state", "turn_state", "ghost_snapshot", "inter
 const BARE: &[&str] = &["message", "reasoning", "function_call", "function_call_output", "local_shell_call"];
 
 /// Whether a top-level type belongs to this format.
-pub fn is_known(name: &str) -> bool {
+pub(super) fn is_known(name: &str) -> bool {
     USED.contains(&name) || IGNORED.contains(&name)
 }
 
 /// Whether a line of the first version is an item itself.
-pub fn is_bare(name: &str) -> bool {
+pub(super) fn is_bare(name: &str) -> bool {
     BARE.contains(&name)
 }
 
 /// The top-level type, if it stands before the payload as it does in every line that the tool itself wrote.
-pub fn leading_type(bytes: &[u8]) -> Option<&str> {
+pub(super) fn leading_type(bytes: &[u8]) -> Option<&str> {
     let head = &bytes[..bytes.len().min(200)];
     let at = memchr::memmem::find(head, b"\"type\":")?;
     if memchr::memmem::find(&head[..at], b"\"payload\"").is_some() {
@@ -32,12 +32,12 @@ pub fn leading_type(bytes: &[u8]) -> Option<&str> {
 }
 
 /// Whether lines of this type need not be parsed.
-pub fn is_ignored(name: &str) -> bool {
+pub(super) fn is_ignored(name: &str) -> bool {
     IGNORED.contains(&name)
 }
 
 /// What the user wrote in a message: the parts that no harness put there.
-pub fn prompt(content: &Json<'_>) -> Option<String> {
+pub(super) fn prompt(content: &Json<'_>) -> Option<String> {
     let parts: Vec<&str> = match content {
         Json::Arr(items) => {
             items.iter().filter_map(|item| item.str().or_else(|| item.get("text").str())).collect()
@@ -49,7 +49,7 @@ pub fn prompt(content: &Json<'_>) -> Option<String> {
 }
 
 /// Whether text of a user message was written by the user.
-pub fn is_prompt(text: &str) -> bool {
+pub(super) fn is_prompt(text: &str) -> bool {
     const INJECTED: &[&str] = &[
         "<environment_context>",
         "# AGENTS.md instructions",

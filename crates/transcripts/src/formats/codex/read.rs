@@ -16,7 +16,7 @@ use crate::shared::lines::{self, Line, Lines};
 use crate::shared::{time, tool};
 
 /// Reads a rollout.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
         out: Output::new(sink),
         scan: Scan::default(),

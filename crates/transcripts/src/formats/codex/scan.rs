@@ -13,7 +13,7 @@ use crate::shared::lines::{self, Line, Lines};
 
 /// What the scan found.
 #[derive(Debug, Default)]
-pub struct Scan {
+pub(super) struct Scan {
     /// Whether user messages stand as items.
     pub user_items: bool,
     /// Whether agent messages stand as items.
@@ -24,14 +24,14 @@ pub struct Scan {
 
 impl Scan {
     /// Whether a line belongs to a turn that was rolled back.
-    pub fn is_dropped(&self, number: u64) -> bool {
+    pub(super) fn is_dropped(&self, number: u64) -> bool {
         let at = self.dropped.partition_point(|range| *range.end() < number);
         self.dropped.get(at).is_some_and(|range| range.contains(&number))
     }
 }
 
 /// Scans a rollout without parsing it; only if there were rollbacks are prompts looked at.
-pub fn scan(path: &Path) -> std::io::Result<Scan> {
+pub(super) fn scan(path: &Path) -> std::io::Result<Scan> {
     let item = Finder::new("\"response_item\"");
     let (user, agent) = (Finder::new("\"role\":\"user\""), Finder::new("\"role\":\"assistant\""));
     let rollback = Finder::new("\"thread_rolled_back\"");

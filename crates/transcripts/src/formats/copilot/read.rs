@@ -10,7 +10,7 @@ use crate::shared::json::Json;
 use crate::shared::{call, plan, sidecar};
 
 /// Reads a session.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let mut state = State::default();
     let facts = sidecar::text(&path.with_file_name("workspace.yaml"));
@@ -31,7 +31,7 @@ struct State {
 }
 
 /// Whether an event belongs to the main line and not to a sub-agent.
-pub fn is_main(data: &Json<'_>) -> bool {
+pub(super) fn is_main(data: &Json<'_>) -> bool {
     data.first(&["parentToolCallId", "agentId"]).is_none()
 }
 

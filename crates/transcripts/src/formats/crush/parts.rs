@@ -12,7 +12,7 @@ use crate::shared::shell;
 
 /// Calls that are open, with what is needed to judge their results.
 #[derive(Debug)]
-pub struct Parts {
+pub(super) struct Parts {
     open: Vec<(String, Category, Vec<Edit>)>,
     /// Whether the working directory is known.
     placed: bool,
@@ -20,12 +20,12 @@ pub struct Parts {
 
 impl Parts {
     /// No call is open; whether the working directory is known already.
-    pub fn new(placed: bool) -> Self {
+    pub(super) fn new(placed: bool) -> Self {
         Self { open: Vec::new(), placed }
     }
 
     /// A part of a message.
-    pub fn part(&mut self, tell: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
+    pub(super) fn part(&mut self, tell: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
         let data = part.get("data");
         let text = data.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {

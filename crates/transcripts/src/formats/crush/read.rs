@@ -18,7 +18,7 @@ use crate::sqlite::{self, Cell, Db, Fault};
 const MAX_DEPTH: usize = 8;
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let Some(id) = found.key.as_deref() else {
         return heading::of_whole(found, |sink| read(&found.path, None, sink));
     };
@@ -43,7 +43,7 @@ pub fn header(found: &TranscriptFile) -> Header {
 }
 
 /// Reads a session: of this key, or the newest.
-pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     table::SESSIONS.read(&mut tell, path, key, |tell, db, id| session(tell, db, path, id, 0));
     tell.finish()

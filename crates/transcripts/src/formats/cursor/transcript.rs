@@ -31,7 +31,7 @@ const INJECTED: &[&str] = &[
 ];
 
 /// Gives out every transcript.
-pub fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+pub(super) fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
     let root = env.dir_or_home("CURSOR_CONFIG_DIR", ".cursor");
     for project in entries(&root.join("projects")) {
         for entry in entries(&project.path().join("agent-transcripts")) {
@@ -45,7 +45,7 @@ pub fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
 }
 
 /// Whether a file that begins like this is such a transcript.
-pub fn sniff(head: &[u8]) -> bool {
+pub(super) fn sniff(head: &[u8]) -> bool {
     chunk::lines(head).take(20).any(|line| {
         let text = String::from_utf8_lossy(line);
         let json = Json::parse(&text).unwrap_or(Json::Null);
@@ -56,7 +56,7 @@ pub fn sniff(head: &[u8]) -> bool {
 }
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_lines(found, read_header_line);
     header.subagent = is_subagent(&found.path);
     header
@@ -94,7 +94,7 @@ fn workspace(text: &str) -> Option<&str> {
 }
 
 /// Reads a transcript with its sub-agents.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let mut id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     tell.each_line(path, &mut |tell, json| {

@@ -15,11 +15,11 @@ use crate::shared::json::Json;
 use crate::shared::lines::{self, Line, Lines};
 
 /// A document is held in memory while it is taken apart; a larger one is not read.
-pub const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
+pub(super) const MAX_DOCUMENT: u64 = 64 * 1024 * 1024;
 
 /// Where a message stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot {
+pub(super) struct Slot {
     /// Its line and offset.
     pub place: Place,
     /// Its length in bytes.
@@ -28,7 +28,7 @@ pub struct Slot {
 
 /// Facts that stand beside the messages.
 #[derive(Debug, Clone, Default)]
-pub struct SessionInfo {
+pub(super) struct SessionInfo {
     /// Id of the session.
     pub id: Option<String>,
     /// Working directory.
@@ -43,7 +43,7 @@ pub struct SessionInfo {
 
 /// The messages of a session in their order.
 #[derive(Debug, Default)]
-pub struct OrderedMessages {
+pub(super) struct OrderedMessages {
     slots: Vec<Option<Slot>>,
     index: HashMap<String, usize>,
     /// Facts that stand beside them.
@@ -56,7 +56,7 @@ pub struct OrderedMessages {
 
 impl SessionInfo {
     /// Takes what a record says about the session.
-    pub fn take(&mut self, json: &Json<'_>) {
+    pub(super) fn take(&mut self, json: &Json<'_>) {
         let keep =
             |slot: &mut Option<String>, text: Option<&str>| *slot = text.map(str::to_owned).or(slot.take());
         keep(&mut self.id, json.get("sessionId").str());
@@ -69,7 +69,7 @@ impl SessionInfo {
 
 impl OrderedMessages {
     /// The messages that stand, in their order.
-    pub fn messages(&self) -> impl Iterator<Item = Slot> + '_ {
+    pub(super) fn messages(&self) -> impl Iterator<Item = Slot> + '_ {
         self.slots.iter().flatten().copied()
     }
 
@@ -112,7 +112,7 @@ impl OrderedMessages {
 }
 
 /// Folds a file.
-pub fn fold(path: &Path, complaints: &mut Complaints) -> io::Result<OrderedMessages> {
+pub(super) fn fold(path: &Path, complaints: &mut Complaints) -> io::Result<OrderedMessages> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
     let mut folded = OrderedMessages::default();

@@ -12,7 +12,7 @@ const HEAD: usize = 256 * 1024;
 const TAIL: u64 = 32 * 1024;
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_lines(found, read_header_line);
     if header.empty
         && let Ok(Some(parts)) = document(found)

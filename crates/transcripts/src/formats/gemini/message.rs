@@ -12,7 +12,7 @@ use crate::shared::{call, plan, shell};
 const TAKEN_UP: &str = "Got it. Thanks for the additional context!";
 
 /// What the user said in a message; nothing if no user wrote it.
-pub fn prompt<'a>(content: &'a Json<'a>) -> Cow<'a, str> {
+pub(crate) fn prompt<'a>(content: &'a Json<'a>) -> Cow<'a, str> {
     const INJECTED: &[&str] = &["<session_context>", "<state_snapshot>", "<environment_context>"];
     let text = match without_hooks(content.text()) {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
@@ -40,7 +40,7 @@ fn without_hooks(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The first working directory that the context names, which the tool puts before the first prompt.
-pub fn context_root(text: &str) -> Option<&str> {
+pub(crate) fn context_root(text: &str) -> Option<&str> {
     let (_, list) = text
         .split_once("Workspace Directories:**")
         .or_else(|| text.split_once("working in the directory: "))?;
@@ -49,7 +49,7 @@ pub fn context_root(text: &str) -> Option<&str> {
 }
 
 /// Emits a message.
-pub fn emit(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+pub(crate) fn emit(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     match message.get("type").str() {
         Some("user") => user(tell, message),
         Some("gemini" | "model" | "assistant") => answer(tell, message),
@@ -124,7 +124,7 @@ fn response<'a>(result: &'a Json<'a>) -> Cow<'a, str> {
 }
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool; without a code it was 0.
-pub fn call_end<'a>(
+pub(crate) fn call_end<'a>(
     tell: &EventEmitter<'_>,
     id: &'a str,
     ok: Option<bool>,

@@ -5,7 +5,7 @@
 
 mod fold;
 mod header;
-pub mod message;
+pub(crate) mod message;
 mod read;
 
 use std::fs::DirEntry;

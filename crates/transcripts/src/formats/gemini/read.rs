@@ -16,7 +16,7 @@ use crate::shared::json::Json;
 const BLANKS: u64 = 8;
 
 /// Reads a session with its sub-agents.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let main = file(&mut tell, path);
     let id = main.as_ref().ok().and_then(|folded| folded.about.id.clone()).unwrap_or_default();

@@ -11,13 +11,13 @@ use crate::shared::shell;
 
 /// Calls that are open, with their kinds.
 #[derive(Debug, Default)]
-pub struct Content {
+pub(super) struct Content {
     open: Vec<(String, Category)>,
 }
 
 impl Content {
     /// A part of a message.
-    pub fn part(&mut self, tell: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
+    pub(super) fn part(&mut self, tell: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
         let text = part.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
             "text" if user && is_added(text) => {}

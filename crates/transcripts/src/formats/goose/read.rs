@@ -15,7 +15,7 @@ use crate::sqlite::goose::{self as table, Message};
 use crate::sqlite::{self, Cell, Db, Fault};
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let Some(id) = found.key.as_deref() else {
         return heading::of_whole(found, |sink| read(&found.path, None, sink));
     };
@@ -40,7 +40,7 @@ pub fn header(found: &TranscriptFile) -> Header {
 }
 
 /// Reads a session: of this key in the database or the newest, or a file of lines.
-pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let mut content = Content::default();
     if key.is_none() && path.extension().is_some_and(|end| end == "jsonl") {

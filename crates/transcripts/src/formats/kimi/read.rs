@@ -49,12 +49,12 @@ const KNOWN: &[&str] = &[
 ];
 
 /// Whether a record of this type identifies the format.
-pub fn is_own(name: &str) -> bool {
+pub(super) fn is_own(name: &str) -> bool {
     USED.contains(&name)
 }
 
 /// Whether a message was written by the user.
-pub fn is_prompt(message: &Json<'_>) -> bool {
+pub(super) fn is_prompt(message: &Json<'_>) -> bool {
     let origin = message.at(&["origin", "kind"]).str().unwrap_or("user");
     let text = message.get("content").text();
     origin == "user"
@@ -63,7 +63,7 @@ pub fn is_prompt(message: &Json<'_>) -> bool {
 }
 
 /// Reads a session with its sub-agents.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let about = Sidecar::of(path);
     let mut news =

@@ -17,7 +17,7 @@ const WIRE: &str = "wire.jsonl";
 const COMPACTED: &str = "Previous context has been compacted";
 
 /// Reads a session.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let wire = TimeLog::of(path);
     let mut news = Some(Session {
@@ -41,7 +41,7 @@ pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 }
 
 /// What the user said in a message; nothing if no user wrote it.
-pub fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
+pub(super) fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
     let text = json.get("content").text();
     let injected = ["<system-reminder>", "<system>", "<notification"];
     if injected.iter().any(|start| text.trim_start().starts_with(start)) { Cow::Borrowed("") } else { text }
@@ -109,7 +109,7 @@ fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
 
 /// When the log of the user interface begins and ends; the transcript itself has no times.
 #[derive(Debug, Default)]
-pub struct TimeLog {
+pub(super) struct TimeLog {
     /// Time of the first entry.
     pub first_ms: Option<i64>,
     /// Time of the last entry.
@@ -121,7 +121,7 @@ impl TimeLog {
     const TAIL: u64 = 16 * 1024;
 
     /// Looks at beginning and end of the log beside a transcript.
-    pub fn of(context: &Path) -> Self {
+    pub(super) fn of(context: &Path) -> Self {
         let Ok(mut file) = File::open(context.with_file_name(WIRE)) else { return Self::default() };
         let size = file.metadata().map_or(0, |meta| meta.len());
         let head = chunk::head(&file, Self::HEAD).unwrap_or_default();

@@ -15,13 +15,13 @@ use crate::sqlite::kiro::{self as table, Conversation};
 use crate::sqlite::{self, Cell, Fault};
 
 /// The row of a conversation.
-pub fn row(found: &TranscriptFile) -> Result<Option<Conversation>, Fault> {
+pub(super) fn row(found: &TranscriptFile) -> Result<Option<Conversation>, Fault> {
     let db = sqlite::open(&found.path)?;
     found.key.as_deref().map_or(Ok(None), |key| table::conversation(&db, key))
 }
 
 /// What the row knows of a conversation.
-pub fn fill(header: &mut Header, row: Option<Conversation>) {
+pub(super) fn fill(header: &mut Header, row: Option<Conversation>) {
     let Some(row) = row else { return };
     header.cwd = row.directory.or(header.cwd.take());
     header.created_at_ms = row.created_ms.or(header.created_at_ms);
@@ -29,7 +29,7 @@ pub fn fill(header: &mut Header, row: Option<Conversation>) {
 }
 
 /// Reads a conversation: of this key, or the newest.
-pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let read = sqlite::open(path).and_then(|db| {
         let newest = || table::newest(&db);

@@ -12,13 +12,13 @@ use crate::shared::time;
 use crate::shared::words::one_line;
 
 /// Whether a file is a session and not the list of them.
-pub fn is_session(path: &Path) -> bool {
+pub(super) fn is_session(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "json")
         && path.file_name().is_some_and(|name| name != "sessions.json")
 }
 
 /// The title in a session.
-pub fn title(path: &Path) -> Option<String> {
+pub(super) fn title(path: &Path) -> Option<String> {
     if !is_session(path) {
         return None;
     }
@@ -27,7 +27,7 @@ pub fn title(path: &Path) -> Option<String> {
 }
 
 /// Reads a session.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let text = tell.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);

@@ -15,10 +15,10 @@ use crate::shared::time;
 use crate::shared::words::one_line;
 
 /// The file of the later layout.
-pub const NAME: &str = "messages.jsonl";
+pub(super) const NAME: &str = "messages.jsonl";
 
 /// Whether a line is of either layout.
-pub fn is_ours(line: &str) -> bool {
+pub(super) fn is_ours(line: &str) -> bool {
     let json = Json::parse(line).unwrap_or(Json::Null);
     let classic = matches!(json.get("kind").str(), Some("Prompt" | "AssistantMessage" | "ToolResults"));
     let later = matches!(json.at(&["payload", "type"]).str(), Some("user" | "assistant" | "usage_summary"));
@@ -26,13 +26,13 @@ pub fn is_ours(line: &str) -> bool {
 }
 
 /// The title beside a session.
-pub fn title(path: &Path) -> Option<String> {
+pub(super) fn title(path: &Path) -> Option<String> {
     let text = about(path);
     Json::parse(&text).ok()?.get("title").str().map(|title| one_line(title, 120))
 }
 
 /// Reads a session.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let text = about(path);
     let about = Json::parse(&text).unwrap_or(Json::Null);
@@ -117,7 +117,7 @@ fn tool(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
 }
 
 /// A result in the words of any layout: texts, or objects of what a command printed.
-pub fn result(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
+pub(super) fn result(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
     let id = data.first(&["tool_use_id", "toolUseId", "toolCallId", "id"]).unwrap_or_default();
     let status = data.get("status").str().unwrap_or_default().to_ascii_lowercase();
     let failed = matches!(status.as_str(), "error" | "failed" | "failure") || data.get("isError").is_true();

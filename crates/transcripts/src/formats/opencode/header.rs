@@ -9,7 +9,7 @@ use crate::shared::json::Json;
 use crate::sqlite::{self, Cell, Fault};
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     if found.key.is_some() {
         return sqlite::header(found, |_, header| {
             let store = Store::Db(sqlite::open(&found.path)?);

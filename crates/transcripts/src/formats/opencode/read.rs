@@ -16,7 +16,7 @@ use crate::sqlite::{self, Fault};
 const MAX_DEPTH: usize = 8;
 
 /// Reads a session: of this key in a database, of the older layout, or exported.
-pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader =
         Reader { tell: EventEmitter::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
     if let Err(fault) = reader.source(path, key) {
@@ -26,7 +26,7 @@ pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) ->
 }
 
 /// What the user wrote in a part.
-pub fn own_text<'a>(part: &'a Json<'a>) -> Option<&'a str> {
+pub(super) fn own_text<'a>(part: &'a Json<'a>) -> Option<&'a str> {
     let own = part.get("type").str() == Some("text")
         && !part.get("synthetic").is_true()
         && !part.get("ignored").is_true();

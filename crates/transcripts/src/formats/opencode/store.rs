@@ -10,7 +10,7 @@ use crate::sqlite::opencode::{self as table, Record, Session};
 use crate::sqlite::{Cell, Db, Fault};
 
 /// A place that holds sessions.
-pub enum Store {
+pub(super) enum Store {
     /// The database.
     Db(Db),
     /// The folder `storage`.
@@ -18,20 +18,20 @@ pub enum Store {
 }
 
 /// Whether a file is a session of the older layout.
-pub fn is_session(path: &Path) -> bool {
+pub(super) fn is_session(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.starts_with("ses_") && name.ends_with(".json")
 }
 
 impl Store {
     /// The folder `storage` above a session of the older layout, if it is there.
-    pub fn above(path: &Path) -> Option<Self> {
+    pub(super) fn above(path: &Path) -> Option<Self> {
         let root = path.ancestors().nth(3).filter(|_| is_session(path))?;
         root.join("message").is_dir().then(|| Store::Files(root.to_owned()))
     }
 
     /// A session.
-    pub fn session(&self, id: &str) -> Result<Option<Session>, Fault> {
+    pub(super) fn session(&self, id: &str) -> Result<Option<Session>, Fault> {
         match self {
             Store::Db(db) => table::session(db, id),
             Store::Files(root) => Ok(find(root, id).and_then(|path| from_file(&path))),
@@ -39,7 +39,7 @@ impl Store {
     }
 
     /// The session that changed last.
-    pub fn newest(&self) -> Result<Option<String>, Fault> {
+    pub(super) fn newest(&self) -> Result<Option<String>, Fault> {
         match self {
             Store::Db(db) => table::SESSIONS.newest(db),
             Store::Files(_) => Ok(None),
@@ -47,7 +47,7 @@ impl Store {
     }
 
     /// The messages of a session, oldest first, until `each` has enough.
-    pub fn messages(&self, session: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
+    pub(super) fn messages(&self, session: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
         match self {
             Store::Db(db) => table::messages(db, session, each),
             Store::Files(root) if is_name(session) => files(&root.join("message").join(session), each),
@@ -56,7 +56,7 @@ impl Store {
     }
 
     /// The parts of a message, in order.
-    pub fn parts(&self, message: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
+    pub(super) fn parts(&self, message: &str, each: &mut dyn FnMut(Record) -> bool) -> Result<(), Fault> {
         match self {
             Store::Db(db) => table::parts(db, message, each),
             Store::Files(root) if is_name(message) => files(&root.join("part").join(message), each),
@@ -65,7 +65,7 @@ impl Store {
     }
 
     /// The todo list of a session.
-    pub fn todos(&self, session: &str) -> Result<Vec<PlanItem>, Fault> {
+    pub(super) fn todos(&self, session: &str) -> Result<Vec<PlanItem>, Fault> {
         match self {
             Store::Db(db) => table::todos(db, session),
             Store::Files(_) if !is_name(session) => Ok(Vec::new()),
@@ -77,7 +77,7 @@ impl Store {
     }
 
     /// The sub-agents of a session.
-    pub fn children(&self, session: &str) -> Result<Vec<String>, Fault> {
+    pub(super) fn children(&self, session: &str) -> Result<Vec<String>, Fault> {
         match self {
             Store::Db(db) => table::SESSIONS.children(db, session),
             Store::Files(root) => {
@@ -114,7 +114,7 @@ fn from_file(path: &Path) -> Option<Session> {
 }
 
 /// Reads a session from JSON.
-pub fn session(json: &Json<'_>) -> Session {
+pub(super) fn session(json: &Json<'_>) -> Session {
     let said = |key| json.get(key).str().map(str::to_owned);
     Session {
         id: said("id").unwrap_or_default(),

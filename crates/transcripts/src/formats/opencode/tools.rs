@@ -9,13 +9,13 @@ use crate::shared::replaced::hunks;
 use crate::shared::shell;
 
 /// The call in a tool part.
-pub fn call<'a>(part: &'a Json<'a>) -> Call<'a> {
+pub(super) fn call<'a>(part: &'a Json<'a>) -> Call<'a> {
     let id = part.first(&["callID", "id"]).unwrap_or_default();
     call::call(id, part.get("tool").str().unwrap_or_default(), part.at(&["state", "input"]))
 }
 
 /// How it ended, if it did.
-pub fn outcome<'a>(part: &'a Json<'a>, call: &Call<'a>) -> Option<Outcome<'a>> {
+pub(super) fn outcome<'a>(part: &'a Json<'a>, call: &Call<'a>) -> Option<Outcome<'a>> {
     let state = part.get("state");
     let done = match state.get("status").str() {
         Some("completed") => true,
@@ -60,7 +60,7 @@ fn edits(state: &Json<'_>, call: &Call<'_>) -> Vec<Edit> {
 }
 
 /// Reads a file change of `apply_patch` or of the diffs of a turn.
-pub fn file(file: &Json<'_>) -> Option<Edit> {
+pub(super) fn file(file: &Json<'_>) -> Option<Edit> {
     let path = file.first(&["file", "filePath", "relativePath", "path"])?;
     let change = match file.first(&["status", "type"]) {
         Some("added" | "add") => Change::Created,
@@ -81,7 +81,7 @@ pub fn file(file: &Json<'_>) -> Option<Edit> {
 }
 
 /// Tokens of one answer.
-pub fn usage(tokens: &Json<'_>) -> Usage {
+pub(super) fn usage(tokens: &Json<'_>) -> Usage {
     Usage {
         input: tokens.get("input").count(),
         cache_read: tokens.at(&["cache", "read"]).count(),

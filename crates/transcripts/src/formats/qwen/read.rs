@@ -16,7 +16,7 @@ use crate::shared::{call, plan, sidecar};
 const LINKS: Links = Links { by_id: false, of: |_| true };
 
 /// Reads a session.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let mut planned = false;
     tell.each_linked(path, LINKS, &mut |tell, json| record(tell, json, &mut planned));
@@ -50,12 +50,12 @@ fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
 }
 
 /// Whether a sub-agent wrote this line.
-pub fn is_side(json: &Json<'_>) -> bool {
+pub(super) fn is_side(json: &Json<'_>) -> bool {
     json.get("isSidechain").is_true() || !json.get("agentId").is_null()
 }
 
 /// What the user said; nothing where the harness speaks in the user's place.
-pub fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
+pub(super) fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
     if !matches!(json.get("subtype").str(), None | Some("mid_turn_user_message")) {
         return Cow::Borrowed("");
     }

@@ -10,7 +10,7 @@ use crate::shared::replaced;
 use crate::shared::shell;
 
 /// A message; `root` is the name of the project's folder, with which Zed begins its paths.
-pub fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
+pub(super) fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
     if let Json::Obj(_) = message.get("User") {
         let said = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
         let text = crate::shared::json::join(said);
@@ -138,7 +138,7 @@ fn unfenced(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The summary that was made of a thread to be quoted elsewhere.
-pub fn summary(tell: &mut EventEmitter<'_>, thread: &Json<'_>) {
+pub(super) fn summary(tell: &mut EventEmitter<'_>, thread: &Json<'_>) {
     for message in thread.get("messages").items() {
         if let Some(text) = message.at(&["Compaction", "summary"]).str() {
             tell.send(EventKind::Compaction(Cow::Borrowed(text)));

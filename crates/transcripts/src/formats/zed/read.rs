@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 8;
 const MAX_WINDOW_LOG: u32 = 25;
 
 /// Reads a header: the row tells little, the document the rest.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let key = found.key.as_deref();
     let mut header = heading::of_whole(found, |sink| read(&found.path, key, sink));
     let row = sqlite::open(&found.path).and_then(|db| key.map_or(Ok(None), |id| table::thread(&db, id)));
@@ -36,7 +36,7 @@ pub fn header(found: &TranscriptFile) -> Header {
 }
 
 /// Reads a thread: of this key, or the newest.
-pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     table::THREADS.read(&mut tell, path, key, |tell, db, id| thread(tell, db, id, 0));
     tell.finish()

@@ -15,7 +15,7 @@ use crate::shared::{call, lines, shell};
 const MAX_OPEN: usize = 256;
 
 /// Emits the events of a transcript.
-pub struct EventEmitter<'s> {
+pub(crate) struct EventEmitter<'s> {
     out: Output<'s>,
     /// Where the record stands that is read.
     pub place: Place,
@@ -32,7 +32,7 @@ pub struct EventEmitter<'s> {
 
 /// Who says something that is written down in pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
+pub(crate) enum Speaker {
     /// The user.
     User,
     /// The agent, aloud.
@@ -53,7 +53,7 @@ struct PartialText {
 
 /// A call that has no result yet.
 #[derive(Debug, Clone)]
-pub struct Open {
+pub(crate) struct Open {
     /// Its id.
     pub id: String,
     /// What kind of work it is.
@@ -64,7 +64,7 @@ pub struct Open {
 
 /// How a call ended, as far as its format says.
 #[derive(Debug, Default)]
-pub struct CallEnd<'a> {
+pub(crate) struct CallEnd<'a> {
     /// Id of the call.
     pub id: &'a str,
     /// Whether it succeeded.
@@ -79,7 +79,7 @@ pub struct CallEnd<'a> {
 
 impl<'s> EventEmitter<'s> {
     /// An emitter without any event yet.
-    pub fn new(sink: &'s mut dyn FnMut(&Event<'_>)) -> Self {
+    pub(crate) fn new(sink: &'s mut dyn FnMut(&Event<'_>)) -> Self {
         Self {
             out: Output::new(sink),
             place: Place::default(),
@@ -94,25 +94,25 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Goes over to a sub-agent, for good.
-    pub fn switch(&mut self, agent: String) {
+    pub(crate) fn switch(&mut self, agent: String) {
         self.flush();
         self.agent = Some(agent);
     }
 
     /// Begins to count the records of a sub-agent's own session, and gives back where the count stood.
-    pub fn enter(&mut self, agent: &str) -> (Option<String>, Place) {
+    pub(crate) fn enter(&mut self, agent: &str) -> (Option<String>, Place) {
         self.flush();
         (self.agent.replace(agent.to_owned()), std::mem::take(&mut self.place))
     }
 
     /// Goes on where the count stood.
-    pub fn leave(&mut self, outer: (Option<String>, Place)) {
+    pub(crate) fn leave(&mut self, outer: (Option<String>, Place)) {
         self.flush();
         (self.agent, self.place) = outer;
     }
 
     /// Adds a piece of text; consecutive pieces of one speaker and key are merged.
-    pub fn piece(&mut self, who: Speaker, key: &str, text: &str) {
+    pub(crate) fn piece(&mut self, who: Speaker, key: &str, text: &str) {
         let goes_on =
             |open: &PartialText| open.who == who && open.key == key && open.text.len() < lines::MAX_LINE;
         match self.pieces.as_mut().filter(|open| goes_on(open)) {
@@ -140,42 +140,42 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Tells an event.
-    pub fn send(&mut self, what: EventKind<'_>) {
+    pub(crate) fn send(&mut self, what: EventKind<'_>) {
         self.flush();
         let agent = self.agent.as_deref().map(|agent| Cow::Owned(agent.to_owned()));
         self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent, what });
     }
 
     /// Emits a message of the user, unless it is blank.
-    pub fn user(&mut self, text: &str) {
+    pub(crate) fn user(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.send(EventKind::User(Cow::Borrowed(text)));
         }
     }
 
     /// Emits a message of the agent, unless it is blank.
-    pub fn assistant(&mut self, text: &str) {
+    pub(crate) fn assistant(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.send(EventKind::Assistant(Cow::Borrowed(text)));
         }
     }
 
     /// Emits a thought of the agent, unless it is blank.
-    pub fn thinking(&mut self, text: &str) {
+    pub(crate) fn thinking(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.send(EventKind::Thinking(Cow::Borrowed(text)));
         }
     }
 
     /// Emits a summary, unless it is blank.
-    pub fn compaction(&mut self, text: &str) {
+    pub(crate) fn compaction(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.send(EventKind::Compaction(Cow::Borrowed(text)));
         }
     }
 
     /// Emits the plan, unless it is empty or unchanged.
-    pub fn plan(&mut self, items: impl Into<Option<Vec<PlanItem>>>) {
+    pub(crate) fn plan(&mut self, items: impl Into<Option<Vec<PlanItem>>>) {
         let news = items.into().filter(|items| !items.is_empty() && *items != self.plan);
         if let Some(items) = news {
             if self.agent.is_none() {
@@ -186,7 +186,7 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Emits a call.
-    pub fn call(&mut self, call: Call<'_>) {
+    pub(crate) fn call(&mut self, call: Call<'_>) {
         self.open.push_back(Open {
             id: call.id.clone().into_owned(),
             category: call.category.clone(),
@@ -199,30 +199,30 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Emits a call, and the plan if the call writes one.
-    pub fn call_with(&mut self, call: Call<'_>, input: &Json<'_>) {
+    pub(crate) fn call_with(&mut self, call: Call<'_>, input: &Json<'_>) {
         let plan = call::plan(&call.name, input);
         self.call(call);
         self.plan(plan);
     }
 
     /// Emits the outcome of a call unchanged.
-    pub fn outcome(&mut self, outcome: Outcome<'_>) {
+    pub(crate) fn outcome(&mut self, outcome: Outcome<'_>) {
         self.open.retain(|open| open.id != outcome.id);
         self.send(EventKind::Outcome(outcome));
     }
 
     /// The oldest call that has no result yet.
-    pub fn waiting(&self) -> Option<&Open> {
+    pub(crate) fn waiting(&self) -> Option<&Open> {
         self.open.front()
     }
 
     /// A call that has no result yet.
-    pub fn open(&self, id: &str) -> Option<&Open> {
+    pub(crate) fn open(&self, id: &str) -> Option<&Open> {
         self.open.iter().rev().find(|open| open.id == id)
     }
 
     /// Emits the outcome of a call. An exit code is looked for in the output of commands only.
-    pub fn end_call(&mut self, ended: CallEnd<'_>) {
+    pub(crate) fn end_call(&mut self, ended: CallEnd<'_>) {
         let at = self.open.iter().rposition(|open| open.id == ended.id);
         let open = at.and_then(|at| self.open.remove(at));
         let shell = open.is_some_and(|open| open.category == Category::Shell);
@@ -243,7 +243,7 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Emits the session's facts that are new.
-    pub fn session(&mut self, news: Session<'_>) {
+    pub(crate) fn session(&mut self, news: Session<'_>) {
         if self.agent.is_some() {
             return;
         }
@@ -267,12 +267,12 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Emits the model that answers.
-    pub fn model(&mut self, model: Option<&str>) {
+    pub(crate) fn model(&mut self, model: Option<&str>) {
         self.session(Session { model: model.map(Cow::Borrowed), ..Session::default() });
     }
 
     /// Adds tokens used on the main line, and emits the total.
-    pub fn spend(&mut self, more: Usage) {
+    pub(crate) fn spend(&mut self, more: Usage) {
         if self.agent.is_none() && more != Usage::default() {
             self.usage = self.usage.plus(more);
             self.send(EventKind::Usage(self.usage));
@@ -280,7 +280,7 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// What it all came to.
-    pub fn finish(mut self) -> Report {
+    pub(crate) fn finish(mut self) -> Report {
         self.flush();
         self.out.finish()
     }

@@ -14,17 +14,17 @@ use crate::shared::lines::{self, Lines};
 use crate::sqlite::Cell;
 
 /// What a record is given to.
-pub type RecordHandler<'w, 's> = &'w mut dyn FnMut(&mut EventEmitter<'s>, &Json<'_>);
+pub(super) type RecordHandler<'w, 's> = &'w mut dyn FnMut(&mut EventEmitter<'s>, &Json<'_>);
 
 impl<'s> EventEmitter<'s> {
     /// Works on every line of a file.
-    pub fn each_line(&mut self, path: &Path, work: RecordHandler<'_, 's>) {
+    pub(crate) fn each_line(&mut self, path: &Path, work: RecordHandler<'_, 's>) {
         let done = self.lines(path, &Chain::all(), &|_| false, work);
         self.check(done);
     }
 
     /// Works on the lines that belong to the conversation as it stands, and on all of types that are not linked.
-    pub fn each_linked(&mut self, path: &Path, links: Links, work: RecordHandler<'_, 's>) {
+    pub(crate) fn each_linked(&mut self, path: &Path, links: Links, work: RecordHandler<'_, 's>) {
         let is_link = |json: &Json<'_>| (links.of)(json.get("type").str().unwrap_or_default());
         let done = File::open(path)
             .and_then(|mut file| {
@@ -59,36 +59,36 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Takes place and time of a record.
-    pub fn goto(&mut self, place: Place, json: &Json<'_>) {
+    pub(crate) fn goto(&mut self, place: Place, json: &Json<'_>) {
         let time = ["timestamp", "time", "created_at"].iter().find_map(|key| json.get(key).time());
         (self.place, self.at_ms) = (place, time);
     }
 
     /// Counts what was read where a format has no lines.
-    pub fn count(&mut self, lines: u64, bytes: u64) {
+    pub(crate) fn count(&mut self, lines: u64, bytes: u64) {
         self.out.report.lines += lines;
         self.out.report.bytes += bytes;
     }
 
     /// Takes complaints over.
-    pub fn merge(&mut self, complaints: Complaints) {
+    pub(crate) fn merge(&mut self, complaints: Complaints) {
         self.out.complaints.merge(complaints.into_vec());
     }
 
     /// Complains if reading failed.
-    pub fn check(&mut self, done: io::Result<()>) {
+    pub(crate) fn check(&mut self, done: io::Result<()>) {
         if done.is_err() {
             self.out.complaints.add(kind::UNREADABLE, 0);
         }
     }
 
     /// Complains about the record that is read.
-    pub fn complain(&mut self, kind: &str) {
+    pub(crate) fn complain(&mut self, kind: &str) {
         self.out.complaints.add(kind, self.place.line);
     }
 
     /// Goes to the next record, of so many bytes.
-    pub fn record(&mut self, bytes: usize, at_ms: Option<i64>) {
+    pub(crate) fn record(&mut self, bytes: usize, at_ms: Option<i64>) {
         self.flush();
         self.count(1, bytes as u64);
         self.place.line += 1;
@@ -96,13 +96,13 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Goes to the next record as a database holds it; gives its value, or counts what is wrong with it.
-    pub fn stored<'t>(&mut self, cell: &'t Cell, at_ms: Option<i64>) -> Option<Json<'t>> {
+    pub(crate) fn stored<'t>(&mut self, cell: &'t Cell, at_ms: Option<i64>) -> Option<Json<'t>> {
         self.record(cell.len(), at_ms);
         self.value(cell)
     }
 
     /// The value of a cell; a fault is counted.
-    pub fn value<'t>(&mut self, cell: &'t Cell) -> Option<Json<'t>> {
+    pub(crate) fn value<'t>(&mut self, cell: &'t Cell) -> Option<Json<'t>> {
         match cell {
             Cell::Text(text) => return self.json(text),
             Cell::Oversized => self.complain(kind::OVERSIZED),
@@ -112,14 +112,14 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// Goes to a line of this number, of so many bytes.
-    pub fn line(&mut self, number: u64, bytes: usize) {
+    pub(crate) fn line(&mut self, number: u64, bytes: usize) {
         self.flush();
         self.place.line = number;
         self.count(u64::from(bytes > 0), bytes as u64);
     }
 
     /// The value of a record; a fault is counted.
-    pub fn json<'t>(&mut self, text: &'t str) -> Option<Json<'t>> {
+    pub(crate) fn json<'t>(&mut self, text: &'t str) -> Option<Json<'t>> {
         let fault = match Json::parse(text) {
             Ok(json) => return Some(json),
             Err(fault) => fault,
@@ -129,7 +129,7 @@ impl<'s> EventEmitter<'s> {
     }
 
     /// The text of a file that is one document, which can be parsed: what is damaged is left out and counted.
-    pub fn document(&mut self, path: &Path) -> String {
+    pub(crate) fn document(&mut self, path: &Path) -> String {
         let (text, fault) = match json_file::text(path) {
             Ok(text) => {
                 self.count(0, text.len() as u64);

@@ -18,7 +18,7 @@ use crate::shared::words::one_line;
 use crate::sqlite::{self, Cell, Db, Fault, cursor as table};
 
 /// Every conversation with the time of its last change.
-pub fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
+pub(super) fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
     let mut ids = Vec::new();
     table::composers(db, &mut |id| ids.push(id))?;
     for id in ids {
@@ -30,7 +30,7 @@ pub fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Resu
 }
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_whole(found, |sink| read(&found.path, found.key.as_deref(), sink));
     header.id = found.key.clone().unwrap_or(header.id);
     let key = header.id.as_str();
@@ -44,7 +44,7 @@ pub fn header(found: &TranscriptFile) -> Header {
 }
 
 /// Reads a conversation: of this key, or the newest.
-pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     let read = sqlite::open(path).and_then(|db| {
         let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(|| newest(&db))?;

@@ -19,7 +19,7 @@ use crate::shared::chunk::entries;
 use crate::sqlite;
 
 /// Gives out the conversations in the databases of the editor and of the command line.
-pub fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
+pub(super) fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
     for user in editor_dirs(env) {
         let database = user.join("globalStorage/state.vscdb");
         sqlite::find(ID, &database, ide::conversations, found);
@@ -37,13 +37,13 @@ pub fn find(env: &Env, found: &mut dyn FnMut(TranscriptFile)) {
 }
 
 /// Whether a file that begins like this is one of these databases; see [`crate::sqlite::schema`].
-pub fn owns(head: &[u8]) -> bool {
+pub(super) fn owns(head: &[u8]) -> bool {
     let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
     sqlite::is_database(head) && (has("cursorDiskKV") || (has("blobs") && has("meta")))
 }
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     match found.key.is_some() || !store::is_store(&found.path) {
         true => ide::header(found),
         false => store::header(found),
@@ -51,7 +51,7 @@ pub fn header(found: &TranscriptFile) -> Header {
 }
 
 /// Reads a conversation: of this key in the database of the editor or the newest, or that of a `store.db`.
-pub fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     match key.is_some() || !store::is_store(path) {
         true => ide::read(path, key, sink),
         false => store::read(path, sink),

@@ -23,12 +23,12 @@ const CHILD: [u8; 2] = [0x0a, 0x12];
 const HASH: u8 = 32;
 
 /// Whether a file is the database of one chat.
-pub fn is_store(path: &Path) -> bool {
+pub(super) fn is_store(path: &Path) -> bool {
     sqlite::open(path).is_ok_and(|db| db.has("blobs") && db.has("meta"))
 }
 
 /// Reads a header.
-pub fn header(found: &TranscriptFile) -> Header {
+pub(super) fn header(found: &TranscriptFile) -> Header {
     let mut header = heading::of_whole(found, |sink| read(&found.path, sink));
     let about = sqlite::open(&found.path).and_then(|db| about(&db)).ok().flatten().unwrap_or_default();
     let json = Json::parse(&about).unwrap_or(Json::Null);
@@ -41,7 +41,7 @@ pub fn header(found: &TranscriptFile) -> Header {
 }
 
 /// Reads a chat.
-pub fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
+pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut tell = EventEmitter::new(sink);
     if let Err(fault) = sqlite::open(path).and_then(|db| chat(&mut tell, &db)) {
         tell.complain(fault.kind());

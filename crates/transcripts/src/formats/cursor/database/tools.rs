@@ -9,7 +9,7 @@ use crate::shared::json::Json;
 use crate::shared::shell;
 
 /// A call with what came of it, as a bubble holds both.
-pub fn former(tell: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: &str) {
+pub(super) fn former(tell: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: &str) {
     let Some(name) = data.get("name").str() else { return };
     let id = data.first(&["toolCallId", "modelCallId"]).unwrap_or(fallback_id);
     let raw = parsed(data.get("rawArgs"));
@@ -65,7 +65,7 @@ fn parsed<'a>(value: &'a Json<'a>) -> Json<'a> {
 }
 
 /// A block of a message of the command line.
-pub fn block(tell: &mut EventEmitter<'_>, block: &Json<'_>, user: bool) {
+pub(super) fn block(tell: &mut EventEmitter<'_>, block: &Json<'_>, user: bool) {
     let text = block.get("text").str().unwrap_or_default();
     match block.get("type").str().unwrap_or_default() {
         "text" if user => tell.user(&own(text)),
@@ -107,7 +107,7 @@ fn tool_is_shell(name: Option<&str>) -> bool {
 }
 
 /// The user's own words among what was added to them.
-pub fn own(text: &str) -> String {
+pub(super) fn own(text: &str) -> String {
     let inside =
         text.split_once("<user_query>").map(|(_, rest)| rest.split("</user_query>").next().unwrap_or(rest));
     let added =
