@@ -5,9 +5,7 @@
 //! before others may take them over.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use baton_model::duty::{self, Duty, WatchedDuty};
@@ -20,6 +18,7 @@ use baton_store::{Failure, Fault, Store, Tx, duty as rows};
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::{self, Machine};
+use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// The duties held by this server; shared with the services that carry them out.
 pub(crate) struct Duties {
@@ -78,40 +77,45 @@ impl Duties {
     }
 }
 
-/// The heartbeat thread; [`stop`](Self::stop) ends it.
-pub(crate) struct Leader {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
+/// The service that sends the heartbeats.
+struct Leader {
+    store: Store,
+    machine: Arc<Machine>,
+    watch: Watch,
+    begin: Instant,
 }
 
-impl Leader {
-    /// Takes what is free and starts beating, on a thread with a store of its own.
-    pub(crate) fn start(config: &Config, machine: &Arc<Machine>) -> Result<(Self, Arc<Duties>), AppError> {
-        let mut store = Store::open(&config.store, host::now())?;
-        let duties = Arc::new(Duties::new());
-        let place = Place { machine: machine.id.clone(), process: crate::process::own() };
-        let mut watch = Watch::new(Arc::clone(&duties), place);
-        let begin = Instant::now();
-        let machine = Arc::clone(machine);
-        watch.tick(&mut store, 0, |duty| is_gone(&machine, duty))?;
-        let (stop, stopped) = channel::<()>();
-        let thread = std::thread::spawn(move || {
-            while stopped.recv_timeout(millis(duty::BEAT)) == Err(RecvTimeoutError::Timeout) {
-                machine.follow_clock(&mut store);
-                let now = Millis::try_from(begin.elapsed().as_millis()).unwrap_or(Millis::MAX);
-                if let Err(failure) = watch.tick(&mut store, now, |duty| is_gone(&machine, duty)) {
-                    tracing::warn!(%failure, "duties cannot be kept");
-                }
-            }
-            watch.end(&mut store);
-        });
-        Ok((Self { stop, thread }, duties))
+/// Takes what is free and starts the heartbeats, with a store of its own.
+pub(crate) fn start(
+    config: &Config,
+    machine: &Arc<Machine>,
+) -> Result<(ServiceHandle, Arc<Duties>), AppError> {
+    let mut store = Store::open(&config.store, host::now())?;
+    let duties = Arc::new(Duties::new());
+    let place = Place { machine: machine.id.clone(), process: crate::process::own() };
+    let mut watch = Watch::new(Arc::clone(&duties), place);
+    let begin = Instant::now();
+    watch.tick(&mut store, 0, |duty| is_gone(machine, duty))?;
+    let leader = Leader { store, machine: Arc::clone(machine), watch, begin };
+    Ok((ServiceHandle::start(leader, millis(duty::BEAT))?, duties))
+}
+
+impl Service for Leader {
+    const NAME: &'static str = "leadership";
+
+    fn pass(&mut self, _: &StopSignal) -> Duration {
+        self.machine.follow_clock(&mut self.store);
+        let now = Millis::try_from(self.begin.elapsed().as_millis()).unwrap_or(Millis::MAX);
+        let machine = &self.machine;
+        if let Err(failure) = self.watch.tick(&mut self.store, now, |duty| is_gone(machine, duty)) {
+            tracing::warn!(%failure, "duties cannot be kept");
+        }
+        millis(duty::BEAT)
     }
 
-    /// Lays everything down and ends.
-    pub(crate) fn stop(self) {
-        drop(self.stop);
-        let _ = self.thread.join();
+    /// Resigns from every duty, so that another server takes over at once.
+    fn end(&mut self) {
+        self.watch.end(&mut self.store);
     }
 }
 

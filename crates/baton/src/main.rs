@@ -36,6 +36,7 @@ mod render;
 mod repo_file;
 mod router;
 mod served;
+mod services;
 mod store_pool;
 mod supervisor;
 mod sweep;

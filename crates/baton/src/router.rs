@@ -2,8 +2,6 @@
 //! ledger one routes.
 
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use baton_model::duty;
@@ -20,6 +18,7 @@ use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
 use crate::mirror::Mirror;
+use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two passes.
 const EVERY: Duration = Duration::from_secs(1);
@@ -33,12 +32,6 @@ pub(crate) fn settings(policy: &Policy) -> RouteInput {
         human: Some(policy.human.clone()),
         ..RouteInput::default()
     }
-}
-
-/// A running router; it ends when its stop channel closes.
-pub(crate) struct Router {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
 }
 
 /// What a pass needs.
@@ -59,41 +52,36 @@ struct RouterMirror {
     runtime: Handle,
 }
 
-impl Router {
-    /// Starts it. A mirrored file comes with the runtime on which its turn is waited for.
-    pub(crate) fn start(
-        config: &Config,
-        machine: &Arc<Machine>,
-        duties: &Arc<Duties>,
-        (mirror, runtime): (Option<Arc<Mirror>>, Handle),
-    ) -> Result<Self, AppError> {
-        let mut store = Store::open(&config.store, host::now())?;
-        machine.observe(&mut store);
-        let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
-        let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
-        caller.place.machine.clone_from(&machine.id);
-        let mirror = mirror.map(|file| RouterMirror { file, owner: machine.caller(config), runtime });
-        let mut stand = RoutingPass { store, machine, duties, config: config.clone(), caller, mirror };
-        let (stop, stopped) = channel::<()>();
-        let thread = std::thread::spawn(move || {
-            while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                if let Err(failure) = stand.pass() {
-                    tracing::error!(%failure, "work cannot be given out");
-                }
-            }
-        });
-        Ok(Self { stop, thread })
-    }
+/// Starts the router. A mirrored file comes with the runtime on which its turn is waited for.
+pub(crate) fn start(
+    config: &Config,
+    machine: &Arc<Machine>,
+    duties: &Arc<Duties>,
+    (mirror, runtime): (Option<Arc<Mirror>>, Handle),
+) -> Result<ServiceHandle, AppError> {
+    let mut store = Store::open(&config.store, host::now())?;
+    machine.observe(&mut store);
+    let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
+    let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
+    caller.place.machine.clone_from(&machine.id);
+    let mirror = mirror.map(|file| RouterMirror { file, owner: machine.caller(config), runtime });
+    let pass = RoutingPass { store, machine, duties, config: config.clone(), caller, mirror };
+    Ok(ServiceHandle::start(pass, EVERY)?)
+}
 
-    /// Finishes the pass in hand and ends.
-    pub(crate) fn stop(self) {
-        drop(self.stop);
-        let _ = self.thread.join();
+impl Service for RoutingPass {
+    const NAME: &'static str = "router";
+
+    fn pass(&mut self, _: &StopSignal) -> Duration {
+        if let Err(failure) = self.route() {
+            tracing::error!(%failure, "work cannot be given out");
+        }
+        EVERY
     }
 }
 
 impl RoutingPass {
-    fn pass(&mut self) -> Result<(), Failure> {
+    fn route(&mut self) -> Result<(), Failure> {
         if self.duties.fence(duty::ROUTE).is_none() {
             return Ok(());
         }

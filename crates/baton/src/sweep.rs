@@ -1,8 +1,6 @@
 //! The sweep: one of the servers on a ledger marks sessions that went silent, and logs them. Nothing depends on it.
 
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use baton_model::duty;
@@ -15,52 +13,50 @@ use crate::config::Config;
 use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
+use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two sweeps.
 const EVERY: Duration = Duration::from_secs(30);
 /// In how many sweeps one also forgets answers that were kept for retries.
 const FORGETS: u32 = 120;
 
-/// A running sweep; it ends when its stop channel closes.
-pub(crate) struct SweepThread {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
+/// The service that sweeps.
+struct Sweep {
+    store: Store,
+    machine: Arc<Machine>,
+    duties: Arc<Duties>,
+    limits: Limits,
+    sweeps: u32,
 }
 
-impl SweepThread {
-    /// Starts the sweep on a thread with a store of its own.
-    pub(crate) fn start(
-        config: &Config,
-        machine: &Arc<Machine>,
-        duties: &Arc<Duties>,
-    ) -> Result<Self, AppError> {
-        let mut store = Store::open(&config.store, host::now())?;
-        machine.observe(&mut store);
-        let limits = config.limits;
-        let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
-        let (stop, stopped) = channel::<()>();
-        let thread = std::thread::spawn(move || {
-            let mut sweeps: u32 = 0;
-            while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                if duties.fence(duty::SWEEP).is_none() {
-                    continue;
-                }
-                sweep_once(&mut store, &machine, limits);
-                if sweeps.is_multiple_of(FORGETS)
-                    && let Err(failure) = baton_ops::once::forget(&mut store, machine.now())
-                {
-                    tracing::error!(%failure, "old answers cannot be forgotten");
-                }
-                sweeps = sweeps.wrapping_add(1);
-            }
-        });
-        Ok(Self { stop, thread })
-    }
+/// Starts the sweep with a store of its own.
+pub(crate) fn start(
+    config: &Config,
+    machine: &Arc<Machine>,
+    duties: &Arc<Duties>,
+) -> Result<ServiceHandle, AppError> {
+    let mut store = Store::open(&config.store, host::now())?;
+    machine.observe(&mut store);
+    let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
+    let sweep = Sweep { store, machine, duties, limits: config.limits, sweeps: 0 };
+    Ok(ServiceHandle::start(sweep, EVERY)?)
+}
 
-    /// Finishes the look in hand and ends.
-    pub(crate) fn stop(self) {
-        drop(self.stop);
-        let _ = self.thread.join();
+impl Service for Sweep {
+    const NAME: &'static str = "sweep";
+
+    fn pass(&mut self, _: &StopSignal) -> Duration {
+        if self.duties.fence(duty::SWEEP).is_none() {
+            return EVERY;
+        }
+        sweep_once(&mut self.store, &self.machine, self.limits);
+        if self.sweeps.is_multiple_of(FORGETS)
+            && let Err(failure) = baton_ops::once::forget(&mut self.store, self.machine.now())
+        {
+            tracing::error!(%failure, "old answers cannot be forgotten");
+        }
+        self.sweeps = self.sweeps.wrapping_add(1);
+        EVERY
     }
 }
 
@@ -80,18 +76,6 @@ fn log_release(session: &Session) {
 mod tests {
     use super::*;
     use baton_store::Target;
-
-    #[test]
-    fn a_sweep_ends_when_it_is_told_to() {
-        let (stop, stopped) = channel::<()>();
-        let thread =
-            std::thread::spawn(
-                move || {
-                    while stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {}
-                },
-            );
-        SweepThread { stop, thread }.stop();
-    }
 
     #[test]
     fn an_empty_store_has_nobody_to_mark() {

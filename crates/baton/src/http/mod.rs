@@ -41,17 +41,16 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::error::AppError;
 use crate::host::Machine;
-use crate::leadership::{Duties, Leader};
+use crate::leadership::{self, Duties};
 use crate::live::Live;
 use crate::mcp;
 use crate::mirror::Mirror;
-use crate::relay::Relay;
-use crate::relay::recall::Indexer;
-use crate::relay::saga::{Driver, Lanes};
-use crate::router::Router as TaskRouter;
+use crate::relay::saga::{self, Driver};
+use crate::relay::{self, recall};
+use crate::services::Services;
 use crate::store_pool::{Pool, Threads};
-use crate::sweep::SweepThread;
 use crate::transfer_progress::is_driven;
+use crate::{router as task_router, sweep};
 use access::Authenticator;
 pub(crate) use answer::json_of;
 pub(crate) use caller::{CallerHeader, caller};
@@ -80,15 +79,18 @@ pub(crate) fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
     let mirror = Mirror::of_server(&app.config);
     let pool = Arc::new(pool.with_mirror(mirror.clone()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let (keeper, duties) = Leader::start(&app.config, &machine)?;
-    let at_file = (mirror.clone(), runtime.handle().clone());
-    let task_router = TaskRouter::start(&app.config, &machine, &duties, at_file)?;
+    let (leader, duties) = leadership::start(&app.config, &machine)?;
+    let handle = runtime.handle();
+    let mut services = Services::default();
+    services.add(task_router::start(&app.config, &machine, &duties, (mirror.clone(), handle.clone()))?);
     let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
-    let lanes = Lanes::start(&app.config, &driver, &duties, runtime.handle())?;
+    saga::start(&app.config, &driver, &duties, handle)?.into_iter().for_each(|lane| services.add(lane));
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
-    let relay = Relay::start(&app.config, &machine, &duties, runtime.handle().clone())?;
-    let indexer = Indexer::start(&app.config, &machine, &duties, runtime.handle().clone())?;
-    let sweep = SweepThread::start(&app.config, &machine, &duties)?;
+    services.add(relay::start(&app.config, &machine, &duties, handle.clone())?);
+    if let Some(indexer) = recall::start(&app.config, &machine, &duties, handle.clone())? {
+        services.add(indexer);
+    }
+    services.add(sweep::start(&app.config, &machine, &duties)?);
     let served = runtime.block_on(async {
         let tracing = traces::Tracing::start(&app.config.vars)?;
         let address = options.address;
@@ -120,13 +122,10 @@ pub(crate) fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
         }
         Ok::<(), AppError>(())
     });
-    task_router.stop();
-    lanes.stop();
-    sweep.stop();
-    indexer.into_iter().for_each(Indexer::stop);
-    relay.stop();
+    services.stop();
     mirror.iter().for_each(|mirror| mirror.stop());
-    keeper.stop();
+    // Others take over only what nobody works on any more.
+    leader.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
     served
 }

@@ -12,8 +12,6 @@ mod webhook;
 pub(crate) use github_auth::is_key;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use baton_model::duty;
@@ -26,6 +24,7 @@ use crate::config::Config;
 use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
+use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two looks at the outbox when nothing was due.
 const SWEEP: Duration = Duration::from_millis(250);
@@ -35,51 +34,40 @@ const AT_ONCE: i64 = 16;
 /// How often an outcome is tried to be written down: for a good while, with a pause between.
 const RECORDS: u32 = 120;
 
-/// A running relay.
-pub(crate) struct Relay {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+/// The service that relays.
+struct Relay {
+    store: Store,
+    machine: Arc<Machine>,
+    duties: Arc<Duties>,
+    webhook: webhook::Webhook,
+    runtime: Handle,
 }
 
-impl Relay {
-    /// Starts the relay on a thread with a store of its own.
-    pub(crate) fn start(
-        config: &Config,
-        machine: &Arc<Machine>,
-        duties: &Arc<Duties>,
-        runtime: Handle,
-    ) -> Result<Self, AppError> {
-        let clock = Arc::clone(machine);
-        let duties = Arc::clone(duties);
-        let mut store = Store::open(&config.store, host::now())?;
-        let webhook = webhook::Webhook::new(config.webhook_secret.clone())?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
-                let done = sweep(
-                    &mut store,
-                    &duties,
-                    || clock.now(),
-                    |effect| runtime.block_on(carry_out(&webhook, effect)),
-                );
-                if let Err(failure) = &done {
-                    tracing::error!(%failure, "the outbox cannot be read");
-                }
-                if !matches!(done, Ok(count) if count > 0) {
-                    std::thread::sleep(SWEEP);
-                }
-            }
-        });
-        Ok(Self { stop, thread: Some(thread) })
-    }
+/// Starts the relay with a store of its own.
+pub(crate) fn start(
+    config: &Config,
+    machine: &Arc<Machine>,
+    duties: &Arc<Duties>,
+    runtime: Handle,
+) -> Result<ServiceHandle, AppError> {
+    let store = Store::open(&config.store, host::now())?;
+    let webhook = webhook::Webhook::new(config.webhook_secret.clone())?;
+    let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
+    Ok(ServiceHandle::start(Relay { store, machine, duties, webhook, runtime }, Duration::ZERO)?)
+}
 
-    /// Finishes the effect in hand and ends.
-    pub(crate) fn stop(mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+impl Service for Relay {
+    const NAME: &'static str = "relay";
+
+    /// Finishes the effects in hand, whatever the signal says.
+    fn pass(&mut self, _: &StopSignal) -> Duration {
+        let Self { store, machine, duties, webhook, runtime } = self;
+        let done =
+            sweep(store, duties, || machine.now(), |effect| runtime.block_on(carry_out(webhook, effect)));
+        if let Err(failure) = &done {
+            tracing::error!(%failure, "the outbox cannot be read");
         }
+        if matches!(done, Ok(count) if count > 0) { Duration::ZERO } else { SWEEP }
     }
 }
 

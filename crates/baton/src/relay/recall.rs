@@ -6,8 +6,6 @@ mod vectors;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use baton_model::duty;
@@ -24,6 +22,7 @@ use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
 use crate::recall::{IndexServices, Point, ServiceError};
+use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// An index that is away is tried again for as long as it takes: after so many tries the pause grows no more.
 const GROWS: i64 = 6;
@@ -35,61 +34,59 @@ const REST: Duration = Duration::from_secs(1);
 /// The longest such pause.
 const LONGEST: Duration = Duration::from_secs(40);
 
-/// The thread of a server that indexes.
-pub(crate) struct Indexer {
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
+/// The service that indexes.
+struct Indexer {
+    store: Store,
+    outside: Arc<IndexServices>,
+    machine: Arc<Machine>,
+    duties: Arc<Duties>,
+    runtime: Handle,
+    /// The pause after the next trouble.
+    backoff: Duration,
 }
 
-impl Indexer {
-    /// Starts the relay thread on a store of its own; `None` if no external service is configured.
-    pub(crate) fn start(
-        config: &Config,
-        machine: &Arc<Machine>,
-        duties: &Arc<Duties>,
-        runtime: Handle,
-    ) -> Result<Option<Self>, AppError> {
-        let Some(outside) = machine.outside()? else { return Ok(None) };
-        let (duties, clock) = (Arc::clone(duties), Arc::clone(machine));
-        let mut store = Store::open(&config.store, host::now())?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || {
-            let worker =
-                Worker { outside: &outside, machine: &clock, duties: Some(&duties), runtime, until: None };
-            let mut rest = REST;
-            while !stopped.load(Ordering::Relaxed) {
-                match worker.sweep(&mut store) {
-                    Ok(SweepResult { trouble: Some(trouble), .. }) => {
-                        let asked = trouble.after.and_then(|after| u64::try_from(after).ok());
-                        let pause = rest.max(Duration::from_millis(asked.unwrap_or_default())).min(LONGEST);
-                        sleep(pause, &stopped);
-                        rest = (rest * 2).min(LONGEST);
-                    }
-                    Ok(SweepResult { tried: 0, .. }) => std::thread::sleep(SWEEP),
-                    Ok(_) => rest = REST,
-                    Err(failure) => {
-                        tracing::error!(%failure, "what is to be indexed cannot be read");
-                        std::thread::sleep(SWEEP);
-                    }
-                }
+/// Starts the indexer with a store of its own; `None` if no external service is configured.
+pub(crate) fn start(
+    config: &Config,
+    machine: &Arc<Machine>,
+    duties: &Arc<Duties>,
+    runtime: Handle,
+) -> Result<Option<ServiceHandle>, AppError> {
+    let Some(outside) = machine.outside()? else { return Ok(None) };
+    let store = Store::open(&config.store, host::now())?;
+    let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
+    let indexer = Indexer { store, outside, machine, duties, runtime, backoff: REST };
+    Ok(Some(ServiceHandle::start(indexer, Duration::ZERO)?))
+}
+
+impl Service for Indexer {
+    const NAME: &'static str = "indexer";
+
+    fn pass(&mut self, _: &StopSignal) -> Duration {
+        let worker = Worker {
+            outside: &self.outside,
+            machine: &self.machine,
+            duties: Some(&self.duties),
+            runtime: self.runtime.clone(),
+            until: None,
+        };
+        match worker.sweep(&mut self.store) {
+            Ok(SweepResult { trouble: Some(trouble), .. }) => {
+                let asked = trouble.after.and_then(|after| u64::try_from(after).ok());
+                let pause = self.backoff.max(Duration::from_millis(asked.unwrap_or_default())).min(LONGEST);
+                self.backoff = (self.backoff * 2).min(LONGEST);
+                pause
             }
-        });
-        Ok(Some(Self { stop, thread }))
-    }
-
-    /// Finishes what is in hand and ends.
-    pub(crate) fn stop(self) {
-        self.stop.store(true, Ordering::Relaxed);
-        let _ = self.thread.join();
-    }
-}
-
-/// Pauses, not much longer than until it is to stop.
-fn sleep(pause: Duration, stopped: &AtomicBool) {
-    let until = Instant::now() + pause;
-    while !stopped.load(Ordering::Relaxed) && Instant::now() < until {
-        std::thread::sleep(SWEEP);
+            Ok(SweepResult { tried: 0, .. }) => SWEEP,
+            Ok(_) => {
+                self.backoff = REST;
+                Duration::ZERO
+            }
+            Err(failure) => {
+                tracing::error!(%failure, "what is to be indexed cannot be read");
+                SWEEP
+            }
+        }
     }
 }
 

@@ -1,8 +1,6 @@
 //! Drives hand-offs: a command its own and what it finds due, a server everything.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use baton_model::duty;
@@ -19,6 +17,7 @@ use crate::config::Config;
 use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::leadership::Duties;
+use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Hand-offs taken at one look.
 const AT_ONCE: i64 = 256;
@@ -205,49 +204,46 @@ fn nap(pause: Duration, until: Instant) -> bool {
     true
 }
 
-/// The server's lanes.
-pub(crate) struct Lanes {
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+/// The service that drives the hand-offs of one lane.
+struct Lane {
+    store: Store,
+    driver: Arc<Driver>,
+    duties: Arc<Duties>,
+    runtime: Handle,
+    number: usize,
+    duty_id: &'static str,
 }
 
-impl Lanes {
-    /// Starts the lanes, each with a store of its own.
-    pub(crate) fn start(
-        config: &Config,
-        driver: &Arc<Driver>,
-        duties: &Arc<Duties>,
-        runtime: &Handle,
-    ) -> Result<Self, AppError> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let mut threads = Vec::new();
-        for (lane, duty_id) in duty::LANES.into_iter().enumerate() {
-            let mut store = Store::open(&config.store, host::now())?;
-            driver.machine.observe(&mut store);
-            let (driver, runtime, stop) = (Arc::clone(driver), runtime.clone(), Arc::clone(&stop));
-            let duties = Arc::clone(duties);
-            threads.push(std::thread::spawn(move || {
-                let goes_on = || !stop.load(Ordering::Relaxed) && duties.fence(duty_id).is_some();
-                while !stop.load(Ordering::Relaxed) {
-                    match poll_lane(&driver, &mut store, &runtime, lane, goes_on) {
-                        Ok(count) if count > 0 => {}
-                        Ok(_) => std::thread::sleep(PAUSE),
-                        Err(failure) => {
-                            tracing::error!(%failure, "hand-offs cannot be driven");
-                            std::thread::sleep(PAUSE);
-                        }
-                    }
-                }
-            }));
-        }
-        Ok(Self { stop, threads })
+/// Starts the lanes, each with a store of its own.
+pub(crate) fn start(
+    config: &Config,
+    driver: &Arc<Driver>,
+    duties: &Arc<Duties>,
+    runtime: &Handle,
+) -> Result<Vec<ServiceHandle>, AppError> {
+    let mut lanes = Vec::new();
+    for (number, duty_id) in duty::LANES.into_iter().enumerate() {
+        let mut store = Store::open(&config.store, host::now())?;
+        driver.machine.observe(&mut store);
+        let (driver, duties, runtime) = (Arc::clone(driver), Arc::clone(duties), runtime.clone());
+        let lane = Lane { store, driver, duties, runtime, number, duty_id };
+        lanes.push(ServiceHandle::start(lane, Duration::ZERO)?);
     }
+    Ok(lanes)
+}
 
-    /// Finishes the steps in hand and ends.
-    pub(crate) fn stop(self) {
-        self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads {
-            let _ = thread.join();
+impl Service for Lane {
+    const NAME: &'static str = "lane";
+
+    fn pass(&mut self, stop: &StopSignal) -> Duration {
+        let goes_on = || !stop.is_set() && self.duties.fence(self.duty_id).is_some();
+        match poll_lane(&self.driver, &mut self.store, &self.runtime, self.number, goes_on) {
+            Ok(count) if count > 0 => Duration::ZERO,
+            Ok(_) => PAUSE,
+            Err(failure) => {
+                tracing::error!(%failure, "hand-offs cannot be driven");
+                PAUSE
+            }
         }
     }
 }
