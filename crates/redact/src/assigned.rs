@@ -105,21 +105,18 @@ impl NameWord {
     }
 }
 
+/// Where a secret lies in a text, if there is one.
+type Span = Option<Range<usize>>;
+
 /// The value assigned at this name, if it is one and looks like a secret.
-pub(crate) fn value(
-    text: &str,
-    hit: Range<usize>,
-    class: SecretClass,
-    word: &mut NameWord,
-) -> Option<Range<usize>> {
+pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mut NameWord) -> Span {
     let bytes = text.as_bytes();
-    // A keyword may include what follows its name, which distinguishes it from longer words.
-    let sign = bytes[hit.clone()].iter().rev().take_while(|byte| matches!(byte, b'=' | b'"' | b'\\')).count();
+    let sign = signs_at_end(&bytes[hit.clone()]);
     let (short, hit) = (sign > 0, hit.start..hit.end - sign);
     let name_start = hit.start - back(bytes, hit.start, is_name).min(MAX_NAME);
     let name_end = hit.end + skip_while(bytes, hit.end, is_name).min(MAX_NAME);
     let name = text.get(name_start..name_end)?;
-    if ABOUT.iter().any(|end| name.len() >= end.len() && ends_with_word(name, end)) {
+    if is_about_a_secret(name) {
         return None;
     }
     if let Some(span) = fields::element(text, name_start..name_end) {
@@ -130,9 +127,8 @@ pub(crate) fn value(
         return Some(span);
     }
     let Some((at, tight)) = separator(bytes, name_start..name_end, flag) else {
-        return (class == SecretClass::Password && hit.end == name_end)
-            .then(|| prose::value(text, name_end))
-            .flatten();
+        let is_prose = class == SecretClass::Password && hit.end == name_end;
+        return is_prose.then(|| prose::value(text, name_end)).flatten();
     };
     if let Some(block) = block_scalar::value(text, name_start, at) {
         return is_secret_block(&text[block.clone()], class).then_some(block);
@@ -155,8 +151,6 @@ pub(crate) fn value(
         followed: 0,
     };
     let whole = if quoted { span.end } else { extent::extend(text, site, span.clone()) };
-    // The whole is judged where it can only be data; elsewhere its first word decides.
-    let data = place.env || place.given || place.property || place.line && tight;
     for end in [span.end, whole] {
         let span = span.start..end;
         let followed = bytes.get(end).copied().unwrap_or(b' ');
@@ -164,12 +158,23 @@ pub(crate) fn value(
         if !short && is_secret(&text[span.clone()], class, Place { followed, ..place }) || field.is_secret() {
             return Some(span.start..whole);
         }
-        if end == whole || !data {
+        // The whole is judged where it can only be data; elsewhere its first word decides.
+        if end == whole || !(place.env || place.given || place.property || place.line && tight) {
             break;
         }
     }
-    let spoken = class == SecretClass::Password && !tight && !quoted && !short && hit.end == name_end;
-    spoken.then(|| prose::value(text, name_end)).flatten()
+    let is_prose = class == SecretClass::Password && !tight && !quoted && !short && hit.end == name_end;
+    is_prose.then(|| prose::value(text, name_end)).flatten()
+}
+
+/// Whether the name says something about a secret, such as its length, and not the secret.
+fn is_about_a_secret(name: &str) -> bool {
+    ABOUT.iter().any(|end| name.len() >= end.len() && ends_with_word(name, end))
+}
+
+/// How many signs of an assignment end a keyword: some keywords include them, which tells them from longer words.
+fn signs_at_end(keyword: &[u8]) -> usize {
+    keyword.iter().rev().take_while(|byte| matches!(byte, b'=' | b'"' | b'\\')).count()
 }
 
 fn is_number(text: &str) -> bool {
