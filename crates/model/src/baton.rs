@@ -84,6 +84,15 @@ pub struct Picker<'a> {
     pub now: Millis,
     /// The cut-offs.
     pub limits: Limits,
+    /// Whether the process of a session is known to have ended: its agent comes back no more, and blocks nobody.
+    pub is_gone: &'a dyn Fn(&Session) -> bool,
+}
+
+impl Picker<'_> {
+    /// Whether a session is still at work, as far as anybody knows.
+    fn is_at_work(&self, session: &Session) -> bool {
+        session.is_fresh(self.now, self.limits) && !(self.is_gone)(session)
+    }
 }
 
 /// The outcome of a claim.
@@ -100,14 +109,14 @@ pub enum ClaimOutcome {
 }
 
 impl Baton {
-    /// The state, given the session that holds it.
-    pub fn state(&self, holder: Option<&Session>, now: Millis, limits: Limits) -> State {
+    /// The state, given the session that holds it. `is_at_work` says whether a session may still be working.
+    pub fn state(&self, holder: Option<&Session>, is_at_work: impl Fn(&Session) -> bool) -> State {
         match (&self.spent_by, holder) {
             (Some(_), _) => State::Spent,
             (None, None) => State::Open,
             // Who is released holds nothing, whatever released it.
             (None, Some(holder)) if !holder.is_open() => State::Open,
-            (None, Some(holder)) if holder.is_fresh(now, limits) => State::Held,
+            (None, Some(holder)) if is_at_work(holder) => State::Held,
             (None, Some(_)) => State::Abandoned,
         }
     }
@@ -140,9 +149,7 @@ impl Baton {
         }
         match holder {
             None => Ok(ClaimOutcome::Fresh),
-            Some(holder) if !holder.is_fresh(picker.now, picker.limits) => {
-                Ok(ClaimOutcome::Recovered(holder.clone()))
-            }
+            Some(holder) if !picker.is_at_work(holder) => Ok(ClaimOutcome::Recovered(holder.clone())),
             Some(holder) if picker.force => Ok(ClaimOutcome::Forced(holder.clone())),
             Some(holder) => Err(self.claimed(holder, picker)),
         }
@@ -216,7 +223,7 @@ pub fn check_predecessor(
     if Some(predecessor.session_id.as_str()) == picker.session_id || !predecessor.is_open() {
         return Ok(None);
     }
-    if !predecessor.is_fresh(picker.now, picker.limits) {
+    if !picker.is_at_work(predecessor) {
         return Ok(Some(ReleaseReason::Stale));
     }
     if picker.force {
@@ -288,6 +295,7 @@ mod tests {
             force,
             now: NOW,
             limits: Limits::default(),
+            is_gone: &|session| session.place.process == "gone",
         };
         match baton.claim(holder, &picker) {
             Ok(ClaimOutcome::Again) => "again",
@@ -322,6 +330,15 @@ mod tests {
     }
 
     #[test]
+    fn a_holder_whose_process_is_gone_does_not_block() {
+        let mut holder = session("h", NOW);
+        holder.place.process = "gone".into();
+        assert_eq!(check(&baton(), Some(&holder), false, false), "recovered");
+        assert_eq!(baton().state(Some(&holder), |_| false), State::Abandoned);
+        assert_eq!(baton().state(Some(&holder), |_| true), State::Held);
+    }
+
+    #[test]
     fn the_holder_itself_gets_the_same_answer_again() {
         assert_eq!(check(&baton(), Some(&session("mine", NOW)), false, false), "again");
     }
@@ -330,7 +347,7 @@ mod tests {
     fn a_spent_baton_goes_to_nobody_and_names_the_next() {
         let spent = Baton { spent_by: Some("n".into()), ..baton() };
         assert_eq!(check(&spent, None, true, true), "baton_spent");
-        assert_eq!(spent.state(None, NOW, Limits::default()), State::Spent);
+        assert_eq!(spent.state(None, |_| true), State::Spent);
     }
 
     #[test]
@@ -360,11 +377,15 @@ mod tests {
             force,
             now: NOW,
             limits: Limits::default(),
+            is_gone: &|session| session.place.process == "gone",
         };
         let fresh = session("x", NOW);
         assert_eq!(check_predecessor(&fresh, &picker(false)).expect_err("active").code, "predecessor_active");
         assert_eq!(check_predecessor(&fresh, &picker(true)), Ok(Some(ReleaseReason::PreemptedByPickup)));
         assert_eq!(check_predecessor(&session("x", 0), &picker(false)), Ok(Some(ReleaseReason::Stale)));
+        let mut gone = session("x", NOW);
+        gone.place.process = "gone".into();
+        assert_eq!(check_predecessor(&gone, &picker(false)), Ok(Some(ReleaseReason::Stale)));
         let own = Picker { session_id: Some("x"), ..picker(false) };
         assert_eq!(check_predecessor(&fresh, &own), Ok(None));
     }

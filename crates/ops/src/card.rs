@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::op::Env;
-use crate::resolve;
+use crate::{ownership, resolve};
 
 /// The most open tasks and batons of a card.
 const SHOWN: i64 = 50;
@@ -179,7 +179,9 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
             None => None,
         };
         waiting.push(Waiting {
-            state: WaitingState::Baton(baton.state(holder.as_ref(), env.now, env.limits)),
+            state: WaitingState::Baton(
+                baton.state(holder.as_ref(), |holder| ownership::is_at_work(env, holder)),
+            ),
             kind: WaitingKind::Baton,
             to: addressee(baton.to_identity, baton.to_role),
             holder: Some(holder.filter(Session::is_open).map(|s| s.identity)),
@@ -207,7 +209,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
     Ok(Card {
         last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
         project: project_view::View::from(&project),
-        sessions: open.iter().map(|s| s.view(env.now, env.limits)).collect(),
+        sessions: open.iter().map(|session| ownership::view(env, session)).collect(),
         handoffs: waiting,
         tasks: tasks.iter().map(OpenTask::from).collect(),
         reminders,

@@ -6,7 +6,7 @@
 
 use baton_model::id::{identity_key, is_bot, short};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::session::{Place, Session};
+use baton_model::session::{Place, Session, View};
 use baton_store::{Failure, Tx, session};
 
 use crate::bearer;
@@ -54,6 +54,20 @@ pub(crate) fn is_held_elsewhere(env: &Env<'_>, session: &Session, place: &Place)
         && !is_callers
         && *place != env.caller.place
         && is_live_elsewhere(env, session, place)
+}
+
+/// Whether the agent of a session may still be working: the session is fresh, and its process is not known to have ended.
+pub(crate) fn is_at_work(env: &Env<'_>, session: &Session) -> bool {
+    session.is_fresh(env.now, env.limits) && !env.host.process_gone(&session.place)
+}
+
+/// A session as the roster shows it; one whose process has ended is neither live nor fresh.
+pub(crate) fn view(env: &Env<'_>, session: &Session) -> View {
+    let view = session.view(env.now, env.limits);
+    if view.fresh && env.host.process_gone(&session.place) {
+        return View { live: false, fresh: false, ..view };
+    }
+    view
 }
 
 fn is_live_elsewhere(env: &Env<'_>, session: &Session, place: &Place) -> bool {

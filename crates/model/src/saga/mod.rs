@@ -45,7 +45,8 @@ pub enum Kind {
     Report,
     /// Bring a local task into a GitHub tracker.
     Publish,
-    /// Look for a double that one who was overtaken may have made, and close it.
+    /// Look for a duplicate that a delayed request may have made, and close it.
+    #[serde(rename = "double")]
     DuplicateCheck,
     /// The receiver has closed the task: complete the hand-off.
     Closed,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Row, by_id, isolation};
 use crate::card::WaitingKind;
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::ownership::is_at_work;
 use crate::resolve;
 
 /// Shows a hand-off.
@@ -136,7 +137,7 @@ fn find_baton(
         Some(id) => session::get(tx, project_id, id)?,
         None => None,
     };
-    let state = found.state(holder.as_ref(), env.now, env.limits);
+    let state = found.state(holder.as_ref(), |holder| is_at_work(env, holder));
     let packet = delta::get(tx, project_id, &found.baton_id)?.map(|wrap| wrap.body);
     let holder = holder.map(|holder| holder.identity);
     Ok(Some(ShowOutput {

@@ -15,6 +15,7 @@ use super::{Address, move_baton, send_signal};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
+use crate::ownership::is_at_work;
 use crate::request::Request;
 
 /// Verbs that make a baton of a transcript. A session whose last verb is one of these did not wrap by itself.
@@ -147,7 +148,7 @@ pub(crate) fn earlier_baton(
         Some(id) => session::get(tx, &known.project_id, id)?,
         None => None,
     };
-    let state = baton.state(holder.as_ref(), env.now, env.limits);
+    let state = baton.state(holder.as_ref(), |holder| is_at_work(env, holder));
     Ok(Some(EarlierBaton { baton, state, origin, holder }))
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::addressee;
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::ownership::is_at_work;
 use crate::resolve;
 
 /// The most sessions in one answer.
@@ -108,7 +109,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<HistoryRow, Failu
         None => None,
     };
     let left = LeftBaton {
-        state: left.state(holder.as_ref(), env.now, env.limits),
+        state: left.state(holder.as_ref(), |holder| is_at_work(env, holder)),
         baton_id: left.baton_id,
         summary: left.summary,
         to: addressee(left.to_identity, left.to_role),

@@ -194,6 +194,7 @@ pub(super) fn read(
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let mut reminders = card::reminders(tx, env, &project, &open)?;
     reminders.extend(remind(tx, project_id, &picked.identity, env.now)?);
+    let recovered = recovered(tx, env, project_id, picked)?;
     Ok(Bundle {
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
@@ -202,12 +203,12 @@ pub(super) fn read(
         baton: held.map(|(baton, wrap)| picked_baton(baton, wrap)),
         pickup_delta_id: picked.pickup_delta_id.clone(),
         dry_run,
-        recovered: recovered(tx, project_id, picked)?,
+        warnings: warnings(picked, recovered.as_ref()),
+        recovered,
         handoff: None,
         instruction: if replay.is_over() { INSTRUCTION_OVER.into() } else { INSTRUCTION.into() },
         replay,
         context: Context { project_id: project_id.to_owned(), phase: project.phase, focus: project.focus },
-        warnings: warnings(picked),
         recent_deltas: recent.iter().map(Delta::brief).collect(),
         todos: todos(&tasks, &focus),
         adrs: adrs.iter().map(Delta::row).collect(),
@@ -295,11 +296,14 @@ fn focus(wrap: &Delta) -> Vec<String> {
     ValidatedPacket::parse(wrap.body.clone()).map(|sealed| sealed.view().focus.clone()).unwrap_or_default()
 }
 
-fn warnings(picked: &PickupResult) -> Vec<Warning> {
+fn warnings(picked: &PickupResult, recovered: Option<&Recovered>) -> Vec<Warning> {
     if picked.baton_id.is_some() {
         return Vec::new();
     }
     let message = match picked.waiting_for_others {
+        0 if recovered.is_some() => {
+            "nobody has wrapped since: there is no baton, and `recovered` holds what was saved and said without one".to_owned()
+        }
         0 => "nobody has wrapped in this project: there is no baton to continue from".to_owned(),
         n => format!(
             "no open baton is meant for {}; {n} wait for others and can be taken by id",

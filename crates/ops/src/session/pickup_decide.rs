@@ -12,6 +12,7 @@ use super::pickup::PickupInput;
 use super::{RegisterResult, register};
 use crate::bearer;
 use crate::op::Env;
+use crate::ownership::is_at_work;
 use crate::resolve;
 
 /// The caller's own open session, if it has one that may become the picker.
@@ -167,14 +168,15 @@ pub(super) fn decide(
         force: input.force,
         now: env.now,
         limits: env.limits,
+        is_gone: &|session| env.host.process_gone(&session.place),
     };
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
         .map(|session| own.given_way(session, env.now));
-    let mut predecessor_yields = None;
-    if let Some(before) = &predecessor {
-        predecessor_yields = check_predecessor(before, &picker)?;
-    }
+    let predecessor_yields = match &predecessor {
+        Some(before) => check_predecessor(before, &picker)?,
+        None => None,
+    };
     let claim = match &found {
         None => None,
         Some(found) => {
@@ -216,7 +218,7 @@ fn free_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton) -> Result<Vec<Value
             Some(id) => session::get(tx, &this.project_id, id)?,
             None => None,
         };
-        if other.state(holder.as_ref(), env.now, env.limits) != State::Held {
+        if other.state(holder.as_ref(), |holder| is_at_work(env, holder)) != State::Held {
             free.push(json!({ "baton_id": other.baton_id, "agent_identity": other.identity, "created_at": rfc3339(other.created_at) }));
         }
     }

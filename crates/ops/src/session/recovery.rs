@@ -3,12 +3,20 @@
 use std::borrow::Cow;
 
 use baton_model::delta::{Delta, Kind, Row};
+use baton_model::packet_from_ledger::is_saved;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::pickup::PickupResult;
+use crate::op::Env;
+use crate::ownership::is_at_work;
+
+/// How many of the newest sessions are looked at for work that no baton carries.
+const LOOKED_AT: i64 = 20;
+/// From how many of them it is recovered at once.
+const MOST_UNWRAPPED: usize = 5;
 
 /// What was left by every session that held the baton and did not wrap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,29 +52,54 @@ impl Recovered {
     }
 }
 
-/// Everything that the holders of the picked baton left.
+/// Everything that the holders of the picked baton left; without a baton, what sessions left that ended without a wrap.
 pub(super) fn recovered(
     tx: &mut Tx<'_>,
+    env: &Env<'_>,
     project_id: &str,
     picked: &PickupResult,
 ) -> Result<Option<Recovered>, Failure> {
-    let (Some(last), Some(baton_id)) = (&picked.recovered_session_id, &picked.baton_id) else {
-        return Ok(None);
+    let sessions = match (&picked.baton_id, &picked.recovered_session_id) {
+        (Some(baton_id), Some(last)) => holders(tx, (project_id, baton_id), last)?,
+        (Some(_), None) => return Ok(None),
+        (None, _) => unwrapped(tx, env, project_id, picked)?,
     };
-    let holders = holders(tx, (project_id, baton_id), last)?;
+    let Some(last) = sessions.last().map(|last| last.session_id.clone()) else { return Ok(None) };
     let mut deltas = Vec::new();
-    for holder in &holders {
-        deltas.extend(left_by(tx, holder)?);
+    for session in &sessions {
+        deltas.extend(left_by(tx, session)?);
     }
     deltas.sort_by_key(|delta| delta.seq);
     let newest = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
     Ok(Some(Recovered {
-        session: last.clone(),
-        sessions: holders.into_iter().map(|holder| holder.session_id).collect(),
+        session: last,
+        sessions: sessions.into_iter().map(|session| session.session_id).collect(),
         note: "recovered from a session that never wrapped: it may be incomplete".into(),
         last_checkpoint: newest.map(Delta::row),
         deltas: deltas.iter().map(Delta::row).collect(),
     }))
+}
+
+/// The sessions since the last that wrapped which saved or said something, are over or silent, and left no baton; oldest
+/// first.
+fn unwrapped(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    picked: &PickupResult,
+) -> Result<Vec<Session>, Failure> {
+    let mut found = Vec::new();
+    for session in session::newest(tx, project_id, LOOKED_AT)? {
+        if session.has_wrapped() || found.len() == MOST_UNWRAPPED {
+            break;
+        }
+        let is_own = picked.session_id.as_ref() == Some(&session.session_id);
+        if !is_own && !is_at_work(env, &session) && is_saved(&left_by(tx, &session)?) {
+            found.push(session);
+        }
+    }
+    found.reverse();
+    Ok(found)
 }
 
 /// The sessions through which a baton came to this one, and this one, oldest first. Each holder inherits from the one before it.

@@ -333,7 +333,7 @@ impl CaptureJob<'_> {
         // What is only checkpointed is in no baton, so it counts for no extent.
         conversation::keep(tx, env, talk, None, (talk.bytes, talk.last_entry_at))?;
         let delta = append_json(tx, env, &Author::session(own), Kind::Checkpoint, &self.body())?;
-        own.heartbeat_at = env.now;
+        // No heartbeat: what a hook reads after the end is no sign of the agent's life.
         Capture::NAME.clone_into(&mut own.last_verb);
         session::put(tx, own)?;
         Ok(self.output(own, Some(delta.delta_id), None))

@@ -73,6 +73,48 @@ fn reassign(w: &mut World, session: &Value, to: &str) -> Value {
 }
 
 on_every_backend! {
+    fn who_is_known_to_be_gone_blocks_nobody(w) {
+        let left = w.leave_baton(&agent("Lola"), "done");
+        let donna = agent("Donna").process("agent 1");
+        let held = take(w, &donna, &left["baton_id"], false);
+        w.no_trace(&agent("Rex"), "hd_exec", json!({}), "baton_claimed");
+        w.kill(&donna);
+        assert_eq!(w.ok(&agent("Rex"), "session_status", json!({}))["handoffs"][0]["state"], "abandoned");
+        let rex = w.pickup(&agent("Rex"));
+        assert_eq!((rex["baton"]["delta_id"].clone(), rex["recovered"]["session"].clone()),
+            (left["baton_id"].clone(), held["session_id"].clone()));
+        assert_eq!(w.no(&donna, "session_checkpoint", json!({ "summary": "late" }), "session_released")["reason"], "stale");
+    }
+
+    fn work_that_held_no_baton_is_handed_on(w) {
+        for how in ["killed", "silent", "ended", "forced off"] {
+            w.advance(1);
+            let ann = agent(&format!("Ann_{how}").replace(' ', "_")).process(how);
+            let own = w.start(&ann);
+            w.checkpoint(&ann, &format!("{how}: HALF BUILT"));
+            w.ok(&ann, "ledger_note", json!({ "kind": "decision", "text": format!("{how}: NO RECURSION") }));
+            w.ok(&ann, "ledger_note", json!({ "text": format!("{how}: THE API WANTS UTF-8") }));
+            match how {
+                "killed" => w.kill(&ann),
+                "silent" => w.advance(STALE + 1),
+                "ended" => drop(w.end(&ann)),
+                _ => {
+                    let off = json!({ "session": own["session_id"], "force": true, "why": "urgent" });
+                    w.ok(&agent("Chief"), "session_end", off);
+                }
+            }
+            let next = w.ok(&agent("Next"), "hd_exec", json!({}));
+            let recovered = next["recovered"].to_string();
+            holds_all(&recovered, &["HALF BUILT", "NO RECURSION", "THE API WANTS UTF-8"].map(|word| format!("{how}: {word}")).each_ref().map(String::as_str));
+            assert_eq!(next["recovered"]["session"], own["session_id"], "{how}");
+            assert!(next["warnings"][0]["message"].to_string().contains("`recovered`"), "{next:#}");
+            w.end(&agent("Next"));
+        }
+        // What was wrapped since is in the baton.
+        w.leave_baton(&agent("Lola"), "done");
+        assert_eq!(w.pickup(&agent("Rex")).get("recovered"), None);
+    }
+
     fn words_from_before_the_baton_go_on_with_it(w) {
         for how in ["taken", "reassigned"] {
             let donna = agent("Donna");

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use baton_store::{Failure, Fault, FaultKind, Store, Target, params};
 
-use crate::bench::{NOW, Place, SCHEMA, admin, append, counter, entries, postgres_url};
+use crate::bench::{NOW, Place, SCHEMA, admin, append, counter, entries, postgres_url, variable};
+use crate::database_server::DatabaseServer;
 use crate::proxy::{Cut, Proxy};
 
 const PID: &str = "SELECT pg_backend_pid()";
@@ -160,6 +161,61 @@ fn a_commit_that_cannot_be_looked_up_says_that_nobody_knows() {
     assert!(fault.message.contains("may or may not"), "{fault}");
     proxy.close(false);
     assert_eq!(entries(&mut store, "a").len(), 1, "the connection comes back by itself");
+}
+
+/// A server that crashes gives the numbers of transactions out again that had not reached its disk.
+#[test]
+fn a_commit_is_not_looked_up_by_its_number_after_a_crash() {
+    let Some((place, proxy, mut store)) = behind_a_proxy() else { return };
+    let Target::Postgres(url) = &place.target else { return };
+    let fault = fault(store.write(&["a"], |tx| {
+        // What a crash leaves of the table.
+        admin(url, "DELETE FROM crash_epoch");
+        proxy.cut(Cut::AfterCommit, 1, false);
+        append(tx, "a", "x")
+    }));
+    assert_eq!(fault.kind, FaultKind::CommitUnknown);
+    assert_eq!(entries(&mut store, "a").len(), 1);
+    for text in ["y", "z"] {
+        proxy.cut(Cut::AfterCommit, 1, false);
+        store.write(&["a"], |tx| append(tx, "a", text)).unwrap();
+    }
+    assert_eq!(entries(&mut store, "a").len(), 3, "from then on it is looked up as before");
+}
+
+#[test]
+#[ignore = "kills a process of the database, which ends the connections of all tests; run it alone"]
+fn a_commit_that_a_crash_took_is_not_acknowledged() {
+    let (Some((_place, proxy, mut store)), Some(url), Some(_)) =
+        (behind_a_proxy(), postgres_url(), variable("BATON_TEST_PG_PRIVATE"))
+    else {
+        return;
+    };
+    store.write(&["a"], |tx| append(tx, "a", "x")).unwrap();
+    let victim = DatabaseServer::connect(&url);
+    let victim_pid = victim.query("SELECT pg_backend_pid()::bigint").unwrap()[0].get::<_, i64>(0).to_string();
+    let answer = thread::scope(|scope| {
+        let (proxy, url) = (&proxy, &url);
+        store.write(&["a"], |tx| {
+            append(tx, "a", "y")?;
+            let victim_pid = victim_pid.clone();
+            proxy.cut(Cut::BeforeCommit, 1, true);
+            scope.spawn(move || {
+                thread::sleep(Duration::from_millis(20));
+                std::process::Command::new("kill").args(["-KILL", &victim_pid]).status().unwrap();
+                thread::sleep(Duration::from_millis(800));
+                // Others go on, with the numbers that did not reach the disk.
+                for _ in 0..20 {
+                    admin(url, "SELECT txid_current()");
+                }
+                proxy.close(false);
+            });
+            append(tx, "a", "z")
+        })
+    });
+    let written = entries(&mut store, "a").len();
+    eprintln!("{answer:?}, {written} entries");
+    assert!(answer.is_err() || written == 3, "acknowledged, and {written} entries");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use std::path::Path;
 use tokio_postgres::error::SqlState;
 
 use connect::Dial;
+use outcome::TransactionNumber;
 use pipeline::PipelinedConnection;
 use statements::CachedStatement;
 
@@ -35,7 +36,7 @@ pub(crate) struct Postgres {
     /// The transaction that was begun. A read begins none, so that each of its statements is one round trip.
     mode: Option<Mode>,
     /// By which the server can say later what became of the open transaction.
-    number: Option<i64>,
+    number: Option<TransactionNumber>,
     /// The error of a deferred statement: the transaction is aborted.
     torn: Option<Fault>,
     /// Whether questions were announced and none of them asked yet: the first one waits for all.
@@ -67,6 +68,14 @@ impl Postgres {
             statements_run: 0,
             commits: 0,
         })
+    }
+
+    /// Whether a transaction that was to be numbered could not be, in a way that can be mended.
+    fn lacks_number(&self, taken: &Result<Numbers, Fault>) -> bool {
+        match taken {
+            Ok(_) => self.number.is_none(),
+            Err(fault) => outcome::is_not_offered(fault) || outcome::has_no_epochs(fault),
+        }
     }
 
     fn reconnect(&mut self) -> Result<(), Fault> {
@@ -104,13 +113,13 @@ impl Engine for Postgres {
             return Err(Fault::new(FaultKind::ReadOnly, message));
         }
         self.number = None;
-        let wanted = mode == Mode::Write;
-        let mut taken = self.open_and_take(begin, projects, wanted && self.numbers);
-        if wanted && self.numbers && taken.as_ref().is_err_and(outcome::is_not_offered) {
-            self.numbers = false;
+        let numbered = mode == Mode::Write && self.numbers;
+        let mut taken = self.open_and_take(begin, projects, numbered);
+        if numbered && self.lacks_number(&taken) {
             self.mode = Some(mode);
             self.rollback()?;
-            taken = self.open_and_take(begin, projects, false);
+            self.numbers = !taken.as_ref().is_err_and(outcome::is_not_offered) && self.begin_epoch();
+            taken = self.open_and_take(begin, projects, self.numbers);
         }
         self.mode = Some(mode);
         // The fault that made it roll back is the one to report.

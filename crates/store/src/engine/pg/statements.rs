@@ -3,6 +3,7 @@
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
 
+use super::outcome::TransactionNumber;
 use super::pipeline::StatementError;
 use super::{Postgres, error, outcome, value};
 use crate::engine::fault::{Fault, FaultKind};
@@ -111,7 +112,12 @@ impl Postgres {
             }
         }
         if numbered {
-            self.number = numbers.pop().flatten().map(|transaction| transaction.seq);
+            // The epoch stands where a project has the head of its chain; it is empty after a crash.
+            let answered = numbers.pop().flatten().filter(|transaction| !transaction.chain_head.is_empty());
+            self.number = answered.map(|transaction| TransactionNumber {
+                number: transaction.seq,
+                epoch: transaction.chain_head,
+            });
         }
         // What opened the transaction has come back as well, before the projects.
         Ok(numbers.split_off(numbers.len().saturating_sub(projects.len())))
