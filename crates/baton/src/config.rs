@@ -55,7 +55,7 @@ pub(crate) struct Config {
     pub limits: Limits,
     /// The router's policy: its thresholds and the recipient of its escalations.
     pub route: Policy,
-    /// Whether a hook wraps a session that ends, in place of a checkpoint.
+    /// Whether a hook leaves a baton where a session stops or ends, in place of a checkpoint.
     pub auto_wrap: bool,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
@@ -204,7 +204,7 @@ fn from_parts(
     let spans = |key: &str, usual| span(key, setting(key), usual).map_err(|refusal| placed(key, refusal));
     let limits = limits(spans)?;
     let auto_wrap =
-        switch("auto_wrap", setting("auto_wrap")).map_err(|refusal| placed("auto_wrap", refusal))?;
+        switch("auto_wrap", setting("auto_wrap"), true).map_err(|refusal| placed("auto_wrap", refusal))?;
     let route = policy(setting, spans, placed)?;
     let store = match setting("store") {
         Some(text) => Target::read(&text)?,
@@ -320,9 +320,10 @@ fn count(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> 
     })
 }
 
-fn switch(key: &str, text: Option<String>) -> Result<bool, Refusal> {
+fn switch(key: &str, text: Option<String>, usual: bool) -> Result<bool, Refusal> {
     match text.as_deref().map(str::trim) {
-        None | Some("false" | "0" | "no" | "off") => Ok(false),
+        None => Ok(usual),
+        Some("false" | "0" | "no" | "off") => Ok(false),
         Some("true" | "1" | "yes" | "on") => Ok(true),
         Some(other) => {
             let what = format!("`{key}` is `{other}`, which is neither true nor false");

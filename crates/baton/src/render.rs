@@ -101,7 +101,11 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
         waiting_state(waiting),
         format!("from {}", visible(&waiting.from)),
         since(waiting.created_at),
-        to.unwrap_or_default(),
+        [to, waiting.kept.then(|| "kept automatically".to_owned())]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", "),
     ]
 }
 

@@ -52,6 +52,9 @@ pub struct Waiting {
     pub holder: Option<Option<String>>,
     /// When it was left.
     pub created_at: Timestamp,
+    /// A hook kept it at a limit, a failure or an end; its agent did not wrap.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
 }
 
 impl Waiting {
@@ -165,6 +168,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
         drop(session::open(tx, project_id));
         drop(task::open(tx, project_id, SHOWN));
         drop(baton::unspent(tx, project_id, SHOWN));
+        drop(baton::kept_automatically(tx, project_id));
         drop(handoffs::of_project(tx, project_id));
         prefetch_reminders(tx, env, project_id);
     });
@@ -173,6 +177,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
     let mut tasks = task::open(tx, project_id, SHOWN)?;
     crate::handoff::without_words(tx, project_id, &mut tasks)?;
     let mut waiting = Vec::new();
+    let kept = baton::kept_automatically(tx, project_id)?;
     for baton in baton::unspent(tx, project_id, SHOWN)? {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
@@ -186,6 +191,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
             to: addressee(baton.to_identity, baton.to_role),
             holder: Some(holder.filter(Session::is_open).map(|s| s.identity)),
             created_at: Timestamp(baton.created_at),
+            kept: kept.contains(&baton.baton_id),
             from: baton.identity,
             id: baton.baton_id,
         });
@@ -202,6 +208,7 @@ pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<C
                 to: addressee(handoff.to_identity, handoff.to_role),
                 holder: None,
                 created_at: Timestamp(handoff.created_at),
+                kept: false,
             });
         }
     }

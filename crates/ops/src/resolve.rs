@@ -232,6 +232,11 @@ pub(crate) fn beat(
             here.retain(|s| {
                 s.place == env.caller.place && !s.place.process.is_empty() && bearer::is_own(env, s)
             });
+            if here.is_empty()
+                && let Some(ousted) = ousted_here(tx, env, project_id, who)?
+            {
+                return Err(session_released(&ousted, env.now).into());
+            }
             if here.len() == 1 { here.pop() } else { None }
         }
     };
@@ -312,6 +317,17 @@ fn released_here(
         return Ok(None);
     }
     Ok(session::last_at(tx, project_id, who, place)?.filter(|s| !s.is_open()))
+}
+
+/// The newest session of this identity in this process, if another one's act ended it: its agent hears so on every verb that
+/// writes, until it begins anew.
+pub(crate) fn ousted_here(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    who: &str,
+) -> Result<Option<Session>, Failure> {
+    Ok(released_here(tx, env, project_id, who)?.filter(|last| last.is_ousted() && bearer::is_own(env, last)))
 }
 
 /// The last session of a name, if another one's act ended it and it is the caller's. Its agent may not have heard of that, so that

@@ -21,6 +21,8 @@ crate::sql! {
     GET = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND baton_id = $2");
     UNSPENT = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NULL ORDER BY seq DESC LIMIT $2");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND session_id = $2 ORDER BY seq DESC LIMIT 1");
+    KEPT = "SELECT b.baton_id FROM baton b JOIN session s ON s.project_id = b.project_id AND s.session_id = b.session_id
+        WHERE b.project_id = $1 AND b.spent_by IS NULL AND s.last_verb = 'transcript_capture'";
     BY_PREFIX = "SELECT baton_id FROM baton WHERE project_id = $1 AND baton_id >= $2 AND baton_id < $3
         ORDER BY baton_id LIMIT 5";
     TWICE_HELD = "SELECT baton_id FROM session WHERE project_id = $1 AND released_at IS NULL AND baton_id IS NOT NULL
@@ -76,6 +78,12 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Option<B
 /// The batons from which no session has wrapped on, newest first.
 pub fn unspent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Baton>, Fault> {
     tx.query(UNSPENT, params![project_id, limit])?.into_iter().map(read).collect()
+}
+
+/// Ids of the unspent batons that hooks kept, without their agent's doing.
+pub fn kept_automatically(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(KEPT, params![project_id])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
 }
 
 /// The newest baton that a session left.

@@ -37,7 +37,8 @@ pub(super) fn text(status: &StatusOutput, now: Millis) -> String {
         let to = waiting.to.as_deref().filter(|to| !to.is_empty());
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
         let (kind, id, from) = (waiting.kind.as_str(), visible(&waiting.id), visible(&waiting.from));
-        format!("  - {kind} {id} from {from}{to}{}", age(waiting.created_at))
+        let kept = if waiting.kept { ", kept automatically: its agent did not wrap" } else { "" };
+        format!("  - {kind} {id} from {from}{to}{}{kept}", age(waiting.created_at))
     }));
     if waiting.len() > NAMED {
         lines.push(format!("  - and {} more: `baton status`", waiting.len() - NAMED));

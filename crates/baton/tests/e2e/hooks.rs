@@ -188,10 +188,30 @@ fn a_session_is_found_by_its_id_where_a_tool_gives_no_path() {
     let content = fs::read(sample("normal.jsonl")).expect("sample");
     stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), content);
     let bare = stage.bare();
-    hook(&bare, "session-end", "claude", &json!({ "session_id": id, "cwd": stage.shop() }));
+    let over = json!({ "session_id": id, "cwd": stage.shop() });
+    hook(&bare.with("BATON_AUTO_WRAP", "false"), "session-end", "claude", &over);
     let checkpoint = kept(&stage, "checkpoint", 1).remove(0);
     assert_eq!(checkpoint["body"]["transcript"]["id"], id);
     kept(&stage, "release", 1);
+    stage.assert_sound();
+}
+
+#[test]
+fn an_end_without_a_wrap_leaves_a_baton_that_the_next_agent_takes_at_once() {
+    let stage = Stage::ready();
+    let donna = stage.terminal("Donna");
+    let session = text(&donna.json(&["start"]), "session_id");
+    let over = json!({ "session_id": "s", "transcript_path": sample("normal.jsonl"), "cwd": stage.shop() });
+    hook(&donna, "session-end", "claude", &over);
+    let wrap = kept(&stage, "wrap", 1).remove(0);
+    assert_eq!(text(&wrap, "session_id"), session);
+    let lola = stage.terminal("Lola");
+    assert_eq!(lola.json(&["status"])["handoffs"][0]["kept"], true);
+    let told = hook(&lola, "session-start", "codex", &json!({ "session_id": "t", "cwd": stage.shop() })).out;
+    assert!(told.contains("kept automatically"), "{told}");
+    assert!(lola.text(&["status"]).contains("kept automatically"));
+    let picked = lola.json(&["pickup"]);
+    assert_eq!((&picked["baton"]["delta_id"], &picked["baton"]["kept"]), (&wrap["delta_id"], &json!(true)));
     stage.assert_sound();
 }
 

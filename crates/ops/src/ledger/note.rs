@@ -112,7 +112,10 @@ fn add(
         Some(_) => Some(resolve::acting(tx, env, project_id, named, input.identity.as_deref())?),
         None => {
             bearer::require_free(tx, env, project_id, identity)?;
-            resolve::own_if_any(tx, env, project_id, identity)?
+            match resolve::own_if_any(tx, env, project_id, identity)? {
+                None => resolve::ousted_here(tx, env, project_id, identity)?,
+                own => own,
+            }
         }
     };
     let mut author = Author { project_id, identity, session: session.as_ref() };

@@ -107,6 +107,9 @@ pub struct PickedBaton {
     pub summary: String,
     /// The packet, byte for byte.
     pub body: String,
+    /// A hook kept it at a limit, a failure or an end; its agent did not wrap.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
 }
 
 /// What a project is about just now.
@@ -181,6 +184,10 @@ pub(super) fn read(
         Some(id) => baton::get(tx, project_id, id)?.zip(delta::get(tx, project_id, id)?),
         None => None,
     };
+    let kept = match &held {
+        Some(_) => baton::kept_automatically(tx, project_id)?,
+        None => Vec::new(),
+    };
     let focus = held.as_ref().map(|(_, wrap)| focus(wrap)).unwrap_or_default();
     let open = session::open(tx, project_id)?;
     let mut tasks = task::open(tx, project_id, TASKS)?;
@@ -200,7 +207,7 @@ pub(super) fn read(
         identity: picked.identity.clone(),
         session_id: picked.session_id.clone(),
         predecessor_session_id: picked.predecessor_session_id.clone(),
-        baton: held.map(|(baton, wrap)| picked_baton(baton, wrap)),
+        baton: held.map(|(baton, wrap)| picked_baton(baton, wrap, &kept)),
         pickup_delta_id: picked.pickup_delta_id.clone(),
         dry_run,
         warnings: warnings(picked, recovered.as_ref()),
@@ -266,6 +273,7 @@ fn prefetch_queries(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &P
     if let Some(id) = &picked.baton_id {
         drop(baton::get(tx, project_id, id));
         drop(delta::get(tx, project_id, id));
+        drop(baton::kept_automatically(tx, project_id));
     }
     drop(session::open(tx, project_id));
     drop(task::open(tx, project_id, TASKS));
@@ -280,8 +288,9 @@ fn prefetch_queries(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, picked: &P
     }
 }
 
-fn picked_baton(baton: Baton, wrap: Delta) -> PickedBaton {
+fn picked_baton(baton: Baton, wrap: Delta, kept: &[String]) -> PickedBaton {
     PickedBaton {
+        kept: kept.contains(&baton.baton_id),
         delta_id: baton.baton_id,
         kind: Kind::Wrap,
         agent_identity: baton.identity,

@@ -95,6 +95,33 @@ on_every_backend! {
         }
     }
 
+    fn an_ousted_agent_hears_so_on_every_verb_that_writes(w) {
+        for how in ["forced", "stale", "ended", "wrapped", "reassigned"] {
+            w.advance(1);
+            w.leave_baton(&agent("Lola"), how);
+            let ann = agent("Ann").process("agent");
+            let held = w.pickup(&ann);
+            oust(w, how, &held);
+            for (verb, input) in [
+                ("ledger_note", json!({ "text": "t" })),
+                ("ledger_note", json!({ "text": "t", "kind": "decision" })),
+                ("task_create", json!({ "title": "t" })),
+                ("signal_send", json!({ "to": "Lola", "subject": "s" })),
+                ("project_set", json!({ "phase": "late" })),
+                ("handoff_create", json!({ "to_project_id": "p", "subject": "s" })),
+            ] {
+                let no = w.no(&ann, verb, input.clone(), "session_released");
+                assert_eq!(no["session_id"], held["session_id"], "{verb} {how}");
+                assert_eq!(no.get("kept_delta_id").is_some(), verb == "ledger_note", "{verb}");
+            }
+            // Another agent of the same process, and the same one that begins anew, are free.
+            w.ok(&agent("Ben").process("agent"), "ledger_note", json!({ "text": "t" }));
+            w.start(&ann);
+            w.ok(&ann, "ledger_note", json!({ "text": "t" }));
+            w.end(&ann);
+        }
+    }
+
     fn a_retry_of_a_late_call_keeps_its_words_once(w) {
         let own = w.start(&agent("Ann"));
         w.end(&agent("Ann"));
