@@ -7,6 +7,7 @@ use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 
 use baton_ops::op::{Caller, Operation, SessionEffect};
+use baton_ops::session::Pickup;
 use baton_tools::surface_of_client;
 
 use crate::answer::{error, framed, put_first, refused, result};
@@ -357,6 +358,9 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
             FixedArgument::Yes => json!(true),
         };
         input.insert((*field).to_owned(), value);
+    }
+    if action.operation == Pickup::NAME && detail == Detail::Full {
+        input.insert("full".to_owned(), json!(true));
     }
     Ok(Ok(Call { action, input, detail }))
 }

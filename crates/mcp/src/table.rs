@@ -114,7 +114,7 @@ pub const TOOLS: &[Tool] = &[
         doc: "Call first when you continue another agent's work. Opens your session, claims the newest baton (or the one named) \
             and returns its packet in baton.body with recent history, tasks, decisions and messages.",
         actions: &[only(session::Pickup::NAME)],
-        omit: &[],
+        omit: &["full"],
         has_default: true,
         destructive: false,
         always: true,
@@ -164,7 +164,7 @@ pub const TOOLS: &[Tool] = &[
             ),
             op("projects", project::List::NAME),
         ],
-        omit: &["force", "preset", "summary"],
+        omit: &["force", "full", "preset", "summary"],
         has_default: false,
         destructive: true,
         always: false,

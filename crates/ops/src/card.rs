@@ -138,6 +138,13 @@ pub struct OpenTask {
     pub rest: Map<String, Value>,
 }
 
+impl OpenTask {
+    /// What fits on a line: which task it is, and how it stands.
+    pub(crate) fn line(task: &Task) -> Self {
+        Self { description: String::new(), rest: Map::new(), ..Self::from(task) }
+    }
+}
+
 impl From<&Task> for OpenTask {
     fn from(task: &Task) -> Self {
         const NAMED: [&str; 8] =

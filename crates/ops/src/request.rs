@@ -17,6 +17,8 @@ use crate::op::{Caller, Env};
 
 /// Fields that stand in the key, or are the key.
 const IN_KEY: [&str; 4] = ["request_id", "project", "from_project_id", "identity"];
+/// Fields that say how much of an answer is shown; a retry may ask for more.
+const OF_THE_VIEW: [&str; 1] = ["full"];
 /// Fields that may hold what is sensitive. Where the body says that they do, no hash of them is kept: a short secret could be
 /// guessed from it, and a client of a server sends a stand-in that is another one each time.
 const SENSITIVE: [&str; 6] =
@@ -212,7 +214,7 @@ fn fingerprint(mut body: Value) -> String {
         let is_sensitive = fields.get("sensitive") == Some(&Value::Bool(true));
         fields.retain(|name, _| {
             let is_secret = is_sensitive && SENSITIVE.contains(&name.as_str());
-            !is_secret && !IN_KEY.contains(&name.as_str())
+            !is_secret && !IN_KEY.contains(&name.as_str()) && !OF_THE_VIEW.contains(&name.as_str())
         });
         fields.retain(|_, value| !value.is_null());
     }

@@ -38,6 +38,9 @@ pub(super) struct Args {
     /// Show what would be picked up without changing anything
     #[arg(long)]
     dry_run: bool,
+    /// Show all open tasks, decisions, recent entries, sessions and the whole chain, in place of the newest few
+    #[arg(long)]
+    full: bool,
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -54,6 +57,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         why: args.why,
         surface: args.surface,
         dry_run: args.dry_run,
+        full: args.full,
         request_id: args.request_id,
     };
     let bundle = pick_up(&input, app)?;
@@ -158,6 +162,9 @@ pub(super) fn show(bundle: &Bundle) -> String {
     text.push_str(&render::section("open tasks", &rows));
     for decision in &bundle.adrs {
         text.push_str(&format!("decision: {}\n", visible(decided(decision))));
+    }
+    if bundle.has_more.iter().any(|field| matches!(field.as_ref(), "todos" | "adrs")) {
+        text.push_str("  … there is more: baton pickup --full\n");
     }
     text.push_str(&render::reminders(&bundle.rules_reminders));
     text

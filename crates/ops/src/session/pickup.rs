@@ -53,6 +53,9 @@ pub struct PickupInput {
     /// Show what would be picked up; claim, register and drain nothing.
     #[serde(default)]
     pub dry_run: bool,
+    /// Lists uncut; else `has_more` names those cut.
+    #[serde(default)]
+    pub full: bool,
     /// Makes a retry return the same ids and baton.
     #[serde(default)]
     pub request_id: Option<String>,
@@ -148,7 +151,7 @@ impl Operation for Pickup {
         } else {
             store.write(&[&project_id], |tx| pick(tx, env, &input, &project_id, &identity))?
         };
-        store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, input.dry_run))
+        store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))
     }
 }
 
@@ -205,6 +208,7 @@ pub(crate) fn claim(
         why: wish.why,
         surface: None,
         dry_run: false,
+        full: false,
         request_id: None,
     };
     Ok(pick(tx, env, &input, project_id, identity)?.session_id.unwrap_or_default())

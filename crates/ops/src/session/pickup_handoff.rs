@@ -62,7 +62,8 @@ pub(super) fn accept(
             take(tx, env, input, &known.handoff_id, identity)
         })?
     };
-    let mut bundle = store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, input.dry_run))?;
+    let mut bundle =
+        store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
     let machine = env.caller.place.machine.clone();
     let facts = store.read(|tx| facts(tx, &known.handoff_id, &machine))?;
     bundle.with_handoff(transfer(facts, env.host));

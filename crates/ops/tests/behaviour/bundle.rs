@@ -25,18 +25,43 @@ on_every_backend! {
         assert_eq!(picked["context"], context);
     }
 
-    fn recent_deltas_are_the_last_ten_or_the_last_day_whichever_is_fewer(w) {
+    fn a_pickup_brings_the_newest_few_and_names_what_is_left_out(w) {
+        let lola = agent("Lola");
+        for n in 0..30 {
+            let long = "x".repeat(400);
+            w.ok(&lola, "task_create", json!({ "title": format!("task {n}"), "description": long }));
+            w.ok(&lola, "ledger_note", json!({ "kind": "decision", "text": format!("d{n}"), "why": "w" }));
+            w.pickup(&lola);
+            w.wrap(&lola, "passed on");
+            w.advance(1);
+        }
+        for n in 0..9 {
+            w.start(&agent(&format!("Other{n}")));
+        }
+        let brief = w.pickup(&agent("Donna"));
+        assert_eq!(brief["has_more"], json!(["recent_deltas", "todos", "adrs", "wip", "controller_status", "inherited_chain"]));
+        let size = |bundle: &Value| bundle.to_string().len() - bundle["baton"].to_string().len();
+        assert!(size(&brief) < 5_000, "{}: {brief:#}", size(&brief));
+        let full = w.ok(&agent("Donna"), "hd_exec", json!({ "full": true }));
+        assert_eq!(full["session_id"], brief["session_id"]);
+        let long = |key: &str| list(&full[key]).len() > list(&brief[key]).len();
+        for key in ["recent_deltas", "todos", "adrs", "wip", "controller_status", "inherited_chain"] {
+            assert!(long(key), "{key}");
+        }
+    }
+
+    fn recent_deltas_are_of_the_last_day(w) {
         w.start(&agent("Lola"));
         for n in 0..12 {
             w.checkpoint(&agent("Lola"), &format!("n{n}"));
         }
         w.wrap(&agent("Lola"), "done");
         let recent = list(&w.pickup(&agent("Donna"))["recent_deltas"]);
-        assert_eq!(recent.len(), 10);
+        assert_eq!(recent.len(), 3);
         assert_eq!(recent[0]["kind"], "pickup", "the newest first");
         assert!(recent.iter().all(|row| row.get("body").is_none()));
         w.advance(24 * HOUR);
-        assert_eq!(list(&w.pickup(&agent("Donna"))["recent_deltas"]).len(), 10, "a day old is of the last day");
+        assert_eq!(list(&w.pickup(&agent("Donna"))["recent_deltas"]).len(), 3, "a day old is of the last day");
         w.advance(1);
         assert_eq!(list(&w.pickup(&agent("Donna"))["recent_deltas"]).len(), 0);
     }
@@ -63,14 +88,14 @@ on_every_backend! {
         assert_eq!(column(&list(&w.pickup(&agent("Donna"))["todos"]), "title"), ["b", "a"]);
     }
 
-    fn adrs_are_the_last_five_decisions(w) {
+    fn adrs_are_the_last_decisions(w) {
         for n in 0..7 {
             let note = json!({ "kind": "decision", "text": format!("d{n}"), "why": "w", "rejected": ["x"] });
             w.ok(&agent("Lola"), "ledger_note", note);
         }
         let adrs = list(&w.pickup(&agent("Donna"))["adrs"]);
         let what: Vec<String> = adrs.iter().map(|adr| text(&adr["body"], "what")).collect();
-        assert_eq!(what, ["d6", "d5", "d4", "d3", "d2"]);
+        assert_eq!(what, ["d6", "d5"]);
         assert_eq!((adrs[0]["body"]["why"].clone(), adrs[0]["body"]["rejected"].clone()), (json!("w"), json!(["x"])));
     }
 
