@@ -10,7 +10,7 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
-use crate::handoff::steps::{self, StepResult as Local};
+use crate::handoff::steps::{self, StepResult as Local, close_row};
 use crate::handoff::{by_id, record, register_ends, tracker};
 use crate::op::Env;
 
@@ -63,6 +63,14 @@ pub fn due(store: &mut Store, env: &mut Env<'_>, limit: i64) -> Result<Vec<Strin
     store.read(|tx| Ok(handoff_step::due(tx, now, limit)?))
 }
 
+/// Expires a hand-off that is past its deadline, before anybody answers it: no server may be running that does so in time.
+pub(crate) fn expire_overdue(store: &mut Store, env: &mut Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    match handoff.expires_at {
+        Some(deadline) if deadline <= env.now => expire(store, env, &handoff.handoff_id),
+        _ => Ok(()),
+    }
+}
+
 fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), id))?;
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
@@ -71,7 +79,8 @@ fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure>
         let mut after = Handoff { state, updated_at: env.now, ..before };
         after.result = Some("nobody took it in time".into());
         record(tx, env, &after, CLOCK)?;
-        apply_event(tx, env, &mut after, Event::Expire)
+        apply_event(tx, env, &mut after, Event::Expire)?;
+        close_row(tx, env, &after)
     })
 }
 

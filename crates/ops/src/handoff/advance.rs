@@ -12,7 +12,7 @@ use super::steps::{Plan, close_row};
 use super::{Row, acceptor, by_id, isolation, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
-use crate::saga::{apply_event, comment_on_issue};
+use crate::saga::{apply_event, comment_on_issue, expire_overdue};
 
 /// Moves a hand-off on.
 pub struct Advance;
@@ -82,6 +82,7 @@ impl Operation for Advance {
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let Cx { store, env } = cx;
+        expire_overdue(store, env, &known)?;
         let outcome = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             for project_id in [&known.from_project_id, &known.to_project_id] {
@@ -101,16 +102,21 @@ impl Operation for Advance {
             Outcome::Moved(handoff, steps) => (handoff, steps),
             Outcome::Late(refusal) => return Err(refusal.into()),
         };
-        let project_id = match input.action {
-            Action::Cancel => handoff.from_project_id.clone(),
-            _ => handoff.to_project_id.clone(),
-        };
+        let project_id = acting_project(&handoff, input.action).to_owned();
         // Who stands in neither project acts for the one that the action belongs to.
         let is_end = |id: &String| [&handoff.from_project_id, &handoff.to_project_id].contains(&id);
         let viewer = here.filter(is_end).unwrap_or_else(|| project_id.clone());
         let row = Row::of(&handoff, &steps);
         let row = store.read(|tx| isolation::shown_to(tx, Some(&viewer), &handoff, row))?;
         Ok(AdvanceOutput { project_id, identity, handoff: row })
+    }
+}
+
+/// The project for which an action is taken: the sender cancels, the receiver does the rest.
+fn acting_project(handoff: &Handoff, action: Action) -> &str {
+    match action {
+        Action::Cancel => &handoff.from_project_id,
+        Action::Accept | Action::Decline | Action::Complete => &handoff.to_project_id,
     }
 }
 
@@ -123,6 +129,7 @@ fn may(
     identity: &str,
 ) -> Result<Option<String>, Failure> {
     let event = event(input.action);
+    super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
     before.state.advance(event)?;
     acceptor::require_acceptor(tx, env, before, (identity, event), (input.force, input.why.as_deref()))
 }

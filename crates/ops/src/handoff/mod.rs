@@ -61,6 +61,11 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff,
     }
 }
 
+/// Refuses a caller whose token does not reach the project for which it would act, as if that project were not there.
+pub(super) fn require_reach(grant: &Grant, project_id: &str) -> Result<(), Refusal> {
+    if grant.reaches(project_id) { Ok(()) } else { Err(resolve::unknown_project(project_id)) }
+}
+
 /// Registers a project of the hand-off that this store lacks, as an import of the other one leaves it.
 pub(crate) fn register_ends(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
     for project_id in [&handoff.from_project_id, &handoff.to_project_id] {

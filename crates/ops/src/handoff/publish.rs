@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::steps::draft;
-use super::{Progress, Row, by_id, isolation};
+use super::{Progress, Row, by_id, isolation, require_reach};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -78,6 +78,8 @@ impl Operation for Publish {
     fn run(input: PublishInput, cx: &mut Cx<'_>) -> Result<PublishOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
+        // The task is the receiver's, wherever it is published.
+        require_reach(&cx.env.caller.grant, &known.to_project_id)?;
         let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
         let Cx { store, env } = cx;
         if input.dry_run {
@@ -125,13 +127,6 @@ fn repo(
     if !matches!(handoff.state, State::Offered | State::Accepted) {
         let what = format!("a hand-off that is {} is not published", handoff.state.as_str());
         return Err(Refusal::new(refusal::Kind::Conflict, "handoff_state", what, "make a new one").into());
-    }
-    if input.issues_github_repo.is_none() && !env.caller.grant.reaches(&handoff.to_project_id) {
-        // The tracker is registered for a project that this token does not reach: it is neither disclosed nor used.
-        let what =
-            format!("this token does not reach project {}, whose tracker it would be", handoff.to_project_id);
-        let hint = "name the repository with --repo OWNER/REPO, or leave it to the receiver";
-        return Err(Refusal::new(refusal::Kind::Refused, "tracker_unresolved", what, hint).into());
     }
     let target = project::get(tx, &handoff.to_project_id)?;
     let owner = target.as_ref().and_then(|p| p.default_owner.clone());

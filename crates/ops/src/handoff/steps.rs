@@ -94,12 +94,12 @@ pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
 pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
     let repo = handoff.issues_repo.clone().unwrap_or_default();
     let id = handoff.handoff_id.as_str();
-    let close = |what: &str, reason, comment| Call::Close {
+    let close = |what: &str, reason, comment: String| Call::Close {
         repo: repo.clone(),
         number: handoff.issue_number.unwrap_or_default(),
+        marker: content_marker(id, what, &comment),
         comment,
         reason,
-        marker: comment_marker(id, what),
         maybe_there: step.is_unknown || step.attempts > 0,
     };
     match step.kind {
@@ -115,8 +115,12 @@ pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
         Kind::Comment => Ok(Call::Comment {
             repo: repo.clone(),
             number: handoff.issue_number.unwrap_or_default(),
+            marker: content_marker(
+                id,
+                &format!("comment-{}", step.no),
+                step.result.as_deref().unwrap_or_default(),
+            ),
             comment: step.result.clone().unwrap_or_default(),
-            marker: comment_marker(id, &format!("comment-{}", step.no)),
             maybe_there: step.is_unknown,
         }),
         Kind::Edit => Ok(Call::Edit {
@@ -132,6 +136,13 @@ pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
             Ok(if forward { Call::Create(draft) } else { Call::Find(draft) })
         }
     }
+}
+
+/// The mark of a comment. It names the text as well: after a restore, numbers of steps are given out again, and another text
+/// under the same mark would be taken for the one that is there.
+fn content_marker(handoff_id: &str, what: &str, text: &str) -> String {
+    let digest: String = crate::request::hash(text).chars().take(12).collect();
+    comment_marker(handoff_id, &format!("{what}-{digest}"))
 }
 
 /// The issue of a hand-off.

@@ -47,6 +47,15 @@ pub(crate) fn record_success(
             handoff.task_id = Some(github_task_id(&repo, *number));
             mirror(tx, env, handoff)
         }
+        // Whatever ended the hand-off has closed the row: an open one was reopened since.
+        StepResult::Closed
+            if matches!(
+                handoff.state,
+                State::Completed | State::Declined | State::Cancelled | State::Expired
+            ) =>
+        {
+            Ok(())
+        }
         StepResult::Closed => close_row(tx, env, handoff),
         StepResult::Nothing | StepResult::Commented | StepResult::Edited => Ok(()),
     }

@@ -126,7 +126,7 @@ fn add(
     if let Some(released) = session.as_ref().filter(|s| !s.is_open()) {
         let kept =
             json!({ "text": "note of a released session", "late_note": body, "late_kind": kind.as_str() });
-        return Ok(Err(keep_late_note(tx, env, released, &kept)?));
+        return Ok(Err(keep_late_note(tx, env, released, (&kept, &kept))?));
     }
     let delta = append_json(tx, env, &author, kind, &body)?;
     if let Some(session) = &session {

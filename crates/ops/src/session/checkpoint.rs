@@ -120,7 +120,7 @@ fn save(
     let body = json!({ "summary": input.summary, "state": input.state });
     if !own.is_open() {
         let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": body });
-        return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, &kept)?));
+        return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, (&kept, &kept))?));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));
     let known = state::get(tx, project_id, &own.identity, &key)?;

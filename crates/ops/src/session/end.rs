@@ -107,7 +107,7 @@ impl Operation for End {
 fn late(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session, reason: Option<&str>) -> Result<Refusal, Failure> {
     let Some(reason) = reason else { return Ok(session_released(own, env.now)) };
     let kept = json!({ "text": "end of a released session", "late_reason": reason });
-    keep_late_note(tx, env, own, &kept)
+    keep_late_note(tx, env, own, (&kept, &kept))
 }
 
 impl EndInput {

@@ -19,6 +19,7 @@ use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
+use crate::saga::expire_overdue;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn find_handoff(
@@ -58,6 +59,7 @@ pub(super) fn accept(
     let picked = if input.dry_run {
         PickupResult { identity: identity.to_owned(), ..PickupResult::default() }
     } else {
+        expire_overdue(store, env, known)?;
         store.write(&[&known.from_project_id, &project_id], |tx| {
             take(tx, env, input, &known.handoff_id, identity)
         })?

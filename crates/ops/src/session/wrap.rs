@@ -212,7 +212,8 @@ fn wrap(
     let forced_by = meant.forced_by(env, &own)?;
     if !own.is_open() {
         let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
-        return Ok(WrapResult::Late(keep_late_note(tx, env, &own, &kept)?));
+        let content = json!([&input.packet, &input.summary, &input.next, &input.focus, input.done]);
+        return Ok(WrapResult::Late(keep_late_note(tx, env, &own, (&kept, &content))?));
     }
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
     let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).collect();

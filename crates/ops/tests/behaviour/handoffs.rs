@@ -1,5 +1,6 @@
 //! Hand-offs between projects: a task over there, a delta on both sides, states that only move forward.
 
+use baton_model::access::{Grant, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, column, list, text};
@@ -72,6 +73,49 @@ on_every_backend! {
         assert_eq!(told(w, "q"), told(w, "p"));
         let heard = w.newest("handoff");
         assert_eq!((heard["identity"].clone(), heard["body"]["handoff"]["result"].clone()), (json!("Donna"), json!("merged as 12")));
+    }
+
+    fn a_token_acts_only_for_the_end_that_it_reaches(w) {
+        let of = |who: &Agent, project: &str, scope| {
+            let mut token = agent(&who.0.identity.clone().unwrap_or_default()).process("").project(project);
+            token.0.grant = Grant { scope, projects: Some([project.to_owned()].into()), bearer: None };
+            token
+        };
+        for scope in [Scope::Write, Scope::Operator] {
+            let id = create(w);
+            let (shop, lib) = (of(&sender(), "p", scope), of(&receiver(), "q", scope));
+            for action in ["accept", "decline", "complete"] {
+                let forced = scope == Scope::Operator;
+                let input = json!({ "id": id, "action": action, "result": "r", "force": forced, "why": forced.then_some("w") });
+                w.no_trace(&shop, "handoff_advance", input, "project_unknown");
+            }
+            w.no_trace(&lib, "handoff_advance", json!({ "id": id, "action": "cancel" }), "project_unknown");
+            let publish = json!({ "id": id, "issues_github_repo": "attacker/x" });
+            w.no_trace(&shop, "handoff_publish", publish, "project_unknown");
+            advance(w, &lib, &id, "accept");
+            let exported = w.ok(&shop, "ledger_export", json!({ "project": "p" })).to_string();
+            assert!(exported.contains(&id) && !exported.contains("Donna"), "{exported}");
+            let whole = w.ok(&sender(), "ledger_export", json!({ "project": "p" })).to_string();
+            assert!(whole.contains("Donna"), "the local user's export is whole");
+            advance(w, &lib, &id, "complete");
+        }
+    }
+
+    fn a_handoff_past_its_deadline_is_not_taken(w) {
+        for pickup in [false, true] {
+            w.register("q");
+            let mut wanted = input();
+            wanted["expires_in"] = json!("30m");
+            let id = text(&w.ok(&sender(), "handoff_create", wanted), "handoff_id");
+            w.advance(2 * 3_600_000);
+            let refused = match pickup {
+                true => w.no(&receiver(), "hd_exec", json!({ "handoff_id": id }), "handoff_state"),
+                false => w.no(&receiver(), "handoff_advance", json!({ "id": id, "action": "accept" }), "handoff_state"),
+            };
+            assert!(refused["message"].to_string().contains("expired"), "{refused:#}");
+            let shown = w.ok(&receiver(), "handoff_show", json!({ "id": id }));
+            assert_eq!((shown["state"].clone(), task(w, &id)["status"].clone()), (json!("expired"), json!("closed")));
+        }
     }
 
     fn a_handoff_is_declined_with_a_reason(w) {

@@ -128,12 +128,14 @@ on_every_backend! {
         let calls = [
             ("session_checkpoint", json!({ "summary": "late words" })),
             ("session_wrap", json!({ "packet": "{ \"summary\": \"late words\" }", "request_id": "r" })),
+            ("session_wrap", json!({ "summary": "late words", "next": ["n"] })),
             ("session_end", json!({ "reason": "late words" })),
             ("ledger_note", json!({ "text": "late words" })),
         ];
         for (n, (verb, input)) in calls.into_iter().enumerate() {
             let late = agent("Ann").in_session(&own);
             let first = w.no(&late, verb, input.clone(), "session_released")["kept_delta_id"].clone();
+            w.advance(1_000);
             let again = w.no(&late, verb, input, "session_released")["kept_delta_id"].clone();
             assert!(first.is_string(), "{verb}");
             assert_eq!(first, again, "{verb}");
@@ -144,7 +146,7 @@ on_every_backend! {
         w.end(&agent("Ben"));
         let ben = w.no(&agent("Ben"), "session_end", json!({ "reason": "late words", "identity": "Ben" }), "session_released");
         assert_ne!(ben["kept_delta_id"], Value::Null);
-        assert_eq!(w.deltas("note").len(), 5);
+        assert_eq!(w.deltas("note").len(), 6);
     }
 
     fn the_reason_of_a_late_end_is_kept(w) {

@@ -5,7 +5,7 @@ use baton_ops::saga::OutcomeReport;
 use serde_json::json;
 
 use crate::hub::Hub;
-use crate::saga::{act, assert_whole, create, drive, driver, due, lease, sender, show, tell};
+use crate::saga::{act, assert_whole, create, drive, driver, due, lease, receiver, sender, show, tell};
 use crate::world::{agent, list};
 
 on_every_backend! {
@@ -42,6 +42,26 @@ on_every_backend! {
         let step = list(&show(w, &id)["steps"]).into_iter().find(|step| step["step"] == "double").expect("a look");
         assert_eq!(step["doubles_closed"], json!([2]));
         assert_whole(w, &hub, true);
+    }
+
+    fn a_late_step_leaves_a_reopened_task_open(w) {
+        for how in ["cancel", "complete"] {
+            let (id, mut hub) = (create(w), Hub::default());
+            drive(w, &mut hub, &id);
+            let task = show(w, &id)["task"]["id"].clone();
+            if how == "complete" {
+                act(w, &receiver(), &id, "accept");
+            }
+            let ender = if how == "cancel" { sender() } else { receiver() };
+            act(w, &ender, &id, how);
+            w.advance(1_000);
+            w.ok(&receiver(), "task_reopen", json!({ "id": task }));
+            w.ok(&receiver(), "task_claim", json!({ "id": task }));
+            drive(w, &mut hub, &id);
+            let shown = w.ok(&receiver(), "task_show", json!({ "id": task }));
+            assert_eq!((shown["status"].clone(), shown["assignee"].clone()), (json!("in_progress"), json!("Donna")), "{how}");
+            w.ok(&receiver(), "task_close", json!({ "id": task, "reason": "over" }));
+        }
     }
 
     fn a_request_that_arrives_late_is_undone_where_the_handoff_has_ended(w) {

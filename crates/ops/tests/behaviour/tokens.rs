@@ -149,7 +149,7 @@ on_every_backend! {
         w.machines.github = true;
         for dry_run in [true, false] {
             let wish = json!({ "id": local["handoff_id"], "dry_run": dry_run });
-            let refusal = w.no_trace(&spy, "handoff_publish", wish, "tracker_unresolved");
+            let refusal = w.no_trace(&spy, "handoff_publish", wish, "project_unknown");
             assert!(!refusal.to_string().contains("hidden"), "{refusal:#}");
         }
     }
