@@ -27,6 +27,10 @@ pub(super) fn answer(
             json!(machine.process_gone(&place))
         }
         Question::Git { folder } if is_own(caller, folder) => json!(machine.git(folder)),
+        // Of no other repository than the caller's own.
+        Question::HoldsRepository { common_dir, id } if is_own_id(caller, id) => {
+            json!(machine.holds_repository(common_dir, id))
+        }
         Question::HasCommit { folder, revision } if is_own(caller, folder) => {
             json!(machine.has_commit(folder, revision))
         }
@@ -54,6 +58,10 @@ pub(super) fn answer(
         }
         _ => Value::Null,
     })
+}
+
+fn is_own_id(caller: &Caller, id: &str) -> bool {
+    caller.repository.as_ref().is_some_and(|own| own.id.as_deref() == Some(id))
 }
 
 /// Whether a folder is the working copy in which the call was made, or lies in it. Others are not disclosed to a

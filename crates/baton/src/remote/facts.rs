@@ -36,6 +36,13 @@ pub(crate) enum Question {
         /// Where.
         folder: String,
     },
+    /// Whether the repository in which the caller stands lies in this common git folder, too.
+    HoldsRepository {
+        /// The folder.
+        common_dir: String,
+        /// The id of the caller's repository.
+        id: String,
+    },
     /// Whether the working copy holds a commit.
     HasCommit {
         /// Where.
@@ -184,6 +191,11 @@ impl Host for RemoteHost<'_> {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
+    }
+
+    fn holds_repository(&self, common_dir: &str, id: &str) -> Option<bool> {
+        let question = Question::HoldsRepository { common_dir: common_dir.to_owned(), id: id.to_owned() };
+        self.ask_for(question)?
     }
 
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {

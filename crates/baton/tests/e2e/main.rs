@@ -69,3 +69,4 @@ mod words;
 mod work;
 mod work_agents;
 mod work_kill;
+mod worktrees;

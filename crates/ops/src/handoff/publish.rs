@@ -78,7 +78,7 @@ impl Operation for Publish {
     fn run(input: PublishInput, cx: &mut Cx<'_>) -> Result<PublishOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
-        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
+        let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
         if input.dry_run {
             return store.read(|tx| {

@@ -1,5 +1,6 @@
 //! The project registry.
 
+mod choose;
 mod init;
 mod isolation;
 mod list;

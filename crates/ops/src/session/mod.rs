@@ -20,6 +20,7 @@ mod resolve_state;
 mod start;
 mod status;
 mod warning;
+mod working_copy;
 mod wrap;
 mod wrap_accounting;
 
@@ -219,6 +220,7 @@ pub(crate) fn register(
                 baton_id: None,
                 opened_by: bearer::token_id(env),
                 stale_after: env.limits.stale_after,
+                copy: working_copy::of_caller(env),
             };
             Ok(RegisterResult::New(session, replaced))
         }

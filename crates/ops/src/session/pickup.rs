@@ -13,7 +13,9 @@ use super::pickup_again::asked_again;
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::decide;
 use super::pickup_handoff;
-use super::{RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace};
+use super::{
+    RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
+};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -137,7 +139,7 @@ impl Operation for Pickup {
     type Output = Bundle;
 
     fn run(input: PickupInput, cx: &mut Cx<'_>) -> Result<Bundle, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if let Some(handoff) = pickup_handoff::find_handoff(cx.store, &input, &project_id)? {
             return pickup_handoff::accept(&input, cx, &handoff, &identity);
@@ -244,11 +246,7 @@ fn pick(
     };
     make_way(tx, env, &ousted, &own, input.why.as_deref())?;
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
-    if is_new {
-        session::insert(tx, &own)?
-    } else {
-        session::put(tx, &own)?
-    }
+    working_copy::save(tx, env, &mut own, is_new)?;
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
     let mut picked = PickupResult {
