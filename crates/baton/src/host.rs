@@ -195,6 +195,14 @@ impl baton_ops::op::Host for Machine {
         Some((root.display().to_string(), repository))
     }
 
+    fn has_folder(&self, folder: &str) -> Option<bool> {
+        Some(Path::new(folder).is_dir())
+    }
+
+    fn uncommitted(&self, folder: &str) -> Option<Vec<String>> {
+        git::uncommitted(Path::new(folder))
+    }
+
     fn holds_repository(&self, common_dir: &str, id: &str) -> Option<bool> {
         Some(git::holds_id(Path::new(common_dir), id))
     }

@@ -114,7 +114,9 @@ pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &Standpoint<'_>) ->
             false => Location::Inside { project_id: place.project_id, root: place.path },
         });
     }
-    Ok(by_address(tx, here)?.map_or(Location::Unknown, Location::Clone))
+    let remote = here.repository.and_then(|repository| repository.remote.as_deref());
+    let found = by_address(tx, here, remote, "its remote is")?;
+    Ok(found.map_or(Location::Unknown, Location::Clone))
 }
 
 fn is_at_or_below(path: &str, folder: &str) -> bool {
@@ -163,7 +165,11 @@ fn by_repository(
     }
     let same_id =
         |place: &&Place| place.repository_id.is_some() && place.repository_id.as_deref() == here.id();
-    let Some(other) = known.iter().find(same_id) else { return Ok(None) };
+    // A folder that two machines share, or that was copied from one to another, has one id on both.
+    let same_machine = |place: &&Place| same_id(place) && place.machine == here.machine;
+    let Some(other) = known.iter().find(same_machine).or_else(|| known.iter().find(same_id)) else {
+        return Ok(None);
+    };
     Ok(Some(moved_or_copied(tx, host, here, other)?))
 }
 
@@ -196,12 +202,16 @@ fn moved_or_copied(
     })
 }
 
-/// The project whose remote is this one's, or one of whose folders is.
-pub(crate) fn by_address(tx: &mut Tx<'_>, here: &Standpoint<'_>) -> Result<Option<CloneOf>, Failure> {
-    let remote = here.repository.and_then(|repository| repository.remote.as_deref());
+/// The project whose remote this is, or one of whose folders; `source` says where the address was read.
+pub(crate) fn by_address(
+    tx: &mut Tx<'_>,
+    here: &Standpoint<'_>,
+    remote: Option<&str>,
+    source: &str,
+) -> Result<Option<CloneOf>, Failure> {
     let Some(address) = remote.and_then(canonical_address) else { return Ok(None) };
     let is_path = address.starts_with('/');
-    let reason = format!("its remote is {}", visible(&address));
+    let reason = format!("{source} {}", visible(&address));
     if is_path
         && let Some(place) = place::get(tx, here.machine, &address)?
         && here.grant.reaches(&place.project_id)

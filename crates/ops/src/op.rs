@@ -95,6 +95,14 @@ pub trait Host {
     fn holds_repository(&self, _common_dir: &str, _id: &str) -> Option<bool> {
         None
     }
+    /// Whether a folder is there; nothing where that cannot be said.
+    fn has_folder(&self, _folder: &str) -> Option<bool> {
+        None
+    }
+    /// The files of a working copy with changes that are not committed; nothing where that cannot be said.
+    fn uncommitted(&self, _folder: &str) -> Option<Vec<String>> {
+        None
+    }
     /// Whether GitHub can be spoken to: a token or an app is configured.
     fn github_access(&self) -> bool {
         false

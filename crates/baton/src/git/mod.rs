@@ -160,6 +160,25 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
     Some(state)
 }
 
+/// The files with changes that are not committed, untracked ones among them. None where git does not tell, or telling would run
+/// filters that the repository brings.
+pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
+    let root = root(folder)?;
+    if !is_its_own(&root) {
+        return None;
+    }
+    let args = [
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=all",
+        "--ignore-submodules=all",
+        "--no-renames",
+    ];
+    let text = run(&root, &args, &filters(&root)?)?;
+    Some(text.split('\0').filter_map(|entry| entry.get(3..)).map(str::to_owned).collect())
+}
+
 /// Branch and commit alone, which are read without looking at files.
 fn head(root: &Path) -> Option<Git> {
     let line = |args: &[&str]| run(root, args, &[]).map(|text| text.trim().to_owned());

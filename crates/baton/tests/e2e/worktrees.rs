@@ -295,3 +295,57 @@ fn a_folder_is_not_taken_from_its_project_without_a_word() {
     assert_eq!(project_at(&ann, stage.shop()), "two");
     assert_eq!(stage.ledger("shop").len(), before + 1, "the project that lost it says so");
 }
+
+#[test]
+fn a_folder_that_two_machines_share_stays_the_project_of_both() {
+    let stage = committed();
+    let (ann, mounted) = (stage.terminal("Ann"), stage.terminal("Ann").with("BATON_MACHINE", "container"));
+    mounted.refused(4, "project_is_clone", &["status"]);
+    mounted.json(&["init", "--join", "shop"]);
+    for there in [&ann, &mounted] {
+        assert_eq!(project_at(there, stage.shop()), "shop");
+    }
+}
+
+#[test]
+fn what_the_user_trusts_in_a_repository_counts_in_its_worktrees_until_it_changes() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    stage.file("shop/.baton.toml", "project = \"shop\"\nidentity = \"Trusted\"\n");
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "settings"]);
+    ann.json(&["trust", "--yes"]);
+    let beside = worktree(&stage, "beside", "fix");
+    let is_trusted = |folder: &Path| ann.within(folder).json(&["doctor"])["repository"]["trusted"].clone();
+    assert_eq!(is_trusted(&beside), is_trusted(&stage.shop()));
+    let strange = stage.repo("strange");
+    fs::copy(stage.shop().join(".baton.toml"), strange.join(".baton.toml")).expect("copied");
+    assert_ne!(is_trusted(&strange), is_trusted(&beside), "another repository with the same content");
+    fs::write(beside.join(".baton.toml"), "project = \"shop\"\nidentity = \"Evil\"\n").expect("written");
+    assert_ne!(is_trusted(&beside), is_trusted(&stage.shop()), "changed content");
+}
+
+#[test]
+fn a_clone_is_known_by_the_remote_that_its_committed_document_names() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    let shop = stage.shop();
+    git(&stage, &shop, &["remote", "add", "origin", "https://git.example/acme/shop.git"]);
+    ann.json(&["init"]);
+    assert_eq!(text(&ann.json(&["project", "show"]), "vcs_remote_url"), "https://git.example/acme/shop.git");
+    git(&stage, &shop, &["add", "-A"]);
+    git(&stage, &shop, &["commit", "-qm", "registered"]);
+    git(&stage, stage.root(), &["clone", "-q", shop.to_str().expect("utf-8"), "fork"]);
+    git(
+        &stage,
+        stage.root().join("fork"),
+        &["remote", "set-url", "origin", "https://git.example/me/fork.git"],
+    );
+    let fork = ann.within(stage.root().join("fork"));
+    let refusal = fork.refused(4, "project_is_clone", &["init"]);
+    assert!(
+        text(&refusal, "message").contains("docs/PROJECT.md names the remote git.example/acme/shop"),
+        "{refusal}"
+    );
+    assert_eq!(text(&fork.json(&["init", "--separate"]), "project_id"), "fork");
+}

@@ -2,6 +2,7 @@
 
 use baton_model::delta::Kind;
 use baton_model::id::{check_project, slug, visible};
+use baton_model::project_document;
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::Repository;
 use baton_store::place::Place;
@@ -107,8 +108,8 @@ fn unnamed_project(
         }
         return Ok(claimed.to_owned());
     }
-    if let Some(of) = by_address(tx, here)?.filter(|_| !input.separate) {
-        return Err(clone_refusal(here, &of).into());
+    if !input.separate {
+        refuse_clone(tx, input, here)?;
     }
     let path = place_of(here, "").map(|place| place.path).unwrap_or_default();
     let name = path.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
@@ -123,6 +124,21 @@ fn unnamed_project(
     // Another process may have registered this very folder since it was looked up.
     let is_own = place::get(tx, here.machine, &path)?.is_some_and(|own| own.project_id == id);
     if known.is_none() || is_own { Ok(id) } else { Err(name_conflict(&id).into()) }
+}
+
+/// Refuses a clone of a known project: by its own remote, or by the one that its committed document names.
+fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &Standpoint<'_>) -> Result<(), Failure> {
+    let said = input.document.as_deref().and_then(|text| project_document::read(text).ok());
+    let said = said.and_then(|said| said.vcs_remote_url);
+    let own = here.repository.and_then(|repository| repository.remote.as_deref());
+    for (remote, source) in
+        [(own, "its remote is"), (said.as_deref(), "its docs/PROJECT.md names the remote")]
+    {
+        if let Some(of) = by_address(tx, here, remote, source)? {
+            return Err(clone_refusal(here, &of).into());
+        }
+    }
+    Ok(())
 }
 
 fn name_conflict(id: &str) -> Refusal {
@@ -201,8 +217,9 @@ fn settle(
     let at_home = at_home.into_iter().filter(|place| place.is_worktree);
     chosen.also.extend(at_home.map(|place| Place { project_id: project_id.clone(), ..place }));
     let mut is_copy = false;
-    for other in elsewhere {
-        let there = other.common_dir.as_deref().filter(|_| other.machine == here.machine);
+    // On another machine it may be this very folder, mounted there: it keeps its id.
+    for other in elsewhere.into_iter().filter(|other| other.machine == here.machine) {
+        let there = other.common_dir.as_deref();
         let holds =
             there.zip(repository.id.as_deref()).and_then(|(dir, id)| env.host.holds_repository(dir, id));
         match holds {

@@ -20,6 +20,7 @@ mod resolve_state;
 mod start;
 mod status;
 mod warning;
+mod work_location;
 mod working_copy;
 mod wrap;
 mod wrap_accounting;
@@ -54,6 +55,7 @@ pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};
 pub use start::{First, Start, StartInput, StartOutput};
 pub use status::{Status, StatusInput, StatusOutput};
 pub use warning::{BatonWarning, Warning, WarningKind};
+pub use work_location::WorkLocation;
 pub use wrap::{Wrap, WrapInput, WrapOutput};
 pub(crate) use wrap::{close, spend};
 

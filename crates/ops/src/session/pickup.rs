@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use super::pickup_again::asked_again;
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::decide;
-use super::pickup_handoff;
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
+use super::{pickup_handoff, work_location};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -150,7 +150,10 @@ impl Operation for Pickup {
         } else {
             store.write(&[&project_id], |tx| pick(tx, env, &input, &project_id, &identity))?
         };
-        store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, input.dry_run))
+        let mut bundle =
+            store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, input.dry_run))?;
+        bundle.location = work_location::of_bundle(cx, &bundle)?;
+        Ok(bundle)
     }
 }
 

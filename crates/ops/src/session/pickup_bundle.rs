@@ -18,6 +18,8 @@ use super::pickup::PickupResult;
 use super::pickup_transfer::Transfer;
 use super::recovery::{Recovered, recovered};
 use super::warning::{BatonWarning, Warning, WarningKind};
+use super::work_location::{WorkLocation, shared_copy};
+use super::working_copy;
 use crate::card::{self, OpenTask};
 use crate::message::{prefetch_reminder, remind};
 use crate::op::Env;
@@ -60,6 +62,9 @@ pub struct Bundle {
     pub pickup_delta_id: Option<String>,
     /// Whether nothing was changed.
     pub dry_run: bool,
+    /// Where the work lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<WorkLocation>,
     /// What was left by the sessions that held the baton before and did not wrap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovered: Option<Recovered>,
@@ -194,6 +199,10 @@ pub(super) fn read(
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let mut reminders = card::reminders(tx, env, &project, &open)?;
     reminders.extend(remind(tx, project_id, &picked.identity, env.now)?);
+    let roster: Vec<View> = open.iter().map(|session| session.view(env.now, env.limits)).collect();
+    let own = working_copy::of_caller(env);
+    let machine = &env.caller.place.machine;
+    reminders.extend(shared_copy(own.as_ref(), machine, picked.session_id.as_deref(), &roster));
     Ok(Bundle {
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
@@ -202,6 +211,7 @@ pub(super) fn read(
         baton: held.map(|(baton, wrap)| picked_baton(baton, wrap)),
         pickup_delta_id: picked.pickup_delta_id.clone(),
         dry_run,
+        location: None,
         recovered: recovered(tx, project_id, picked)?,
         handoff: None,
         instruction: if replay.is_over() { INSTRUCTION_OVER.into() } else { INSTRUCTION.into() },
@@ -213,7 +223,7 @@ pub(super) fn read(
         adrs: adrs.iter().map(Delta::row).collect(),
         wip: in_progress(env, &tasks, &open, picked),
         pending_signals: messages.iter().map(message_view::View::of).collect(),
-        controller_status: open.iter().map(|s| s.view(env.now, env.limits)).collect(),
+        controller_status: roster,
         rules_reminders: reminders,
         inherited_chain: chain(tx, project_id, picked.predecessor_session_id.as_deref())?,
     })

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::work_location::shared_copy;
 use super::{RegisterResult, Registration, again, register, replace, working_copy};
 use crate::card::Card;
 use crate::ledger::{Author, append_json};
@@ -87,6 +88,10 @@ impl Operation for Start {
             };
             let mut card = card::read(tx, env, &project_id)?;
             card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
+            let own = &begun.session;
+            let shared =
+                shared_copy(own.copy.as_ref(), &own.place.machine, Some(&own.session_id), &card.sessions);
+            card.reminders.extend(shared);
             Ok((card, replay))
         })?;
         Ok(StartOutput {
