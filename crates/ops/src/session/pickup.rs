@@ -348,6 +348,9 @@ fn pickup_body(
         "picker_identity": own.identity,
         "picked_up_at": rfc3339(env.now),
     });
+    if let Some(copy) = &own.copy {
+        body["place"] = json!(copy);
+    }
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);

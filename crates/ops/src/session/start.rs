@@ -177,6 +177,9 @@ fn begin(
 fn start_body(session: &Session, input: &StartInput) -> Value {
     let mut body =
         json!({ "surface": session.surface, "started_at": baton_model::time::rfc3339(session.started_at) });
+    if let Some(copy) = &session.copy {
+        body["place"] = json!(copy);
+    }
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);

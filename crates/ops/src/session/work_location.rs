@@ -22,6 +22,8 @@ pub struct WorkLocation {
     /// The folder, and what was checked out in it at the end.
     #[serde(flatten)]
     pub copy: WorkingCopy,
+    /// Whether that is the caller's machine.
+    pub is_this_machine: bool,
     /// Whether the caller stands in it.
     pub is_here: bool,
     /// Whether the folder is there still; nothing where that cannot be said.
@@ -70,6 +72,7 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
     uncommitted.truncate(NAMED);
     let mut found = WorkLocation {
         machine: place.machine,
+        is_this_machine: is_same_machine,
         copy,
         is_here,
         is_there,
@@ -82,16 +85,12 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
         let root = own_root?;
         host.has_commit(root, &format!("refs/heads/{branch}"))
     };
-    found.advice = advice(&found, is_same_machine, has_branch);
+    found.advice = advice(&found, has_branch);
     Ok(Some(found))
 }
 
 /// What to do to go on where the work lies.
-fn advice(
-    work: &WorkLocation,
-    is_same_machine: bool,
-    has_branch: impl Fn(&str) -> Option<bool>,
-) -> Option<String> {
+fn advice(work: &WorkLocation, has_branch: impl Fn(&str) -> Option<bool>) -> Option<String> {
     let root = visible(&work.copy.root);
     let branch = work.copy.branch.as_deref();
     let commit = work.copy.commit.as_deref().map(|commit| visible(commit.get(..12).unwrap_or(commit)));
@@ -105,8 +104,11 @@ fn advice(
         };
         return Some(format!("go on there: `cd {root}`{only}"));
     }
+    if work.is_there.is_none() && work.is_this_machine {
+        return Some(format!("go on there, if it still is: `cd {root}`"));
+    }
     let is_left = branch.and_then(has_branch);
-    let gone = if is_same_machine { "the folder is gone" } else { "it is on another machine" };
+    let gone = if work.is_this_machine { "the folder is gone" } else { "it is on another machine" };
     Some(match (branch, is_left, work.has_commit, commit) {
         (Some(branch), Some(true), _, _) => {
             let branch = visible(branch);

@@ -25,7 +25,7 @@ pub(super) fn print(app: &mut App, bundle: Bundle) -> Result<(), AppError> {
         let what = format!("{root}, in which the work was left, is gone");
         return Err(Refusal::new(Kind::NotFound, "place_gone", what, hint()).into());
     }
-    if work.is_there.is_none() && !work.is_here {
+    if !work.is_this_machine {
         let what = format!("the work lies in {root} on machine {}, not here", visible(short(&work.machine)));
         return Err(Refusal::new(Kind::NotFound, "place_elsewhere", what, hint()).into());
     }
