@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
+use baton_model::repository::Repository;
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
@@ -153,10 +154,25 @@ impl Machine {
                 machine: self.id.clone(),
                 process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
-            folders: cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|f| f.display().to_string()).collect(),
-            git_root: cwd.and_then(git::root).map(|root| root.display().to_string()),
-            ..Caller::default()
+            ..cwd.map(stand_in).unwrap_or_default()
         }
+    }
+}
+
+/// A caller who stands in this folder: the folder with those above it, and the working copy around it.
+pub(crate) fn stand_in(cwd: &Path) -> Caller {
+    let root = git::root(cwd);
+    let (repository, git_fault) = match root.as_deref().map(git::repository) {
+        Some(Ok(repository)) => (Some(repository), None),
+        Some(Err(fault)) => (None, Some(fault)),
+        None => (None, None),
+    };
+    Caller {
+        folders: cwd.ancestors().map(|folder| folder.display().to_string()).collect(),
+        git_root: root.map(|root| root.display().to_string()),
+        repository,
+        git_fault,
+        ..Caller::default()
     }
 }
 
@@ -171,6 +187,24 @@ impl baton_ops::op::Host for Machine {
 
     fn git(&self, folder: &str) -> Option<Git> {
         git::state(Path::new(folder))
+    }
+
+    fn repository(&self, folder: &str) -> Option<(String, Repository)> {
+        let root = git::root(Path::new(folder))?;
+        let repository = git::repository(&root).ok()?;
+        Some((root.display().to_string(), repository))
+    }
+
+    fn has_folder(&self, folder: &str) -> Option<bool> {
+        Some(Path::new(folder).is_dir())
+    }
+
+    fn uncommitted(&self, folder: &str) -> Option<Vec<String>> {
+        git::uncommitted(Path::new(folder))
+    }
+
+    fn holds_repository(&self, common_dir: &str, id: &str) -> Option<bool> {
+        Some(git::holds_id(Path::new(common_dir), id))
     }
 
     fn github_access(&self) -> bool {

@@ -218,12 +218,16 @@ impl Backend for StdioBackend {
         })
     }
 
+    /// The branch may have changed since the last call.
     fn caller(&self, _: Option<&Parts>) -> Result<Caller, Value> {
-        Ok(self.caller.clone())
+        Ok(match &self.config.cwd {
+            Some(cwd) => standing_in(&self.caller, cwd),
+            None => self.caller.clone(),
+        })
     }
 
-    fn folders(&self, path: &str) -> (Vec<String>, Option<String>) {
-        folders(path)
+    fn standing_in(&self, caller: &Caller, path: &str) -> Caller {
+        standing_in(caller, Path::new(path))
     }
 
     fn has_store(&self) -> bool {
@@ -265,8 +269,9 @@ impl Backend for PoolBackend {
     }
 
     /// A client's folder is its own word here: this machine's disk is not asked about it.
-    fn folders(&self, path: &str) -> (Vec<String>, Option<String>) {
-        (above(path), None)
+    fn standing_in(&self, caller: &Caller, path: &str) -> Caller {
+        let folders = Path::new(path).ancestors().map(|folder| folder.display().to_string()).collect();
+        Caller { folders, git_root: None, repository: None, git_fault: None, ..caller.clone() }
     }
 
     fn has_store(&self) -> bool {
@@ -282,12 +287,9 @@ fn unasked() -> Value {
     json!({ "code": "fault", "message": "the request was not let in at the door", "hint": "report this" })
 }
 
-fn folders(path: &str) -> (Vec<String>, Option<String>) {
-    (above(path), crate::git::root(Path::new(path)).map(|root| root.display().to_string()))
-}
-
-fn above(path: &str) -> Vec<String> {
-    Path::new(path).ancestors().map(|folder| folder.display().to_string()).collect()
+fn standing_in(caller: &Caller, folder: &Path) -> Caller {
+    let Caller { folders, git_root, repository, git_fault, .. } = host::stand_in(folder);
+    Caller { folders, git_root, repository, git_fault, ..caller.clone() }
 }
 
 fn error(ended: &AppError) -> Value {

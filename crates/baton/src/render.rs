@@ -91,6 +91,7 @@ fn session_row(session: &View) -> Vec<String> {
         short_id(&session.session_id),
         format!("{} {}", visible(&session.last_verb), since(session.last_heartbeat)),
         mark.to_owned(),
+        session.copy.as_ref().map(|copy| format!("in {}", copy.sighting())).unwrap_or_default(),
     ]
 }
 
@@ -230,10 +231,11 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 18] = [
+    const WRITERS: [(&str, &str); 19] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
         ("cli/completions.rs", "a script of ours"),
+        ("cli/doctor/worktrees.rs", "the question, through `for_terminal`"),
         ("cli/handoff/mod.rs", "documents, through `printable` where they reach a terminal"),
         ("cli/help.rs", "texts of ours"),
         ("cli/install.rs", "the question, through `for_terminal`"),

@@ -21,8 +21,8 @@ pub trait Backend: Send + Sync + 'static {
     /// Who calls: the process behind the pipe, or what the headers of the request say.
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value>;
 
-    /// The folders above this one, nearest first, and the top of the git working copy that it is in.
-    fn folders(&self, path: &str) -> (Vec<String>, Option<String>);
+    /// The same caller where it stands in this folder.
+    fn standing_in(&self, caller: &Caller, path: &str) -> Caller;
 
     /// Whether there is a store already: a heartbeat does not make one.
     fn has_store(&self) -> bool;

@@ -32,6 +32,8 @@ pub enum RemarkKind {
     WrapRate,
     /// Mail waits for the caller.
     MailWaits,
+    /// Another session at work has the same working copy.
+    SharedWorkingCopy,
     /// A packet tells less than the session did.
     NoAccounting,
     /// A packet does not mention a focus that the session began with.

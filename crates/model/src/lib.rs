@@ -33,6 +33,7 @@ pub mod query;
 pub mod recall;
 pub mod refusal;
 pub mod remote;
+pub mod repository;
 pub mod role;
 pub mod route;
 pub mod saga;

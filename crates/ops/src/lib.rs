@@ -15,6 +15,7 @@ pub mod handoff;
 pub mod key;
 pub mod lease;
 pub mod ledger;
+mod locate;
 pub mod memory;
 pub mod message;
 mod meta;

@@ -6,6 +6,7 @@ use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::recall::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::repository::Repository;
 use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
@@ -55,6 +56,10 @@ pub struct Caller {
     pub folders: Vec<String>,
     /// The top folder of the git working copy it is in.
     pub git_root: Option<String>,
+    /// The repository of that working copy, where its files are sound.
+    pub repository: Option<Repository>,
+    /// What is wrong with them where they are not, in a sentence.
+    pub git_fault: Option<String>,
     /// What it may do. The local user may do everything.
     pub grant: Grant,
     /// What an index outside found for this call: its face asks before the operation runs.
@@ -81,6 +86,23 @@ pub trait Host {
     fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
+    /// The top folder of the working copy around a folder, and its repository; nothing where there is none, or its files are not
+    /// sound.
+    fn repository(&self, _folder: &str) -> Option<(String, Repository)> {
+        None
+    }
+    /// Whether the repository with this id lies in this common git folder; nothing where that cannot be said.
+    fn holds_repository(&self, _common_dir: &str, _id: &str) -> Option<bool> {
+        None
+    }
+    /// Whether a folder is there; nothing where that cannot be said.
+    fn has_folder(&self, _folder: &str) -> Option<bool> {
+        None
+    }
+    /// The files of a working copy with changes that are not committed; nothing where that cannot be said.
+    fn uncommitted(&self, _folder: &str) -> Option<Vec<String>> {
+        None
+    }
     /// Whether GitHub can be spoken to: a token or an app is configured.
     fn github_access(&self) -> bool {
         false

@@ -45,8 +45,9 @@ tables! {
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
         "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at", "opened_by",
-        "stale_after"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21") of "project_id = $1" by "session_id";
+        "stale_after", "copy_root", "copy_branch", "copy_commit", "copy_is_worktree"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25")
+        of "project_id = $1" by "session_id";
     STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
         "updated_at", "identity", "handoff_id", "claimed_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key, task_key";

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod message;
 mod migrate;
 pub mod outbox;
+pub mod place;
 pub mod project;
 pub mod request;
 pub mod search;
@@ -61,6 +62,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("memory", memory::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
+        ("place", place::ALL),
         ("project", project::ALL),
         ("request", request::ALL),
         ("session", session::ALL),

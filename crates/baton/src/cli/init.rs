@@ -1,9 +1,10 @@
 //! `baton init`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_ops::op::Caller;
 use baton_ops::project::{Init, InitInput, InitOutput, Suggestion};
 use serde::Serialize;
 
@@ -23,6 +24,15 @@ pub(super) struct Args {
     /// Project id; derived from the folder's name if omitted
     #[arg(long, value_name = "ID")]
     id: Option<String>,
+    /// Make this folder a place of a project that is there: another clone of the same repository
+    #[arg(long, value_name = "ID", conflicts_with_all = ["id", "separate"])]
+    join: Option<String>,
+    /// Keep this clone apart: a project of its own, whatever its remote or its settings say
+    #[arg(long)]
+    separate: bool,
+    /// Take this folder away from the project that it belongs to
+    #[arg(long = "move")]
+    move_folder: bool,
     /// Keep the project to itself: no related projects, no recall across projects
     #[arg(long)]
     isolated: bool,
@@ -52,7 +62,7 @@ pub(super) const DOCUMENT: &str = "docs/PROJECT.md";
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let remote = app.config.cwd.as_deref().and_then(git::remote);
     let caller = app.caller();
-    let root = caller.git_root.or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
+    let root = caller.git_root.clone().or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
     let file = root.as_ref().map(|root| RepoFile::new(root, DOCUMENT));
     let document = match file.as_ref().map(|file| file.text(SMALL)) {
         Some(Ok(text)) => text,
@@ -76,8 +86,12 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         sync: args.sync,
         remote,
         claimed,
+        join: args.join,
+        separate: args.separate,
+        move_folder: args.move_folder,
         identity: args.who.identity,
     })?;
+    write_id(app, &made, &caller);
     if let (Some(text), Some(file)) = (&made.document, file)
         && let Err(fault) = file.replace(text)
     {
@@ -89,6 +103,12 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if let Some(suggestion) = &made.suggestion {
         app.remark(&suggested(suggestion));
     }
+    if let Some(from) = &made.taken_from {
+        app.remark(&format!(
+            "note: the folder belonged to project {}; what was done stays there",
+            visible(from)
+        ));
+    }
     let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
     app.show(&InitResult { made, merge_driver: changes }, |InitResult { made, merge_driver }| {
         let verb = if made.created { "registered" } else { "already registered:" };
@@ -98,6 +118,15 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         let changes = merge_driver.iter().flatten().map(|change| format!("changed {change}\n"));
         format!("{verb} project {id} for {root}{host}\n") + &changes.collect::<String>()
     })
+}
+
+/// Writes the id of the repository into git's settings of it, from where it moves along with the folder.
+fn write_id(app: &App, made: &InitOutput, caller: &Caller) {
+    let known = caller.repository.as_ref().and_then(|repository| repository.id.as_deref());
+    let (Some(id), Some(root)) = (made.repository_id.as_deref(), caller.git_root.as_deref()) else { return };
+    if known != Some(id) && git::configure(Path::new(root), &[git::ID_KEY, id]).is_none() {
+        app.remark("note: git's settings of this repository cannot be written, so that it is not found once it moves");
+    }
 }
 
 /// A registration, and what was changed in git's configuration for it.

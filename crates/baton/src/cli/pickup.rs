@@ -1,5 +1,6 @@
 //! `baton pickup`
 
+mod location;
 mod recovery;
 
 use std::borrow::Cow;
@@ -41,6 +42,9 @@ pub(super) struct Args {
     /// Show all open tasks, decisions, recent entries, sessions and the whole chain, in place of the newest few
     #[arg(long)]
     full: bool,
+    /// Print only the folder in which the work lies, and claim nothing: cd "$(baton pickup --there)"
+    #[arg(long)]
+    there: bool,
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -56,11 +60,14 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         force: args.force,
         why: args.why,
         surface: args.surface,
-        dry_run: args.dry_run,
+        dry_run: args.dry_run || args.there,
         full: args.full,
         request_id: args.request_id,
     };
     let bundle = pick_up(&input, app)?;
+    if args.there {
+        return location::print(app, bundle);
+    }
     app.show(&bundle, show)?;
     // Only now, with the answer written out, are the signals in it delivered: those that were shown whole.
     let is_shown = |signal: &&Message| !app.shows_text() || is_shown_whole(signal);
@@ -155,6 +162,7 @@ pub(super) fn show(bundle: &Bundle) -> String {
     };
     text.push_str(&render::warnings(bundle.warnings.iter().map(|warning| &warning.message)));
     text.extend(bundle.baton.as_ref().map(baton_text));
+    text.extend(bundle.location.as_ref().map(location::text));
     text.extend(bundle.handoff.as_deref().map(transfer_text));
     text.extend(bundle.recovered.as_ref().map(recovered_text));
     text.extend(bundle.pending_signals.iter().map(signal_text));

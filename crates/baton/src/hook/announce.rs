@@ -71,7 +71,8 @@ fn is_held(waiting: &Waiting) -> bool {
 }
 
 fn worker(session: &View) -> String {
-    format!("{} ({})", visible(&session.identity), visible(&session.surface))
+    let place = session.copy.as_ref().map(|copy| format!(", in {}", copy.sighting())).unwrap_or_default();
+    format!("{} ({}{place})", visible(&session.identity), visible(&session.surface))
 }
 
 /// The lines, as far as they fit: the first and the last always do.

@@ -150,7 +150,7 @@ fn exists(config: &Config) -> bool {
 
 /// Whether the agent works where no project is registered, or in none that is clearly meant.
 fn is_elsewhere(ended: &AppError) -> bool {
-    let codes = ["project_unresolved", "project_ambiguous", "project_unknown"];
+    let codes = ["project_unresolved", "project_ambiguous", "project_unknown", "project_is_clone"];
     matches!(ended, AppError::Refused(refusal) if codes.contains(&refusal.code))
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::repository::Repository;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
@@ -34,6 +35,28 @@ pub(crate) enum Question {
     /// The state of the working copy in this folder.
     Git {
         /// Where.
+        folder: String,
+    },
+    /// Whether the repository in which the caller stands lies in this common git folder, too.
+    HoldsRepository {
+        /// The folder.
+        common_dir: String,
+        /// The id of the caller's repository.
+        id: String,
+    },
+    /// Whether a working copy of the caller's repository is there.
+    HasFolder {
+        /// Its top folder.
+        folder: String,
+    },
+    /// The files of a working copy of the caller's repository with changes that are not committed.
+    Uncommitted {
+        /// Its top folder.
+        folder: String,
+    },
+    /// The repository of a working copy of it.
+    Repository {
+        /// Its top folder.
         folder: String,
     },
     /// Whether the working copy holds a commit.
@@ -184,6 +207,23 @@ impl Host for RemoteHost<'_> {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
+    }
+
+    fn has_folder(&self, folder: &str) -> Option<bool> {
+        self.ask_for(Question::HasFolder { folder: folder.to_owned() })?
+    }
+
+    fn uncommitted(&self, folder: &str) -> Option<Vec<String>> {
+        self.ask_for(Question::Uncommitted { folder: folder.to_owned() })?
+    }
+
+    fn repository(&self, folder: &str) -> Option<(String, Repository)> {
+        self.ask_for(Question::Repository { folder: folder.to_owned() })?
+    }
+
+    fn holds_repository(&self, common_dir: &str, id: &str) -> Option<bool> {
+        let question = Question::HoldsRepository { common_dir: common_dir.to_owned(), id: id.to_owned() };
+        self.ask_for(question)?
     }
 
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {

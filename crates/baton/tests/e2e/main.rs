@@ -69,3 +69,5 @@ mod words;
 mod work;
 mod work_agents;
 mod work_kill;
+mod worktree_places;
+mod worktrees;

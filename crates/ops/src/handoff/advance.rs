@@ -80,7 +80,7 @@ impl Operation for Advance {
     fn run(input: AdvanceInput, cx: &mut Cx<'_>) -> Result<AdvanceOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
-        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
+        let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
         expire_overdue(store, env, &known)?;
         let outcome = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {

@@ -121,7 +121,7 @@ impl Operation for Create {
 
     fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
         let packet = check(&input)?;
-        let from = resolve::project_id(cx.store, cx.env.caller, input.from_project_id.as_deref())?;
+        let from = resolve::project_id(cx.store, &cx.env, input.from_project_id.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let mut planned = plan(&input, &from, &identity, &packet, cx.env.now)?;
         let Cx { store, env } = cx;

@@ -80,7 +80,7 @@ impl Operation for Publish {
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         // The task is the receiver's, wherever it is published.
         require_reach(&cx.env.caller.grant, &known.to_project_id)?;
-        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
+        let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
         if input.dry_run {
             return store.read(|tx| {

@@ -63,7 +63,7 @@ impl Operation for Add {
         force.check()?;
         check_identity(&input.name)?;
         cx.env.host.check_key(&input.public_key)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let (key, now) = store.write(&[&project_id], |tx| {

@@ -6,7 +6,7 @@ use baton_model::lease::{LONGEST, Lease, Mode, Row, USUAL, admit, pattern};
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, lease, project};
+use baton_store::{Failure, Tx, lease, place};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ impl Operation for Take {
 
     fn run(input: TakeInput, cx: &mut Cx<'_>) -> Result<TakeOutput, Failure> {
         let (patterns, span) = check(&input)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
@@ -243,7 +243,7 @@ fn path_remark(
     project_id: &str,
     patterns: &[String],
 ) -> Result<Vec<Warning>, Failure> {
-    let roots = project::roots(tx, project_id, &env.caller.place.machine)?;
+    let roots = place::roots(tx, project_id, &env.caller.place.machine)?;
     // Of a project in which the caller does not stand, nothing is looked up.
     let Some(root) = env.caller.folders.iter().find(|folder| roots.contains(folder)) else {
         return Ok(Vec::new());

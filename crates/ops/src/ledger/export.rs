@@ -83,7 +83,7 @@ impl Operation for Export {
     type Output = ExportOutput;
 
     fn run(input: ExportInput, cx: &mut Cx<'_>) -> Result<ExportOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let rows = cx.store.snapshot(|tx| {
             resolve::require_project(tx, &project_id)?;
             if !input.unverified {

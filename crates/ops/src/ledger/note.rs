@@ -90,7 +90,7 @@ impl Operation for Note {
             )
             .into());
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let came = store.write(&[&project_id], |tx| add(tx, env, &input, &project_id, &identity))?;

@@ -44,7 +44,7 @@ impl Operation for Reindex {
     type Output = ReindexOutput;
 
     fn run(input: ReindexInput, cx: &mut Cx<'_>) -> Result<ReindexOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let setup = cx.env.host.recall();
         let (begin, mut after) = (cx.env.now, String::new());
         let (mut memories, mut embedded, mut effects) = (0, 0, 0);

@@ -131,7 +131,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         let what = "the body has over 64 KiB";
         return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it").into());
     }
-    let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+    let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
     let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
     // Which projects are to be taken depends on where it came from, and that never changes.
     let known = cx.store.read(|tx| {

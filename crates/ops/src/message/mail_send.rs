@@ -198,7 +198,7 @@ pub(super) fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, 
 fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let kind = mail_type(&input.kind)?;
     let named = input.importance.as_deref().map(Urgency::parse).transpose()?;
-    let from_project = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+    let from_project = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
     let from = resolve::identity(cx.env.caller, input.identity.as_deref())?;
     let reply = reply::find(cx.store, input, &from_project, &from)?;
     let to = match (&input.to, &reply) {

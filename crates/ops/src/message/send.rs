@@ -85,7 +85,7 @@ impl Operation for Send {
 
     fn run(input: SendInput, cx: &mut Cx<'_>) -> Result<SendOutput, Failure> {
         let kind = check(&input)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let (message, warnings) = store.write(&[&project_id], |tx| {

@@ -1,10 +1,14 @@
 //! The project registry.
 
+mod choose;
 mod init;
 mod isolation;
 mod list;
+mod merge;
 mod overview;
+mod places;
 mod relate;
+mod relocate;
 mod search;
 mod set;
 mod show;
@@ -12,8 +16,11 @@ mod show;
 pub use baton_model::project::{LastWrapView, View};
 pub use init::{Init, InitInput, InitOutput, Suggestion};
 pub use list::{List, ListInput, ListOutput, Row};
+pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
+pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};
 pub use relate::{Relate, RelateInput, RelateOutput, RelatedProject};
+pub use relocate::{ForgetPlace, ForgetPlaceInput, RelocateOutput, Split, SplitInput};
 pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use set::{Set, SetInput, SetOutput};
 pub use show::{Show, ShowInput, ShowOutput};

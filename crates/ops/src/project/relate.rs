@@ -86,7 +86,7 @@ impl Operation for Relate {
     fn run(input: RelateInput, cx: &mut Cx<'_>) -> Result<RelateOutput, Failure> {
         check_project(&input.to)?;
         check_label("kind", &input.kind)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if project_id == input.to {
             let what = "a project is not related to itself";

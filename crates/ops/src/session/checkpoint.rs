@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::working_copy;
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -76,7 +77,7 @@ impl Operation for Checkpoint {
 
     fn run(input: CheckpointInput, cx: &mut Cx<'_>) -> Result<CheckpointOutput, Failure> {
         check(&input)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| save(tx, env, &input, &project_id))? {
             CheckpointResult::Saved(output) => Ok(output),
@@ -153,6 +154,7 @@ fn save(
     own.heartbeat_at = env.now;
     Checkpoint::NAME.clone_into(&mut own.last_verb);
     session::put(tx, &own)?;
+    working_copy::refresh(tx, env, &mut own)?;
     Ok(CheckpointResult::Saved(CheckpointOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,

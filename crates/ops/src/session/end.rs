@@ -65,7 +65,7 @@ impl Operation for End {
         for reason in [&input.reason, &input.why].into_iter().flatten() {
             check_label("reason", reason)?;
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         store
             .write(&[&project_id], |tx| {

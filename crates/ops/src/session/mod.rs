@@ -20,6 +20,8 @@ mod resolve_state;
 mod start;
 mod status;
 mod warning;
+mod work_location;
+mod working_copy;
 mod wrap;
 mod wrap_accounting;
 
@@ -53,6 +55,7 @@ pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};
 pub use start::{First, Start, StartInput, StartOutput};
 pub use status::{Status, StatusInput, StatusOutput};
 pub use warning::{BatonWarning, Warning, WarningKind};
+pub use work_location::WorkLocation;
 pub use wrap::{Wrap, WrapInput, WrapOutput};
 pub(crate) use wrap::{close, spend};
 
@@ -219,6 +222,7 @@ pub(crate) fn register(
                 baton_id: None,
                 opened_by: bearer::token_id(env),
                 stale_after: env.limits.stale_after,
+                copy: working_copy::of_caller(env),
             };
             Ok(RegisterResult::New(session, replaced))
         }

@@ -18,6 +18,8 @@ use super::pickup::PickupResult;
 use super::pickup_transfer::Transfer;
 use super::recovery::{Recovered, recovered};
 use super::warning::{BatonWarning, Warning, WarningKind};
+use super::work_location::{WorkLocation, shared_copy};
+use super::working_copy;
 use crate::card::{self, OpenTask};
 use crate::message::{prefetch_reminder, remind};
 use crate::op::Env;
@@ -85,6 +87,9 @@ pub struct Bundle {
     pub pickup_delta_id: Option<String>,
     /// Whether nothing was changed.
     pub dry_run: bool,
+    /// Where the work lies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<WorkLocation>,
     /// What was left by the sessions that held the baton before and did not wrap.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovered: Option<Recovered>,
@@ -247,6 +252,10 @@ pub(super) fn read(
     reminders.extend(remind(tx, project_id, &picked.identity, env.now)?);
     let recovered = recovered(tx, env, project_id, picked)?;
     let chain = chain(tx, project_id, picked.predecessor_session_id.as_deref(), rows(limits.chain))?;
+    let roster: Vec<View> = open.iter().map(|session| ownership::view(env, session)).collect();
+    let own = working_copy::of_caller(env);
+    let machine = &env.caller.place.machine;
+    reminders.extend(shared_copy(own.as_ref(), machine, picked.session_id.as_deref(), &roster));
     Ok(Bundle {
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
@@ -257,6 +266,7 @@ pub(super) fn read(
         dry_run,
         warnings: warnings(picked, recovered.as_ref()),
         recovered,
+        location: None,
         handoff: None,
         instruction: if replay.is_over() { INSTRUCTION_OVER.into() } else { INSTRUCTION.into() },
         replay,
@@ -270,11 +280,7 @@ pub(super) fn read(
         adrs: has_more.cut("adrs", adrs.iter().map(Delta::row).collect(), limits.decisions),
         wip: has_more.cut("wip", in_progress(env, &tasks, &open, picked), limits.sessions + limits.tasks),
         pending_signals: messages.iter().map(message_view::View::of).collect(),
-        controller_status: has_more.cut(
-            "controller_status",
-            open.iter().map(|session| ownership::view(env, session)).collect(),
-            limits.sessions,
-        ),
+        controller_status: has_more.cut("controller_status", roster, limits.sessions),
         rules_reminders: reminders,
         inherited_chain: has_more.cut("inherited_chain", chain, limits.chain),
         has_more: has_more.0,

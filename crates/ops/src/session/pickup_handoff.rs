@@ -14,7 +14,7 @@ use super::pickup::{Pickup, PickupInput, PickupResult, keep};
 use super::pickup_bundle::{self, Bundle};
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
-use super::{RegisterResult, replace};
+use super::{RegisterResult, replace, working_copy};
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
@@ -97,11 +97,7 @@ fn take(
     let again = handoff.state == HandoffState::Accepted && plan.accepted_by.as_ref() == Some(&own.session_id);
     own.heartbeat_at = env.now;
     Pickup::NAME.clone_into(&mut own.last_verb);
-    if is_new {
-        session::insert(tx, &own)?
-    } else {
-        session::put(tx, &own)?
-    }
+    working_copy::save(tx, env, &mut own, is_new)?;
     let mut picked = PickupResult {
         session_id: Some(own.session_id.clone()),
         identity: own.identity.clone(),

@@ -72,7 +72,7 @@ impl Operation for Reassign {
 
     fn run(input: ReassignInput, cx: &mut Cx<'_>) -> Result<ReassignOutput, Failure> {
         check_identity(&input.to)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {

@@ -36,7 +36,7 @@ impl Operation for Status {
     type Output = StatusOutput;
 
     fn run(input: StatusInput, cx: &mut Cx<'_>) -> Result<StatusOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let card = store.read(|tx| card::read(tx, env, &project_id))?;
         Ok(StatusOutput { project_id, card })

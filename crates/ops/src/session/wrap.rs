@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
 use super::warning::{BatonWarning, Warning, WarningKind};
-use super::{Address, leave, move_baton, notify, wrap_accounting};
+use super::{Address, leave, move_baton, notify, working_copy, wrap_accounting};
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
@@ -128,7 +128,7 @@ impl Operation for Wrap {
         if let Some(why) = &input.why {
             check_label("reason", why)?;
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {
@@ -324,6 +324,7 @@ pub(crate) fn close(
 ) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     verb.clone_into(&mut own.last_verb);
+    working_copy::refresh(tx, env, own)?;
     let by = own.identity.clone();
     close_as(tx, env, own, by)
 }

@@ -68,7 +68,7 @@ impl Operation for BeadsExport {
     type Output = BeadsExportOutput;
 
     fn run(input: BeadsExportInput, cx: &mut Cx<'_>) -> Result<BeadsExportOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let mut output = BeadsExportOutput {

@@ -275,7 +275,7 @@ impl AgentFilter {
         name: Option<&str>,
     ) -> Result<Option<Self>, Failure> {
         let Some(name) = name else { return Ok(None) };
-        let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+        let project_id = resolve::project_id(cx.store, &cx.env, project)?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let (now, limits) = (cx.env.now, cx.env.limits);
         let known = cx.store.read(|tx| {

@@ -164,7 +164,7 @@ pub(super) fn write<T>(
     (project, identity, verb): (Option<&str>, Option<&str>, &str),
     mut f: impl FnMut(&mut Tx<'_>, &mut Env<'_>, &Author<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+    let project_id = resolve::project_id(cx.store, &cx.env, project)?;
     let identity = resolve::identity(cx.env.caller, identity)?;
     let Cx { store, env } = cx;
     store.write(&[&project_id], |tx| {

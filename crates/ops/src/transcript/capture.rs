@@ -83,7 +83,7 @@ impl Operation for Capture {
 
     fn run(input: CaptureInput, cx: &mut Cx<'_>) -> Result<CaptureOutput, Failure> {
         baton_model::id::check_label("event", &input.event)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let (meant, packet) = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()))?;
         let Cx { store, env } = cx;
@@ -291,6 +291,7 @@ impl CaptureJob<'_> {
             opened_by: bearer::token_id(env),
             stale_after: env.limits.stale_after,
             baton_id: None,
+            copy: self.meant.working_copy(env.host),
         };
         session::insert(tx, &own)?;
         let body = json!({

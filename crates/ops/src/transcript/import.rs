@@ -94,7 +94,7 @@ impl Operation for Import {
     type Output = ImportOutput;
 
     fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let (summary, project) = (input.summary.clone(), input.project.clone());
         let wish =
@@ -337,5 +337,6 @@ fn over_session(env: &mut Env<'_>, meant: &FoundTranscript, project_id: &str, id
         opened_by: bearer::token_id(env),
         stale_after: env.limits.stale_after,
         baton_id: None,
+        copy: meant.working_copy(env.host),
     }
 }

@@ -39,7 +39,7 @@ impl Two {
         let vault = stage.repo("vault");
         stage.terminal("Setup").within(&vault).json(&["init"]);
         // The folders are also those of the server's machine, under the name that a token may call itself by.
-        stage.terminal("Setup").with("BATON_MACHINE", MACHINE).json(&["init"]);
+        stage.terminal("Setup").with("BATON_MACHINE", MACHINE).json(&["init", "--join", "shop"]);
         for folder in [stage.shop(), vault] {
             std::fs::write(folder.join(".env"), CANARY).expect("written");
             std::fs::write(folder.join("plan.md"), CANARY).expect("written");

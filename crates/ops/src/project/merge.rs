@@ -1,0 +1,291 @@
+//! `project_merge`: two projects are one repository after all.
+//!
+//! A ledger is a chain of hashes over its own project's entries, so the entries of one project cannot become another's. What
+//! moves are the folders, and the batons that nobody has continued: each is left anew in the other project, byte for byte, and the
+//! first one names its successor. The two projects are related, so that recall looks into both.
+
+use baton_model::access::Scope;
+use baton_model::baton::Baton;
+use baton_model::delta::Kind;
+use baton_model::id::check_project;
+use baton_model::packet::ValidatedPacket;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::{Release, ReleaseReason, Session};
+use baton_store::place::Place;
+use baton_store::{Failure, Tx, baton, delta, place, project, session, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation, Reach};
+use crate::resolve;
+use crate::session::{Address, leave, move_baton};
+
+/// The most batons that go along, and the most open tasks that are counted.
+const MOST: i64 = 1_000;
+/// The kind of relation between the two.
+const MERGED: &str = "merged";
+
+/// Merges a project into another.
+pub struct Merge;
+
+/// Input of `project_merge`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MergeInput {
+    /// The project that ends.
+    pub from: String,
+    /// The project that goes on.
+    pub into: String,
+    /// Only say what would happen.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Take an earlier merge of the two back.
+    #[serde(default)]
+    pub undo: bool,
+    /// Identity that decides.
+    #[serde(default)]
+    pub identity: Option<String>,
+}
+
+/// Answer of `project_merge`.
+#[derive(Serialize, Deserialize)]
+pub struct MergeOutput {
+    /// The project that goes on.
+    pub project_id: String,
+    /// The project that ended.
+    pub from: String,
+    /// The folders that moved.
+    pub paths: Vec<String>,
+    /// The batons that were left anew: old and new id.
+    pub batons: Vec<CarriedBaton>,
+    /// Open tasks that stay in the project that ended.
+    pub tasks_left: usize,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// The command that takes it back; none where this was that.
+    pub undo: Option<String>,
+}
+
+/// A baton that was left anew in another project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CarriedBaton {
+    /// Its id before.
+    pub from: String,
+    /// Its id now; none in a preview.
+    pub to: Option<String>,
+    /// First line of its packet's summary.
+    pub summary: String,
+}
+
+/// What a merge leaves in the ledger for its undoing.
+#[derive(Serialize, Deserialize)]
+struct MergeRecord {
+    summary: String,
+    merged_into: String,
+    places: Vec<(String, String)>,
+    batons: Vec<CarriedBaton>,
+}
+
+impl Operation for Merge {
+    const META: Meta =
+        Meta::write("project_merge", "Merge a project into another: folders and open batons move")
+            .scope(Scope::Operator)
+            .reach(Reach::Everything);
+    type Input = MergeInput;
+    type Output = MergeOutput;
+
+    fn run(input: MergeInput, cx: &mut Cx<'_>) -> Result<MergeOutput, Failure> {
+        check_project(&input.from)?;
+        check_project(&input.into)?;
+        if input.from == input.into {
+            let what = "a project is not merged into itself";
+            return Err(Refusal::invalid("merge_invalid", what, "name two projects").into());
+        }
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        if input.dry_run {
+            return store.read(|tx| preview(tx, env, &input));
+        }
+        store.write(&[&input.from, &input.into], |tx| match input.undo {
+            true => take_back(tx, env, &input, &identity),
+            false => merge(tx, env, &input, &identity),
+        })
+    }
+}
+
+/// What would move. Refused while somebody is at work in the project that ends.
+fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOutput, Failure> {
+    for id in [&input.from, &input.into] {
+        resolve::require_project(tx, id)?;
+    }
+    if input.undo {
+        let record = last_merge(tx, input)?;
+        let paths = record.places.into_iter().map(|(_, path)| path).collect();
+        return Ok(answer(input, paths, record.batons, 0));
+    }
+    let open = session::open(tx, &input.from)?;
+    let at_work = open.iter().filter(|session| session.is_fresh(env.now, env.limits));
+    let at_work: Vec<String> = at_work.map(|session| session.sighting(env.now)).collect();
+    if !at_work.is_empty() {
+        let what = format!("{} is at work in project {}", at_work.join(", "), input.from);
+        let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
+        return Err(Refusal::new(refusal::Kind::Conflict, "project_busy", what, hint).into());
+    }
+    let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
+    let batons = baton::unspent(tx, &input.from, MOST)?.into_iter();
+    let batons = batons.map(|left| CarriedBaton { from: left.baton_id, to: None, summary: left.summary });
+    let tasks = task::open(tx, &input.from, MOST)?.len();
+    Ok(answer(input, paths, batons.collect(), tasks))
+}
+
+fn answer(
+    input: &MergeInput,
+    paths: Vec<String>,
+    batons: Vec<CarriedBaton>,
+    tasks_left: usize,
+) -> MergeOutput {
+    let undo = format!("baton project merge {} --into {} --undo", input.from, input.into);
+    MergeOutput {
+        project_id: input.into.clone(),
+        from: input.from.clone(),
+        paths,
+        batons,
+        tasks_left,
+        dry_run: input.dry_run,
+        undo: (!input.undo).then_some(undo),
+    }
+}
+
+fn merge(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &MergeInput,
+    identity: &str,
+) -> Result<MergeOutput, Failure> {
+    let mut merged = preview(tx, env, input)?;
+    let places = place::of_project(tx, &input.from)?;
+    for place in &places {
+        place::put(tx, &Place { project_id: input.into.clone(), ..place.clone() }, env.now)?;
+    }
+    // The oldest first, so that the newest stays the newest.
+    let mut unspent = baton::unspent(tx, &input.from, MOST)?;
+    unspent.reverse();
+    merged.batons.clear();
+    for left in unspent {
+        merged.batons.push(carry(tx, env, left, &input.into)?);
+    }
+    let isolated = [&input.from, &input.into].map(|id| project::get(tx, id));
+    let mut are_open = true;
+    for project in isolated {
+        are_open &= project?.is_some_and(|project| !project.is_isolated);
+    }
+    if are_open {
+        project::relate(tx, (&input.from, &input.into), MERGED, identity, env.now)?;
+    }
+    let record = MergeRecord {
+        summary: format!("merged into project {}", input.into),
+        merged_into: input.into.clone(),
+        places: places.into_iter().map(|place| (place.machine, place.path)).collect(),
+        batons: merged.batons.clone(),
+    };
+    let author = Author { project_id: &input.from, identity, session: None };
+    append_json(tx, env, &author, Kind::Other, &json!(record))?;
+    let body = json!({ "summary": format!("project {} merged into this one", input.from), "merged_from": input.from });
+    append_json(tx, env, &Author { project_id: &input.into, ..author }, Kind::Other, &body)?;
+    Ok(merged)
+}
+
+/// Leaves a baton anew in another project, in a session that is over as soon as it is registered.
+fn carry(tx: &mut Tx<'_>, env: &mut Env<'_>, mut left: Baton, into: &str) -> Result<CarriedBaton, Failure> {
+    let missing = || {
+        Refusal::invalid(
+            "baton_unknown",
+            format!("baton {} has no wrap", left.baton_id),
+            "run `baton doctor`",
+        )
+    };
+    let wrap = delta::get(tx, &left.project_id, &left.baton_id)?.ok_or_else(missing)?;
+    let before = session::get(tx, &left.project_id, &left.session_id)?.ok_or_else(missing)?;
+    let release =
+        Release { at: env.now, reason: ReleaseReason::Wrapped, by: before.identity.clone(), successor: None };
+    let own = Session {
+        project_id: into.to_owned(),
+        session_id: env.id(),
+        release: Some(release),
+        baton_id: None,
+        inherited_from: None,
+        picked_up_session_id: None,
+        heartbeat_at: env.now,
+        ..before
+    };
+    session::insert(tx, &own)?;
+    let what = format!("carried over from project {}, session {}", left.project_id, left.session_id);
+    append_json(
+        tx,
+        env,
+        &Author::session(&own),
+        Kind::Start,
+        &json!({ "summary": what, "surface": own.surface }),
+    )?;
+    let packet = ValidatedPacket::parse(wrap.body)?;
+    let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
+    let anew = leave(tx, env, &own, &packet, &to)?;
+    session::put(tx, &own)?;
+    let carried =
+        CarriedBaton { from: left.baton_id.clone(), to: Some(anew.delta_id.clone()), summary: anew.summary };
+    left.spent_by = Some(anew.delta_id);
+    move_baton(tx, &left)?;
+    Ok(carried)
+}
+
+fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
+    let newest = delta::newest_kind(tx, &input.from, Kind::Other, MOST)?;
+    let record = newest.iter().filter_map(|delta| serde_json::from_str::<MergeRecord>(&delta.body).ok());
+    let mut of_both = record.filter(|record| record.merged_into == input.into);
+    of_both.next().ok_or_else(|| {
+        let what = format!("project {} was not merged into {}", input.from, input.into);
+        let hint = "`baton log` shows what was done";
+        Refusal::new(refusal::Kind::NotFound, "merge_unknown", what, hint).into()
+    })
+}
+
+/// Gives the folders back, and the batons that nobody has picked up since.
+fn take_back(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &MergeInput,
+    identity: &str,
+) -> Result<MergeOutput, Failure> {
+    let record = last_merge(tx, input)?;
+    let mut paths = Vec::new();
+    for (machine, path) in &record.places {
+        let known = place::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
+        if let Some(place) = known {
+            place::put(tx, &Place { project_id: input.from.clone(), ..place }, env.now)?;
+            paths.push(path.clone());
+        }
+    }
+    let mut batons = Vec::new();
+    for carried in record.batons {
+        let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
+        let before = baton::get(tx, &input.from, &carried.from)?;
+        let (Some(mut now), Some(mut before)) = (now, before) else { continue };
+        // One that somebody holds or has continued stays where it is.
+        if now.spent_by.is_some() || now.holder_session_id.is_some() || before.spent_by != carried.to {
+            continue;
+        }
+        now.spent_by = Some(before.baton_id.clone());
+        before.spent_by = None;
+        move_baton(tx, &now)?;
+        move_baton(tx, &before)?;
+        batons.push(carried);
+    }
+    project::unrelate(tx, &input.from, &input.into)?;
+    for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {
+        let body = json!({ "summary": format!("the merge with project {other} was taken back") });
+        append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Other, &body)?;
+    }
+    Ok(answer(input, paths, batons, 0))
+}
