@@ -49,6 +49,8 @@ pub(crate) struct Config {
     pub surface: String,
     /// What stands in for the process of the caller.
     pub process: Option<String>,
+    /// The process that keeps what the agent does and ends its session: `baton run` or `baton work` started the agent.
+    pub supervisor: Option<String>,
     /// What stands in for the id of the machine.
     pub machine: Option<String>,
     /// The cut-offs of liveness.
@@ -121,6 +123,12 @@ pub(crate) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> 
 /// Reads the configuration.
 pub(crate) fn load() -> Result<Config, Refusal> {
     load_at(None)
+}
+
+/// Whether somebody supervises the agent behind this call, see [`Config::supervisor`]. A hook asks before it has time to read
+/// settings.
+pub(crate) fn is_supervised() -> bool {
+    std::env::var_os("BATON_SUPERVISOR").is_some_and(|process| !process.is_empty())
 }
 
 /// Reads the configuration as it is in another folder than the working directory.
@@ -220,6 +228,7 @@ fn from_parts(
         session: given("BATON_SESSION"),
         surface: setting("surface").unwrap_or_default(),
         process: given("BATON_PROCESS"),
+        supervisor: given("BATON_SUPERVISOR"),
         machine: given("BATON_MACHINE"),
         limits,
         route,

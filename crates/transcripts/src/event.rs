@@ -47,6 +47,9 @@ pub enum EventKind<'a> {
     Usage(Usage),
     /// The user stopped the agent.
     Interrupted,
+    /// The provider refused a request or failed: a limit, an overload, a rejected request. The tool writes it where an answer
+    /// would stand; no model said it.
+    ProviderError(Cow<'a, str>),
 }
 
 /// Facts about the session.

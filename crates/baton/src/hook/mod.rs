@@ -23,6 +23,8 @@ use crate::app::{App, Format};
 use crate::config::{self, Config};
 use crate::error::AppError;
 use crate::host;
+use crate::process::ProcessAncestry;
+use crate::supervisor::runs;
 use baton_tools::Installer;
 use baton_tools::install::Answer;
 pub(crate) use keep::work;
@@ -62,7 +64,9 @@ impl Call {
 /// Answers a hook.
 pub(crate) fn answer(call: Call) {
     let (sender, receiver) = mpsc::channel();
-    let budget = if keep::keeps(&call.event) { PASSING_ON } else { BUDGET };
+    // Who supervises the agent waits for the name of its conversation.
+    let passes_on = keep::keeps(&call.event) || config::is_supervised();
+    let budget = if passes_on { PASSING_ON } else { BUDGET };
     thread::spawn(move || _ = sender.send(respond(&call)));
     // A response that is not ready in time is dropped: the process exits with this thread.
     if let Ok(Some(text)) = receiver.recv_timeout(budget) {
@@ -76,6 +80,7 @@ fn respond(call: &Call) -> Option<String> {
     let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { PATIENCE };
     let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
+    name_conversation(&payload, &config);
     let tool = baton_tools::installer(&call.agent);
     let said = match (tool, call.event.as_str()) {
         (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config),
@@ -93,6 +98,13 @@ fn respond(call: &Call) -> Option<String> {
         // This one takes no silence for an answer.
         (None, Some(Answer::Steps)) => Some("{}\n".to_owned()),
         (said, _) => said,
+    }
+}
+
+/// Tells the run that supervises this agent, if there is one, which conversation is the agent's.
+fn name_conversation(payload: &Payload, config: &Config) {
+    if let (Some(session), Some(id)) = (&config.session, &payload.session) {
+        runs::report(&config.data_dir, session, &ProcessAncestry::ancestry().fingerprint(), id);
     }
 }
 

@@ -7,7 +7,7 @@ mod find_transcript;
 mod open_files;
 mod own_session;
 mod report;
-mod runs;
+pub(crate) mod runs;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -34,8 +34,12 @@ use find_transcript::Conversation;
 use own_session::{OwnSession, begin};
 use report::{Form, Outcome, Report, Source};
 
-/// So often it is looked which files the agent has open.
+/// So often it is looked which files the agent has open; more often at first, since one that answers a single question soon
+/// ends.
 const LOOK: Duration = Duration::from_secs(1);
+const FIRST_LOOKS: Duration = Duration::from_millis(50);
+/// How long the first looks last.
+const BEGINNING: Millis = 10_000;
 /// A conversation that has just begun is looked for so soon; then ever more seldom.
 const FIRST_SEARCH: Millis = 1_000;
 const LAST_SEARCH: Millis = 60_000;
@@ -121,8 +125,6 @@ struct Supervisor<'a> {
     words: Vec<String>,
     /// Files that it was seen to write.
     written: BTreeSet<PathBuf>,
-    /// Conversations that were there before.
-    before: BTreeSet<Conversation>,
     place: runs::Registration,
     /// Remarks, printed once the terminal is free again.
     remarks: Vec<String>,
@@ -155,20 +157,7 @@ impl<'a> Supervisor<'a> {
         };
         let place = runs::Registration::take(&app.config.data_dir, &begun.session_id, run);
         let (words, written) = (Vec::new(), BTreeSet::new());
-        let mut own = Self {
-            plan,
-            caller,
-            begun,
-            began,
-            cwd,
-            words,
-            written,
-            before: BTreeSet::new(),
-            place,
-            remarks: Vec::new(),
-        };
-        own.before = own.listed(app)?.into_iter().map(|row| row.conversation).collect();
-        Ok(own)
+        Ok(Self { plan, caller, begun, began, cwd, words, written, place, remarks: Vec::new() })
     }
 
     /// The agent's initial prompt: the document of the baton that was picked up.
@@ -201,6 +190,7 @@ impl<'a> Supervisor<'a> {
             ("BATON_IDENTITY", self.begun.identity.clone()),
             ("BATON_SESSION", self.begun.session_id.clone()),
             ("BATON_PROCESS", process::own()),
+            ("BATON_SUPERVISOR", process::own()),
         ];
         if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
             vars.push(("BATON_STORE", store.clone()));
@@ -229,7 +219,8 @@ impl<'a> Supervisor<'a> {
         let mut search = FIRST_SEARCH;
         loop {
             open_files::written_by(agent.pid(), &mut self.written);
-            if let Some(code) = signals.wait(agent, pause)? {
+            let is_new = host::now().saturating_sub(self.began) < BEGINNING;
+            if let Some(code) = signals.wait(agent, if is_new { pause.min(FIRST_LOOKS) } else { pause })? {
                 return Ok(code);
             }
             let now = host::now();

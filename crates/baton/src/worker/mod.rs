@@ -328,6 +328,7 @@ fn held_vars(app: &App, worker: &Worker<'_>, held: &ClaimedTask) -> Vec<(&'stati
         ("BATON_PROJECT", held.project_id.clone()),
         ("BATON_IDENTITY", worker.plan.name.clone()),
         ("BATON_PROCESS", process::own()),
+        ("BATON_SUPERVISOR", process::own()),
     ];
     if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
         vars.push(("BATON_STORE", store.clone()));

@@ -216,6 +216,29 @@ fn an_end_without_a_wrap_leaves_a_baton_that_the_next_agent_takes_at_once() {
 }
 
 #[test]
+fn an_agent_that_has_ended_is_not_at_work_whatever_was_kept() {
+    let stage = Stage::ready();
+    let lola = stage.terminal("Lola");
+    let end = |donna: &Terminal<'_>, transcript: &str, released: usize| {
+        let session = text(&donna.json(&["start"]), "session_id");
+        let over = json!({ "session_id": "s", "transcript_path": transcript, "cwd": stage.shop() });
+        hook(donna, "session-end", "claude", &over);
+        let release = kept(&stage, "release", released).remove(released - 1);
+        assert_eq!(text(&release, "session_id"), session);
+        lola.json(&["pickup", "--dry-run"])
+    };
+    // Nothing was said, or nothing was written.
+    let donna = stage.terminal("Donna");
+    let empty = stage.file("empty.jsonl", "");
+    end(&donna, &empty, 1);
+    end(&donna, "/nowhere/x.jsonl", 2);
+    // Only a checkpoint is wanted.
+    let picked = end(&donna.with("BATON_AUTO_WRAP", "false"), &sample("normal.jsonl"), 3);
+    assert!(picked["recovered"]["last_checkpoint"].is_object(), "{picked:#}");
+    stage.assert_sound();
+}
+
+#[test]
 fn an_import_and_the_hook_of_the_same_session_leave_one_baton() {
     let stage = Stage::ready();
     let id = "aaaaaaaa-0000-4000-8000-000000000001";

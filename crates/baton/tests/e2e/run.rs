@@ -13,7 +13,8 @@ use serde_json::Value;
 use crate::picker::{Seat, script};
 use crate::stage::{Answer, BATON, Stage, Terminal, env, text};
 
-/// Writes a transcript of one question and one answer, then does what `$DO` says.
+/// Writes a transcript of one question and one answer, of which its hook tells unless `$HOOKLESS` is set, then does what `$DO`
+/// says.
 const AGENT: &str = r#"#!/bin/sh
 for arg in "$@"; do printf '%s\0' "$arg"; done > "$HOME/args"
 if [ -n "$ASKED" ]; then
@@ -25,6 +26,10 @@ if [ -n "$ASKED" ]; then
     echo "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,$head,\"message\":{\"role\":\"user\",\"content\":\"$ASKED\"}}"
     echo "{\"type\":\"assistant\",\"uuid\":\"a1\",\"parentUuid\":\"u1\",$head,\"message\":{\"role\":\"assistant\",\"content\":\"Half of it.\"}}"
   } > "$folder/$ID.jsonl"
+  if [ -z "$HOOKLESS" ]; then
+    printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s"}' "$ID" "$folder/$ID.jsonl" "$(pwd)" |
+      "$BATON" hook session-start --agent claude > "$HOME/announced"
+  fi
 fi
 eval "$DO"
 "#;
@@ -174,9 +179,49 @@ fn another_agents_live_conversation_is_not_taken() {
 }
 
 #[test]
+fn what_came_into_being_beside_a_run_is_not_its_own_without_proof() {
+    let stage = Stage::ready();
+    let mut donna = agent(&stage, "claude", "", OTHERS);
+    donna.set("OTHER", OTHER);
+    donna.set("AGO", "0 seconds");
+    // Somebody else's conversation that begins meanwhile, and one that ended just before.
+    for command in [&["sh", "-c", OTHERS][..], &["true"], &["claude"]] {
+        let kept = kept(&donna.run(&[&["--json", "run", "--"], command].concat()).done());
+        assert_eq!((kept["kept"].as_str(), &kept["transcript"]), (Some("nothing"), &Value::Null), "{kept:#}");
+        let way = format!("baton import-transcript {OTHER} --agent claude");
+        assert!(kept["warnings"].to_string().contains(&way), "{kept:#}");
+    }
+    assert!(!kinds(&stage).contains(&"wrap".to_owned()));
+}
+
+#[test]
+fn a_file_that_the_agent_holds_open_is_its_own() {
+    let stage = Stage::ready();
+    let does = r#"exec 3>>"$HOME/.claude/projects/-shop/$ID.jsonl"; sleep 2"#;
+    let mut donna = agent(&stage, "claude", "Round the prices", does);
+    donna.set("HOOKLESS", "1");
+    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!(kept["kept"], "baton", "{kept:#}");
+}
+
+#[test]
+fn the_end_of_a_conversation_within_a_run_does_not_end_the_session_of_the_run() {
+    let stage = Stage::ready();
+    let does = r#"printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s"}' "$ID" "$folder/$ID.jsonl" "$(pwd)" |
+      "$BATON" hook session-end --agent claude
+      for i in $(seq 150); do "$BATON" log --json | grep -q session-end && break; sleep 0.1; done
+      "$BATON" note 'still at work' --json > "$HOME/noted" || exit 9"#;
+    let donna = agent(&stage, "claude", "Round the prices", does);
+    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!((kept["kept"].as_str(), &kept["exit_code"]), (Some("baton"), &Value::from(0)), "{kept:#}");
+    assert_eq!(kinds(&stage), ["start", "checkpoint", "note", "wrap"]);
+}
+
+#[test]
 fn between_two_conversations_nothing_is_guessed_and_both_are_named() {
     let stage = Stage::ready();
     let mut donna = agent(&stage, "claude", "Round the prices", OTHERS);
+    donna.set("HOOKLESS", "1");
     donna.set("OTHER", OTHER);
     donna.set("AGO", "0 seconds");
     let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());

@@ -2,6 +2,7 @@
 //! continue in another tool.
 
 mod capture;
+mod capture_end;
 mod capture_wrap;
 mod continue_session;
 mod document;

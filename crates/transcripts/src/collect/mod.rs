@@ -106,6 +106,7 @@ fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
         EventKind::User(text)
         | EventKind::Assistant(text)
         | EventKind::Thinking(text)
+        | EventKind::ProviderError(text)
         | EventKind::Compaction(text) => clean(text),
         EventKind::Call(call) => clean(&mut call.target),
         EventKind::Outcome(outcome) => clean(&mut outcome.output),
@@ -270,7 +271,10 @@ impl<'r> Collector<'r> {
             }
             EventKind::Usage(usage) => self.usage = Some(*usage),
             EventKind::Interrupted => self.interrupted = Some(at),
-            EventKind::Thinking(_) | EventKind::Call(_) | EventKind::Outcome(_) => {}
+            EventKind::Thinking(_)
+            | EventKind::Call(_)
+            | EventKind::Outcome(_)
+            | EventKind::ProviderError(_) => {}
         }
     }
 

@@ -166,8 +166,10 @@ fn assistant(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
         cache_write: count("cacheWrite"),
         output: count("output"),
     });
-    if message.get("stopReason").str() == Some("aborted") {
-        tell.send(EventKind::Interrupted);
+    match message.get("stopReason").str() {
+        Some("aborted") => tell.send(EventKind::Interrupted),
+        Some("error") => tell.provider_error(message.get("errorMessage").str().unwrap_or("error")),
+        _ => {}
     }
 }
 

@@ -36,6 +36,9 @@ impl Parts {
             "tool_result" => self.result(tell, data),
             "shell_command" => shell_command(tell, data),
             "finish" if data.get("reason").str() == Some("canceled") => tell.send(EventKind::Interrupted),
+            "finish" if data.get("reason").str() == Some("error") => {
+                tell.provider_error(&provider_error(data));
+            }
             "finish" | "image_url" | "binary" => {}
             _ => tell.complain(kind::UNKNOWN_TYPE),
         }
@@ -78,6 +81,12 @@ impl Parts {
             edits: if failed { Vec::new() } else { changed(&told, &edits) },
         });
     }
+}
+
+/// What a provider said when a request failed: in short, and in its own words.
+fn provider_error(data: &Json<'_>) -> String {
+    let said = ["message", "details"].iter().filter_map(|key| data.get(key).str());
+    said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
 /// An output without the working directory that the shell puts behind it.
