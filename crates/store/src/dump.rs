@@ -23,6 +23,8 @@ macro_rules! tables {
                 $constant = concat!("SELECT ", $first $(, ", ", $column)*, " FROM ", $name, " WHERE ", $condition, " ORDER BY ", $order);
                 $put = concat!("INSERT INTO ", $name, " (", $first $(, ", ", $column)*, ") VALUES (", $places, ") ON CONFLICT DO NOTHING");
             )+
+            REMOVE_HANDOFF = "DELETE FROM handoff WHERE handoff_id = $1";
+            REMOVE_STEP = "DELETE FROM handoff_step WHERE handoff_id = $1 AND step_no = $2";
         }
         pub(crate) const TABLES: &[Table] = &[
             $(Table {
@@ -158,6 +160,21 @@ pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<boo
         crate::search_memory::index(tx, &text("project_id"), &text("memory_id"), &words)?;
     }
     Ok(written == 1)
+}
+
+/// Writes a row of a hand-off or of a step in place of the one that is there, which an older export brought.
+pub fn replace(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(), Fault> {
+    let key = |column: &str| from_json(row.get(column));
+    match name {
+        "handoff" => tx.execute(REMOVE_HANDOFF, params![key("handoff_id")])?,
+        "handoff_step" => tx.execute(REMOVE_STEP, params![key("handoff_id"), key("step_no")])?,
+        _ => {
+            return Err(Fault::other(format!(
+                "rows of `{name}` belong to one project, and are not replaced"
+            )));
+        }
+    };
+    write(tx, name, row).map(drop)
 }
 
 /// What a column means in an export that was written before there was such a column.

@@ -20,7 +20,7 @@ pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
 pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};
 pub use relate::{Relate, RelateInput, RelateOutput, RelatedProject};
-pub use relocate::{ForgetPlace, ForgetPlaceInput, RelocateOutput, Split, SplitInput};
+pub use relocate::{RelocateOutput, RemovePlace, RemovePlaceInput, Split, SplitInput};
 pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use set::{Set, SetInput, SetOutput};
 pub use show::{Show, ShowInput, ShowOutput};

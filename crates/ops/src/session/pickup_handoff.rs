@@ -10,8 +10,9 @@ use baton_store::state::State;
 use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
+use super::bundle_view::Bundle;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep};
-use super::pickup_bundle::{self, Bundle};
+use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
 use super::{RegisterResult, replace, working_copy};

@@ -92,8 +92,8 @@ pub(super) fn split(args: Split, app: &mut App) -> Result<(), AppError> {
 
 pub(super) fn remove(args: Remove, app: &mut App) -> Result<(), AppError> {
     let (path, identity) = (folder(args.path, app), args.who.identity);
-    let input = project::ForgetPlaceInput { path, dry_run: args.dry_run, identity };
-    let removed = app.run::<project::ForgetPlace>(&input)?;
+    let input = project::RemovePlaceInput { path, dry_run: args.dry_run, identity };
+    let removed = app.run::<project::RemovePlace>(&input)?;
     app.show(&removed, relocated)
 }
 
