@@ -49,6 +49,9 @@ pub(crate) struct Plan {
     /// Where it was accepted: what tells one unnamed acceptor from another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_place: Option<Place>,
+    /// The access token with which it was accepted, by its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_bearer: Option<String>,
     /// The identity that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_as: Option<String>,

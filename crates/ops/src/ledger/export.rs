@@ -53,7 +53,9 @@ fn without_other_end(grant: &Grant, row: &mut Map<String, Value>) {
     let plan =
         row.get("plan").and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
     if let Some(Value::Object(mut plan)) = plan {
-        for field in ["accepted_by", "accepted_place", "accepted_as", "ended", "late_results"] {
+        for field in
+            ["accepted_by", "accepted_place", "accepted_bearer", "accepted_as", "ended", "late_results"]
+        {
             plan.remove(field);
         }
         row.insert("plan".into(), Value::Object(plan).to_string().into());

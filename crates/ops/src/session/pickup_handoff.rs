@@ -16,6 +16,7 @@ use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
 use super::{RegisterResult, replace, working_copy};
+use crate::bearer;
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
@@ -110,6 +111,7 @@ fn take(
         plan.accepted_by = Some(own.session_id.clone());
         plan.accepted_as = Some(own.identity.clone());
         plan.accepted_place = Some(own.place.clone());
+        plan.accepted_bearer = bearer::token_id(env);
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;

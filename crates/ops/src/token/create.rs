@@ -135,7 +135,7 @@ fn name_in_use(name: &str) -> Refusal {
         Kind::Conflict,
         "token_name_in_use",
         format!("a valid token without an identity has the name `{}` already", visible(name)),
-        "choose another --name, bind it with --identity, or revoke the other first (`baton token list`, `baton token revoke ID`)",
+        "`baton token create --name OTHER` makes one, `--identity NAME` binds it; or revoke the other: `baton token list`, `baton token revoke ID`",
     )
     .with("name", name)
 }
