@@ -50,6 +50,7 @@ pub(crate) use leave::{Address, leave};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup::{PickupRequest, claim};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
+pub(crate) use reassign::entrusted_packet;
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};
 pub use recovery::Recovered;
 pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};

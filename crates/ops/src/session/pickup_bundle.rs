@@ -100,7 +100,7 @@ pub(super) fn read(
     // What is encrypted is not written out here, so it must not count as delivered: it waits in the inbox.
     messages.retain(|message| message.readers.is_none());
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
-    let recovered = recovered(tx, env, project_id, picked)?;
+    let recovered = recovered(tx, env, project_id, picked, full)?;
     let chain = chain(tx, project_id, picked.predecessor_session_id.as_deref(), rows(limits.chain))?;
     let roster: Vec<View> = open.iter().map(|session| ownership::view(env, session)).collect();
     let rules_reminders = reminders(tx, env, &project, (&open, &roster), picked)?;

@@ -52,6 +52,7 @@ mod memories;
 mod passing;
 mod pickup;
 mod project_document;
+mod project_merge;
 mod projects;
 mod publish;
 mod reach;

@@ -146,6 +146,10 @@ fn merged_text(answer: &MergeOutput) -> String {
     if answer.undo.is_some() {
         text.push_str(&format!("  the ledger of {from} stays as it is: `baton --project {from} log`\n"));
     }
+    if answer.messages_moved > 0 || answer.leases_moved > 0 {
+        let (mail, leases) = (answer.messages_moved, answer.leases_moved);
+        text.push_str(&format!("  mail that waits: {mail}, leases that are held: {leases}\n"));
+    }
     if answer.tasks_left > 0 {
         text.push_str(&format!(
             "  {} open tasks stay there: `baton --project {from} task list`\n",
