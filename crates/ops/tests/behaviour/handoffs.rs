@@ -118,6 +118,21 @@ on_every_backend! {
         }
     }
 
+    fn what_was_accepted_by_its_id_is_picked_up_by_whoever_accepted_it(w) {
+        let id = create(w);
+        advance(w, &receiver(), &id, "accept");
+        let other = agent("Ann").project("q");
+        w.no(&other, "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+        let picked = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        assert_eq!(picked["handoff"]["handoff_id"], json!(id));
+        assert_eq!(told(w, "p"), ["offered", "accepted"], "it is accepted once");
+        // The name goes on with it in its next session, too.
+        w.ok(&receiver(), "session_end", json!({}));
+        let again = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        assert_ne!(again["session_id"], picked["session_id"]);
+        w.no(&other, "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+    }
+
     fn a_handoff_is_declined_with_a_reason(w) {
         let id = create(w);
         let no = json!({ "id": id, "action": "decline", "result": "not ours" });
