@@ -131,6 +131,10 @@ const HINTS: &[(&str, &str)] = &[
         "baton_claimed",
         "somebody works on it; take another one with handoff_id, or ask the user about force and why",
     ),
+    (
+        "target_unknown",
+        "take one of `near` as to_project_id; for a project that is not registered yet, call again with create: true",
+    ),
     ("version_conflict", "read the state in this error, merge yours into it, save with expected_version"),
     ("message_unknown", "mail {action: inbox} lists what waits"),
     ("handoff_unknown", "handoff {action: list} lists them"),

@@ -173,6 +173,24 @@ on_every_backend! {
         assert_eq!(w.ok(&receiver(), "project_show", json!({}))["is_placeholder"], false);
     }
 
+    fn a_mistyped_project_is_refused_with_its_near_names_and_made_only_when_asked(w) {
+        w.register("billing");
+        let mut slip = json!({ "to_project_id": "biling", "subject": "add an endpoint" });
+        for dry_run in [true, false] {
+            slip["dry_run"] = json!(dry_run);
+            let refused = w.no_trace(&sender(), "handoff_create", slip.clone(), "target_unknown");
+            assert_eq!(refused["near"], json!(["billing"]));
+        }
+        slip["create"] = json!(true);
+        let made = w.ok(&sender(), "handoff_create", slip);
+        assert_eq!(column(&list(&made["warnings"]), "kind"), ["placeholder_project"]);
+        // A name of which it is not reached whether it is known tells nothing.
+        let mut token = sender();
+        token.0.grant = Grant { scope: Scope::Write, projects: Some(["p".to_owned()].into()), bearer: None };
+        let hidden = json!({ "to_project_id": "bilingg", "subject": "add an endpoint", "dry_run": true });
+        assert_eq!(column(&list(&w.ok(&token, "handoff_create", hidden)["warnings"]), "kind"), ["tracker_undisclosed"]);
+    }
+
     fn a_dry_run_writes_nothing_at_all(w) {
         let mut preview = input();
         preview["dry_run"] = json!(true);
