@@ -41,6 +41,7 @@ mod store_pool;
 mod supervisor;
 mod sweep;
 mod transfer_progress;
+mod unwrapped;
 mod worker;
 
 fn main() {

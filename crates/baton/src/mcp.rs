@@ -11,6 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
+use baton_model::time::Millis;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput};
 use baton_ops::message::{Delivered, DeliveredInput};
@@ -239,6 +240,10 @@ impl Backend for StdioBackend {
             }
     }
 
+    fn now(&self) -> Millis {
+        host::now()
+    }
+
     fn random(&self, bytes: &mut [u8]) {
         host::random(bytes);
     }
@@ -276,6 +281,10 @@ impl Backend for PoolBackend {
 
     fn has_store(&self) -> bool {
         true
+    }
+
+    fn now(&self) -> Millis {
+        host::now()
     }
 
     fn random(&self, bytes: &mut [u8]) {

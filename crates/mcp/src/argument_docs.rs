@@ -33,8 +33,7 @@ const SAID: &[(&str, &str, &str)] = &[
     (
         "task_write",
         "agent_role",
-        "Role it wants: `implementation`, `testing`, `fixing`, `verification` or one of the project's own; claim: only \
-         such a task",
+        "Role it wants: `implementation`, `testing`, `fixing`, `verification` or your own; claim: only such a task",
     ),
     ("task_write", "labels", "update: in place of those before"),
     ("task_write", "specialist_tags", "What its agent has to be good at"),
@@ -59,9 +58,12 @@ const SAID: &[(&str, &str, &str)] = &[
     (
         "task_write",
         "sensitive",
-        "Encrypt `agent_context` and `handoff_instructions`: only those whose key is listed read them and take the task",
+        "Encrypt `agent_context` and `handoff_instructions` for those whose key is listed",
     ),
     ("task_write", "text", "comment: what is said"),
+    ("task_write", "while_alive", "claim: for as long as your process lives; else until `expires_at`"),
+    ("task_write", "merge", "update: merge both objects (RFC 7396) in place of replacing them"),
+    ("task_write", "deps", "What it depends on, as `ID` or `TYPE:ID`; `blocks:ID`: it blocks that one"),
     ("mail", "message_id", "The message, or any of its thread; a unique prefix does"),
     (
         "mail",

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use baton_model::time::Millis;
 use baton_ops::op::Caller;
 use http::request::Parts;
 use serde_json::Value;
@@ -26,6 +27,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Whether there is a store already: a heartbeat does not make one.
     fn has_store(&self) -> bool;
+
+    /// The time, in epoch milliseconds.
+    fn now(&self) -> Millis;
 
     /// Fills bytes at random.
     fn random(&self, bytes: &mut [u8]);

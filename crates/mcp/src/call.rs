@@ -1,5 +1,6 @@
 //! A call of a tool: which operation it means, who asks, what comes back.
 
+use http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestId};
@@ -118,10 +119,14 @@ impl Server {
                 ElicitationResult::Return(asked) => return CallResult::Ask((*asked).into()),
                 ElicitationResult::Answer(session) => {
                     call.input.insert("session".into(), json!(session));
-                    answer = self.operate(call, caller).await;
+                    answer = self.operate(call, caller.clone()).await;
                 }
                 ElicitationResult::Nothing => {}
             }
+        }
+        // Over HTTP the transcripts of this machine are not the caller's.
+        if let (Ok(answer), None) = (&mut answer, context.extensions.get::<Parts>()) {
+            crate::unwrapped::add(self.shared.backend.as_ref(), call.action.operation, answer, caller).await;
         }
         CallResult::Answer(answer)
     }

@@ -21,6 +21,7 @@ mod stdio;
 pub mod table;
 mod tools;
 mod truncate;
+mod unwrapped;
 mod watch;
 mod web;
 

@@ -48,11 +48,7 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
             format!("Baton {} was made of it. To go on with the work: hd_exec {{handoff_id}}.", text("baton_id"))
         }
         session::End::NAME => "Your session is over; nothing was left for anybody.".into(),
-        session::Pickup::NAME if answer["dry_run"] == true => "Nothing was claimed. To take it, call hd_exec.".into(),
-        session::Pickup::NAME if answer["baton"].is_null() => {
-            "There is no baton; your session is open. Look at recent_deltas and todos, then begin.".into()
-        }
-        session::Pickup::NAME => "The baton is yours: read baton.body, check what it claims, then go on with its next steps. Wrap when you stop.".into(),
+        session::Pickup::NAME => after_pickup(answer),
         handoff::Create::NAME if answer["dry_run"] == true => {
             "Nothing was written. To leave it, call again without dry_run.".into()
         }
@@ -76,6 +72,28 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
         _ if answer["items"].as_array().is_some_and(Vec::is_empty) => "There is nothing.".into(),
         _ => "Read, and go on.".into(),
     }
+}
+
+fn after_pickup(answer: &Value) -> String {
+    let text = match unwrapped(answer) {
+        _ if answer["dry_run"] == true => "Nothing was claimed. To take it, call hd_exec.",
+        _ if answer["baton"].is_object() => {
+            "The baton is yours: read baton.body, check what it claims, then go on with its next steps. Wrap when you stop."
+        }
+        _ if answer["handoff"].is_object() => {
+            "The hand-off is yours: read handoff.description and its packet, look at handoff.checks, then go on with the work. \
+             When it is done: handoff {action: complete, id, result}."
+        }
+        Some(left) => return format!("There is no baton; your session is open. {left}, then call hd_exec."),
+        None => "There is no baton; your session is open. Look at recent_deltas and todos, then begin.",
+    };
+    text.to_owned()
+}
+
+/// What the answer says of a conversation that left no baton.
+fn unwrapped(answer: &Value) -> Option<&str> {
+    let mut remarks = answer["rules_reminders"].as_array()?.iter();
+    remarks.find(|remark| remark["kind"] == "unwrapped_transcript")?["message"].as_str()
 }
 
 fn more(answer: &Value) -> String {
@@ -113,6 +131,10 @@ const HINTS: &[(&str, &str)] = &[
         "baton_claimed",
         "somebody works on it; take another one with handoff_id, or ask the user about force and why",
     ),
+    (
+        "target_unknown",
+        "take one of `near` as to_project_id; for a project that is not registered yet, call again with create: true",
+    ),
     ("version_conflict", "read the state in this error, merge yours into it, save with expected_version"),
     ("message_unknown", "mail {action: inbox} lists what waits"),
     ("handoff_unknown", "handoff {action: list} lists them"),
@@ -137,6 +159,18 @@ mod tests {
             let said = next_step(operation, &answer);
             assert!(said.starts_with("Not so any more: the baton was taken by Ben"), "{operation}: {said}");
         }
+    }
+
+    #[test]
+    fn work_from_another_project_is_not_called_nothing() {
+        let answer =
+            serde_json::json!({ "baton": null, "handoff": { "handoff_id": "h" }, "session_id": "s" });
+        assert!(next_step("hd_exec", &answer).starts_with("The hand-off is yours"));
+        let left = serde_json::json!({ "baton": null, "handoff": null,
+            "rules_reminders": [{ "kind": "unwrapped_transcript", "message": "Claude Code session x left no baton" }] });
+        assert!(
+            next_step("hd_exec", &left).contains("Claude Code session x left no baton, then call hd_exec")
+        );
     }
 
     #[test]

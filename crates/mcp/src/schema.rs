@@ -54,6 +54,8 @@ const COMMON: &[(&str, &str)] = &[
     ("identity", "Name you work under; else as before"),
     ("session", "Your session; else your open one"),
     ("request_id", "Makes a retry safe"),
+    ("force", "Take it from a live agent; only when the user says so"),
+    ("why", "Of force; goes into the ledger"),
 ];
 
 /// The input schema of a tool with these of its actions.
@@ -175,6 +177,8 @@ fn slimmed(schema: &Value, definitions: &Value) -> Value {
                 let text = value.as_str().unwrap_or_default().trim_end_matches('.');
                 kept.insert(key.clone(), json!(text));
             }
+            // An object is open unless it says otherwise.
+            "additionalProperties" if *value == true => {}
             "items" | "additionalProperties" => _ = kept.insert(key.clone(), slimmed(value, definitions)),
             _ => _ = kept.insert(key.clone(), value.clone()),
         }

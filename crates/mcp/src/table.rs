@@ -286,7 +286,7 @@ pub const TOOLS: &[Tool] = &[
             ),
             Action { name: REST, operation: REST, fixed: &[], doc: "Read on in a long answer" },
         ],
-        omit: &["no_refresh", "preset", "last", "related", "brief", "newest", "summary", "to"],
+        omit: &["chain", "no_refresh", "preset", "last", "related", "brief", "newest", "summary", "to"],
         has_default: false,
         destructive: false,
         always: false,

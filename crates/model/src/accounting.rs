@@ -24,6 +24,8 @@ pub enum RemarkKind {
     OpenTasks,
     /// When the last session wrapped, and who it was.
     LastWrap,
+    /// A conversation of the project since the last wrap that left no baton.
+    UnwrappedTranscript,
     /// Sessions that went silent without a wrap.
     UnwrappedSessions,
     /// Messages whose acknowledgement is overdue.

@@ -9,12 +9,13 @@ use baton_model::delta;
 use baton_model::id::visible;
 use baton_model::message::View as Message;
 use baton_ops::session::{Bundle, Document, NamedDocument, PickedBaton, Pickup, PickupInput, Transfer};
+use baton_ops::session::{Status, StatusInput};
 
 use self::recovery::recovered_text;
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
-use crate::render;
+use crate::{render, unwrapped};
 
 /// Pick up a baton: take over another agent's work, context and responsibility
 #[derive(clap::Args)]
@@ -82,6 +83,11 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 /// Picks up, and looks at the issue of what was picked up.
 pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, AppError> {
     let mut bundle = app.run::<Pickup>(input)?;
+    if bundle.baton.is_none() && bundle.handoff.is_none() {
+        let status = app.run::<Status>(&StatusInput { project: Some(bundle.project_id.clone()) })?;
+        let of = (status.project_id.as_str(), &status.card);
+        bundle.rules_reminders.extend(unwrapped::remark(app, of, (bundle.session_id.as_deref(), None)));
+    }
     if let Some(transfer) = bundle.handoff.as_deref_mut() {
         look_at_issue(transfer, app);
     }

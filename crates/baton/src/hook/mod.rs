@@ -13,9 +13,9 @@ mod payload;
 use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use baton_ops::session::{Status, StatusInput};
+use baton_ops::session::{Status, StatusInput, StatusOutput};
 use baton_store::{Store, Target};
 use serde_json::json;
 
@@ -25,6 +25,7 @@ use crate::error::AppError;
 use crate::host;
 use crate::process::ProcessAncestry;
 use crate::supervisor::runs;
+use crate::unwrapped;
 use baton_tools::Installer;
 use baton_tools::install::Answer;
 pub(crate) use keep::work;
@@ -67,23 +68,31 @@ pub(crate) fn answer(call: Call) {
     // Who supervises the agent waits for the name of its conversation.
     let passes_on = keep::keeps(&call.event) || config::is_supervised();
     let budget = if passes_on { PASSING_ON } else { BUDGET };
-    thread::spawn(move || _ = sender.send(respond(&call)));
-    // A response that is not ready in time is dropped: the process exits with this thread.
-    if let Ok(Some(text)) = receiver.recv_timeout(budget) {
+    thread::spawn(move || {
+        let said = respond(&call, &|first| _ = sender.send(first));
+        let _ = sender.send(said);
+    });
+    // A response that is not ready in time is dropped: the process exits with this thread. Of several the last counts.
+    let (begin, mut said) = (Instant::now(), None);
+    while let Ok(text) = receiver.recv_timeout(budget.saturating_sub(begin.elapsed())) {
+        said = text;
+    }
+    if let Some(text) = said {
         let mut out = std::io::stdout();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 
-/// The text for standard output, if any. Errors go to the log.
-fn respond(call: &Call) -> Option<String> {
+/// The text for standard output, if any; `meanwhile` gets what is to be said if there is no time for more. Errors go to the
+/// log.
+fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
     let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { PATIENCE };
     let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
     name_conversation(&payload, &config);
     let tool = baton_tools::installer(&call.agent);
     let said = match (tool, call.event.as_str()) {
-        (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config),
+        (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config, meanwhile),
         (Some(tool), event) if keep::keeps(event) => {
             keep::detach(call, tool, &payload, &config).map(|()| None)
         }
@@ -114,6 +123,7 @@ fn announcement(
     tool: Installer,
     payload: &Payload,
     config: &Config,
+    meanwhile: &dyn Fn(Option<String>),
 ) -> Result<Option<String>, AppError> {
     if !exists(config) || payload.is_later_round() {
         return Ok(None);
@@ -122,7 +132,7 @@ fn announcement(
     if config.server.is_none() {
         app.lend(opened(config)?);
     }
-    let status = match app.run::<Status>(&StatusInput::default()) {
+    let mut status = match app.run::<Status>(&StatusInput::default()) {
         Ok(status) => status,
         Err(ended) if is_elsewhere(&ended) => return Ok(None),
         Err(ended) => return Err(ended),
@@ -130,8 +140,15 @@ fn announcement(
     if !announce::first(config, call, payload) {
         return Ok(None);
     }
-    let text = announce::text(&status, host::now());
-    Ok(shaped(tool.install.answer, payload.event_name(call), &text))
+    let said = |status: &StatusOutput| {
+        let text = announce::text(status, host::now());
+        shaped(tool.install.answer, payload.event_name(call), &text)
+    };
+    meanwhile(said(&status));
+    let own = payload.session.as_deref();
+    let left = unwrapped::remark(&mut app, (&status.project_id, &status.card), (None, own));
+    status.card.reminders.extend(left);
+    Ok(said(&status))
 }
 
 fn opened(config: &Config) -> Result<Store, AppError> {

@@ -75,6 +75,22 @@ fn is(name: &str, identity: &str) -> bool {
     identity_key(name) == identity_key(identity)
 }
 
+/// Whether the caller has accepted it, by whichever call, and may go on with it.
+pub(crate) fn is_acceptor(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Handoff,
+    identity: &str,
+) -> Result<bool, Failure> {
+    if known.state != State::Accepted {
+        return Ok(false);
+    }
+    match Acceptor::of(tx, known)? {
+        Some(holder) => holder.is_caller(tx, env, (&known.to_project_id, identity)),
+        None => Ok(false),
+    }
+}
+
 /// Refuses to complete or decline what another has accepted. With force an operator may, and says why.
 pub(super) fn require_acceptor(
     tx: &mut Tx<'_>,

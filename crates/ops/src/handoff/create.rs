@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::mistyped::refuse_mistyped;
 use super::preview::{Preview, preview};
 use super::steps::{Plan, draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
@@ -74,6 +75,9 @@ pub struct CreateInput {
     /// Expires when nobody has taken it for so long, such as 7d.
     #[serde(default)]
     pub expires_in: Option<String>,
+    /// Register the receiver's project as a placeholder although its name is near that of a known one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub create: bool,
     /// Check and show what would be written; write nothing.
     #[serde(default)]
     pub dry_run: bool,
@@ -301,6 +305,9 @@ fn disclosed(
         enterprise: env.host.github_enterprise(),
     })?;
     let mut warnings = found.warnings;
+    if target.is_none() && is_reached && !input.create {
+        refuse_mistyped(tx, env, &input.to_project_id)?;
+    }
     if target.is_none() && (is_reached || !input.dry_run) {
         let message =
             format!("project {} was not known and is registered as a placeholder", handoff.to_project_id);

@@ -6,6 +6,7 @@ mod create;
 pub(crate) mod edit;
 pub(crate) mod isolation;
 mod list;
+mod mistyped;
 mod preview;
 mod publish;
 mod retry;

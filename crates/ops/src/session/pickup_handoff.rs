@@ -17,6 +17,7 @@ use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
 use super::{RegisterResult, replace, working_copy};
 use crate::bearer;
+use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
@@ -96,6 +97,7 @@ fn take(
         }
     };
     let mut plan = Plan::of(&handoff);
+    let is_acceptor = is_acceptor(tx, env, &handoff, &own.identity)?;
     let again = handoff.state == HandoffState::Accepted && plan.accepted_by.as_ref() == Some(&own.session_id);
     own.heartbeat_at = env.now;
     Pickup::NAME.clone_into(&mut own.last_verb);
@@ -106,8 +108,10 @@ fn take(
         ..PickupResult::default()
     };
     if !again {
-        handoff.state =
-            handoff.state.advance(Event::Accept).map_err(|no| accepted_refusal(&handoff, &plan, no))?;
+        if !is_acceptor {
+            handoff.state =
+                handoff.state.advance(Event::Accept).map_err(|no| accepted_refusal(&handoff, &plan, no))?;
+        }
         plan.accepted_by = Some(own.session_id.clone());
         plan.accepted_as = Some(own.identity.clone());
         plan.accepted_place = Some(own.place.clone());
@@ -115,8 +119,10 @@ fn take(
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;
-        record(tx, env, &handoff, &own.identity)?;
-        crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
+        if !is_acceptor {
+            record(tx, env, &handoff, &own.identity)?;
+            crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
+        }
         claim(tx, env, &handoff, &own)?;
         let body = json!({
             "handoff_id": handoff.handoff_id,
@@ -147,7 +153,8 @@ fn take_seeded_id(tx: &mut Tx<'_>, new: &mut Session, handoff: &Handoff) -> Resu
 
 /// The seeded state belongs to this session from now on.
 fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Result<(), Failure> {
-    if let Some(seeded) = state::of_handoff(tx, &handoff.to_project_id, &handoff.handoff_id)? {
+    let seeded = state::of_handoff(tx, &handoff.to_project_id, &handoff.handoff_id)?;
+    if let Some(seeded) = seeded.filter(|seeded| seeded.claimed_at.is_none()) {
         let claimed = State { session_id: own.session_id.clone(), claimed_at: Some(env.now), ..seeded };
         state::put(tx, &handoff.to_project_id, &claimed)?;
     }
@@ -155,14 +162,18 @@ fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Re
 }
 
 fn accepted_refusal(handoff: &Handoff, plan: &Plan, no: Refusal) -> Refusal {
-    match &plan.accepted_by {
-        Some(session) if handoff.state == HandoffState::Accepted => Refusal::new(
-            refusal::Kind::Conflict,
-            "handoff_claimed",
-            "somebody else has accepted this hand-off",
-            "`baton status` lists what else waits",
-        )
-        .with("holder_session_id", session.clone()),
-        _ => no,
+    if handoff.state != HandoffState::Accepted {
+        return no;
     }
+    let claimed = Refusal::new(
+        refusal::Kind::Conflict,
+        "handoff_claimed",
+        "somebody else has accepted this hand-off",
+        "`baton status` lists what else waits",
+    );
+    let holder = [("holder_session_id", &plan.accepted_by), ("holder", &plan.accepted_as)];
+    holder.into_iter().fold(claimed, |claimed, (field, value)| match value {
+        Some(value) => claimed.with(field, value.clone()),
+        None => claimed,
+    })
 }

@@ -118,6 +118,21 @@ on_every_backend! {
         }
     }
 
+    fn what_was_accepted_by_its_id_is_picked_up_by_whoever_accepted_it(w) {
+        let id = create(w);
+        advance(w, &receiver(), &id, "accept");
+        let other = agent("Ann").project("q");
+        w.no(&other, "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+        let picked = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        assert_eq!(picked["handoff"]["handoff_id"], json!(id));
+        assert_eq!(told(w, "p"), ["offered", "accepted"], "it is accepted once");
+        // The name goes on with it in its next session, too.
+        w.ok(&receiver(), "session_end", json!({}));
+        let again = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        assert_ne!(again["session_id"], picked["session_id"]);
+        w.no(&other, "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+    }
+
     fn a_handoff_is_declined_with_a_reason(w) {
         let id = create(w);
         let no = json!({ "id": id, "action": "decline", "result": "not ours" });
@@ -156,6 +171,24 @@ on_every_backend! {
         assert_eq!(again["warnings"], json!([]));
         w.register("q");
         assert_eq!(w.ok(&receiver(), "project_show", json!({}))["is_placeholder"], false);
+    }
+
+    fn a_mistyped_project_is_refused_with_its_near_names_and_made_only_when_asked(w) {
+        w.register("billing");
+        let mut slip = json!({ "to_project_id": "biling", "subject": "add an endpoint" });
+        for dry_run in [true, false] {
+            slip["dry_run"] = json!(dry_run);
+            let refused = w.no_trace(&sender(), "handoff_create", slip.clone(), "target_unknown");
+            assert_eq!(refused["near"], json!(["billing"]));
+        }
+        slip["create"] = json!(true);
+        let made = w.ok(&sender(), "handoff_create", slip);
+        assert_eq!(column(&list(&made["warnings"]), "kind"), ["placeholder_project"]);
+        // A name of which it is not reached whether it is known tells nothing.
+        let mut token = sender();
+        token.0.grant = Grant { scope: Scope::Write, projects: Some(["p".to_owned()].into()), bearer: None };
+        let hidden = json!({ "to_project_id": "bilingg", "subject": "add an endpoint", "dry_run": true });
+        assert_eq!(column(&list(&w.ok(&token, "handoff_create", hidden)["warnings"]), "kind"), ["tracker_undisclosed"]);
     }
 
     fn a_dry_run_writes_nothing_at_all(w) {

@@ -165,6 +165,9 @@ struct Create {
     /// Expire if nobody accepts it within this span: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     expires_in: Option<String>,
+    /// Leave it for a project that is not registered yet, although its name is near that of a known one
+    #[arg(long)]
+    create: bool,
     /// Show what would be written without writing anything
     #[arg(long)]
     dry_run: bool,
@@ -268,6 +271,7 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
         packet: packet.map(Value::String),
         to_identity: create.to_identity,
         to_role: create.to_role,
+        create: create.create,
         dry_run: create.dry_run,
         request_id: create.request_id,
         issues_github_repo: create.repo,
@@ -389,8 +393,7 @@ fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), AppError> {
                 (true, false) => baton_model::printable::block(text),
                 (false, _) => text.into(),
             };
-            out.write_all(shown.as_bytes())?;
-            out.flush()?;
+            out.write_all(shown.as_bytes()).and_then(|()| out.flush())?;
         }
     }
     Ok(())

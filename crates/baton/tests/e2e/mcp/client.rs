@@ -106,7 +106,8 @@ impl Client {
         id
     }
 
-    fn tell(&mut self, method: &str, params: Value) {
+    /// Says something that has no answer.
+    pub(crate) fn tell(&mut self, method: &str, params: Value) {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
         match &mut self.wire {
             Wire::Pipe { .. } => self.write(&message),
