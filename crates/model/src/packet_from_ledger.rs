@@ -20,6 +20,11 @@ pub fn packet(
     let before = inherited.map(|packet| packet.view().summary.as_str());
     packet.summary = summary(session, packet.work_completed.last(), saved(deltas, state.is_some()), before);
     if let Some(state) = state {
+        if let Some(before) = inherited.and_then(|packet| packet.view().metadata.get("state")) {
+            let mut earlier = inherited.map(earlier_states).unwrap_or_default();
+            earlier.push(before.clone());
+            packet.metadata.insert(EARLIER_STATES.into(), earlier.into());
+        }
         packet.metadata.insert("state".into(), state);
     }
     if let (Some(_), Some(baton_id)) = (inherited, &session.baton_id) {
@@ -27,6 +32,13 @@ pub fn packet(
     }
     packet.metadata.insert("gathered_from".into(), json!("ledger"));
     packet.on_top_of(inherited)
+}
+
+/// Where a packet has the states of those who held its baton before, oldest first.
+const EARLIER_STATES: &str = "earlier_states";
+
+fn earlier_states(packet: &ValidatedPacket) -> Vec<Value> {
+    packet.view().metadata.get(EARLIER_STATES).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
 /// The newest state that a session's checkpoints hold, whatever task it belongs to.

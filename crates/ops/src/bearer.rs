@@ -12,6 +12,7 @@ use baton_model::route;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, handoff, lease, session, task, token};
 
+use crate::agent;
 use crate::handoff::steps::Plan;
 use crate::op::Env;
 use crate::task::is_claim_live;
@@ -134,6 +135,20 @@ pub(crate) fn require_may_be(
         bearer.identity(Some(name))?;
     }
     require_free(tx, env, project_id, name)
+}
+
+/// Refuses to write the key of a registered agent, also while it is away: whoever has the key reads what is sent to that agent.
+pub(crate) fn require_unregistered(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    name: &str,
+) -> Result<(), Failure> {
+    let Some(bearer) = unbound(env).filter(|bearer| name != bearer.actor()) else { return Ok(()) };
+    match agent::first_name(tx, project_id, name)? {
+        Some(_) => Err(name_taken(bearer, name, "is known here").into()),
+        None => Ok(()),
+    }
 }
 
 fn unbound<'a>(env: &Env<'a>) -> Option<&'a Bearer> {

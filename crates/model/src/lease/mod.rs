@@ -108,6 +108,7 @@ impl Lease {
             identity: &self.identity,
             session_id: self.session_id.as_deref(),
             place: self.place.as_ref(),
+            bearer: self.bearer.as_deref(),
         }
     }
 

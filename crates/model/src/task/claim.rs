@@ -75,7 +75,12 @@ impl Claim {
 
     /// Who has it.
     pub fn holder(&self) -> Holder<'_> {
-        Holder { identity: &self.by, session_id: self.session_id.as_deref(), place: self.place.as_ref() }
+        Holder {
+            identity: &self.by,
+            session_id: self.session_id.as_deref(),
+            place: self.place.as_ref(),
+            bearer: self.bearer.as_deref(),
+        }
     }
 
     /// Whether it is the asker's own.
@@ -148,7 +153,7 @@ impl From<&Claim> for View {
 
 impl Claimant<'_> {
     fn holder(&self) -> Holder<'_> {
-        Holder { identity: self.identity, session_id: self.session_id, place: self.place }
+        Holder { identity: self.identity, session_id: self.session_id, place: self.place, bearer: None }
     }
 }
 

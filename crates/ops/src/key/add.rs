@@ -71,6 +71,7 @@ impl Operation for Add {
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             if !input.force {
                 bearer::require_may_be(tx, env, &project_id, &input.name)?;
+                bearer::require_unregistered(tx, env, &project_id, &input.name)?;
             }
             let known = crate::agent::first_name(tx, &project_id, &input.name)?;
             let key = PublicKey {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{held_elsewhere, taken_over, with_takeover};
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -96,11 +97,12 @@ fn release(
 ) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let held = lease::held_leases(tx, project_id, env.now)?;
     let session = resolve::own_or_callers(tx, env, project_id, identity)?;
-    let place = env.caller.place.clone();
+    let (place, token) = (env.caller.place.clone(), bearer::token_id(env));
     let caller = Holder {
         identity,
         session_id: session.as_ref().map(|session| session.session_id.as_str()),
         place: Some(&place),
+        bearer: token.as_deref(),
     };
     // What another live process of the name took in its session is that process's.
     let elsewhere = held_elsewhere(env, session.as_ref(), &held);

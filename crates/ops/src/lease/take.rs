@@ -206,9 +206,13 @@ fn take(
 ) -> Result<(Vec<Row>, Vec<Warning>), Failure> {
     let held = lease::held_leases(tx, wish.project_id, env.now)?;
     let expired = lease::expired(tx, wish.project_id, env.now)?;
-    let place = env.caller.place.clone();
-    let caller =
-        Holder { identity: wish.identity, session_id: wish.session_id.as_deref(), place: Some(&place) };
+    let (place, token) = (env.caller.place.clone(), bearer::token_id(env));
+    let caller = Holder {
+        identity: wish.identity,
+        session_id: wish.session_id.as_deref(),
+        place: Some(&place),
+        bearer: token.as_deref(),
+    };
     let lost = taken_over(tx, env, wish.project_id, &caller)?;
     let elsewhere = held_elsewhere(env, wish.session, &held);
     let is_elsewhere = |lease: &Lease| elsewhere.contains(&lease.lease_id);

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
 use super::warning::{BatonWarning, Warning, WarningKind};
-use super::{Address, leave, move_baton, notify, working_copy, wrap_accounting};
+use super::{Address, entrusted_packet, leave, move_baton, notify, working_copy, wrap_accounting};
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
@@ -217,6 +217,10 @@ fn wrap(
     let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).collect();
     warnings.extend(doubt.cloned());
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
+    let packet = &match forced_by {
+        Some(_) => on_top_of_entrusted(tx, &own, packet)?,
+        None => packet.clone(),
+    };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
     spend(tx, &own, &left.baton_id)?;
     match &forced_by {
@@ -254,6 +258,23 @@ fn keep_late_wrap(
     let content =
         json!([&input.packet, &input.summary, &input.next, &input.focus, input.done, &input.to, &input.role]);
     keep_late_note(tx, env, own, (&kept, &content))
+}
+
+/// A packet that another one leaves for an agent, on top of what that agent had taken over and saved. Where both do not fit into one,
+/// it says where the rest is.
+fn on_top_of_entrusted(
+    tx: &mut Tx<'_>,
+    own: &Session,
+    packet: &ValidatedPacket,
+) -> Result<ValidatedPacket, Failure> {
+    let Some(entrusted) = entrusted_packet(tx, own)? else { return Ok(packet.clone()) };
+    let whole = packet.view().on_top_of(Some(&entrusted))?;
+    if whole.check_size().is_ok() {
+        return Ok(whole);
+    }
+    let mut view = packet.view().clone();
+    view.metadata.insert("saved_in_session".into(), json!(own.session_id));
+    Ok(ValidatedPacket::from_view(view)?)
 }
 
 /// The warning of a packet that is kept as a note, because the conversation's baton was taken.

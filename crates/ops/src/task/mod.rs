@@ -5,6 +5,7 @@ mod assign;
 mod beads_export;
 mod beads_import;
 mod beads_published;
+mod beads_rows;
 mod blocked;
 mod board;
 mod claim;

@@ -153,6 +153,24 @@ on_every_backend! {
         }
     }
 
+    fn the_key_of_a_registered_agent_is_not_another_tokens_to_list(w) {
+        w.ok(&agent("Ben"), "agent_register", json!({}));
+        w.ok(&agent("Eva"), "key_create", json!({}));
+        let key = w.ok(&agent("Eva"), "key_list", json!({}))["items"][0]["public_key"].clone();
+        let add = json!({ "name": "Ben", "public_key": key });
+        w.no_trace(&nameless(impostor("Eve", Scope::Write)), "key_add", add, "identity_not_yours");
+    }
+
+    fn a_token_made_anew_under_a_name_gives_back_nothing_of_the_one_before(w) {
+        let ci = |id: &str| bearing(nameless(agent("x")).process(""), id, Scope::Write, None);
+        let ci = |id: &str| { let mut who = ci(id); who.0.grant.bearer.as_mut().expect("a token").name = "ci".into(); who };
+        w.ok(&ci("old"), "lease_take", json!({ "patterns": ["x/"] }));
+        let given = w.ok(&ci("new"), "lease_release", json!({}));
+        assert_eq!(given["items"], json!([]), "{given:#}");
+        w.no_trace(&ci("new"), "lease_take", json!({ "patterns": ["x/a"] }), "lease_conflict");
+        assert_eq!(w.ok(&ci("old"), "lease_release", json!({}))["items"].as_array().map(Vec::len), Some(1));
+    }
+
     fn a_bound_token_is_its_identities_and_nobody_else(w) {
         let ann = |name: &str| bearing(agent(name), "a", Scope::Write, Some(&["Ann", "Anna"]));
         let begun = w.ok(&nameless(ann("Ann")), "session_start", json!({}));

@@ -22,6 +22,7 @@ mod accounting;
 mod agents;
 mod beads;
 mod beads_claims;
+mod beads_kept;
 mod bearers;
 mod beside;
 mod broken;

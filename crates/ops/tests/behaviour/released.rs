@@ -240,6 +240,35 @@ on_every_backend! {
         assert_eq!(w.deltas("wrap").len(), 1);
     }
 
+    fn who_wraps_for_another_hands_on_what_that_one_had(w) {
+        w.start(&agent("Zoe"));
+        w.ok(&agent("Zoe"), "session_wrap", json!({ "packet": { "summary": "z", "open_loops": ["the refund"] } }));
+        let held = w.pickup(&agent("Hal"));
+        w.ok(&agent("Hal"), "session_checkpoint", json!({ "summary": "half of it", "state": { "step": 7 } }));
+        w.ok(&agent("Boss"), "session_wrap",
+            json!({ "session": held["session_id"], "summary": "ended for him", "force": true, "why": "stuck" }));
+        let body = text(&w.pickup(&agent("Mina"))["baton"], "body");
+        for text in ["ended for him", "the refund", "half of it", "\"step\":7"] {
+            assert!(body.contains(text), "{text} is gone: {body}");
+        }
+    }
+
+    fn a_reassigned_packet_has_the_states_of_all_holders(w) {
+        w.leave_baton(&agent("Zoe"), "z");
+        for (name, step) in [("Hal", 1), ("Ida", 2)] {
+            let held = w.pickup(&agent(name));
+            w.ok(&agent(name), "session_checkpoint", json!({ "summary": "s", "state": { "step": step, "own": name } }));
+            if name == "Hal" {
+                w.ok(&agent(name), "session_end", json!({ "session": held["session_id"] }));
+            } else {
+                w.ok(&agent("Boss"), "session_reassign", json!({ "session": held["session_id"], "to": "Mina", "why": "x" }));
+            }
+        }
+        let packet: Value = serde_json::from_str(&text(&w.pickup(&agent("Mina"))["baton"], "body")).expect("a packet");
+        assert_eq!(packet["metadata"]["state"]["own"], "Ida");
+        assert_eq!(packet["metadata"]["earlier_states"], json!([{ "step": 1, "own": "Hal" }]));
+    }
+
     fn a_late_call_is_kept_with_its_address_and_its_task(w) {
         for (verb, input, key) in [
             ("session_checkpoint", json!({ "summary": "x", "task": "p-1" }), "/late_checkpoint/task"),

@@ -217,6 +217,7 @@ on_every_backend! {
         assert_eq!(w.ok(&me, "token_revoke", json!({ "id": second["token_id"] }))["revoked_before"], false);
         assert_eq!(w.ok(&me, "token_revoke", json!({ "id": second["token_id"] }))["revoked_before"], true);
         w.no(&me, "token_check", json!({ "token": second["token"] }), "token_invalid");
+        assert_eq!(w.ok(&me, "token_check", json!({}))["needed"], true, "the last token's end lets nobody in");
         let listed = w.ok(&me, "token_list", json!({}));
         assert_eq!(listed["items"].as_array().map(Vec::len), Some(2));
         let shown = listed.to_string() + &w.everything().join("\n");
