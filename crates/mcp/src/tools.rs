@@ -26,6 +26,13 @@ impl ToolSet {
         tool.actions.iter().filter(|action| !self.read_only || action.reads()).collect()
     }
 
+    /// The actions of earlier versions that a tool understands.
+    pub fn unlisted(&self, tool: &'static Tool) -> impl Iterator<Item = &'static Action> + use<> {
+        let is_chosen = self.tools.is_empty() || self.tools.iter().any(|name| name == tool.name);
+        let read_only = self.read_only;
+        tool.unlisted.iter().filter(move |action| is_chosen && (!read_only || action.reads()))
+    }
+
     /// Names that were chosen and are no tool's.
     pub fn unknown(&self) -> Vec<&str> {
         let known = |name: &&str| !TOOLS.iter().any(|tool| tool.name == *name);
