@@ -403,7 +403,7 @@ mod tests {
         let (plain, with) = (check(&[], None).expect("valid"), check(&[], Some(STRANGER)).expect("valid"));
         assert_eq!(with.origins, BTreeMap::new());
         assert_eq!((with.identity, with.project, with.surface), (None, None, String::new()));
-        assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, false, None));
+        assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, plain.auto_wrap, None));
         assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
         assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
         assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());

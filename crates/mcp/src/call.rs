@@ -20,7 +20,8 @@ use crate::roots;
 use crate::schema::{Detail, PageInput};
 use crate::server::Server;
 use crate::table::{ALIASES, Action, FixedArgument, REST, TOOLS, Tool};
-use crate::tools::ToolSet;
+use crate::tools::{ToolSet, unknown_action};
+use crate::truncate::AnswerOwner;
 
 /// A call as understood.
 struct Call {
@@ -48,8 +49,9 @@ impl Server {
             Ok(call) => call,
             Err(refusal) => return Ok(result(refused(refusal), true).into()),
         };
+        let owner = self.owner(&context);
         if call.action.operation == REST {
-            return Ok(self.rest(call));
+            return Ok(self.rest(call, &owner));
         }
         let mut replies = match Replies::open(&self.shared.codec, &request) {
             Ok(replies) => replies,
@@ -69,12 +71,12 @@ impl Server {
         Ok(match answer {
             Err(mut refusal) => {
                 self.say_where(&call, &mut refusal);
-                result(self.fitted(refused(refusal), call.detail), true).into()
+                result(self.fitted(refused(refusal), call.detail, &owner), true).into()
             }
             Ok(answer) => {
                 self.remember(&call, &answer);
                 let answer = framed(call.action.operation, answer);
-                let shown = self.fitted(answer.clone(), call.detail);
+                let shown = self.fitted(answer.clone(), call.detail, &owner);
                 self.expect_receipt(&answer, &shown, &context);
                 result(shown, false).into()
             }
@@ -138,6 +140,12 @@ impl Server {
             return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
         }
         self.shared.backend.run(call.action.operation, input, caller).await
+    }
+
+    /// To whom the answers of this request belong. A request that no face has vouched for reads none.
+    fn owner(&self, context: &RequestContext<RoleServer>) -> AnswerOwner {
+        let caller = self.shared.backend.caller(context.extensions.get());
+        AnswerOwner::of(caller.ok().map(|caller| caller.grant))
     }
 
     /// Who calls: the process, as the client and what this connection did before tell more of it.
@@ -243,18 +251,18 @@ impl Server {
     }
 
     /// The answer within its limit; what does not fit is kept to be read on.
-    fn fitted(&self, answer: Value, detail: Detail) -> Value {
+    fn fitted(&self, answer: Value, detail: Detail, owner: &AnswerOwner) -> Value {
         let token = self.shared.token();
         match crate::truncate::fit(&answer, detail.limit(), &token) {
             None => answer,
             Some(fitted) => {
-                self.shared.kept.keep(token, answer);
+                self.shared.kept.keep(owner, token, answer);
                 fitted
             }
         }
     }
 
-    fn rest(&self, call: Call) -> CallToolResponse {
+    fn rest(&self, call: Call, owner: &AnswerOwner) -> CallToolResponse {
         let read = serde_json::from_value::<PageInput>(Value::Object(call.input))
             .map_err(|fault| {
                 error(
@@ -263,7 +271,7 @@ impl Server {
                     "give token, field and from",
                 )
             })
-            .and_then(|wanted| self.shared.kept.rest(&wanted, call.detail.limit()));
+            .and_then(|wanted| self.shared.kept.rest(owner, &wanted, call.detail.limit()));
         match read {
             Err(refusal) => result(refused(refusal), true).into(),
             Ok(part) => {
@@ -373,21 +381,4 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
         input.insert("full".to_owned(), json!(true));
     }
     Ok(Ok(Call { action, input, detail }))
-}
-
-fn unknown_action(tool: &Tool, actions: &[&Action], wanted: Option<&Value>) -> Value {
-    let what = match wanted {
-        Some(came) => format!("{} has no action {came}", tool.name),
-        None => format!("{} needs an `action`", tool.name),
-    };
-    let named = wanted.and_then(Value::as_str);
-    let other = TOOLS.iter().find(|other| other.actions.iter().any(|action| Some(action.name) == named));
-    let hint = match (other, named) {
-        (Some(other), Some(action)) => format!("call {} {{action: {action}}}", other.name),
-        _ => {
-            let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
-            format!("use one of {}", names.join(", "))
-        }
-    };
-    error("action_unknown", what, hint)
 }

@@ -38,7 +38,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (ledger::Export::NAME, "a whole project at once: `baton log export`"),
     (ledger::Heads::NAME, "for the server's own stream of events"),
     (ledger::Import::NAME, "a whole project at once: `baton log import`"),
-    (project::ForgetPlace::NAME, "a person decides: `baton project remove`"),
+    (project::RemovePlace::NAME, "a person decides: `baton project remove`"),
     (project::Merge::NAME, "a person decides: `baton project merge`"),
     (project::Places::NAME, "who works where is in every status card; `baton project places`"),
     (project::Split::NAME, "a person decides: `baton project split`"),

@@ -8,7 +8,7 @@ use crate::answer::{framed, refused, result};
 use crate::schema::{Detail, PageInput};
 use crate::table::TOOLS;
 use crate::tools::{ToolSet, list};
-use crate::truncate::{AnswerCache, fit, size};
+use crate::truncate::{AnswerCache, AnswerOwner, fit, size};
 
 fn as_json(offer: &ToolSet) -> Vec<Value> {
     list(offer).iter().map(|tool| serde_json::to_value(tool).expect("JSON")).collect()
@@ -149,8 +149,13 @@ fn whole(kept: &AnswerCache, field: &str) -> Value {
     let mut found: Vec<Value> = Vec::new();
     let mut from = Some(0);
     while let Some(at) = from {
-        let part =
-            kept.rest(&PageInput { token: "t".into(), field: field.into(), from: at }, 12_000).expect("kept");
+        let part = kept
+            .rest(
+                &AnswerOwner::Local,
+                &PageInput { token: "t".into(), field: field.into(), from: at },
+                12_000,
+            )
+            .expect("kept");
         from = part["next"].as_u64().map(|next| usize::try_from(next).expect("small"));
         found.push(match (&part["read_instead"], part["field"].as_str().expect("text")) {
             (Value::Null, _) => part["value"].clone(),
@@ -200,7 +205,7 @@ proptest! {
             return Ok(());
         }
         let kept = AnswerCache::default();
-        kept.keep("t".into(), answer.clone());
+        kept.keep(&AnswerOwner::Local, "t".into(), answer.clone());
         for part in shown["left_out"]["parts"].as_array().expect("parts") {
             let field = part["field"].as_str().expect("text");
             prop_assert!(Some(&whole(&kept, field)) == answer.pointer(field), "{field} does not read back");

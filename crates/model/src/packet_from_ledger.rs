@@ -37,6 +37,12 @@ pub fn last_state(deltas: &[Delta]) -> Option<Value> {
     })
 }
 
+/// Whether a hook wrote it out of the agent's transcript.
+pub fn is_capture(delta: &Delta) -> bool {
+    let body = serde_json::from_str::<Value>(&delta.body).ok();
+    delta.kind == Kind::Checkpoint && body.is_some_and(|body| body.get("transcript").is_some())
+}
+
 /// Whether a session saved or said anything.
 pub fn is_saved(deltas: &[Delta]) -> bool {
     saved(deltas, false).is_some()

@@ -52,7 +52,7 @@ pub static ALL: &[Entry] = &[
     entry::<memory::MemoryScope>(),
     entry::<memory::Search>(),
     entry::<memory::Withdraw>(),
-    entry::<project::ForgetPlace>(),
+    entry::<project::RemovePlace>(),
     entry::<project::Init>(),
     entry::<project::List>(),
     entry::<project::Merge>(),

@@ -288,7 +288,11 @@ pub(crate) fn ousted_here(
     project_id: &str,
     who: &str,
 ) -> Result<Option<Session>, Failure> {
-    Ok(released_here(tx, env, project_id, who)?.filter(|last| last.is_ousted() && bearer::is_own(env, last)))
+    let by_another = |last: &Session| {
+        last.release.as_ref().is_some_and(|by| identity_key(&by.by) != identity_key(&last.identity))
+    };
+    let last = released_here(tx, env, project_id, who)?;
+    Ok(last.filter(|last| last.is_ousted() && by_another(last) && bearer::is_own(env, last)))
 }
 
 /// The last session of a name, if another one's act ended it and it is the caller's. Its agent may not have heard of that, so that

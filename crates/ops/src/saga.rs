@@ -100,9 +100,17 @@ pub(crate) fn apply_event(
         saga::rebuild(&mut steps, &known, env.now);
     }
     saga::on_event(&mut steps, event, env.now);
+    name_result(&mut steps, handoff);
     advance(tx, env, handoff, &mut steps)?;
     handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?;
     Ok(handoff::put(tx, handoff)?)
+}
+
+/// A report tells the result that the hand-off has now: while it waits for the tracker, the task may be reopened and closed anew.
+fn name_result(steps: &mut [Step], handoff: &Handoff) {
+    if let Some(step) = steps.last_mut().filter(|step| step.kind == Kind::Report && !step.is_over()) {
+        step.result = step.result.take().or_else(|| handoff.result.clone());
+    }
 }
 
 /// Runs steps for as long as they need no external service. Returns the next action.
@@ -123,13 +131,15 @@ pub(crate) fn advance(
         }
         step.attempts += 1;
         let step = step.clone();
+        let was = handoff.state;
         let outcome = match steps::local(tx, env, handoff, &step, steps)? {
             Local::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
             Local::Wait(why) => Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false },
         };
         saga::settle(steps, at, outcome, env.now, 0);
-        if step.kind == Kind::Closed && handoff.state == State::Completed {
+        if step.kind == Kind::Closed && was != State::Completed && handoff.state == State::Completed {
             saga::on_event(steps, Event::Complete, env.now);
+            name_result(steps, handoff);
         }
     }
 }
@@ -185,7 +195,7 @@ fn lease(
     own: &Place,
 ) -> Result<StepStart, Failure> {
     let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Finished) };
-    let call = steps::call(handoff, step)?;
+    let call = steps::call(tx, handoff, step)?;
     let before = step.clone();
     saga::take(step, own, env.now);
     let leased =
@@ -320,7 +330,7 @@ fn closed(came: &StepResult) -> &[i64] {
     }
 }
 
-/// Says something under the issue of a hand-off, where it has one.
+/// Says something under the issue of a hand-off, where it has one or is about to have one.
 pub(crate) fn comment_on_issue(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -330,7 +340,8 @@ pub(crate) fn comment_on_issue(
     bring(tx, env, handoff, Kind::Comment, text)
 }
 
-/// Brings something to the issue of a hand-off, where it has one: a comment, or as JSON what changed.
+/// Brings something to the issue of a hand-off, where it has one: a comment, or as JSON what changed. While a task is being
+/// published, it waits for the issue.
 pub(crate) fn bring(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -338,13 +349,17 @@ pub(crate) fn bring(
     kind: Kind,
     text: &str,
 ) -> Result<(), Failure> {
-    if handoff.issue_number.is_none() {
+    let before = handoff_step::of(tx, &handoff.handoff_id)?;
+    if handoff.issue_number.is_none() && !is_being_published(&before) {
         return Ok(());
     }
-    let before = handoff_step::of(tx, &handoff.handoff_id)?;
     let mut steps = before.clone();
     saga::append_event(&mut steps, kind, text, env.now);
     Ok(handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?)
+}
+
+fn is_being_published(steps: &[Step]) -> bool {
+    steps.iter().any(|step| step.kind == Kind::Publish && !step.is_over())
 }
 
 /// An issue carries the marker of a hand-off and is not the known one: it is looked at soon.

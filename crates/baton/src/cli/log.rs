@@ -158,6 +158,18 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
     if !rebuilt.verified {
         app.remark("nothing vouches for these lines: what was missing from them is missing now");
     }
+    if rebuilt.messages_delivered > 0 {
+        app.remark(&format!(
+            "{} messages were sent after the receiver's project was exported: they are in its mailbox now",
+            rebuilt.messages_delivered
+        ));
+    }
+    for id in &rebuilt.handoffs_without_task {
+        app.remark(&format!(
+            "hand-off {id} was left after the receiver's project was exported, so that its task is missing: its packet is there \
+             (`baton handoff show {id}`); to have the task, export both projects again and import them into an empty store"
+        ));
+    }
     app.show(&rebuilt, |rebuilt| {
         let ImportOutput { project_id, deltas, rows, .. } = rebuilt;
         format!("rebuilt project {}: {deltas} deltas, {rows} rows\n", visible(project_id))

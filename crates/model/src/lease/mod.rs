@@ -68,6 +68,8 @@ pub struct Lease {
     pub expires_at: Millis,
     /// When it was given back.
     pub released_at: Option<Millis>,
+    /// The access token that took it, by its id.
+    pub bearer: Option<String>,
 }
 
 /// A lease as answers show it.
@@ -222,6 +224,7 @@ mod tests {
             taken_at: 0,
             expires_at: USUAL,
             released_at: None,
+            bearer: None,
         }
     }
 

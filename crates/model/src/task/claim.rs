@@ -31,6 +31,8 @@ pub struct Claim {
     pub lease: Millis,
     /// Until when it lasts without another sign of life.
     pub until: Millis,
+    /// The access token that claimed it, by its id.
+    pub bearer: Option<String>,
 }
 
 /// What is known of the session of a claim.
@@ -254,6 +256,7 @@ mod tests {
             lease: 100,
             until: 1_000,
             place: None,
+            bearer: None,
         };
         Task { task_id: "a-1".into(), claim: Some(claim), claim_token: 3, ..Task::default() }
     }

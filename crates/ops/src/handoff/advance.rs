@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::steps::{Plan, close_row};
 use super::{Row, acceptor, by_id, isolation, record};
+use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{apply_event, comment_on_issue, expire_overdue};
@@ -170,7 +171,8 @@ fn moved(
     let mut handoff = Handoff { state, result, updated_at: env.now, ..before };
     if state == State::Accepted {
         let (accepted_as, accepted_place) = (Some(identity.to_owned()), Some(env.caller.place.clone()));
-        handoff.plan = Plan { accepted_as, accepted_place, ..Plan::of(&handoff) }.to_text();
+        let accepted_bearer = bearer::token_id(env);
+        handoff.plan = Plan { accepted_as, accepted_place, accepted_bearer, ..Plan::of(&handoff) }.to_text();
     } else {
         let why = input.result.as_deref();
         acceptor::record_end(tx, env, (was, &mut handoff), identity, (why, forced))?;

@@ -21,6 +21,7 @@ use super::{Progress, Row, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::packet_input;
 use crate::priority;
+use crate::project::require_not_merged;
 use crate::request::{self, Request, Requester};
 use crate::resolve;
 use crate::saga::advance;
@@ -242,6 +243,7 @@ fn place(
     input: &CreateInput,
     handoff: &mut Handoff,
 ) -> Result<Vec<Warning>, Failure> {
+    require_not_merged(tx, &input.to_project_id)?;
     if env.caller.grant.reaches(&input.to_project_id) || input.local || input.issues_github_repo.is_some() {
         return disclosed(tx, env, input, handoff);
     }

@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::steps::draft;
+use super::steps::draft_of_task;
 use super::{Progress, Row, by_id, isolation, require_reach};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -86,7 +86,7 @@ impl Operation for Publish {
             return store.read(|tx| {
                 let mut wanted = known.clone();
                 wanted.issues_repo = Some(repo(tx, env, &input, &wanted)?);
-                let draft = draft(&wanted)?;
+                let draft = draft_of_task(tx, &wanted)?;
                 let issue = PublishedIssue { repo: draft.repo, title: draft.title, labels: draft.labels };
                 let (project_id, identity) = (wanted.to_project_id, identity.clone());
                 let preview =
@@ -97,7 +97,7 @@ impl Operation for Publish {
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             after.issues_repo = Some(repo(tx, env, &input, &after)?);
-            draft(&after)?;
+            draft_of_task(tx, &after)?;
             resolve::beat(tx, env, &after.from_project_id, &identity, Self::NAME)?;
             let before = handoff_step::of(tx, &after.handoff_id)?;
             let mut steps = before.clone();

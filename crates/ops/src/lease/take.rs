@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{held_elsewhere, taken_over, with_takeover};
+use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::replay::{Replay, mark};
 use crate::{ownership, resolve};
@@ -288,6 +289,7 @@ fn renewed_or_new<'a>(
         taken_at: env.now,
         expires_at: env.now.saturating_add(wish.span),
         released_at: None,
+        bearer: bearer::token_id(env),
     };
     match held.find(|own| own.pattern == new.pattern && own.same_holder(&new)) {
         Some(own) => {

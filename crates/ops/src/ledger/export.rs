@@ -44,6 +44,11 @@ impl ExportOutput {
     }
 }
 
+/// Whether the other project of a relation is there for the caller.
+fn is_reached(grant: &Grant, relation: &Map<String, Value>) -> bool {
+    relation.get("other_project_id").and_then(Value::as_str).is_some_and(|other| grant.reaches(other))
+}
+
 /// Removes from a hand-off what belongs to a receiver that the caller's token does not reach: its people, and its tracker
 /// as long as there is no issue.
 fn without_other_end(grant: &Grant, row: &mut Map<String, Value>) {
@@ -53,7 +58,9 @@ fn without_other_end(grant: &Grant, row: &mut Map<String, Value>) {
     let plan =
         row.get("plan").and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
     if let Some(Value::Object(mut plan)) = plan {
-        for field in ["accepted_by", "accepted_place", "accepted_as", "ended", "late_results"] {
+        for field in
+            ["accepted_by", "accepted_place", "accepted_bearer", "accepted_as", "ended", "late_results"]
+        {
             plan.remove(field);
         }
         row.insert("plan".into(), Value::Object(plan).to_string().into());
@@ -93,6 +100,7 @@ impl Operation for Export {
         })?;
         let items = rows
             .into_iter()
+            .filter(|(table, row)| *table != "project_relation" || is_reached(&cx.env.caller.grant, row))
             .map(|(table, mut row)| {
                 if table == "handoff" {
                     without_other_end(&cx.env.caller.grant, &mut row);

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::post::{Outgoing, post};
 use super::{SendOutput, Warning, WarningKind, reply};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::require_not_merged;
 use crate::request::{self, Request, Requester};
 use crate::{agent, resolve, roles, seal};
 
@@ -150,6 +151,9 @@ impl Operation for MailSend {
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
             require_target(tx, &draft.to_project)?;
+            if draft.to_project != draft.from_project {
+                require_not_merged(tx, &draft.to_project)?;
+            }
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;

@@ -12,15 +12,17 @@ use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{Release, ReleaseReason, Session};
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, baton, delta, place, project, session, task};
+use baton_store::{Failure, Tx, baton, delta, lease, message, place, project, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::merge_rest::{move_leases, move_mail, require_no_open_handoffs};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
+use crate::ownership::is_at_work;
 use crate::resolve;
-use crate::session::{Address, leave, move_baton};
+use crate::session::{Address, entrusted_packet, leave, move_baton};
 
 /// The most batons that go along, and the most open tasks that are counted.
 const MOST: i64 = 1_000;
@@ -62,6 +64,12 @@ pub struct MergeOutput {
     pub batons: Vec<CarriedBaton>,
     /// Open tasks that stay in the project that ended.
     pub tasks_left: usize,
+    /// Messages that waited there, and wait in the other project now.
+    #[serde(default)]
+    pub messages_moved: usize,
+    /// Leases that were held there, and are held in the other project now.
+    #[serde(default)]
+    pub leases_moved: usize,
     /// Whether nothing was changed.
     pub dry_run: bool,
     /// The command that takes it back; none where this was that.
@@ -81,9 +89,9 @@ pub struct CarriedBaton {
 
 /// What a merge leaves in the ledger for its undoing.
 #[derive(Serialize, Deserialize)]
-struct MergeRecord {
+pub(super) struct MergeRecord {
     summary: String,
-    merged_into: String,
+    pub(super) merged_into: String,
     places: Vec<(String, String)>,
     batons: Vec<CarriedBaton>,
 }
@@ -125,19 +133,21 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
         let paths = record.places.into_iter().map(|(_, path)| path).collect();
         return Ok(answer(input, paths, record.batons, 0));
     }
-    let open = session::open(tx, &input.from)?;
-    let at_work = open.iter().filter(|session| session.is_fresh(env.now, env.limits));
-    let at_work: Vec<String> = at_work.map(|session| session.sighting(env.now)).collect();
-    if !at_work.is_empty() {
-        let what = format!("{} is at work in project {}", at_work.join(", "), input.from);
-        let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
-        return Err(Refusal::new(refusal::Kind::Conflict, "project_busy", what, hint).into());
+    let mut open = session::open(tx, &input.from)?;
+    open.retain(|one| is_at_work(env, one));
+    if !open.is_empty() {
+        return Err(busy(env, &open, &input.from).into());
     }
+    require_no_open_handoffs(tx, &input.from)?;
     let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
     let batons = baton::unspent(tx, &input.from, MOST)?.into_iter();
     let batons = batons.map(|left| CarriedBaton { from: left.baton_id, to: None, summary: left.summary });
     let tasks = task::open(tx, &input.from, MOST)?.len();
-    Ok(answer(input, paths, batons.collect(), tasks))
+    Ok(MergeOutput {
+        messages_moved: message::waiting(tx, &input.from, env.now)?.len(),
+        leases_moved: lease::held_leases(tx, &input.from, env.now)?.len(),
+        ..answer(input, paths, batons.collect(), tasks)
+    })
 }
 
 fn answer(
@@ -153,6 +163,8 @@ fn answer(
         paths,
         batons,
         tasks_left,
+        messages_moved: 0,
+        leases_moved: 0,
         dry_run: input.dry_run,
         undo: (!input.undo).then_some(undo),
     }
@@ -169,6 +181,8 @@ fn merge(
     for place in &places {
         place::put(tx, &Place { project_id: input.into.clone(), ..place.clone() }, env.now)?;
     }
+    move_mail(tx, env, (&input.from, &input.into))?;
+    move_leases(tx, env, (&input.from, &input.into))?;
     // The oldest first, so that the newest stays the newest.
     let mut unspent = baton::unspent(tx, &input.from, MOST)?;
     unspent.reverse();
@@ -229,7 +243,14 @@ fn carry(tx: &mut Tx<'_>, env: &mut Env<'_>, mut left: Baton, into: &str) -> Res
         Kind::Start,
         &json!({ "summary": what, "surface": own.surface }),
     )?;
-    let packet = ValidatedPacket::parse(wrap.body)?;
+    let packet = match &left.holder_session_id {
+        // What its holders saved without a wrap goes along.
+        Some(holder) => match session::get(tx, &left.project_id, holder)? {
+            Some(holder) => whole_packet(tx, &holder, wrap.body)?,
+            None => ValidatedPacket::parse(wrap.body)?,
+        },
+        None => ValidatedPacket::parse(wrap.body)?,
+    };
     let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
     let anew = leave(tx, env, &own, &packet, &to)?;
     session::put(tx, &own)?;
@@ -238,6 +259,28 @@ fn carry(tx: &mut Tx<'_>, env: &mut Env<'_>, mut left: Baton, into: &str) -> Res
     left.spent_by = Some(anew.delta_id);
     move_baton(tx, &left)?;
     Ok(carried)
+}
+
+/// The packet of a baton with what its last holder left. What is too large for one packet stays in the first ledger, and the packet
+/// names the session.
+fn whole_packet(tx: &mut Tx<'_>, holder: &Session, wrapped: String) -> Result<ValidatedPacket, Failure> {
+    let bare = ValidatedPacket::parse(wrapped)?;
+    let whole = match holder.baton_id {
+        Some(_) => entrusted_packet(tx, holder)?,
+        None => None,
+    };
+    match whole {
+        Some(whole) if whole.check_size().is_ok() => Ok(whole),
+        None => Ok(bare),
+        Some(_) => {
+            let mut view = bare.view().clone();
+            let (project, id) = (&holder.project_id, &holder.session_id);
+            let rest =
+                format!("What its holder saved is in `baton --project {project} handoff from-session {id}`.");
+            view.summary = format!("{}\n\n{rest}", view.summary);
+            Ok(ValidatedPacket::from_view(view)?)
+        }
+    }
 }
 
 fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
@@ -251,6 +294,35 @@ fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failur
     })
 }
 
+/// Refuses to take a merge back while somebody works in one of its folders: the session belongs to the other project.
+fn require_nobody_at_work(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    into: &str,
+    record: &MergeRecord,
+) -> Result<(), Failure> {
+    let is_there = |one: &Session| {
+        let root = one.copy.as_ref().map(|copy| copy.root.as_str());
+        let machine = one.place.machine.as_str();
+        record.places.iter().any(|(at, path)| at == machine && root.is_none_or(|root| is_inside(root, path)))
+    };
+    let mut open = session::open(tx, into)?;
+    open.retain(|one| is_at_work(env, one) && is_there(one));
+    if open.is_empty() { Ok(()) } else { Err(busy(env, &open, into).into()) }
+}
+
+/// Whether a folder is another one or lies below it.
+fn is_inside(folder: &str, other: &str) -> bool {
+    std::path::Path::new(folder).starts_with(other)
+}
+
+fn busy(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
+    let at_work: Vec<String> = open.iter().map(|session| session.sighting(env.now)).collect();
+    let what = format!("{} is at work in project {project_id}", at_work.join(", "));
+    let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
+    Refusal::new(refusal::Kind::Conflict, "project_busy", what, hint)
+}
+
 /// Gives the folders back, and the batons that nobody has picked up since.
 fn take_back(
     tx: &mut Tx<'_>,
@@ -259,6 +331,7 @@ fn take_back(
     identity: &str,
 ) -> Result<MergeOutput, Failure> {
     let record = last_merge(tx, input)?;
+    require_nobody_at_work(tx, env, &input.into, &record)?;
     let mut paths = Vec::new();
     for (machine, path) in &record.places {
         let known = place::get(tx, machine, path)?.filter(|place| place.project_id == input.into);

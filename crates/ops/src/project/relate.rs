@@ -114,9 +114,10 @@ impl Operation for Relate {
                 project::relate(tx, pair, &input.kind, &identity, env.now)?;
                 "related to"
             };
-            for (own, other) in [pair, (pair.1, pair.0)] {
+            for own in [pair.0, pair.1] {
                 let author = Author { project_id: own, identity: &identity, session: None };
-                let body = json!({ "summary": format!("{what} {other}"), "other_project_id": other });
+                // The ledger is read with tokens that do not reach the other project: its name stands in the relation alone.
+                let body = json!({ "summary": format!("{what} another project") });
                 append_json(tx, env, &author, Kind::Other, &body)?;
             }
             let others = project::related(tx, &project_id)?.into_iter();

@@ -1,4 +1,4 @@
-//! `project_split` and `project_forget_place`: a place goes to another project, or is forgotten.
+//! `project_split` and `place_remove`: a place goes to another project, or is forgotten.
 
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
@@ -35,12 +35,12 @@ pub struct SplitInput {
 }
 
 /// Forgets a place.
-pub struct ForgetPlace;
+pub struct RemovePlace;
 
-/// Input of `project_forget_place`.
+/// Input of `place_remove`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ForgetPlaceInput {
+pub struct RemovePlaceInput {
     /// The folder, as `project_places` names it.
     pub path: String,
     /// Only say what would happen.
@@ -104,14 +104,14 @@ impl Operation for Split {
     }
 }
 
-impl Operation for ForgetPlace {
-    const META: Meta = Meta::write("project_forget_place", "Forget a folder of a project; its ledger stays")
+impl Operation for RemovePlace {
+    const META: Meta = Meta::write("place_remove", "Forget a folder of a project; its ledger stays")
         .scope(Scope::Operator)
         .reach(Reach::Everything);
-    type Input = ForgetPlaceInput;
+    type Input = RemovePlaceInput;
     type Output = RelocateOutput;
 
-    fn run(input: ForgetPlaceInput, cx: &mut Cx<'_>) -> Result<RelocateOutput, Failure> {
+    fn run(input: RemovePlaceInput, cx: &mut Cx<'_>) -> Result<RelocateOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let moved = lookup(cx, &input.path)?;
         let from = moved.project_id().to_owned();

@@ -120,7 +120,11 @@ fn save(
     let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
     let body = json!({ "summary": input.summary, "state": input.state });
     if !own.is_open() {
-        let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": body });
+        let mut late = body;
+        if let Some(task) = &input.task {
+            late["task"] = json!(task);
+        }
+        let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": late });
         return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, (&kept, &kept))?));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));

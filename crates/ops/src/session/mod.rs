@@ -1,5 +1,6 @@
 //! The life of a session: start, checkpoint, wrap, pickup, end.
 
+mod bundle_view;
 mod checkpoint;
 pub(crate) mod conversation;
 mod end;
@@ -38,6 +39,7 @@ use serde_json::json;
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
+pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub use conversation::BatonStanding;
 pub use end::{End, EndInput, EndOutput};
@@ -47,8 +49,8 @@ pub use history::{History, HistoryInput, HistoryOutput, HistoryRow, LeftBaton};
 pub(crate) use leave::{Address, leave};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup::{PickupRequest, claim};
-pub use pickup_bundle::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
+pub(crate) use reassign::entrusted_packet;
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};
 pub use recovery::Recovered;
 pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};

@@ -9,8 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::bundle_view::Bundle;
 use super::pickup_again::asked_again;
-use super::pickup_bundle::{self, Bundle};
+use super::pickup_bundle;
 use super::pickup_decide::decide;
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,

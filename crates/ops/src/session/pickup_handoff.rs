@@ -10,11 +10,13 @@ use baton_store::state::State;
 use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
+use super::bundle_view::Bundle;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep};
-use super::pickup_bundle::{self, Bundle};
+use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
 use super::{RegisterResult, replace, working_copy};
+use crate::bearer;
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
@@ -113,6 +115,7 @@ fn take(
         plan.accepted_by = Some(own.session_id.clone());
         plan.accepted_as = Some(own.identity.clone());
         plan.accepted_place = Some(own.place.clone());
+        plan.accepted_bearer = bearer::token_id(env);
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;

@@ -4,10 +4,10 @@ use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
 use baton_model::repository::WorkingCopy;
 use baton_model::session::{Session, View};
-use baton_store::{Failure, session};
+use baton_store::Failure;
 use serde::{Deserialize, Serialize};
 
-use super::pickup_bundle::Bundle;
+use super::bundle_view::Bundle;
 use crate::locate;
 use crate::op::Cx;
 
@@ -45,9 +45,7 @@ pub struct WorkLocation {
 
 /// Where the work of a bundle lies, if the session that left it said so.
 pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkLocation>, Failure> {
-    let Some(left_by) = bundle.predecessor_session_id.as_deref() else { return Ok(None) };
-    let left_by = cx.store.read(|tx| Ok(session::get(tx, &bundle.project_id, left_by)?))?;
-    let Some(Session { copy: Some(copy), place, .. }) = left_by else { return Ok(None) };
+    let Some(Session { copy: Some(copy), place, .. }) = bundle.predecessor.clone() else { return Ok(None) };
     let caller = cx.env.caller;
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
     let is_same_machine = place.machine == caller.place.machine;

@@ -225,13 +225,7 @@ fn wrap(
     let mut own = meant.session(tx, env, project_id)?;
     let forced_by = meant.forced_by(env, &own)?;
     if !own.is_open() {
-        let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
-        let given = input.packet.clone().or_else(|| input.packet_text.clone().map(Value::String));
-        let mut content = json!([given, &input.summary, &input.next, &input.focus, input.done]);
-        if let (false, Some(content)) = (input.fields.is_empty(), content.as_array_mut()) {
-            content.push(json!(input.fields));
-        }
-        return Ok(WrapResult::Late(keep_late_note(tx, env, &own, (&kept, &content))?));
+        return Ok(WrapResult::Late(keep_late_wrap(tx, env, &own, input, packet)?));
     }
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
     let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).collect();
@@ -257,6 +251,27 @@ fn wrap(
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(WrapResult::Wrapped(Box::new(output)))
+}
+
+/// Keeps what a released session would have left, and for whom.
+fn keep_late_wrap(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    own: &Session,
+    input: &WrapInput,
+    packet: &ValidatedPacket,
+) -> Result<Refusal, Failure> {
+    let mut kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
+    if let Some(address) = input.to.as_ref().or(input.role.as_ref()) {
+        kept[if input.to.is_some() { "to" } else { "role" }] = json!(address);
+    }
+    let given = input.packet.clone().or_else(|| input.packet_text.clone().map(Value::String));
+    let mut content =
+        json!([given, &input.summary, &input.next, &input.focus, input.done, &input.to, &input.role]);
+    if let (false, Some(content)) = (input.fields.is_empty(), content.as_array_mut()) {
+        content.push(json!(input.fields));
+    }
+    keep_late_note(tx, env, own, (&kept, &content))
 }
 
 /// The warning of a packet that is kept as a note, because the conversation's baton was taken.

@@ -19,6 +19,7 @@ use super::claim_right::{Force, oust, refuse_unready};
 use super::lease::{give_back, liveness};
 use super::write::{answer, change, claimant, is_elsewhere, refuse_elsewhere, write};
 use super::{by_id_to_change, collect, secret};
+use crate::bearer;
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -361,6 +362,7 @@ fn take(
         token: wanted.claim_token,
         lease,
         until: env.now.saturating_add(promised),
+        bearer: bearer::token_id(env),
     });
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);

@@ -58,7 +58,7 @@ pub use cycles::{Cycles, CyclesInput, CyclesOutput};
 pub use depend::{Depend, DependInput, DependOutput, DependencyChange};
 pub use increment::{Increment, IncrementInput, IncrementOutput};
 pub use issues_file::Complaint;
-pub(crate) use lease::release_claims;
+pub(crate) use lease::{is_claim_live, release_claims};
 pub use list::{List, ListInput, ListOutput, Row};
 pub use ready::{Ready, ReadyInput, ReadyOutput};
 pub use release::{Release, ReleaseInput, ReleaseOutput};

@@ -117,6 +117,42 @@ on_every_backend! {
         assert_eq!(w.newest("release")["body"]["released_by"], "token:eve-token");
     }
 
+    fn what_is_held_under_a_name_is_not_anothers_who_says_the_name(w) {
+        w.register("q");
+        let wish = json!({ "to_project_id": "p", "subject": "s" });
+        let other = |id: &str| bearing(agent("Foo").process(""), id, Scope::Write, None);
+        for holder in [other("one"), agent("Foo").process("")] {
+            let task = w.ok(&agent("Lola"), "task_create", json!({ "title": "t" }));
+            let handoff = w.ok(&agent("Lola").project("q"), "handoff_create", wish.clone());
+            let (task, handoff) = (json!({ "id": task["id"] }), handoff["handoff_id"].clone());
+            let end = |action: &str| json!({ "id": handoff, "action": action, "result": "r" });
+            let lease = json!({ "patterns": ["x/"] });
+            for (verb, taken, given_back) in [
+                ("task_claim", &task, json!({})),
+                ("lease_take", &lease, json!({})),
+                ("handoff_advance", &end("accept"), json!({})),
+            ] {
+                w.ok(&holder, verb, taken.clone());
+                for (verb, input) in [
+                    ("task_claim", task.clone()),
+                    ("task_close", task.clone()),
+                    ("lease_take", lease.clone()),
+                    ("lease_release", given_back),
+                    ("handoff_advance", end("complete")),
+                ] {
+                    w.no_trace(&other("two"), verb, input, "identity_not_yours");
+                }
+                match verb {
+                    "task_claim" => w.ok(&holder, "task_release", task.clone()),
+                    "lease_take" => w.ok(&holder, "lease_release", json!({})),
+                    _ => w.ok(&holder, "handoff_advance", end("complete")),
+                };
+            }
+            w.ok(&other("two"), "lease_take", lease.clone());
+            w.ok(&other("two"), "lease_release", json!({}));
+        }
+    }
+
     fn a_bound_token_is_its_identities_and_nobody_else(w) {
         let ann = |name: &str| bearing(agent(name), "a", Scope::Write, Some(&["Ann", "Anna"]));
         let begun = w.ok(&nameless(ann("Ann")), "session_start", json!({}));

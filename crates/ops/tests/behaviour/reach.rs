@@ -37,7 +37,7 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("lease_list", "path", Place::Words),
     ("lease_take", "patterns", Place::Words),
     ("lease_take", "shared", Place::Words),
-    ("project_forget_place", "path", Place::Words),
+    ("place_remove", "path", Place::Words),
     ("project_init", "claimed", Place::Words),
     ("project_init", "default_owner", Place::Words),
     ("project_init", "id", Place::Words),
@@ -83,7 +83,7 @@ const TELLING: &[&str] = &[
 const MACHINE: &[&str] = &[
     "handoff_document",
     "ledger_import",
-    "project_forget_place",
+    "place_remove",
     "project_init",
     "project_merge",
     "project_split",

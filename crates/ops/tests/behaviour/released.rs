@@ -240,6 +240,20 @@ on_every_backend! {
         assert_eq!(w.deltas("wrap").len(), 1);
     }
 
+    fn a_late_call_is_kept_with_its_address_and_its_task(w) {
+        for (verb, input, key) in [
+            ("session_checkpoint", json!({ "summary": "x", "task": "p-1" }), "/late_checkpoint/task"),
+            ("session_wrap", json!({ "summary": "x", "to": "Mina" }), "/to"),
+            ("session_wrap", json!({ "summary": "x", "role": "testing" }), "/role"),
+        ] {
+            let own = w.start(&agent("Lola"));
+            w.ok(&agent("Boss"), "session_end", json!({ "session": own["session_id"], "force": true, "why": "stuck" }));
+            w.no(&agent("Lola").in_session(&own), verb, input, "session_released");
+            let kept = w.newest("note")["body"].clone();
+            assert!(kept.pointer(key).is_some_and(Value::is_string), "{verb}: {kept:#}");
+        }
+    }
+
     fn a_late_checkpoint_is_kept_as_a_note_and_leaves_the_state_alone(w) {
         let donna = w.start(&agent("Donna"));
         w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "a": 1 } }));

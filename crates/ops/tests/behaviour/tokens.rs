@@ -235,6 +235,19 @@ on_every_backend! {
         }
     }
 
+    fn tokens_that_act_by_their_name_have_names_of_their_own(w) {
+        let me = agent("Lola");
+        let ci = json!({ "scope": "write", "name": "ci" });
+        let first = w.ok(&me, "token_create", ci.clone());
+        w.no_trace(&me, "token_create", ci.clone(), "token_name_in_use");
+        w.ok(&me, "token_create", json!({ "scope": "write", "name": "ci", "identities": ["Ann"] }));
+        w.ok(&me, "token_revoke", json!({ "id": first["token_id"] }));
+        w.ok(&me, "token_create", ci);
+        let names: Vec<String> =
+            (0..3).map(|_| text(&w.ok(&me, "token_create", json!({ "scope": "read" })), "name")).collect();
+        assert_eq!(names, ["Lola", "Lola-2", "Lola-3"]);
+    }
+
     fn a_key_is_answered_once_whatever_the_operation(w) {
         let me = agent("Lola");
         let entry = all::find("task_create").expect("an operation");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use baton_store::restore::{Previous, StagedRestore, Step};
-use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, params};
+use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, counter, params};
 
 use crate::bench::{NOW, variable};
 
@@ -349,4 +349,20 @@ fn whoever_had_the_old_store_open_by_other_means_writes_nothing_to_it() {
     fs::rename(&new, stage.store()).unwrap();
     let answer = server.write_shared(|tx| Ok(tx.execute(INSERT, params!["lost"])?));
     assert!(answer.is_err());
+}
+
+#[test]
+fn numbers_continue_above_those_of_the_store_that_is_replaced() {
+    let stage = Stage::new();
+    let (project, ahead) = ("p", NOW + 86_400_000);
+    let given_out =
+        "INSERT INTO project (project_id, seq, is_isolated, is_placeholder, focus, created_at, updated_at)
+        VALUES ($1, $2, 0, 0, '[]', 0, 0)";
+    let mut store = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
+    store.write_shared(|tx| Ok(tx.execute(given_out, params![project, ahead])?)).unwrap();
+    drop(store);
+    stage.restore(&stage.backup()).unwrap();
+    let mut restored = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
+    let floor = restored.read(|tx| Ok(counter::highest(tx)?)).unwrap();
+    assert!(floor > ahead, "{floor} is not above {ahead}");
 }

@@ -92,8 +92,8 @@ pub(super) fn split(args: Split, app: &mut App) -> Result<(), AppError> {
 
 pub(super) fn remove(args: Remove, app: &mut App) -> Result<(), AppError> {
     let (path, identity) = (folder(args.path, app), args.who.identity);
-    let input = project::ForgetPlaceInput { path, dry_run: args.dry_run, identity };
-    let removed = app.run::<project::ForgetPlace>(&input)?;
+    let input = project::RemovePlaceInput { path, dry_run: args.dry_run, identity };
+    let removed = app.run::<project::RemovePlace>(&input)?;
     app.show(&removed, relocated)
 }
 
@@ -145,6 +145,10 @@ fn merged_text(answer: &MergeOutput) -> String {
     }
     if answer.undo.is_some() {
         text.push_str(&format!("  the ledger of {from} stays as it is: `baton --project {from} log`\n"));
+    }
+    if answer.messages_moved > 0 || answer.leases_moved > 0 {
+        let (mail, leases) = (answer.messages_moved, answer.leases_moved);
+        text.push_str(&format!("  mail that waits: {mail}, leases that are held: {leases}\n"));
     }
     if answer.tasks_left > 0 {
         text.push_str(&format!(

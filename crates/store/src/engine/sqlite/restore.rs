@@ -88,6 +88,12 @@ pub struct Previous {
     pub is_whole: bool,
 }
 
+/// The highest number that the store gave out that is there, if it can be read.
+fn highest_of(store: &Path) -> Option<i64> {
+    let mut replaced = Store::open_read_only(&Target::File(store.to_owned())).ok()?;
+    replaced.read(|tx| Ok(counter::highest(tx)?)).ok()
+}
+
 impl StagedRestore {
     /// Builds a store beside `store` from a backup. With `incomplete`, a backup is taken whose log is missing.
     pub fn build(
@@ -109,6 +115,8 @@ impl StagedRestore {
         drop(source);
         observer(Step::Copied)?;
         let mut restored = Store::open_existing(&Target::File(draft.path.clone()), now_ms)?;
+        // The backup does not know what the store gave out that it replaces, maybe while the clock was ahead.
+        let now_ms = highest_of(&draft.store).map_or(now_ms, |highest| counter::floor(highest, now_ms));
         restored.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, now_ms)?)).map_err(
             |failure| match failure {
                 Failure::Fault(fault) => fault,
