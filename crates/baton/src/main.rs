@@ -19,6 +19,7 @@ mod launch;
 mod leadership;
 mod live;
 mod mcp;
+mod mcp_http;
 mod mcp_sessions;
 mod merge_driver;
 mod mirror;

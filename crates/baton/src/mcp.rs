@@ -18,7 +18,6 @@ use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::{Access, Caller, Operation};
 use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
-use http::StatusCode;
 use http::request::Parts;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -28,7 +27,7 @@ use crate::app::{self, App};
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::{self, Machine};
-use crate::http::json_of;
+use crate::mcp_http::normalize;
 use crate::mcp_sessions::{Owners, check_owner};
 use crate::mirror::Mirror;
 use crate::relay::saga::Driver;
@@ -66,31 +65,8 @@ pub(crate) fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
     Router::new()
         .route_service("/mcp", baton_mcp::web(shared, streams))
         .layer(middleware::from_fn_with_state(Arc::new(Owners::default()), check_owner))
-        .layer(middleware::from_fn(readable))
+        .layer(middleware::from_fn(normalize))
         .layer(middleware::from_fn_with_state(Arc::clone(pool), mark_delivered))
-}
-
-/// Answers a body that is no message of the protocol with a protocol error, under its id where that is known.
-async fn readable(request: Request, next: Next) -> Response {
-    if request.method() != http::Method::POST {
-        return next.run(request).await;
-    }
-    let (head, body) = request.into_parts();
-    let bytes = match axum::body::to_bytes(body, baton_mcp::MAX_BODY).await {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let what = format!(
-                "the message cannot be read, or has more than {} bytes: {error}",
-                baton_mcp::MAX_BODY
-            );
-            let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": what } });
-            return json_of(StatusCode::PAYLOAD_TOO_LARGE, &error);
-        }
-    };
-    match baton_mcp::unreadable(&bytes) {
-        Some(error) => json_of(StatusCode::BAD_REQUEST, &error),
-        None => next.run(Request::from_parts(head, Body::from(bytes))).await,
-    }
 }
 
 /// When the last byte of an MCP answer was taken, the signals in it are marked as delivered, by the authority of its caller.
@@ -240,6 +216,11 @@ impl Backend for StdioBackend {
             }
     }
 
+    fn store(&self) -> Option<String> {
+        let server = self.config.server.as_ref().map(|server| server.url.clone());
+        Some(server.unwrap_or_else(|| self.config.store.to_string()))
+    }
+
     fn now(&self) -> Millis {
         host::now()
     }
@@ -281,6 +262,10 @@ impl Backend for PoolBackend {
 
     fn has_store(&self) -> bool {
         true
+    }
+
+    fn store(&self) -> Option<String> {
+        None
     }
 
     fn now(&self) -> Millis {

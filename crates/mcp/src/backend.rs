@@ -28,6 +28,9 @@ pub trait Backend: Send + Sync + 'static {
     /// Whether there is a store already: a heartbeat does not make one.
     fn has_store(&self) -> bool;
 
+    /// The store that is open here, for refusals; none where it is not the caller's to know.
+    fn store(&self) -> Option<String>;
+
     /// The time, in epoch milliseconds.
     fn now(&self) -> Millis;
 

@@ -15,11 +15,12 @@ use crate::answer::{error, framed, put_first, refused, result};
 use crate::backend::{Answer, Backend};
 use crate::connection::{BoundIdentity, DeliveryReceipt};
 use crate::elicitation::{ElicitationResult, Question, Replies};
+use crate::packet_fields;
 use crate::roots;
 use crate::schema::{Detail, PageInput};
 use crate::server::Server;
-use crate::table::{ALIASES, Action, FixedArgument, REST, TOOLS};
-use crate::tools::ToolSet;
+use crate::table::{ALIASES, Action, FixedArgument, REST, TOOLS, Tool};
+use crate::tools::{ToolSet, unknown_action};
 use crate::truncate::AnswerOwner;
 
 /// A call as understood.
@@ -232,14 +233,16 @@ impl Server {
         }
     }
 
-    /// Adds the project and the identity of the call to a refusal, where they are known.
+    /// Adds the project, the identity and the store of the call to a refusal, where they are known.
     fn say_where(&self, call: &Call, refusal: &mut Value) {
         let bound = match self.link.bound(project(&call.input)) {
             BoundIdentity::One(name) => Some(name),
             _ => None,
         };
         let identity = call.input.get("identity").and_then(Value::as_str).map(str::to_owned).or(bound);
-        let known = [("project_id", project(&call.input).map(str::to_owned)), ("identity", identity)];
+        let project_id = project(&call.input).map(str::to_owned);
+        let store = self.shared.backend.store();
+        let known = [("project_id", project_id), ("identity", identity), ("store", store)];
         for (field, value) in known {
             if let (Some(value), true) = (value, refusal[field].is_null()) {
                 refusal[field] = json!(value);
@@ -339,7 +342,9 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
     let asked = request.name.as_ref();
     let name = ALIASES.iter().find(|(alias, _)| *alias == asked).map_or(asked, |(_, name)| name);
     let tool = TOOLS.iter().find(|tool| tool.name == name);
-    let offered = tool.map(|tool| (tool, offer.actions(tool))).filter(|(_, actions)| !actions.is_empty());
+    let is_offered =
+        |tool: &'static Tool| !offer.actions(tool).is_empty() || offer.unlisted(tool).next().is_some();
+    let offered = tool.filter(|tool| is_offered(tool)).map(|tool| (tool, offer.actions(tool)));
     let Some((tool, actions)) = offered else {
         let shown = baton_model::id::visible(asked);
         return Err(ErrorData::invalid_params(format!("there is no tool `{shown}`"), None));
@@ -356,15 +361,14 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
     };
     let wanted = if tool.actions.len() > 1 { input.remove("action") } else { None };
     let action = match wanted.as_ref().and_then(Value::as_str) {
-        Some(word) => actions.iter().find(|action| action.name == word),
-        None if wanted.is_none() && (tool.has_default || tool.actions.len() == 1) => actions.first(),
+        Some(word) => {
+            let mut known = actions.iter().copied().chain(offer.unlisted(tool));
+            known.find(|action| action.name == word)
+        }
+        None if wanted.is_none() && (tool.has_default || tool.actions.len() == 1) => actions.first().copied(),
         None => None,
     };
-    let Some(action) = action else {
-        let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
-        let what = format!("{} needs an `action` that it knows", tool.name);
-        return Ok(Err(error("action_unknown", what, format!("use one of {}", names.join(", ")))));
-    };
+    let Some(action) = action else { return Ok(Err(unknown_action(tool, &actions, wanted.as_ref()))) };
     for (field, value) in action.fixed {
         let value = match value {
             FixedArgument::Text(text) => json!(text),
@@ -372,6 +376,7 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
         };
         input.insert((*field).to_owned(), value);
     }
+    packet_fields::collect(action.operation, &mut input);
     if action.operation == Pickup::NAME && detail == Detail::Full {
         input.insert("full".to_owned(), json!(true));
     }

@@ -11,8 +11,8 @@ pub(crate) const INSTRUCTIONS: &str = "Baton passes work between coding agents: 
     text, why}.\n\
     - When you stop, or the user asks for a hand-off: session_wrap {summary, next: [...]}. Say what was tried and failed, what \
     the user insisted on, and what is still open; the next agent knows nothing else.\n\
-    - Work that belongs into another repository: handoff_create. What waits for you: handoff {action: list}, \
-    mail {action: inbox}.\n\
+    - Work that belongs into another repository: handoff_create. What waits for you: inbox {action: handoffs}, \
+    inbox {action: mail}.\n\
     - What happened before, in any tool: recall. Tasks: task_read, task_write.\n\
     The project is this folder's; give `project` where it is not. Give `identity` once, when you begin; later calls of this \
     connection act under it.\n\
@@ -53,7 +53,7 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
             "Nothing was written. To leave it, call again without dry_run.".into()
         }
         handoff::Create::NAME if answer["state"] != "offered" => {
-            "Written down and on its way: handoff {action: get, id} says where it is.".into()
+            "Written down and on its way: inbox {action: get, id} says where it is.".into()
         }
         handoff::Create::NAME => "Offered. The other project's next agent sees it; you need not wait.".into(),
         handoff::Advance::NAME => "Noted; the other side sees it.".into(),
@@ -115,12 +115,12 @@ const HINTS: &[(&str, &str)] = &[
     ("session_ambiguous", "say which with `session`"),
     (
         "project_unresolved",
-        "say which with `project`; handoff {action: projects} lists them; or a person runs `baton init` here",
+        "say which with `project`; inbox {action: projects} lists them; or a person runs `baton init` here",
     ),
     ("project_ambiguous", "say which with `project`, or a person runs `baton init` here"),
     (
         "project_unknown",
-        "handoff {action: projects} lists the known ones; a person registers one with `baton init`",
+        "inbox {action: projects} lists the known ones; a person registers one with `baton init`",
     ),
     (
         "identity_conflict",
@@ -133,19 +133,19 @@ const HINTS: &[(&str, &str)] = &[
     ),
     (
         "target_unknown",
-        "take one of `near` as to_project_id; for a project that is not registered yet, call again with create: true",
+        "a name of `near` goes into to_project_id; for a project that is not registered yet, call again with create: true",
     ),
     ("version_conflict", "read the state in this error, merge yours into it, save with expected_version"),
-    ("message_unknown", "mail {action: inbox} lists what waits"),
-    ("handoff_unknown", "handoff {action: list} lists them"),
+    ("message_unknown", "inbox {action: mail} lists what waits"),
+    ("handoff_unknown", "inbox {action: handoffs} lists them"),
     ("transcript_elsewhere", "give the id of `newest` in place of latest, if the user means that session"),
     ("transcript_unknown", "recall {action: transcripts} lists them"),
     ("task_unknown", "task_read {action: list} lists them"),
 ];
 
-/// The hint for an agent.
-pub(crate) fn hint<'a>(code: &str, own: &'a str) -> &'a str {
-    HINTS.iter().find(|(known, _)| *known == code).map_or(own, |(_, hint)| hint)
+/// The hint for an agent, where the operation's own would not do.
+pub(crate) fn hint(code: &str) -> Option<&'static str> {
+    HINTS.iter().find(|(known, _)| *known == code).map(|(_, hint)| *hint)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Names the conversation of a project that left no baton in the answers that say what waits.
 
+use std::time::Duration;
+
 use baton_ops::card::Card;
 use baton_ops::op::{Caller, Operation};
 use baton_ops::session::{Pickup, Start, Status};
@@ -7,6 +9,9 @@ use baton_ops::transcript::{List, ListOutput, UnwrappedQuery};
 use serde_json::{Value, json};
 
 use crate::backend::Backend;
+
+/// How long an answer waits for it: a first look through many transcripts takes longer, and what it read is kept for the next.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Adds the remark to the reminders of an answer. Transcripts that cannot be listed are no reason for less of an answer.
 pub(crate) async fn add(backend: &dyn Backend, operation: &str, answer: &mut Value, caller: Caller) {
@@ -16,7 +21,8 @@ pub(crate) async fn add(backend: &dyn Backend, operation: &str, answer: &mut Val
         Pickup::NAME if answer["baton"].is_null() && answer["handoff"].is_null() => &["rules_reminders"],
         _ => return,
     };
-    let Some(remark) = remark(backend, operation, answer, caller).await else { return };
+    let looked = tokio::time::timeout(PATIENCE, remark(backend, operation, answer, caller)).await;
+    let Ok(Some(remark)) = looked else { return };
     for field in fields {
         if let Some(reminders) = answer[field].as_array_mut() {
             reminders.push(remark.clone());

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site};
-use crate::resolve;
+use crate::{input, resolve};
 
 /// One thing that Baton can do.
 pub trait Operation {
@@ -279,7 +279,7 @@ fn input_schema<O: Operation>() -> Schema {
 
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     authorize(&O::META, &cx.env, &input)?;
-    let input = serde_path(input)?;
+    let input = input::read(input)?;
     let output = O::run(input, cx)
         .map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))?;
     serde_json::to_value(output).map_err(|error| {
@@ -306,31 +306,4 @@ pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(),
         grant.require(Scope::Operator)?;
     }
     Ok(())
-}
-
-fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {
-    // A packet has its own word for it.
-    if input
-        .as_object()
-        .is_some_and(|fields| fields.iter().any(|(key, value)| key != "packet" && has_nul(value)))
-    {
-        let what = "the input holds a NUL character, which no text may have";
-        return Err(Refusal::invalid("input_invalid", what, "remove it"));
-    }
-    serde_json::from_value(input).map_err(|error| {
-        Refusal::invalid(
-            "input_invalid",
-            format!("the input is malformed: {error}"),
-            "see the operation's schema",
-        )
-    })
-}
-
-fn has_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(items) => items.iter().any(has_nul),
-        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
-        _ => false,
-    }
 }

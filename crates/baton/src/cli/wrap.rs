@@ -2,7 +2,7 @@
 
 use baton_model::id::visible;
 use baton_ops::session::{Wrap, WrapInput};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
@@ -62,6 +62,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         session: app.session.clone(),
         identity: args.who.identity,
         packet: packet.map(Value::String),
+        packet_text: None,
+        fields: Map::new(),
         summary: args.summary,
         next: args.next,
         focus: args.focus,

@@ -260,3 +260,27 @@ fn the_changes_as_people_read_them() {
         .replace(&stage.home().display().to_string(), "«home»");
     assert_snapshot!(seen.replace('\u{feff}', "«mark»"));
 }
+
+/// Codex starts servers with few variables: without their names its server opens another store than the shell.
+#[test]
+fn codex_passes_on_what_says_which_store_is_opened() {
+    let stage = furnished();
+    let lola = stage.terminal("Lola");
+    lola.json(&["install", "codex", "--yes"]);
+    let file = stage.home().join(".codex/config.toml");
+    let passed = |text: &str| {
+        let read: toml::Table = text.parse().expect("TOML");
+        read["mcp_servers"]["baton"]["env_vars"].as_array().expect("names").len()
+    };
+    let installed = fs::read_to_string(&file).expect("installed");
+    assert!(passed(&installed) > 10 && installed.contains("\"BATON_STORE\""), "{installed}");
+    // An entry of an earlier version gets the names, and keeps what the user gave it.
+    let without = |line: &&str| !line.starts_with("env_vars");
+    let older: Vec<&str> = installed.lines().filter(without).collect();
+    fs::write(&file, format!("{}\nstartup_timeout_sec = 60\n", older.join("\n"))).expect("written");
+    lola.json(&["install", "codex", "--yes"]);
+    let renewed = fs::read_to_string(&file).expect("renewed");
+    assert!(passed(&renewed) > 10 && renewed.contains("startup_timeout_sec = 60"), "{renewed}");
+    lola.json(&["install", "codex", "--yes"]);
+    assert_eq!(fs::read_to_string(&file).expect("the same"), renewed, "twice changes nothing");
+}

@@ -4,7 +4,6 @@ use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{BOT, check_identity, check_label, check_project};
 use baton_model::issue::{MAX_LABEL, MAX_TITLE, plain};
-use baton_model::packet::ValidatedPacket;
 use baton_model::project::Project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga;
@@ -20,6 +19,8 @@ use super::preview::{Preview, preview};
 use super::steps::{Plan, draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::packet_input;
+use crate::priority;
 use crate::project::require_not_merged;
 use crate::request::{self, Request, Requester};
 use crate::resolve;
@@ -63,9 +64,12 @@ pub struct CreateInput {
     /// The session to be seeded.
     #[serde(default)]
     pub seed_session: Option<SeedSession>,
-    /// A hand-off packet: an object, or its exact text.
+    /// A hand-off packet as an object. Clients may rewrite it; `packet_text` is exact.
     #[serde(default)]
     pub packet: Option<Value>,
+    /// The exact text of a hand-off packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_text: Option<String>,
     /// The identity it is addressed to.
     #[serde(default)]
     pub to_identity: Option<String>,
@@ -167,35 +171,14 @@ fn check(input: &CreateInput) -> Result<String, Refusal> {
     {
         check_label("seed", label)?;
     }
-    match &input.packet {
-        None => Ok(String::new()),
-        Some(Value::String(text)) => {
-            ValidatedPacket::parse(text.clone()).map(|sealed| sealed.text().to_owned())
-        }
-        Some(value) => ValidatedPacket::parse(value.to_string()).map(|sealed| sealed.text().to_owned()),
-    }
+    let packet = packet_input::read(input.packet.as_ref(), input.packet_text.as_deref())?;
+    Ok(packet.map(|packet| packet.text().to_owned()).unwrap_or_default())
 }
 
-fn priority(value: Option<&Value>) -> Result<i64, Refusal> {
-    let number = match value {
-        None => Some(2),
-        Some(Value::Number(n)) => n.as_i64(),
-        Some(Value::String(word)) => match word.to_ascii_lowercase().as_str() {
-            "critical" | "urgent" | "p0" | "0" => Some(0),
-            "high" | "p1" | "1" => Some(1),
-            "normal" | "medium" | "p2" | "2" => Some(2),
-            "low" | "p3" | "3" => Some(3),
-            "p4" | "4" => Some(4),
-            _ => None,
-        },
-        Some(_) => None,
-    };
-    number.filter(|n| (0..=4).contains(n)).ok_or_else(|| {
-        Refusal::invalid(
-            "priority_invalid",
-            format!("`{}` is not a priority", value.map(plain).unwrap_or_default()),
-            "use critical, high, normal, low, or 0 to 4",
-        )
+fn urgency(value: Option<&Value>) -> Result<i64, Refusal> {
+    let Some(value) = value else { return Ok(2) };
+    priority::number(value).ok_or_else(|| {
+        Refusal::invalid("priority_invalid", format!("`{}` is not a priority", plain(value)), priority::HINT)
     })
 }
 
@@ -215,7 +198,7 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
     let mut plan = Plan {
         description: input.description.clone(),
         tags: input.tags.clone(),
-        priority: priority(input.priority.as_ref())?,
+        priority: urgency(input.priority.as_ref())?,
         links: input.links.clone(),
         phase: of(|seed| &seed.current_phase),
         stage: of(|seed| &seed.current_stage),

@@ -11,7 +11,7 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, baton, conversation, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
@@ -21,7 +21,7 @@ use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
 use crate::request::{self, Request, Requester};
-use crate::{resolve, roles};
+use crate::{packet_input, resolve, roles};
 
 /// Ends a session and leaves a baton.
 pub struct Wrap;
@@ -39,9 +39,12 @@ pub struct WrapInput {
     /// Session that wraps; else the identity's one open session.
     #[serde(default)]
     pub session: Option<String>,
-    /// The hand-off packet: an object, or its exact text, which is given back byte for byte.
+    /// The hand-off packet as an object. Clients may rewrite it; `packet_text` is exact.
     #[serde(default)]
     pub packet: Option<Value>,
+    /// The exact text of the hand-off packet, which is given back byte for byte.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_text: Option<String>,
     /// In place of a packet: what happened and where it stands.
     #[serde(default)]
     pub summary: Option<String>,
@@ -54,6 +57,9 @@ pub struct WrapInput {
     /// With a summary: nothing is left to do; the packet says `done`.
     #[serde(default)]
     pub done: bool,
+    /// With a summary: further fields of the packet, such as `decisions`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub fields: Map<String, Value>,
     /// Only this identity is offered the baton.
     #[serde(default)]
     pub to: Option<String>,
@@ -154,29 +160,37 @@ fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option
 }
 
 fn packet(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refusal> {
-    match &input.packet {
-        Some(_)
-            if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() || input.done =>
-        {
-            Err(Refusal::invalid(
-                "packet_invalid",
-                "a packet is stored as it is, so --summary, --next, --focus and --done cannot be added to it",
-                "put them into the packet, or leave the packet out",
-            ))
-        }
-        Some(Value::String(text)) => ValidatedPacket::parse(text.clone()),
-        Some(value) => ValidatedPacket::parse(value.to_string()),
-        None => ValidatedPacket::from_view(Packet {
-            summary: input.summary.clone().unwrap_or_default(),
-            next_steps: input.next.iter().map(|text| Text { text: text.clone(), at: None }).collect(),
-            focus: input.focus.clone(),
-            source: Some(source(input, env)?),
-            created_at: Some(rfc3339(env.now)),
-            git: env.caller.git_root.as_deref().and_then(|root| env.host.git(root)),
-            other: input.done.then(|| ("done".to_owned(), json!(true))).into_iter().collect(),
-            ..Packet::default()
-        }),
+    let Some(packet) = packet_input::read(input.packet.as_ref(), input.packet_text.as_deref())? else {
+        return summarized(input, env);
+    };
+    let is_alone = input.summary.is_none() && input.next.is_empty() && input.focus.is_empty();
+    if is_alone && !input.done && input.fields.is_empty() {
+        return Ok(packet);
     }
+    Err(Refusal::invalid(
+        "packet_invalid",
+        "a packet is stored as it is, so --summary, --next, --focus and --done cannot be added to it",
+        "put them into the packet, or leave the packet out",
+    ))
+}
+
+/// The packet of a summary and what was given beside it.
+fn summarized(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refusal> {
+    let summary = input.summary.clone().unwrap_or_default();
+    let mut view = Packet { summary, ..Packet::default() };
+    if !input.fields.is_empty() {
+        let mut fields = input.fields.clone();
+        fields.insert("summary".into(), json!(view.summary));
+        view = ValidatedPacket::parse(Value::Object(fields).to_string())?.view().clone();
+    }
+    let next = input.next.iter().map(|text| Text { text: text.clone(), at: None });
+    view.next_steps.splice(..0, next);
+    view.focus.splice(..0, input.focus.iter().cloned());
+    view.source = Some(source(input, env)?);
+    view.created_at = Some(rfc3339(env.now));
+    view.git = view.git.or_else(|| env.caller.git_root.as_deref().and_then(|root| env.host.git(root)));
+    view.other.extend(input.done.then(|| ("done".to_owned(), json!(true))));
+    ValidatedPacket::from_view(view)
 }
 
 /// Who hands over, as far as the call itself tells.
@@ -255,8 +269,12 @@ fn keep_late_wrap(
     if let Some(address) = input.to.as_ref().or(input.role.as_ref()) {
         kept[if input.to.is_some() { "to" } else { "role" }] = json!(address);
     }
-    let content =
-        json!([&input.packet, &input.summary, &input.next, &input.focus, input.done, &input.to, &input.role]);
+    let given = input.packet.clone().or_else(|| input.packet_text.clone().map(Value::String));
+    let mut content =
+        json!([given, &input.summary, &input.next, &input.focus, input.done, &input.to, &input.role]);
+    if let (false, Some(content)) = (input.fields.is_empty(), content.as_array_mut()) {
+        content.push(json!(input.fields));
+    }
     keep_late_note(tx, env, own, (&kept, &content))
 }
 

@@ -255,7 +255,6 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 fn create(create: Create, app: &mut App) -> Result<(), AppError> {
-    let packet = create.packet.as_deref().map(read_input).transpose()?;
     let description = if create.description == "-" { read_input("-")? } else { create.description };
     let seed =
         SeedSession { agent_id: create.seed_agent, task_id: create.seed_task, ..SeedSession::default() };
@@ -268,10 +267,11 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
         tags: create.tags,
         priority: create.priority.map(Value::String),
         links: create.links.into_iter().map(|(key, value)| (key, Value::String(value))).collect(),
-        packet: packet.map(Value::String),
+        packet: create.packet.as_deref().map(read_input).transpose()?.map(Value::String),
         to_identity: create.to_identity,
         to_role: create.to_role,
         create: create.create,
+        packet_text: None,
         dry_run: create.dry_run,
         request_id: create.request_id,
         issues_github_repo: create.repo,
