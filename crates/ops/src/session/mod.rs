@@ -25,6 +25,7 @@ mod work_location;
 mod working_copy;
 mod wrap;
 mod wrap_accounting;
+mod wrap_words;
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;

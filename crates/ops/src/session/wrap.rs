@@ -16,8 +16,9 @@ use serde_json::{Map, Value, json};
 use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
 use super::warning::{BatonWarning, Warning, WarningKind};
-use super::{Address, entrusted_packet, leave, move_baton, notify, working_copy, wrap_accounting};
-use crate::ledger::{Author, append_json, keep_late_note};
+use super::wrap_words::{keep_late_wrap, on_top_of_entrusted};
+use super::{Address, leave, move_baton, notify, working_copy, wrap_accounting};
+use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
 use crate::request::{self, Request, Requester};
@@ -255,44 +256,6 @@ fn wrap(
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(WrapResult::Wrapped(Box::new(output)))
-}
-
-/// Keeps what a released session would have left, and for whom.
-fn keep_late_wrap(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    own: &Session,
-    input: &WrapInput,
-    packet: &ValidatedPacket,
-) -> Result<Refusal, Failure> {
-    let mut kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
-    if let Some(address) = input.to.as_ref().or(input.role.as_ref()) {
-        kept[if input.to.is_some() { "to" } else { "role" }] = json!(address);
-    }
-    let given = input.packet.clone().or_else(|| input.packet_text.clone().map(Value::String));
-    let mut content =
-        json!([given, &input.summary, &input.next, &input.focus, input.done, &input.to, &input.role]);
-    if let (false, Some(content)) = (input.fields.is_empty(), content.as_array_mut()) {
-        content.push(json!(input.fields));
-    }
-    keep_late_note(tx, env, own, (&kept, &content))
-}
-
-/// A packet that another one leaves for an agent, on top of what that agent had taken over and saved. Where both do not fit into one,
-/// it says where the rest is.
-fn on_top_of_entrusted(
-    tx: &mut Tx<'_>,
-    own: &Session,
-    packet: &ValidatedPacket,
-) -> Result<ValidatedPacket, Failure> {
-    let Some(entrusted) = entrusted_packet(tx, own)? else { return Ok(packet.clone()) };
-    let whole = packet.view().on_top_of(Some(&entrusted))?;
-    if whole.check_size().is_ok() {
-        return Ok(whole);
-    }
-    let mut view = packet.view().clone();
-    view.metadata.insert("saved_in_session".into(), json!(own.session_id));
-    Ok(ValidatedPacket::from_view(view)?)
 }
 
 /// The warning of a packet that is kept as a note, because the conversation's baton was taken.
