@@ -124,17 +124,26 @@ fn take(
             crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
         }
         claim(tx, env, &handoff, &own)?;
-        let body = json!({
-            "handoff_id": handoff.handoff_id,
-            "from_project_id": handoff.from_project_id,
-            "picker_identity": own.identity,
-            "picked_up_at": rfc3339(env.now),
-        });
-        let delta = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
-        picked.pickup_delta_id = Some(delta.delta_id);
+        picked.pickup_delta_id = Some(append_pickup(tx, env, &handoff, &own)?);
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;
     Ok(picked)
+}
+
+/// Writes the pickup into the ledger, and returns the id of the entry.
+fn append_pickup(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &Handoff,
+    own: &Session,
+) -> Result<String, Failure> {
+    let body = json!({
+        "handoff_id": handoff.handoff_id,
+        "from_project_id": handoff.from_project_id,
+        "picker_identity": own.identity,
+        "picked_up_at": rfc3339(env.now),
+    });
+    Ok(append_json(tx, env, &Author::session(own), Kind::Pickup, &body)?.delta_id)
 }
 
 /// A new session takes the id of the one that was seeded for it, so that the sender's answer names it rightly.
