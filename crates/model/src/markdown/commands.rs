@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{RenderContext, cut, quote};
+use super::{RenderContext, checks, cut, quote};
 use crate::packet::Command;
 
 /// ` → exit 101`, or nothing where the code is not known.
@@ -36,8 +36,10 @@ const LATEST_LINES: i64 = 1;
 
 /// Each command once, at the place of its last run: first what failed or has a remark, then what just worked.
 pub(super) fn commands(cx: &RenderContext, out: &mut Vec<Entry>) {
-    let (plain, telling): (Vec<Runs>, Vec<Runs>) =
-        runs(&cx.packet.commands).into_iter().partition(Runs::is_plain);
+    let (plain, telling): (Vec<Runs>, Vec<Runs>) = runs(&cx.packet.commands)
+        .into_iter()
+        .filter(|runs| !checks::cover(cx.packet, &runs.last.command))
+        .partition(Runs::is_plain);
     let total = telling.len() as i64;
     for (index, runs) in telling.iter().enumerate() {
         let (noun, rank) = match runs.failed() {
@@ -55,7 +57,8 @@ pub(super) fn commands(cx: &RenderContext, out: &mut Vec<Entry>) {
     for (index, chunk) in plain.chunks(ON_A_LINE).enumerate() {
         let show = |limit| plain_line(cx, chunk, limit);
         // The latest are as telling as the plan; what was run long ago can wait.
-        let rank = if lines - (index as i64) <= LATEST_LINES { rank::PLAN } else { rank::COMMAND };
+        let latest = lines - (index as i64) <= LATEST_LINES && cx.packet.checks.is_empty();
+        let rank = if latest { rank::PLAN } else { rank::COMMAND };
         let entry = Entry::new(Section::Commands, "commands").form(rank, Some(SHORTENED), show(140));
         let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(lines - index as i64);
         entry.weight = chunk.len();

@@ -154,28 +154,3 @@ pub(super) fn state(word: &str) -> &'static str {
         _ => "other",
     }
 }
-
-/// The command that verifies, and how it ended when it was run last.
-pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
-    let packet = cx.packet;
-    let said = |text: &&String| !text.trim().is_empty();
-    let (command, status) =
-        (packet.test_command.as_ref().filter(said), packet.test_status.as_ref().filter(said));
-    let last = packet.commands.iter().rev().find(|run| Some(&run.command) == command);
-    let code = last.and_then(|run| run.exit_code);
-    let show = |limit| {
-        let status = status.map(|text| quote::prose(&cut::head(text, limit)));
-        let code = code.map(|code| format!("exit {code}"));
-        let result = [code, status].into_iter().flatten().collect::<Vec<_>>().join(", ");
-        match (command, result.is_empty()) {
-            (Some(command), true) => format!("- Run {}\n", quote::code(&cut::middle(command, limit))),
-            (Some(command), false) => {
-                format!("- Run {} (last run: {result})\n", quote::code(&cut::middle(command, limit)))
-            }
-            (None, _) => format!("- Last known result: {result}\n"),
-        }
-    };
-    if command.is_some() || status.is_some() {
-        out.push(Entry::new(Section::Verify, "checks").lengths(&[(rank::STATE, 240)], rank::WHOLE, show));
-    }
-}

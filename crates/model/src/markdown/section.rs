@@ -6,47 +6,51 @@ pub(super) enum Section {
     Overview,
     Summary,
     Start,
+    Files,
+    Verify,
     Constraints,
     Decisions,
     Attempts,
-    Files,
     Pending,
     Questions,
     Issues,
-    Verify,
     Git,
     Commands,
     Earlier,
     Done,
     Activity,
     References,
+    Searched,
     Remarks,
     Turns,
+    Diffs,
     Other,
     Provenance,
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 21] = [
+    pub(super) const ALL: [Self; 23] = [
         Self::Overview,
         Self::Summary,
         Self::Start,
+        Self::Files,
+        Self::Verify,
         Self::Constraints,
         Self::Decisions,
         Self::Attempts,
-        Self::Files,
         Self::Pending,
         Self::Questions,
         Self::Issues,
-        Self::Verify,
         Self::Git,
         Self::Commands,
         Self::Earlier,
         Self::Done,
         Self::Activity,
         Self::References,
+        Self::Searched,
         Self::Remarks,
         Self::Turns,
+        Self::Diffs,
         Self::Other,
         Self::Provenance,
     ];
@@ -60,19 +64,21 @@ impl Section {
             Self::Constraints => "Constraints",
             Self::Decisions => "Key Decisions",
             Self::Attempts => "Failed Attempts",
-            Self::Files => "Files Modified",
+            Self::Files => "Files",
             Self::Pending => "Pending Tasks",
             Self::Questions => "Open Questions",
             Self::Issues => "Known Issues",
-            Self::Verify => "How to Verify",
+            Self::Verify => "Checks",
             Self::Git => "Git State",
             Self::Commands => "Commands",
             Self::Earlier => "Earlier Work",
             Self::Done => "Work Completed",
             Self::Activity => "Tool Activity",
             Self::References => "References",
+            Self::Searched => "Names",
             Self::Remarks => "Also Said in the Conversation",
             Self::Turns => "Recent Turns",
+            Self::Diffs => "Last Edits",
             Self::Other => "Other Fields",
             Self::Provenance => "Provenance",
         }
@@ -95,53 +101,61 @@ name it is the agent's.*\n\n";
 
 /// How much a form is worth: the lower, the earlier it gets space. This table is the order of value.
 pub(super) mod rank {
-    /// Who hands over, and the summary in a sentence or two.
+    /// The summary in a sentence or two.
     pub(crate) const SKELETON: u8 = 0;
-    /// The next action, the last request, the last failure with its essential lines.
+    /// The next action, the last request, the last failure.
     pub(crate) const STOPPED: u8 = 1;
     /// What the user insisted on.
     pub(crate) const CONSTRAINT: u8 = 2;
-    /// Paths and how they changed.
+    /// The files that matter most, and what was done to each.
     pub(crate) const FILE: u8 = 3;
+    /// The last state of what is run most.
+    pub(crate) const CHECK: u8 = 4;
     /// Items in progress and open, questions, further steps.
-    pub(crate) const OPEN: u8 = 4;
-    /// Commands that failed.
-    pub(crate) const FAILED_COMMAND: u8 = 5;
-    /// How to verify, git and drift, which session it was.
-    pub(crate) const STATE: u8 = 6;
-    /// Items done, known issues, the first request, the latest commands.
-    pub(crate) const PLAN: u8 = 7;
+    pub(crate) const OPEN: u8 = 5;
+    /// More files, and every one that was changed.
+    pub(crate) const MORE_FILES: u8 = 6;
+    /// More of the last request and the next step, the essence of the last failure and of the last answer.
+    pub(crate) const GIST: u8 = 7;
+    /// Commands that failed, and the names that were searched for last.
+    pub(crate) const FAILED_COMMAND: u8 = 8;
+    /// Git and drift.
+    pub(crate) const STATE: u8 = 9;
+    /// Items done, known issues, the first request.
+    pub(crate) const PLAN: u8 = 10;
     /// What was decided, and what did not work.
-    pub(crate) const DECISION: u8 = 8;
+    pub(crate) const DECISION: u8 = 11;
     /// Why it was decided or failed, and what was rejected.
-    pub(crate) const REASON: u8 = 9;
+    pub(crate) const REASON: u8 = 12;
     /// Up to here no part of the document may crowd out the others.
     pub(crate) const CORE: u8 = REASON;
-    /// Enough of the summary, the requests and the failure's output to understand them.
-    pub(crate) const CLEAR: u8 = 10;
-    /// The last few turns, and the last answer.
-    pub(crate) const LAST_TURN: u8 = 11;
+    /// The last turns, more of the last answer, which session it was.
+    pub(crate) const LAST_TURN: u8 = 13;
+    /// Enough of the summary, the requests and the failure's output to understand them; names that were searched for.
+    pub(crate) const CLEAR: u8 = 14;
     /// The other commands.
-    pub(crate) const COMMAND: u8 = 12;
+    pub(crate) const COMMAND: u8 = 15;
     /// Up to here everything is wanted before line marks are.
     pub(crate) const FACT: u8 = COMMAND;
     /// More of the last answer, and the turns before the last few.
-    pub(crate) const ANSWER: u8 = 13;
+    pub(crate) const ANSWER: u8 = 16;
+    /// Files that were only read and matter less.
+    pub(crate) const READ: u8 = 17;
     /// What else the user said, of late first.
-    pub(crate) const USER_REMARK: u8 = 14;
+    pub(crate) const USER_REMARK: u8 = 18;
     /// What else the agent said.
-    pub(crate) const REMARK: u8 = 15;
+    pub(crate) const REMARK: u8 = 19;
     /// What the line marks mean, the rest of the overview, what is done, references, tool calls.
-    pub(crate) const DETAIL: u8 = 16;
+    pub(crate) const DETAIL: u8 = 20;
     /// The last edits, and more of what was said.
-    pub(crate) const DIFF: u8 = 17;
+    pub(crate) const DIFF: u8 = 21;
     /// Older turns.
-    pub(crate) const TURN: u8 = 18;
+    pub(crate) const TURN: u8 = 22;
     /// Everything in full length: facts first, then diffs, prose, and what we do not know the meaning of.
-    pub(crate) const WHOLE: u8 = 19;
-    pub(crate) const WHOLE_DIFF: u8 = 20;
-    pub(crate) const WHOLE_PROSE: u8 = 21;
-    pub(crate) const OTHER: u8 = 22;
+    pub(crate) const WHOLE: u8 = 23;
+    pub(crate) const WHOLE_DIFF: u8 = 24;
+    pub(crate) const WHOLE_PROSE: u8 = 25;
+    pub(crate) const OTHER: u8 = 26;
 }
 
 /// One length in which an entry can appear.

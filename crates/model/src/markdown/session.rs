@@ -11,6 +11,10 @@ pub(super) fn is_told(key: &str, value: &Value) -> bool {
     match key {
         "model" | "started_at" => value.is_string(),
         "compaction" => value["summary"].is_string(),
+        // Sizes of the session say nothing about the work.
+        "tokens" => value["output"].is_number(),
+        "transcript" => value["lines"].is_number(),
+        "summary_by" => value == "facts",
         "complaints" => faults(value).is_some(),
         "redactions" | "left_out" => amounts(value).is_some(),
         _ => false,
@@ -59,7 +63,7 @@ pub(super) fn earlier_sessions(cx: &RenderContext, out: &mut Vec<Entry>) {
         let text = quote::quote("  ", &cut::head(summary, limit));
         format!("- **The agent's own summary when its context was compacted{times}**{mark}:\n{text}")
     };
-    let lengths = [(rank::LAST_TURN, 320), (rank::DIFF, 1000)];
+    let lengths = [(rank::CLEAR, 320), (rank::DIFF, 1000)];
     out.push(Entry::new(Section::Earlier, "summaries").lengths(&lengths, rank::WHOLE_PROSE, show));
 }
 

@@ -3,7 +3,7 @@
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
 use super::{RenderContext, cut, facts, place, quote, session};
-use crate::packet::{Failure, Party, Text};
+use crate::packet::{Failure, Packet, Party, Text};
 
 /// The table of the overview.
 pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
@@ -14,17 +14,17 @@ pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
     };
     let id = packet.session_id.as_deref();
     row(
-        rank::SKELETON,
+        rank::LAST_TURN,
         "Source",
         Some(party(packet.source.as_ref(), id).unwrap_or_else(|| "unknown".into())),
     );
     let target = cx.options.to.map(|to| quote::cell(&cut::head(to, 60)));
     row(rank::CONSTRAINT, "Target", target.or_else(|| party(packet.target.as_ref(), None)));
     row(rank::DECISION, "Session ID", id.map(|id| quote::code_cell(&cut::middle(id, 80))));
-    row(rank::STATE, "Directory", session::folder(cx));
+    row(rank::LAST_TURN, "Directory", session::folder(cx));
     row(rank::DETAIL, "Model", session::fact(cx, "model"));
     row(rank::DETAIL, "Started", session::fact(cx, "started_at"));
-    row(rank::STATE, "Created", created(cx));
+    row(rank::LAST_TURN, "Created", created(cx));
     let next = [&packet.next_agent, &packet.next_role].into_iter().flatten();
     let next: Vec<String> = next.map(|name| quote::cell(&cut::head(name, 60))).collect();
     row(rank::DETAIL, "Meant for", (!next.is_empty()).then(|| next.join(", ")));
@@ -55,10 +55,19 @@ fn created(cx: &RenderContext) -> Option<String> {
 
 /// The summary, as a block quote.
 pub(super) fn summary(cx: &RenderContext, out: &mut Vec<Entry>) {
+    if is_made_of_facts(cx.packet) {
+        return;
+    }
     let text = &cx.packet.summary;
     let show = |limit| quote::quote("", &cut::head(text, limit));
     let lengths = [(rank::SKELETON, 60), (rank::SKELETON, 200), (rank::CLEAR, 700), (rank::WHOLE, 2000)];
     out.push(Entry::new(Section::Summary, "summaries").lengths(&lengths, rank::WHOLE_PROSE, show));
+}
+
+/// Whether the summary only repeats the requests, the last failure and the last answer, all of which are told below.
+fn is_made_of_facts(packet: &Packet) -> bool {
+    packet.metadata.get("summary_by").is_some_and(|by| by == "facts")
+        && packet.requests.as_ref().is_some_and(|requests| requests.first.is_some())
 }
 
 /// The next action, and where it stopped.
@@ -71,7 +80,7 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     let last = last.or(first);
     let only = last.is_some_and(|last| first.is_none_or(|first| first.text.trim() == last.text.trim()));
     let label = if only { "The request, in the user's words" } else { "Last request, in the user's words" };
-    passage(cx, out, label, last, [rank::STOPPED, rank::CLEAR]);
+    passage(cx, out, label, last, [(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)]);
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
     }
@@ -79,9 +88,12 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     let before =
         line(cx.packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last);
     let label = if before { "Last answer, before that request" } else { "Last answer" };
-    passage(cx, out, label, cx.packet.last_answer.as_ref(), [rank::LAST_TURN, rank::ANSWER]);
+    let answer = [(rank::GIST, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000)];
+    passage(cx, out, label, cx.packet.last_answer.as_ref(), answer);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
-    passage(cx, out, "First request, in the user's words", first, [rank::PLAN, rank::CLEAR]);
+    let early = if is_made_of_facts(cx.packet) { rank::STOPPED } else { rank::PLAN };
+    let lengths = [(early, 160), (rank::PLAN, 320), (rank::CLEAR, 1000)];
+    passage(cx, out, "First request, in the user's words", first, lengths);
 }
 
 /// The next action: the first step the sender named, else the item in progress, else the first open one.
@@ -94,7 +106,8 @@ fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
     let item = |out: &mut Vec<Entry>, label: &str, rank: u8, text: &str, at: Option<&str>| {
         let show =
             |limit| format!("- **{label}:** {}{}\n", quote::prose(&cut::head(text, limit)), cx.mark(at));
-        out.push(Entry::new(Section::Start, "next steps").lengths(&[(rank, 300)], rank::WHOLE, show));
+        let lengths = [(rank, 120), (rank.max(rank::GIST), 300)];
+        out.push(Entry::new(Section::Start, "next steps").lengths(&lengths, rank::WHOLE, show));
     };
     match (packet.next_steps.split_first(), open()) {
         (Some((first, rest)), _) if is_request(packet, first) => {
@@ -138,13 +151,13 @@ fn passage(
     out: &mut Vec<Entry>,
     label: &str,
     text: Option<&Text>,
-    [short, clear]: [u8; 2],
+    lengths: [(u8, usize); 3],
 ) {
     let Some(text) = text.filter(|text| !text.text.trim().is_empty()) else { return };
     let mark = cx.mark(text.at.as_deref());
     let show = |limit| format!("- **{label}**{mark}:\n{}", quote::quote("  ", &cut::head(&text.text, limit)));
     let entry = Entry::new(Section::Start, "messages");
-    out.push(entry.lengths(&[(short, 100), (short, 320), (clear, 1000)], rank::WHOLE, show));
+    out.push(entry.lengths(&lengths, rank::WHOLE, show));
 }
 
 fn failed(cx: &RenderContext, failure: &Failure) -> Entry {
@@ -163,8 +176,8 @@ fn failed(cx: &RenderContext, failure: &Failure) -> Entry {
     }
     let show = |limit, output: &str| head(limit) + &quote::fence("text", output);
     entry
-        .form(rank::STOPPED, Some("outputs"), head(120))
-        .form(rank::STOPPED, Some(SHORTENED), show(160, &cut::essence(&output, 4, 400)))
+        .form(rank::STOPPED, Some("outputs"), head(90))
+        .form(rank::GIST, Some(SHORTENED), show(160, &cut::essence(&output, 4, 400)))
         .form(rank::CLEAR, Some(SHORTENED), show(300, &cut::cause_and_tail(&output, 12, 1200)))
         .form(rank::DIFF, Some(SHORTENED), show(600, &cut::cause_and_tail(&output, 40, 4000)))
         .form(rank::WHOLE, None, show(usize::MAX, &output))

@@ -1,55 +1,22 @@
-//! What was done: files, tool calls, turns; and whatever else the packet carries.
+//! What was done: tool calls, turns; and whatever else the packet carries.
 
 use serde_json::Value;
 
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{RenderContext, cut, place, quote, remarks, session};
-use crate::packet::{FileChange, Message, ToolActivity};
-
-/// Every path and how it changed; the diffs of the latest edits come first when there is space.
-pub(super) fn files(cx: &RenderContext, out: &mut Vec<Entry>) {
-    for (index, file) in cx.packet.files_modified.iter().enumerate() {
-        let line = |limit| file_line(cx, file, limit);
-        let entry = Entry::new(Section::Files, "files");
-        let Some(diff) = file.diff.as_deref().map(quote::clean).filter(|diff| !diff.trim().is_empty()) else {
-            out.push(entry.lengths(&[(rank::FILE, 160)], rank::WHOLE, line));
-            continue;
-        };
-        let show = |limit, diff: &str| line(limit) + &quote::fence("diff", diff);
-        let latest = place::line_of(file.at.as_deref()).unwrap_or(index as i64);
-        let entry = entry
-            .form(rank::FILE, Some("diffs"), line(160))
-            .form(rank::DIFF, Some(SHORTENED), show(160, &cut::head_lines(&diff, 24, 1200)))
-            .form(rank::WHOLE_DIFF, None, show(usize::MAX, &diff));
-        out.push(entry.order(latest.saturating_neg()));
-    }
-    let first = out.iter().position(|entry| entry.section == Section::Files).unwrap_or(out.len());
-    level(&mut out[first..]);
-}
-
-/// Without diffs in question, files are of equal weight: the order of recency counts only among them.
-fn level(files: &mut [Entry]) {
-    let newest = files.iter().map(|entry| entry.order).min().unwrap_or(0);
-    for entry in files {
-        entry.order = if entry.forms.len() > 1 { entry.order.saturating_sub(newest) } else { 0 };
-    }
-}
-
-fn file_line(cx: &RenderContext, file: &FileChange, limit: usize) -> String {
-    let change = file.change.as_deref().map(|change| quote::prose(&cut::head(change, limit)));
-    let lines = file.lines.as_deref().map(|lines| quote::prose(&cut::head(lines, limit.min(60))));
-    let how: Vec<String> = [change, lines].into_iter().flatten().filter(|how| !how.is_empty()).collect();
-    let how = if how.is_empty() { String::new() } else { format!(" {}", how.join(", ")) };
-    format!("- {}{how}{}\n", quote::code(&cut::middle(&file.path, limit)), cx.mark(file.at.as_deref()))
-}
+use super::{RenderContext, cut, quote, remarks, session};
+use crate::packet::{Message, ToolActivity};
 
 /// Tool calls by category, with the most telling ones.
 pub(super) fn activity(cx: &RenderContext, out: &mut Vec<Entry>) {
     for tools in &cx.packet.tool_activity {
+        // What commands came to is told by the checks.
+        let told = tools.category == "shell" && !cx.packet.checks.is_empty();
+        let bare = ToolActivity { samples: Vec::new(), ..tools.clone() };
+        let tools = if told { &bare } else { tools };
         let entry = Entry::new(Section::Activity, "tool categories");
         let lacks = if tools.samples.is_empty() { SHORTENED } else { "tool samples" };
-        let entry = entry.form(rank::DETAIL, Some(lacks), activity_line(tools, 0, 60)).form(
-            rank::DIFF,
+        let entry = entry.form(rank::DIFF, Some(lacks), activity_line(tools, 0, 60)).form(
+            rank::TURN,
             Some(SHORTENED),
             activity_line(tools, 3, 100),
         );

@@ -4,6 +4,7 @@
 //! ([`ValidatedPacket`]). Every field but `summary` is optional; fields unknown to us are kept; sizes are checked and refused
 //! over the limit, never cut.
 
+mod file;
 mod number;
 mod overlay;
 mod remark;
@@ -13,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
+pub use file::FileChange;
 pub use remark::Remark;
-use shape::{item, items, pending, words};
+use shape::{item, items, pending};
 
 /// The largest packet accepted, in bytes of JSON text.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -71,6 +73,15 @@ pub struct Packet {
     /// Files changed, and how.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub files_modified: Vec<FileChange>,
+    /// Files that were read, those that matter most first.
+    #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
+    pub files_read: Vec<FileChange>,
+    /// Names that were searched for or defined, the latest first.
+    #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
+    pub searched: Vec<Text>,
+    /// The last state of every step that was run, those that matter most first.
+    #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Command>,
     /// Commands that mattered, oldest first.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Command>,
@@ -199,26 +210,6 @@ pub struct Attempt {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_failed: Option<String>,
-    /// Where it stands in the source.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
-}
-
-/// A file that was changed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct FileChange {
-    /// Path, relative to the project where it lies in it.
-    #[serde(alias = "file")]
-    pub path: String,
-    /// `created`, `modified`, `deleted`, `renamed`, or the sender's own words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub change: Option<String>,
-    /// `+12 -3`, or a line range.
-    #[serde(default, deserialize_with = "words", skip_serializing_if = "Option::is_none")]
-    pub lines: Option<String>,
-    /// The last edit as a unified diff or its essence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
     /// Where it stands in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

@@ -82,7 +82,7 @@ impl Operation for Document {
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
         let packet = packet(&cx.env, &meant, input.to.as_deref(), input.summary.as_deref())?;
-        let hint = format!("baton handoff from-transcript {} --preset full", meant.header.id);
+        let hint = format!("baton handoff from-transcript {} --preset full", enough_of(&meant.header.id));
         let document = render(
             packet.view(),
             &Rendering {
@@ -106,6 +106,14 @@ impl Operation for Document {
             packet: json!(packet.view()),
         })
     }
+}
+
+/// As much of a session's id as names it: of a UUID the first two groups, which hold its time in milliseconds or 48 random
+/// bits. All of it would take the place of a file or two in a small document.
+fn enough_of(id: &str) -> &str {
+    const GROUPS: usize = 13;
+    let is_uuid = id.len() == 36 && id.bytes().filter(|byte| *byte == b'-').count() == 4;
+    if is_uuid { id.get(..GROUPS).unwrap_or(id) } else { id }
 }
 
 /// The packet of a transcript. It fits the limit: the collector bounds what it keeps and says what it left out.

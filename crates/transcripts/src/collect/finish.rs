@@ -14,6 +14,7 @@ use super::packet::{
 use super::paragraph::{RequestProgress, paragraph};
 use super::prose;
 use super::remarks::TimedRemark;
+use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
 use super::{Attempt, Collector, Decision, Location, Sentence, StandingDecision, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
@@ -31,6 +32,7 @@ impl Collector<'_> {
         let id = self.session.id.as_deref().unwrap_or(stem).to_owned();
         let label = Label::new(agent, &id);
         let open = self.calls.still_open();
+        self.calls.drop_failure_made_good();
         let mut left_out = Map::new();
         let mut summary = Summary {
             source: Source {
@@ -167,6 +169,13 @@ impl Collector<'_> {
             .map(|run| label.attempt(run))
             .collect();
         summary.commands = self.calls.commands.iter().map(|run| label.command(run)).collect();
+        summary.checks = std::mem::take(&mut self.calls.checks)
+            .in_order()
+            .iter()
+            .map(|check| label.check(check))
+            .collect();
+        let searched = self.calls.searched.latest_first();
+        summary.searched = searched.map(|(name, at)| Text { text: name.clone(), at: label.at(at) }).collect();
         let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
         summary.tool_activity = tallies
             .map(|(category, tally)| Activity {
@@ -186,6 +195,7 @@ impl Collector<'_> {
             && run.worth >= Importance::Some
             && !run.command.starts_with("git ")
             && self.calls.commands.iter().filter(later).count() == 0
+            && !self.calls.checks.passed_since(&run.command, &run.at)
     }
 
     fn prose_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
@@ -233,19 +243,26 @@ impl Collector<'_> {
 
     fn files_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "files_modified", self.files.left_out);
+        let touched = std::mem::take(&mut self.calls.touched);
         for file in std::mem::take(&mut self.files).into_vec() {
             let (path, diff) = (
                 self.cleaner.clean_text(&file.path),
                 file.diff.as_deref().map(|diff| self.cleaner.clean_text(diff)),
             );
+            let weight = touched.weight(&path);
             summary.files_modified.push(FileChange {
                 path,
+                weight,
                 change: change(&file, |text| self.cleaner.clean_text(text)),
                 lines: file.lines.map(|(added, removed)| format!("+{added} -{removed}")),
                 diff,
                 at: label.at(&file.at),
             });
         }
+        let read = touched.read_files();
+        note(left_out, "files_read", read.len().saturating_sub(MAX_READ) as u64);
+        summary.files_read =
+            read.into_iter().take(MAX_READ).map(|file| file_read(file, &touched, label)).collect();
     }
 
     fn git(&self) -> Git {
@@ -285,6 +302,7 @@ impl Collector<'_> {
                 map.insert(key.to_owned(), value);
             }
         };
+        put("summary_by", json!("facts"));
         put("model", json!(self.session.model));
         put("started_at", json!(self.started_ms.map(time::format)));
         put("tokens", self.usage.map_or(Value::Null, |usage| json!({
@@ -310,6 +328,17 @@ impl Collector<'_> {
 fn note(left_out: &mut Map<String, Value>, what: &str, count: u64) {
     if count > 0 {
         left_out.insert(what.to_owned(), json!(count));
+    }
+}
+
+fn file_read(file: &TouchedFile, touched: &TouchedFiles, label: &Label) -> FileChange {
+    FileChange {
+        path: file.path.clone(),
+        change: "read".to_owned(),
+        lines: file.lines.clone(),
+        diff: None,
+        weight: touched.weight(&file.path),
+        at: file.read_at.as_ref().map(|at| label.at(at)).unwrap_or_default(),
     }
 }
 

@@ -14,7 +14,10 @@ type Drop = fn(&mut Summary) -> Option<String>;
 const STEPS: &[(&str, Drop)] = &[
     ("diffs", |summary| summary.files_modified.iter_mut().find_map(|file| file.diff.take())),
     ("commands", |summary| oldest(&mut summary.commands)),
+    ("searched", |summary| least(&mut summary.searched)),
+    ("files_read", |summary| least(&mut summary.files_read)),
     ("remarks", |summary| oldest(&mut summary.remarks)),
+    ("checks", |summary| least(&mut summary.checks)),
     ("messages", |summary| oldest(&mut summary.recent_messages)),
     ("failed_attempts", |summary| oldest(&mut summary.failed_attempts)),
     ("decisions", |summary| oldest(&mut summary.decisions)),
@@ -28,6 +31,11 @@ const STEPS: &[(&str, Drop)] = &[
 
 fn oldest<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
     (!list.is_empty()).then(|| serde_json::to_string(&list.remove(0)).unwrap_or_default())
+}
+
+/// Takes the last of a list that is in the order of value.
+fn least<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
+    list.pop().map(|last| serde_json::to_string(&last).unwrap_or_default())
 }
 
 /// Drops as little as needed for the JSON to keep within the limit.

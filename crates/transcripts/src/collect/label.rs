@@ -1,6 +1,7 @@
 //! Names of places in a transcript: `agent:id#line`.
 
 use super::calls::Run;
+use super::checks::Check;
 use super::{Attempt, Command, Location, Sentence, Text};
 use crate::shared::words::one_line;
 
@@ -39,6 +40,16 @@ impl Label {
             exit_code: run.exit_code,
             note: run.note.clone(),
             at: self.at(&run.at),
+        }
+    }
+
+    /// The last state of a step.
+    pub(super) fn check(&self, check: &Check) -> Command {
+        Command {
+            command: check.command.clone(),
+            exit_code: check.exit_code,
+            note: check.note.clone(),
+            at: self.at(&check.at),
         }
     }
 

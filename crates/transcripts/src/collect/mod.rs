@@ -2,6 +2,7 @@
 
 mod calls;
 mod capped;
+mod checks;
 pub(crate) mod clean;
 mod compaction;
 mod files;
@@ -14,7 +15,10 @@ mod packet;
 mod paragraph;
 mod prose;
 mod remarks;
+mod searched;
 mod shell_edits;
+mod telling_line;
+mod touched;
 
 use std::path::Path;
 

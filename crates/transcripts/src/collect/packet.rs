@@ -49,6 +49,15 @@ pub struct Summary {
     /// Files changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files_modified: Vec<FileChange>,
+    /// Files that were read, those that matter most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files_read: Vec<FileChange>,
+    /// Names that were searched for or defined, the latest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub searched: Vec<Text>,
+    /// The last state of every step that was run, those that matter most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Command>,
     /// Commands run, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Command>,
@@ -144,7 +153,7 @@ pub struct Attempt {
     pub at: String,
 }
 
-/// A changed file.
+/// A file that was changed or read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct FileChange {
     /// Path, relative to the session's directory where it lies in it.
@@ -157,8 +166,15 @@ pub struct FileChange {
     /// The last edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// Place of the last edit.
+    /// How much it seems to matter, among the files of one packet.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub weight: i64,
+    /// Place of the last edit or read.
     pub at: String,
+}
+
+fn is_zero(number: &i64) -> bool {
+    *number == 0
 }
 
 /// A command.

@@ -31,7 +31,7 @@ impl Told {
             _ => Vec::new(),
         };
         let (id, name, target) = (id.into(), "tool".into(), target.into());
-        self.add(EventKind::Call(Call { id, name, category, target, edits }))
+        self.add(EventKind::Call(Call { id, name, category, target, edits, ..Call::default() }))
     }
 
     fn ended(self, id: &'static str, exit_code: i64, output: &'static str) -> Self {

@@ -87,6 +87,8 @@ const CONTENTS: &[&str] =
 const PARTS: &[&str] = &["edits", "edit", "replacements", "ReplacementChunks", "changes"];
 /// Several files in one call.
 const FILES: &[&str] = &["edits", "files", "changes"];
+const FIRST_LINES: &[&str] = &["offset", "start_line", "startLine", "StartLine", "line_start"];
+const LAST_LINES: &[&str] = &["end_line", "endLine", "EndLine", "line_end"];
 const PLANS: &[&str] = &["todos", "items", "plan", "entries", "todo_list", "tasks", "content"];
 
 /// A call of a tool by its name and arguments.
@@ -105,7 +107,21 @@ pub(crate) fn call<'a>(id: &'a str, name: &'a str, args: &'a Json<'a>) -> Call<'
         Category::Shell if !command.is_empty() => command,
         _ => target(&category, args),
     };
-    Call { id: Cow::Borrowed(id), name: Cow::Borrowed(name), category, target, edits }
+    let lines = if category == Category::Read { lines(args) } else { None };
+    Call { id: Cow::Borrowed(id), name: Cow::Borrowed(name), category, target, lines, edits }
+}
+
+/// The lines that a call reads, as `120-180`; nothing where it reads all of a file.
+pub(crate) fn lines(args: &Json<'_>) -> Option<String> {
+    let number = |keys: &[&str]| keys.iter().find_map(|key| args.get(key).int()).filter(|n| *n >= 0);
+    let first = number(FIRST_LINES).filter(|first| *first > 1);
+    let last = number(LAST_LINES).filter(|last| *last > 0);
+    let last = last.or_else(|| Some(first.unwrap_or(1) + number(&["limit"]).filter(|n| *n > 0)? - 1));
+    match (first, last) {
+        (None, None) => None,
+        (Some(first), None) => Some(format!("{first}-")),
+        (first, Some(last)) => Some(format!("{}-{last}", first.unwrap_or(1))),
+    }
 }
 
 /// The plan that a call sets, if it is one of a plan tool.

@@ -184,3 +184,20 @@ pub(super) fn long() -> Planted {
     }
     Planted { packet: packet(&json.to_string()), facts }
 }
+
+/// The text with a line for each file in place of lines of folders, as a reader understands them.
+pub(super) fn unfolded(text: &str) -> String {
+    let of_folder = |line: &str| -> Option<String> {
+        let (folder, groups) = line.strip_prefix("- `")?.split_once("/`: ")?;
+        let mut lines = String::new();
+        for group in groups.split("; ") {
+            let (how, names) = group.split_once(' ')?;
+            for name in names.trim_matches('`').split(", ") {
+                let (name, counts) = name.split_once(' ').unwrap_or((name, ""));
+                let _ = writeln!(lines, "- `{folder}/{name}` {how}, {counts}");
+            }
+        }
+        Some(lines)
+    };
+    text.lines().map(|line| of_folder(line).unwrap_or_else(|| format!("{line}\n"))).collect()
+}

@@ -1,10 +1,11 @@
+mod files;
 mod fixtures;
 mod hostile;
 mod lines;
 mod session;
 
 use super::*;
-use fixtures::{bare, long, packet, rich};
+use fixtures::{bare, long, packet, rich, unfolded};
 
 fn options(preset: Preset) -> Options<'static> {
     let drift = Drift { branch: Some("main".into()), commit: Some("4e1d9c0".into()), dirty: Some(false) };
@@ -52,9 +53,9 @@ fn only_a_summary() {
 fn files_commands_that_failed_and_the_plan_survive_two_thousand_tokens() {
     let planted = long();
     let document = render(&planted.packet, &at(2000));
+    let text = unfolded(&document.text);
     let must = planted.facts.iter().filter(|(_, _, must)| *must);
-    let lost: Vec<_> =
-        must.filter(|(_, words, _)| words.iter().any(|word| !document.text.contains(word))).collect();
+    let lost: Vec<_> = must.filter(|(_, words, _)| words.iter().any(|word| !text.contains(word))).collect();
     assert_eq!(lost, Vec::<&(&str, Vec<String>, bool)>::new());
     assert!(document.tokens_estimated <= 2000);
 }
@@ -66,13 +67,12 @@ fn nearly_every_fact_of_every_kind_survives_four_thousand_tokens() {
     assert!(document.tokens_estimated <= 4000);
     let mut kinds: Vec<&str> = planted.facts.iter().map(|(kind, _, _)| *kind).collect();
     kinds.dedup();
+    let text = unfolded(&document.text);
     let mut kept_in_all = 0;
     for kind in kinds {
         let of_kind: Vec<_> = planted.facts.iter().filter(|(of, _, _)| *of == kind).collect();
-        let kept = of_kind
-            .iter()
-            .filter(|(_, words, _)| words.iter().all(|word| document.text.contains(word)))
-            .count();
+        let kept =
+            of_kind.iter().filter(|(_, words, _)| words.iter().all(|word| text.contains(word))).count();
         assert!(kept * 100 >= of_kind.len() * 85, "{kind}: {kept} of {}", of_kind.len());
         kept_in_all += kept;
     }

@@ -169,7 +169,7 @@ impl Reader<'_> {
             name: Cow::Borrowed("web_search"),
             category: tool::category("web_search"),
             target: Cow::Borrowed(query),
-            edits: Vec::new(),
+            ..crate::event::Call::default()
         }));
         self.send(EventKind::Outcome(Outcome {
             id: Cow::Borrowed(id),

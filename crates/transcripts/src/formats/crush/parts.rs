@@ -128,7 +128,7 @@ fn shell_command(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
         name: id.clone(),
         category: Category::Shell,
         target: said("command"),
-        edits: Vec::new(),
+        ..Call::default()
     }));
     let ok = exit_code.map(|code| code == 0);
     tell.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });
