@@ -101,11 +101,11 @@ impl TouchedFiles {
 pub(super) fn read_by(command: &str, root: Option<&str>) -> Vec<(String, Option<String>)> {
     let line = command.split("<<").next().unwrap_or_default();
     let steps = steps(line);
-    let elsewhere = |step: &&str| {
+    let elsewhere = |step: &str| {
         let mut words = step.split_whitespace();
         words.next() == Some("cd") && words.next() != root
     };
-    let moved = steps.iter().any(|step| elsewhere(&step));
+    let moved = steps.iter().any(|step| elsewhere(step));
     let read = steps.into_iter().flat_map(printed);
     read.filter(|(path, _)| !moved || path.starts_with(['/', '~'])).collect()
 }
