@@ -31,6 +31,7 @@ pub fn packet(
         packet.metadata.insert("previous_baton_id".into(), json!(baton_id));
     }
     packet.metadata.insert("gathered_from".into(), json!("ledger"));
+    packet.mark_summary_of_ledger();
     packet.on_top_of(inherited)
 }
 

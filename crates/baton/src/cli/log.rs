@@ -158,11 +158,12 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
     if !rebuilt.verified {
         app.remark("nothing vouches for these lines: what was missing from them is missing now");
     }
-    if rebuilt.messages_delivered > 0 {
-        app.remark(&format!(
-            "{} messages were sent after the receiver's project was exported: they are in its mailbox now",
-            rebuilt.messages_delivered
-        ));
+    match rebuilt.messages_delivered {
+        0 => {}
+        1 => app.remark("a message was sent after the receiver's project was exported: it is in its mailbox now"),
+        several => app.remark(&format!(
+            "{several} messages were sent after the receiver's project was exported: they are in its mailbox now"
+        )),
     }
     for id in &rebuilt.handoffs_without_task {
         app.remark(&format!(

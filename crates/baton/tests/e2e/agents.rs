@@ -248,7 +248,7 @@ fn every_agent_shows_the_server_as_connected() {
     let status = codex_status(&stage, &folder);
     let servers = items(&json!({ "items": status["data"] }));
     assert_eq!(servers[0]["name"], "baton", "{status:#}");
-    assert_eq!(servers[0]["tools"].as_object().map(serde_json::Map::len), Some(10), "{status:#}");
+    assert_eq!(servers[0]["tools"].as_object().map(serde_json::Map::len), Some(11), "{status:#}");
 }
 
 /// What Codex' own server says about its MCP servers.

@@ -14,7 +14,7 @@ pub(super) fn is_told(key: &str, value: &Value) -> bool {
         // Sizes of the session say nothing about the work.
         "tokens" => value["output"].is_number(),
         "transcript" => value["lines"].is_number(),
-        "summary_by" => value == "facts",
+        "summary_by" => value == "facts" || value == "ledger",
         "complaints" => faults(value).is_some(),
         "redactions" | "left_out" => amounts(value).is_some(),
         _ => false,

@@ -66,8 +66,7 @@ pub(super) fn summary(cx: &RenderContext, out: &mut Vec<Entry>) {
 
 /// Whether the summary only repeats the requests, the last failure and the last answer, all of which are told below.
 fn is_made_of_facts(packet: &Packet) -> bool {
-    packet.metadata.get("summary_by").is_some_and(|by| by == "facts")
-        && packet.requests.as_ref().is_some_and(|requests| requests.first.is_some())
+    packet.has_summary_of_facts() && packet.requests.as_ref().is_some_and(|requests| requests.first.is_some())
 }
 
 /// The next action, and where it stopped.

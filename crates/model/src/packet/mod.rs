@@ -9,6 +9,7 @@ mod number;
 mod overlay;
 mod remark;
 mod shape;
+mod summary;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -178,7 +178,7 @@ pub(crate) fn replacing(
     let Some(before) = before.and_then(|wrap| ValidatedPacket::parse(wrap.body).ok()) else {
         return Ok(later.clone());
     };
-    let written = |packet: &ValidatedPacket| packet.view().metadata.contains_key("summary_by");
+    let written = |packet: &ValidatedPacket| packet.view().has_written_summary();
     if earlier.origin == Origin::Transcript && (!written(&before) || written(later)) {
         return Ok(later.clone());
     }

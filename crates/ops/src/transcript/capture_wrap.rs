@@ -102,6 +102,7 @@ fn with_entrusted(
     let mut view = packet.view().clone();
     let seen = view.summary.clone();
     view.summary = format!("{seen}\n\n{}", entrusted.view().summary);
+    view.mark_summary_of_ledger();
     let whole = view.on_top_of(Some(&entrusted))?;
     if whole.check_size().is_ok() {
         return Ok(whole);

@@ -222,7 +222,7 @@ impl ImportJob<'_> {
 
     /// Whether the caller adds what the earlier baton does not say: a summary of its own, another receiver.
     fn says_more(&self, earlier: &EarlierBaton) -> bool {
-        let summary = self.packet.view().metadata.contains_key("summary_by")
+        let summary = self.packet.view().has_written_summary()
             && one_line(&self.packet.view().summary) != earlier.baton.summary;
         let other =
             |named: Option<&str>, known: &Option<String>| named.is_some() && named != known.as_deref();

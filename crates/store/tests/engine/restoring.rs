@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use baton_model::access::{Grant, Token};
 use baton_store::restore::{Previous, StagedRestore, Step};
-use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, counter, params};
+use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, counter, params, token};
 
 use crate::bench::{NOW, variable};
 
@@ -365,4 +366,31 @@ fn numbers_continue_above_those_of_the_store_that_is_replaced() {
     let mut restored = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
     let floor = restored.read(|tx| Ok(counter::highest(tx)?)).unwrap();
     assert!(floor > ahead, "{floor} is not above {ahead}");
+}
+
+#[test]
+fn a_token_that_was_revoked_stays_so_and_one_is_asked_for_as_before() {
+    let token = |id: &str, revoked_at| Token {
+        token_id: id.into(),
+        hash: format!("hash of {id}"),
+        name: id.into(),
+        grant: Grant::default(),
+        created_by: "Ann".into(),
+        created_at: NOW,
+        expires_at: None,
+        revoked_at,
+    };
+    let put = |path: PathBuf, tokens: Vec<Token>| {
+        let mut store = Store::open_existing(&Target::File(path), NOW).unwrap();
+        store.write_shared(|tx| Ok(tokens.iter().try_for_each(|one| token::insert(tx, one))?)).unwrap();
+    };
+    let stage = Stage::new();
+    put(stage.backup(), vec![token("old", None)]);
+    put(stage.store(), vec![token("old", Some(NOW + 1)), token("new", None)]);
+    stage.restore(&stage.backup()).unwrap();
+    let mut restored = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
+    let found = restored.read(|tx| Ok(token::list(tx)?)).unwrap();
+    let found: Vec<(&str, Option<i64>)> =
+        found.iter().map(|one| (one.token_id.as_str(), one.revoked_at)).collect();
+    assert_eq!(found, [("new", None), ("old", Some(NOW + 1))]);
 }
