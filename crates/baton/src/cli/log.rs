@@ -171,6 +171,12 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
              (`baton handoff show {id}`); to have the task, export both projects again and import them into an empty store"
         ));
     }
+    for id in &rebuilt.batons_held_and_moved {
+        app.remark(&format!(
+            "baton {id} is held by an open session, and `baton project merge` has left it anew in another project of this store: \
+             two agents may have the same work"
+        ));
+    }
     app.show(&rebuilt, |rebuilt| {
         let ImportOutput { project_id, deltas, rows, .. } = rebuilt;
         format!("rebuilt project {}: {deltas} deltas, {rows} rows\n", visible(project_id))

@@ -315,7 +315,7 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
     ) {
         trust::name_ignored(&app);
     }
-    let ended = cli.command.run(&mut app);
+    let ended = cli.command.run(&mut app).map_err(|ended| name_inherited_session(&app, ended));
     name_unanswered(&app);
     if !serves {
         app.resume();
@@ -323,6 +323,17 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
     beads::keep_in_step(&mut app);
     app.leave();
     ended
+}
+
+/// A session that is over and that the caller did not name itself: its environment does, so that no verb begins another one.
+fn name_inherited_session(app: &App, ended: AppError) -> AppError {
+    let AppError::Refused(mut refusal) = ended else { return ended };
+    if refusal.code == "session_released" && app.session.is_none() && app.config.session.is_some() {
+        refusal.hint = "BATON_SESSION names it, for all that runs in it: empty the variable to go on in another session \
+                        (`BATON_SESSION= baton pickup`, likewise every command after it)"
+            .into();
+    }
+    AppError::Refused(refusal)
 }
 
 /// Reports once, for each folder, that git did not answer, so that its information is missing.

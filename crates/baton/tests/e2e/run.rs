@@ -92,6 +92,22 @@ fn an_agent_that_wraps_by_itself_is_left_alone() {
     assert!(text(&stage.terminal("Lola").json(&["pickup"])["baton"], "body").contains("my own words"));
 }
 
+/// Its environment names the session of the run for all that it starts.
+#[test]
+fn an_agent_that_has_wrapped_is_told_how_it_goes_on_with_the_next_baton() {
+    let stage = Stage::ready();
+    stage.terminal("Lola").json(&["start"]);
+    stage.terminal("Lola").json(&["wrap", "--summary", "the cart rounds"]);
+    let does = "$BATON wrap --summary half >/dev/null; $BATON pickup 2> $HOME/hint
+        BATON_SESSION= $BATON pickup >/dev/null && BATON_SESSION= $BATON note 'it rounds no more' >/dev/null";
+    let lola = agent(&stage, "claude", "", does);
+    lola.run(&["run", "--", "claude"]).done();
+    let hint = fs::read_to_string(stage.root().join("home/hint")).expect("the refusal");
+    assert!(hint.contains("session_released") && hint.contains("BATON_SESSION= baton pickup"), "{hint}");
+    let noted = stage.ledger("shop").iter().any(|delta| delta.to_string().contains("it rounds no more"));
+    assert!(noted, "the note of the second session");
+}
+
 #[test]
 fn a_wrapped_agent_whose_session_another_took_is_not_said_to_have_ended_it() {
     let does =

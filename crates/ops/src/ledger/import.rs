@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::import_merged;
 use super::import_shared::{self, SharedHandoffs};
 use crate::op::{Cx, Meta, Operation, Reach};
 
@@ -48,6 +49,9 @@ pub struct ImportOutput {
     /// exported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handoffs_without_task: Vec<String>,
+    /// Batons that an open session holds here, and that `project merge` has left anew in another project of this store.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batons_held_and_moved: Vec<String>,
 }
 
 /// A checked line, and its number.
@@ -85,14 +89,21 @@ impl Operation for Import {
         });
         let mut taken = import_shared::receivers(rows);
         taken.insert(&project_id);
+        // A merge concerns batons of the other project.
+        let known = cx.store.read(|tx| Ok(project::list(tx)?))?;
+        taken.extend(known.iter().map(|known| known.project_id.as_str()));
         let taken: Vec<&str> = taken.into_iter().collect();
-        let (messages_delivered, handoffs_without_task) = cx.store.write(&taken, |tx| {
+        let settled = cx.store.write(&taken, |tx| {
             if project::get(tx, &project_id)?.is_some() {
                 return Err(there_already(&project_id).into());
             }
             write(tx, &lines)?;
             counter::raise_one(tx, &project_id, now)?;
-            Ok((import_shared::deliver(tx, &project_id)?, handoff::without_task(tx, &project_id)?))
+            Ok(Settled {
+                messages_delivered: import_shared::deliver(tx, &project_id)?,
+                handoffs_without_task: handoff::without_task(tx, &project_id)?,
+                batons_held_and_moved: import_merged::settle(tx, &project_id)?,
+            })
         })?;
         let deltas = lines.iter().filter(|line| matches!(line.content, Content::Ledger(_))).count();
         Ok(ImportOutput {
@@ -100,10 +111,18 @@ impl Operation for Import {
             deltas,
             rows: lines.len() - deltas,
             verified,
-            messages_delivered,
-            handoffs_without_task,
+            messages_delivered: settled.messages_delivered,
+            handoffs_without_task: settled.handoffs_without_task,
+            batons_held_and_moved: settled.batons_held_and_moved,
         })
     }
+}
+
+/// What an import has put right between projects.
+struct Settled {
+    messages_delivered: usize,
+    handoffs_without_task: Vec<String>,
+    batons_held_and_moved: Vec<String>,
 }
 
 fn there_already(project_id: &str) -> Refusal {

@@ -4,6 +4,7 @@ mod check;
 mod export;
 mod heads;
 mod import;
+mod import_merged;
 mod import_shared;
 mod late;
 mod list;

@@ -206,7 +206,8 @@ fn merge(
     };
     let author = Author { project_id: &input.from, identity, session: None };
     append_json(tx, env, &author, Kind::Other, &json!(record))?;
-    let body = json!({ "summary": format!("project {} merged into this one", input.from), "merged_from": input.from });
+    let body = json!({ "summary": format!("project {} merged into this one", input.from), "merged_from": input.from,
+        "batons": merged.batons });
     append_json(tx, env, &Author { project_id: &input.into, ..author }, Kind::Other, &body)?;
     Ok(merged)
 }
@@ -357,7 +358,7 @@ fn take_back(
     }
     project::unrelate(tx, &input.from, &input.into)?;
     for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {
-        let body = json!({ "summary": format!("the merge with project {other} was taken back") });
+        let body = json!({ "summary": format!("the merge with project {other} was taken back"), "merge_undone": other });
         append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Other, &body)?;
     }
     Ok(answer(input, paths, batons, 0))

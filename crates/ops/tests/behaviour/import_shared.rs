@@ -105,3 +105,44 @@ on_every_backend! {
         delivers(w, false);
     }
 }
+
+/// A baton is left in `fix`, which is then merged into `shop`. The exports are of before and of after the merge.
+fn merged_exports() -> (Vec<String>, Vec<String>, [String; 2]) {
+    let mut from = source();
+    from.register("fix");
+    let ann = agent("Ann").project("fix").process("");
+    from.start(&ann);
+    let left = from.ok(&ann, "session_wrap", json!({ "summary": "the cart rounds" }));
+    let (fix, _) = export(&mut from, "fix");
+    let merged = from.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "shop" }));
+    let moved = text(&merged["batons"][0], "to");
+    (fix, export(&mut from, "shop").0, [text(&left, "baton_id"), moved])
+}
+
+fn has_one_holder(w: &mut World, is_older_first: bool) {
+    let (fix, shop, [left, moved]) = merged_exports();
+    for lines in if is_older_first { [&fix, &shop] } else { [&shop, &fix] } {
+        import(w, lines);
+    }
+    let hal = agent("Hal").project("fix").process("");
+    w.no(&hal, "hd_exec", json!({ "handoff_id": left }), "baton_spent");
+    w.ok(&agent("Mina").project("shop").process(""), "hd_exec", json!({ "handoff_id": moved }));
+}
+
+on_every_backend! {
+    fn a_baton_of_a_merged_project_has_one_holder_after_the_older_export(w) {
+        has_one_holder(w, true);
+    }
+
+    fn a_baton_of_a_merged_project_has_one_holder_after_the_newer_export(w) {
+        has_one_holder(w, false);
+    }
+
+    fn a_baton_that_is_held_when_its_successor_is_imported_is_named(w) {
+        let (fix, shop, [left, _]) = merged_exports();
+        import(w, &fix);
+        w.ok(&agent("Hal").project("fix").process(""), "hd_exec", json!({ "handoff_id": left }));
+        let made = import(w, &shop);
+        assert_eq!(made["batons_held_and_moved"], json!([left]));
+    }
+}
