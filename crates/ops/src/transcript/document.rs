@@ -2,7 +2,7 @@
 
 use baton_model::budget::Budget;
 use baton_model::markdown::{Drift, Options as Rendering, Preset, render};
-use baton_model::packet::ValidatedPacket;
+use baton_model::packet::{Party, ValidatedPacket};
 use baton_model::refusal::Refusal;
 use baton_store::Failure;
 use baton_transcripts::{Options, summarize_session};
@@ -127,21 +127,19 @@ pub(super) fn packet(
 ) -> Result<ValidatedPacket, Refusal> {
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
-    let mut summary = json!(summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options));
-    if summary["requests"]["first"].is_null()
-        && summary["recent_messages"].is_null()
-        && summary["commands"].is_null()
-    {
-        return Err(refuse_empty(meant, &summary["metadata"]));
+    let mut packet = summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options);
+    let is_asked = packet.requests.as_ref().is_some_and(|requests| requests.first.is_some());
+    if !is_asked && packet.recent_messages.is_empty() && packet.commands.is_empty() {
+        return Err(refuse_empty(meant, &packet.metadata));
     }
     if let Some(to) = to {
-        summary["target"] = json!({ "agent": to });
+        packet.target = Some(Party { agent: Some(to.to_owned()), ..Party::default() });
     }
     if let Some(written) = written {
-        summary["summary"] = json!(written);
-        summary["metadata"]["summary_by"] = json!("command");
+        written.clone_into(&mut packet.summary);
+        packet.metadata.insert("summary_by".into(), json!("command"));
     }
-    ValidatedPacket::parse(summary.to_string())
+    ValidatedPacket::from_view(packet)
 }
 
 /// The working copy as it stands now, if it is still there.

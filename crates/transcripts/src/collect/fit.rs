@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::packet::Summary;
+use baton_packet::packet::Packet;
 
 /// Below the limit of a packet, with room for what the sender adds.
 const MAX_JSON: usize = 240 * 1024;
 
 /// Takes the least valuable thing of a kind out and gives its text back.
-type Drop = fn(&mut Summary) -> Option<String>;
+type Drop = fn(&mut Packet) -> Option<String>;
 
 /// What may go, the least valuable first.
 const STEPS: &[(&str, Drop)] = &[
@@ -39,8 +39,8 @@ fn least<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
 }
 
 /// Drops as little as needed for the JSON to keep within the limit.
-pub(super) fn fit(summary: &mut Summary) {
-    let size = |summary: &Summary| serde_json::to_string(summary).map_or(0, |text| text.len());
+pub(super) fn fit(summary: &mut Packet) {
+    let size = |summary: &Packet| serde_json::to_string(summary).map_or(0, |text| text.len());
     let mut excess = size(summary).saturating_sub(MAX_JSON);
     for (name, step) in STEPS {
         let mut count = 0_u64;

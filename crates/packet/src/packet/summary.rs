@@ -28,7 +28,7 @@ impl Packet {
     }
 
     /// Notes that the summary is the one of an earlier packet, written by the same.
-    pub(crate) fn mark_summary_as_of(&mut self, earlier: &Self) {
+    pub fn mark_summary_as_of(&mut self, earlier: &Self) {
         let by = earlier.metadata.get(BY).filter(|_| earlier.has_written_summary());
         self.metadata.insert(BY.into(), by.cloned().unwrap_or_else(|| Value::from("agent")));
     }
