@@ -267,8 +267,8 @@ impl App {
         loop {
             crate::relay::recall::drive(store, &machine, until)?;
             let (left, why) = store.read(|tx| {
-                use baton_ops::recall::ADAPTER;
-                Ok((outbox::pending(tx, ADAPTER)?, outbox::trouble(tx, ADAPTER)?))
+                use baton_model::effect::Adapter::MemoryIndex;
+                Ok((outbox::pending(tx, MemoryIndex)?, outbox::trouble(tx, MemoryIndex)?))
             })?;
             // What a server has in hand is waited for.
             if left == 0 || why.is_some() || Instant::now() >= until || machine.outside()?.is_none() {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_model::duty;
-use baton_model::effect::{Effect, Outcome, RowFate, after};
+use baton_model::effect::{Action, Adapter, Effect, Outcome, RowFate, after};
 use baton_model::time::Millis;
 use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
@@ -72,9 +72,9 @@ impl Service for Relay {
 }
 
 async fn carry_out(webhook: &webhook::Webhook, effect: &Effect) -> Outcome {
-    match effect.adapter.as_str() {
-        "webhook" => webhook.post(effect).await,
-        other => Outcome::Final { why: format!("no adapter is called `{other}`") },
+    match &effect.action {
+        Action::Webhook(post) => webhook.post(effect, post).await,
+        other => Outcome::Final { why: format!("this is no effect of the webhook: {}", other.payload()) },
     }
 }
 
@@ -88,7 +88,7 @@ fn sweep(
     if duties.fence(duty::RELAY).is_none() {
         return Ok(0);
     }
-    let due = store.read(|tx| Ok(outbox::due(tx, "webhook", now(), AT_ONCE)?))?;
+    let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), AT_ONCE)?))?;
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();
@@ -149,23 +149,17 @@ fn jitter() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_model::effect::WebhookPost;
     use baton_store::{Target, project};
+    use serde_json::Value;
 
     fn store_with_effect() -> Store {
         let mut store = Store::open(&Target::Memory, 0).expect("store");
         store
             .write_shared(|tx| {
                 project::create(tx, "p", false, 0)?;
-                let effect = Effect {
-                    effect_id: "e".into(),
-                    project_id: "p".into(),
-                    adapter: "webhook".into(),
-                    payload: "{}".into(),
-                    attempts: 0,
-                    due_at: 0,
-                    fence: 0,
-                    last_error: None,
-                };
+                let post = WebhookPost { url: "http://127.0.0.1:1".into(), delta: Value::Null };
+                let effect = Effect::new("e".into(), "p", Action::Webhook(post), 0);
                 Ok(outbox::push(tx, &effect, 0)?)
             })
             .expect("pushed");
@@ -210,7 +204,7 @@ mod tests {
     fn a_leased_effect_is_left_to_whoever_has_it() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        let due = store.read(|tx| Ok(outbox::due(tx, "webhook", host::now(), 1)?)).expect("due");
+        let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, host::now(), 1)?)).expect("due");
         let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("leased");
         let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("asked");
         assert!(first.is_some() && second.is_none());
