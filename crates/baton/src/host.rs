@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
-use baton_model::repository::Repository;
+use baton_model::repository::{MadeCommit, Repository};
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
@@ -219,6 +219,10 @@ impl baton_ops::op::Host for Machine {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         git::has_commit(Path::new(folder), revision)
+    }
+
+    fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
+        git::commits_made(Path::new(folder), since, head)
     }
 
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {

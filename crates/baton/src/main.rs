@@ -3,6 +3,7 @@
 mod app;
 mod beads;
 mod cli;
+mod commit_hook;
 mod config;
 mod document;
 mod error;
