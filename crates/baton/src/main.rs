@@ -3,6 +3,7 @@
 mod app;
 mod beads;
 mod cli;
+mod clock;
 mod commit_hook;
 mod config;
 mod document;
