@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::bearer;
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::project::require_not_merged;
 use crate::resolve;
 
 /// Adds a note.
@@ -118,6 +119,9 @@ fn add(
             }
         }
     };
+    if session.is_none() {
+        require_not_merged(tx, project_id)?;
+    }
     let mut author = Author { project_id, identity, session: session.as_ref() };
     if let Some(session) = &session {
         author.identity = &session.identity;

@@ -151,9 +151,7 @@ impl Operation for MailSend {
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
             require_target(tx, &draft.to_project)?;
-            if draft.to_project != draft.from_project {
-                require_not_merged(tx, &draft.to_project)?;
-            }
+            require_not_merged(tx, &draft.to_project)?;
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;

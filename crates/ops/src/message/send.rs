@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Warning, WarningKind};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::require_not_merged;
 use crate::{agent, resolve};
 
 /// Sends a signal.
@@ -90,6 +91,7 @@ impl Operation for Send {
         let Cx { store, env } = cx;
         let (message, warnings) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
+            require_not_merged(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let message = Message {
                 project_id: project_id.clone(),

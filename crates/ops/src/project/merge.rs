@@ -8,21 +8,23 @@ use baton_model::access::Scope;
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::id::check_project;
-use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{self, Refusal};
-use baton_model::session::{Release, ReleaseReason, Session};
+use baton_model::session::Session;
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, baton, delta, lease, message, place, project, session, task};
+use baton_store::{Failure, Tx, baton, delta, lease, place, project, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::merge_rest::{move_leases, move_mail, require_no_open_handoffs};
+use super::merge_carry::{carry, carry_saved};
+use super::merge_rest::{
+    end_open, move_agents, move_leases, move_mail, require_no_open_handoffs, waiting_mail,
+};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
 use crate::resolve;
-use crate::session::{Address, entrusted_packet, leave, move_baton};
+use crate::session::{move_baton, unwrapped_sessions};
 
 /// The most batons that go along, and the most open tasks that are counted.
 const MOST: i64 = 1_000;
@@ -67,6 +69,9 @@ pub struct MergeOutput {
     /// Messages that waited there, and wait in the other project now.
     #[serde(default)]
     pub messages_moved: usize,
+    /// Encrypted messages that stay there: they can be read with a key of that project alone.
+    #[serde(default)]
+    pub sealed_left: usize,
     /// Leases that were held there, and are held in the other project now.
     #[serde(default)]
     pub leases_moved: usize,
@@ -141,12 +146,19 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     require_no_open_handoffs(tx, &input.from)?;
     let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
     let batons = baton::unspent(tx, &input.from, MOST)?.into_iter();
-    let batons = batons.map(|left| CarriedBaton { from: left.baton_id, to: None, summary: left.summary });
+    let mut batons: Vec<CarriedBaton> =
+        batons.map(|left| CarriedBaton { from: left.baton_id, to: None, summary: left.summary }).collect();
+    for saved in unwrapped_sessions(tx, env, &input.from)? {
+        let summary = format!("what {} saved without a wrap", saved.identity);
+        batons.push(CarriedBaton { from: saved.session_id, to: None, summary });
+    }
     let tasks = task::open(tx, &input.from, MOST)?.len();
+    let mail = waiting_mail(tx, env, &input.from)?;
     Ok(MergeOutput {
-        messages_moved: message::waiting(tx, &input.from, env.now)?.len(),
+        messages_moved: mail.movable.len(),
+        sealed_left: mail.sealed.len(),
         leases_moved: lease::held_leases(tx, &input.from, env.now)?.len(),
-        ..answer(input, paths, batons.collect(), tasks)
+        ..answer(input, paths, batons, tasks)
     })
 }
 
@@ -164,6 +176,7 @@ fn answer(
         batons,
         tasks_left,
         messages_moved: 0,
+        sealed_left: 0,
         leases_moved: 0,
         dry_run: input.dry_run,
         undo: (!input.undo).then_some(undo),
@@ -183,13 +196,18 @@ fn merge(
     }
     move_mail(tx, env, (&input.from, &input.into))?;
     move_leases(tx, env, (&input.from, &input.into))?;
+    move_agents(tx, env, (&input.from, &input.into))?;
     // The oldest first, so that the newest stays the newest.
     let mut unspent = baton::unspent(tx, &input.from, MOST)?;
     unspent.reverse();
     merged.batons.clear();
+    for saved in unwrapped_sessions(tx, env, &input.from)? {
+        merged.batons.push(carry_saved(tx, env, &saved, &input.into)?);
+    }
     for left in unspent {
         merged.batons.push(carry(tx, env, left, &input.into)?);
     }
+    end_open(tx, env, (&input.from, &input.into), identity)?;
     let isolated = [&input.from, &input.into].map(|id| project::get(tx, id));
     let mut are_open = true;
     for project in isolated {
@@ -210,78 +228,6 @@ fn merge(
         "batons": merged.batons });
     append_json(tx, env, &Author { project_id: &input.into, ..author }, Kind::Other, &body)?;
     Ok(merged)
-}
-
-/// Leaves a baton anew in another project, in a session that is over as soon as it is registered.
-fn carry(tx: &mut Tx<'_>, env: &mut Env<'_>, mut left: Baton, into: &str) -> Result<CarriedBaton, Failure> {
-    let missing = || {
-        Refusal::invalid(
-            "baton_unknown",
-            format!("baton {} has no wrap", left.baton_id),
-            "run `baton doctor`",
-        )
-    };
-    let wrap = delta::get(tx, &left.project_id, &left.baton_id)?.ok_or_else(missing)?;
-    let before = session::get(tx, &left.project_id, &left.session_id)?.ok_or_else(missing)?;
-    let release =
-        Release { at: env.now, reason: ReleaseReason::Wrapped, by: before.identity.clone(), successor: None };
-    let own = Session {
-        project_id: into.to_owned(),
-        session_id: env.id(),
-        release: Some(release),
-        baton_id: None,
-        inherited_from: None,
-        picked_up_session_id: None,
-        heartbeat_at: env.now,
-        ..before
-    };
-    session::insert(tx, &own)?;
-    let what = format!("carried over from project {}, session {}", left.project_id, left.session_id);
-    append_json(
-        tx,
-        env,
-        &Author::session(&own),
-        Kind::Start,
-        &json!({ "summary": what, "surface": own.surface }),
-    )?;
-    let packet = match &left.holder_session_id {
-        // What its holders saved without a wrap goes along.
-        Some(holder) => match session::get(tx, &left.project_id, holder)? {
-            Some(holder) => whole_packet(tx, &holder, wrap.body)?,
-            None => ValidatedPacket::parse(wrap.body)?,
-        },
-        None => ValidatedPacket::parse(wrap.body)?,
-    };
-    let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
-    let anew = leave(tx, env, &own, &packet, &to)?;
-    session::put(tx, &own)?;
-    let carried =
-        CarriedBaton { from: left.baton_id.clone(), to: Some(anew.delta_id.clone()), summary: anew.summary };
-    left.spent_by = Some(anew.delta_id);
-    move_baton(tx, &left)?;
-    Ok(carried)
-}
-
-/// The packet of a baton with what its last holder left. What is too large for one packet stays in the first ledger, and the packet
-/// names the session.
-fn whole_packet(tx: &mut Tx<'_>, holder: &Session, wrapped: String) -> Result<ValidatedPacket, Failure> {
-    let bare = ValidatedPacket::parse(wrapped)?;
-    let whole = match holder.baton_id {
-        Some(_) => entrusted_packet(tx, holder)?,
-        None => None,
-    };
-    match whole {
-        Some(whole) if whole.check_size().is_ok() => Ok(whole),
-        None => Ok(bare),
-        Some(_) => {
-            let mut view = bare.view().clone();
-            let (project, id) = (&holder.project_id, &holder.session_id);
-            let rest =
-                format!("What its holder saved is in `baton --project {project} handoff from-session {id}`.");
-            view.summary = format!("{}\n\n{rest}", view.summary);
-            Ok(ValidatedPacket::from_view(view)?)
-        }
-    }
 }
 
 fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
@@ -345,15 +291,17 @@ fn take_back(
     for carried in record.batons {
         let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
         let before = baton::get(tx, &input.from, &carried.from)?;
-        let (Some(mut now), Some(mut before)) = (now, before) else { continue };
         // One that somebody holds or has continued stays where it is.
-        if now.spent_by.is_some() || now.holder_session_id.is_some() || before.spent_by != carried.to {
-            continue;
+        let is_taken = |now: &Baton| now.spent_by.is_some() || now.holder_session_id.is_some();
+        let Some(mut now) = now.filter(|now| !is_taken(now)) else { continue };
+        now.spent_by = Some(carried.from.clone());
+        match before {
+            Some(before) if before.spent_by != carried.to => continue,
+            Some(before) => move_baton(tx, &Baton { spent_by: None, ..before })?,
+            // What a session had saved without a wrap: its own project hands it on again.
+            None => {}
         }
-        now.spent_by = Some(before.baton_id.clone());
-        before.spent_by = None;
         move_baton(tx, &now)?;
-        move_baton(tx, &before)?;
         batons.push(carried);
     }
     project::unrelate(tx, &input.from, &input.into)?;

@@ -5,6 +5,7 @@ mod checkpoint;
 mod commit_origin;
 pub(crate) mod conversation;
 mod end;
+mod entrusted;
 mod force;
 mod handoff;
 mod heartbeat;
@@ -41,21 +42,24 @@ use serde_json::json;
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
+use crate::project::require_not_merged;
 pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};
 pub use conversation::BatonStanding;
 pub use end::{End, EndInput, EndOutput};
+pub(crate) use entrusted::on_top_of_sessions;
 pub use handoff::{Handoff, HandoffInput, HandoffOutput};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
 pub use history::{History, HistoryInput, HistoryOutput, HistoryRow, LeftBaton};
-pub(crate) use leave::{Address, leave};
+pub(crate) use leave::{Address, LeaveResult, leave};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup::{PickupRequest, claim};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
 pub(crate) use reassign::entrusted_packet;
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};
 pub use recovery::Recovered;
+pub(crate) use recovery::unwrapped_sessions;
 pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};
 pub use start::{First, Start, StartInput, StartOutput};
 pub use status::{Status, StatusInput, StatusOutput};
@@ -193,6 +197,7 @@ pub(crate) fn register(
     env: &mut Env<'_>,
     wish: &Registration<'_>,
 ) -> Result<RegisterResult, Failure> {
+    require_not_merged(tx, wish.project_id)?;
     if wish.force.is_none() {
         bearer::require_unreserved(tx, env, wish.project_id, wish.identity)?;
     }

@@ -72,7 +72,7 @@ pub(super) fn recovered(
     let mut sessions = match (&picked.baton_id, &picked.recovered_session_id) {
         (Some(baton_id), Some(last)) => holders(tx, (project_id, baton_id), last)?,
         (Some(_), None) => return Ok(None),
-        (None, _) => unwrapped(tx, env, project_id, picked, &limits)?,
+        (None, _) => unwrapped(tx, env, project_id, picked.session_id.as_deref(), &limits)?,
     };
     let has_more = picked.baton_id.is_none() && sessions.len() > limits.sessions;
     if has_more {
@@ -95,13 +95,25 @@ pub(super) fn recovered(
     }))
 }
 
+/// The sessions of a project which saved or said something, are over or silent, and left no baton; oldest first. Those that hold a
+/// baton are not among them: what they saved goes with it.
+pub(crate) fn unwrapped_sessions(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+) -> Result<Vec<Session>, Failure> {
+    let mut found = unwrapped(tx, env, project_id, None, &FULL)?;
+    found.retain(|session| session.baton_id.is_none());
+    Ok(found)
+}
+
 /// The sessions since the last that wrapped which saved or said something, are over or silent, and left no baton; oldest
 /// first.
 fn unwrapped(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    picked: &PickupResult,
+    own: Option<&str>,
     limits: &UnwrappedLimits,
 ) -> Result<Vec<Session>, Failure> {
     let mut found = Vec::new();
@@ -109,7 +121,7 @@ fn unwrapped(
         if session.has_wrapped() || found.len() > limits.sessions {
             break;
         }
-        let is_own = picked.session_id.as_ref() == Some(&session.session_id);
+        let is_own = own == Some(session.session_id.as_str());
         if !is_own && !is_at_work(env, &session) && is_saved(&left_by(tx, &session)?) {
             found.push(session);
         }

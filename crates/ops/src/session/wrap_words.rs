@@ -32,8 +32,8 @@ pub(super) fn keep_late_wrap(
     keep_late_note(tx, env, own, (&kept, &content))
 }
 
-/// A packet that another one leaves for an agent, on top of what that agent had taken over and saved. Where both do not fit into one,
-/// it says where the rest is.
+/// A packet that another one leaves for an agent, on top of what that agent had taken over and saved. Refused where both do not fit
+/// into one: whoever ends the session in its place loses nothing of it.
 pub(super) fn on_top_of_entrusted(
     tx: &mut Tx<'_>,
     own: &Session,
@@ -41,10 +41,11 @@ pub(super) fn on_top_of_entrusted(
 ) -> Result<ValidatedPacket, Failure> {
     let Some(entrusted) = entrusted_packet(tx, own)? else { return Ok(packet.clone()) };
     let whole = packet.view().on_top_of(Some(&entrusted))?;
-    if whole.check_size().is_ok() {
-        return Ok(whole);
-    }
-    let mut view = packet.view().clone();
-    view.metadata.insert("saved_in_session".into(), json!(own.session_id));
-    Ok(ValidatedPacket::from_view(view)?)
+    let hint = format!(
+        "end it in place of wrapping it: `baton end --session {} --force --why REASON`; the next pickup brings all that it took over \
+         and saved",
+        own.session_id
+    );
+    whole.check_size().map_err(|refusal| Refusal { hint, ..refusal })?;
+    Ok(whole)
 }

@@ -250,7 +250,11 @@ impl CaptureJob<'_> {
         let began = self.meant.header.created_at_ms.unwrap_or_default();
         match &own.release {
             Some(release) if release.at < began => CaptureTarget::None,
-            Some(release) if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended) => {
+            // What another one wrapped in its place is no word of the agent's.
+            Some(release)
+                if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended)
+                    && !own.is_ousted() =>
+            {
                 CaptureTarget::Done(own)
             }
             _ => CaptureTarget::Taken(own),
@@ -313,7 +317,7 @@ impl CaptureJob<'_> {
         Ok(self.output(own, None, None))
     }
 
-    fn checkpoint(
+    pub(super) fn checkpoint(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,

@@ -58,7 +58,7 @@ fn sessions_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec
 }
 
 /// Ends a session without a baton; one that it holds waits again, with what the session saved.
-fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, event: &str) -> Result<(), Failure> {
+pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, event: &str) -> Result<(), Failure> {
     Capture::NAME.clone_into(&mut own.last_verb);
     let by = Releaser {
         identity: &own.identity.clone(),

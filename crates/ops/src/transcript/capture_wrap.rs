@@ -2,17 +2,15 @@
 
 use baton_model::baton::State;
 use baton_model::conversation::{ArrivalAction, Conversation, Origin, arrival};
-use baton_model::packet::ValidatedPacket;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
-use serde_json::json;
 
 use super::capture::{Capture, CaptureJob, CaptureOutput, registered_here};
 use super::import::extent;
 use crate::op::{Env, Operation};
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding, EarlierBaton};
-use crate::session::{Address, close, entrusted_packet, leave, spend};
+use crate::session::{Address, close, leave, on_top_of_sessions, spend};
 
 impl CaptureJob<'_> {
     /// Leaves the conversation's one baton. Where that was taken already, or the agent's own words wait in it, the session
@@ -40,9 +38,14 @@ impl CaptureJob<'_> {
         let waiting = earlier.filter(|earlier| earlier.state == State::Open);
         let (packet, to) = match &waiting {
             Some(before) => (conversation::replacing(tx, before, talk, self.packet)?, before.address()),
-            None => (self.packet.clone(), Address::default()),
+            None => (Some(self.packet.clone()), Address::default()),
         };
-        let packet = with_entrusted(tx, own, packet)?;
+        let ids = [own.session_id.clone()];
+        let packet = match packet {
+            Some(packet) => on_top_of_sessions(tx, &own.project_id, &ids, packet)?,
+            None => None,
+        };
+        let Some(packet) = packet else { return self.end_without_baton(tx, env, own, talk) };
         let left = leave(tx, env, own, &packet, &to)?;
         if let Some(before) = &waiting {
             conversation::supersede(tx, before, &left.delta_id)?;
@@ -51,6 +54,20 @@ impl CaptureJob<'_> {
         close(tx, env, own, Capture::NAME)?;
         conversation::keep(tx, env, talk, Some(&left.delta_id), extent(self.meant))?;
         Ok(self.output(own, Some(left.delta_id.clone()), Some(left.delta_id)))
+    }
+
+    /// Ends the session with the transcript as a checkpoint. The next pickup gets the packet that it held, and all that was saved
+    /// since: together they are too large for one packet, and nothing of either is cut.
+    fn end_without_baton(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        own: &mut Session,
+        talk: &Conversation,
+    ) -> Result<CaptureOutput, Failure> {
+        let output = self.checkpoint(tx, env, own, talk)?;
+        super::capture_end::end(tx, env, own, &self.input.event)?;
+        Ok(output)
     }
 
     /// How the earlier baton stands, where this capture does not come in its place; what is newer is kept for its holder.
@@ -89,32 +106,4 @@ impl CaptureJob<'_> {
         let output = self.output(&left_in, standing.kept_delta_id.clone(), None);
         Ok(Some(CaptureOutput { standing: Some(standing), ..output }))
     }
-}
-
-/// The packet of a transcript on top of what the session took over and what its agent saved, which stands in no transcript. Where
-/// both do not fit into one packet, it says where the rest is.
-fn with_entrusted(
-    tx: &mut Tx<'_>,
-    own: &Session,
-    packet: ValidatedPacket,
-) -> Result<ValidatedPacket, Failure> {
-    let Some(entrusted) = entrusted_packet(tx, own)? else { return Ok(packet) };
-    let mut view = packet.view().clone();
-    let seen = view.summary.clone();
-    view.summary = format!("{seen}\n\n{}", entrusted.view().summary);
-    view.mark_summary_of_ledger();
-    let whole = view.on_top_of(Some(&entrusted))?;
-    if whole.check_size().is_ok() {
-        return Ok(whole);
-    }
-    let id = &own.session_id;
-    let rest = format!(
-        "What was taken over and saved is too large for this: `baton handoff from-session {id}` shows it."
-    );
-    view.summary = format!("{seen}\n\n{rest}");
-    view.metadata.insert("saved_in_session".into(), json!(id));
-    if let Some(baton) = &own.baton_id {
-        view.metadata.insert("previous_baton_id".into(), json!(baton));
-    }
-    Ok(ValidatedPacket::from_view(view)?)
 }

@@ -62,6 +62,37 @@ on_every_backend! {
         w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "mine": 1 }, "expected_version": 0 }));
     }
 
+    fn what_an_agent_did_after_another_wrapped_its_session_is_kept_as_a_note(w) {
+        w.advance(86_400_000);
+        let own = w.start(&agent("Donna"));
+        let forced = json!({ "session": own["session_id"], "summary": "enough", "force": true, "why": "stuck" });
+        w.ok(&agent("Chief"), "session_wrap", forced);
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(kept["session_id"], own["session_id"]);
+        assert!(w.newest("note").to_string().contains("transcript"), "{:#}", w.newest("note"));
+    }
+
+    fn what_does_not_fit_into_one_packet_is_handed_on_past_a_hook_and_not_dropped(w) {
+        let packet = json!({ "summary": "the cart rounds", "metadata": { "a": "x".repeat(240_000) } });
+        for event in ["session-end", "failure"] {
+            w.start(&agent("Lola"));
+            let left = w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet }));
+            let held = w.pickup(&agent("Donna"));
+            w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "b": "y".repeat(60_000) } }));
+            let kept = capture(w, &agent("Donna"), "normal.jsonl", event, true);
+            assert_eq!(kept["baton_id"], Value::Null, "{event}");
+            let next = w.pickup(&agent("Mina"));
+            assert_eq!(next["baton"]["delta_id"], left["delta_id"], "{event}");
+            assert_eq!(next["recovered"]["sessions"], json!([held["session_id"]]), "{event}");
+            let recovered = next["recovered"].to_string();
+            assert!(recovered.contains(&"y".repeat(60_000)) && recovered.contains("\"transcript\""), "{event}");
+            w.ok(&agent("Mina"), "session_wrap", json!({ "summary": "done" }));
+            w.start(&agent("Ann"));
+            w.pickup(&agent("Ann"));
+            w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "nothing waits" }));
+        }
+    }
+
     fn a_baton_that_a_hook_leaves_has_what_the_agent_took_over_and_saved(w) {
         let packet = json!({ "summary": "the cart rounds", "next_steps": ["test the refund"], "constraints": ["no floats"], "odd": "kept" });
         w.start(&agent("Lola"));

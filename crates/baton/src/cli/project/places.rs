@@ -150,6 +150,12 @@ fn merged_text(answer: &MergeOutput) -> String {
         let (mail, leases) = (answer.messages_moved, answer.leases_moved);
         text.push_str(&format!("  mail that waits: {mail}, leases that are held: {leases}\n"));
     }
+    if answer.sealed_left > 0 {
+        text.push_str(&format!(
+            "  {} encrypted messages stay there, whose keys are of that project: `baton --project {from} mail inbox`\n",
+            answer.sealed_left
+        ));
+    }
     if answer.tasks_left > 0 {
         text.push_str(&format!(
             "  {} open tasks stay there: `baton --project {from} task list`\n",
