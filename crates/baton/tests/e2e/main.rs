@@ -55,6 +55,7 @@ mod remote;
 mod remote_sensitive;
 mod restores;
 mod run;
+mod run_chain;
 mod schema;
 mod search_kill;
 mod server;
