@@ -170,6 +170,18 @@ impl Config {
     }
 }
 
+/// The ledger that a process with these variables, and `--store` on its command line, opens in this folder.
+pub(crate) fn ledger_of(
+    vars: BTreeMap<String, String>,
+    home: PathBuf,
+    cwd: Option<PathBuf>,
+    store: Option<&str>,
+) -> Result<String, Refusal> {
+    let mut config = from_parts(vars, home, cwd)?;
+    store.map_or(Ok(()), |url| config.use_store(url))?;
+    Ok(config.ledger())
+}
+
 /// The path by which other programs start this one: the one on the search path, which outlives an update, else its own.
 pub(crate) fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
