@@ -37,6 +37,7 @@ mod hostile;
 mod http;
 mod install;
 mod journey;
+mod journeys;
 mod kill;
 mod ledger;
 mod mail;
