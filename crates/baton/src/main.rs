@@ -3,6 +3,8 @@
 mod app;
 mod beads;
 mod cli;
+mod clock;
+mod commit_hook;
 mod config;
 mod document;
 mod error;

@@ -24,6 +24,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::{self, Machine};
@@ -135,7 +136,7 @@ impl StdioBackend {
         let drive = move || -> Result<(), AppError> {
             // One at a time: what this process has in hand already is finished first.
             let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let mut store = Store::open(&config.store, host::now())?;
+            let mut store = Store::open(&config.store, clock::now())?;
             machine.observe(&mut store);
             let until = (Instant::now() + span, span);
             Driver::new(&config, machine)?.drive(&mut store, &handle, &id, until)?;
@@ -164,7 +165,7 @@ impl StdioBackend {
             if last.is_some_and(|at| at.elapsed() < RESUME) {
                 return;
             }
-            let resumed = Store::open(&config.store, host::now())
+            let resumed = Store::open(&config.store, clock::now())
                 .map_err(AppError::from)
                 .and_then(|mut store| app::resume(&mut store, &config, &machine));
             if let Err(ended) = resumed {
@@ -222,11 +223,11 @@ impl Backend for StdioBackend {
     }
 
     fn now(&self) -> Millis {
-        host::now()
+        clock::now()
     }
 
     fn random(&self, bytes: &mut [u8]) {
-        host::random(bytes);
+        clock::random(bytes);
     }
 }
 
@@ -269,11 +270,11 @@ impl Backend for PoolBackend {
     }
 
     fn now(&self) -> Millis {
-        host::now()
+        clock::now()
     }
 
     fn random(&self, bytes: &mut [u8]) {
-        host::random(bytes);
+        clock::random(bytes);
     }
 }
 

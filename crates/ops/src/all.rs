@@ -19,6 +19,7 @@ pub static ALL: &[Entry] = &[
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
     entry::<task::BeadsPublished>(),
+    entry::<session::CommitOrigin>(),
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),
     entry::<transcript::Document>(),

@@ -20,9 +20,10 @@ use baton_model::time::Millis;
 use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
 
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
@@ -50,7 +51,7 @@ pub(crate) fn start(
     duties: &Arc<Duties>,
     runtime: Handle,
 ) -> Result<ServiceHandle, AppError> {
-    let store = Store::open(&config.store, host::now())?;
+    let store = Store::open(&config.store, clock::now())?;
     let webhook = webhook::Webhook::new(config.webhook_secret.clone())?;
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     Ok(ServiceHandle::start(Relay { store, machine, duties, webhook, runtime }, Duration::ZERO)?)
@@ -142,7 +143,7 @@ fn log_outcome(effect: &Effect, next: &RowFate) {
 /// A random number from 0 to 999.
 fn jitter() -> i64 {
     let mut bytes = [0; 2];
-    host::random(&mut bytes);
+    clock::random(&mut bytes);
     i64::from(u16::from_le_bytes(bytes)) % 1_000
 }
 
@@ -174,8 +175,8 @@ mod tests {
     fn what_is_done_is_not_done_again() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 1);
-        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("done".to_owned(), 1)]);
     }
 
@@ -184,11 +185,11 @@ mod tests {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
         assert_eq!(
-            sweep(&mut store, &duties, host::now, |_| Outcome::Retry { why: "503".into(), after: None })
+            sweep(&mut store, &duties, clock::now, |_| Outcome::Retry { why: "503".into(), after: None })
                 .expect("swept"),
             1
         );
-        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("pending".to_owned(), 1)]);
     }
 
@@ -196,7 +197,7 @@ mod tests {
     fn what_failed_for_good_is_kept_with_its_reason() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        sweep(&mut store, &duties, host::now, |_| Outcome::Final { why: "gone".into() }).expect("swept");
+        sweep(&mut store, &duties, clock::now, |_| Outcome::Final { why: "gone".into() }).expect("swept");
         assert_eq!(states(&mut store), [("failed".to_owned(), 1)]);
     }
 
@@ -204,11 +205,11 @@ mod tests {
     fn a_leased_effect_is_left_to_whoever_has_it() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, host::now(), 1)?)).expect("due");
-        let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("leased");
-        let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("asked");
+        let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, clock::now(), 1)?)).expect("due");
+        let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], clock::now())?)).expect("leased");
+        let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], clock::now())?)).expect("asked");
         assert!(first.is_some() && second.is_none());
-        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
     }
 
     #[test]
@@ -217,7 +218,7 @@ mod tests {
         let before = Duties::everything(&mut store);
         let now = Duties::everything(&mut store);
         assert!(before.fence(duty::RELAY).is_some(), "it has not noticed yet");
-        assert_eq!(sweep(&mut store, &before, host::now, |_| Outcome::Done).expect("swept"), 0);
-        assert_eq!(sweep(&mut store, &now, host::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, &before, clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &now, clock::now, |_| Outcome::Done).expect("swept"), 1);
     }
 }

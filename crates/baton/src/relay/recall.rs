@@ -16,9 +16,10 @@ use baton_store::{Failure, Store, memory, outbox};
 use tokio::runtime::Handle;
 
 use super::{SWEEP, jitter, log_outcome, record};
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::leadership::Duties;
 use crate::recall::{IndexServices, Point, ServiceError};
 use crate::services::{Service, ServiceHandle, StopSignal};
@@ -52,7 +53,7 @@ pub(crate) fn start(
     runtime: Handle,
 ) -> Result<Option<ServiceHandle>, AppError> {
     let Some(outside) = machine.outside()? else { return Ok(None) };
-    let store = Store::open(&config.store, host::now())?;
+    let store = Store::open(&config.store, clock::now())?;
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let indexer = Indexer { store, outside, machine, duties, runtime, backoff: REST };
     Ok(Some(ServiceHandle::start(indexer, Duration::ZERO)?))

@@ -6,8 +6,8 @@ use baton_model::effect::{Effect, Outcome, WebhookPost};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::clock;
 use crate::error::AppError;
-use crate::host;
 
 /// How long a receiver may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ impl Webhook {
     /// Posts one delta. The effect's id goes along, so that a receiver can drop what it has seen.
     pub(super) async fn post(&self, effect: &Effect, post: &WebhookPost) -> Outcome {
         let body = post.delta.to_string();
-        let seconds = host::now() / 1_000;
+        let seconds = clock::now() / 1_000;
         let mut request = self
             .client
             .post(&post.url)
