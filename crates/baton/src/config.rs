@@ -59,6 +59,8 @@ pub(crate) struct Config {
     pub route: Policy,
     /// Whether a hook leaves a baton where a session stops or ends, in place of a checkpoint.
     pub auto_wrap: bool,
+    /// What an empty line answers when `baton run --then` asks whether the next tool goes on.
+    pub run_continue: bool,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
     /// How GitHub is reached.
@@ -86,7 +88,7 @@ pub(crate) struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 26] = [
+const KEYS: [(&str, &[&str]); 27] = [
     ("store", &["BATON_STORE"]),
     ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
@@ -97,6 +99,7 @@ const KEYS: [(&str, &[&str]); 26] = [
     ("stale_after", &["BATON_STALE_AFTER"]),
     ("live_after", &["BATON_LIVE_AFTER"]),
     ("auto_wrap", &["BATON_AUTO_WRAP"]),
+    ("run.continue", &["BATON_RUN_CONTINUE"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
     ("github_api", &["BATON_GITHUB_API"]),
     ("github_app_id", &["BATON_GITHUB_APP_ID"]),
@@ -167,6 +170,18 @@ impl Config {
     }
 }
 
+/// The ledger that a process with these variables, and `--store` on its command line, opens in this folder.
+pub(crate) fn ledger_of(
+    vars: BTreeMap<String, String>,
+    home: PathBuf,
+    cwd: Option<PathBuf>,
+    store: Option<&str>,
+) -> Result<String, Refusal> {
+    let mut config = from_parts(vars, home, cwd)?;
+    store.map_or(Ok(()), |url| config.use_store(url))?;
+    Ok(config.ledger())
+}
+
 /// The path by which other programs start this one: the one on the search path, which outlives an update, else its own.
 pub(crate) fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
     let own = std::env::current_exe().ok()?;
@@ -211,8 +226,8 @@ fn from_parts(
     };
     let spans = |key: &str, usual| span(key, setting(key), usual).map_err(|refusal| placed(key, refusal));
     let limits = limits(spans)?;
-    let auto_wrap =
-        switch("auto_wrap", setting("auto_wrap"), true).map_err(|refusal| placed("auto_wrap", refusal))?;
+    let switches = |key: &str| switch(key, setting(key), true).map_err(|refusal| placed(key, refusal));
+    let (auto_wrap, run_continue) = (switches("auto_wrap")?, switches("run.continue")?);
     let route = policy(setting, spans, placed)?;
     let store = match setting("store") {
         Some(text) => Target::read(&text)?,
@@ -233,6 +248,7 @@ fn from_parts(
         limits,
         route,
         auto_wrap,
+        run_continue,
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
@@ -396,7 +412,8 @@ mod tests {
         webhook_secret = \"s\"\ngithub_api = \"http://evil.example\"\ngithub_app_id = \"1\"\ngithub_app_installation = \"1\"\n\
         github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
         embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[route]\nfallback_after = \"1s\"\n\
-        escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n[redact]\npatterns = [\"x\"]\nallow = [\"/.*/\"]\n";
+        escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n[redact]\npatterns = [\"x\"]\nallow = [\"/.*/\"]\n\
+        [run]\ncontinue = false\n";
 
     #[test]
     fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
@@ -404,6 +421,7 @@ mod tests {
         assert_eq!(with.origins, BTreeMap::new());
         assert_eq!((with.identity, with.project, with.surface), (None, None, String::new()));
         assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, plain.auto_wrap, None));
+        assert_eq!(with.run_continue, plain.run_continue);
         assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
         assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
         assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());

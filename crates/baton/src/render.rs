@@ -231,7 +231,7 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 19] = [
+    const WRITERS: [(&str, &str); 20] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
         ("cli/completions.rs", "a script of ours"),
@@ -250,6 +250,7 @@ mod tests {
         ("indexing.rs", "counts"),
         ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),
         ("progress.rs", "words of ours"),
+        ("supervisor/chain.rs", "its question goes through for_terminal"),
         ("worker/run.rs", "what the agent's own process writes"),
     ];
 

@@ -38,5 +38,6 @@ pub mod suggest;
 pub mod task;
 pub mod time;
 pub mod tracker;
+pub mod usage_limit;
 
 pub use baton_packet::{budget, markdown, packet, printable, refusal};

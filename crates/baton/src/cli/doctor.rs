@@ -65,7 +65,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         ledger,
         store: app.config.ledger(),
         redis,
-        tools: install::report(&install::places(app, Scope::User)?),
+        tools: install::report(&install::places(app, Scope::User)?, &app.config.ledger()),
         repository: trust::report(app),
         trusted: trust::listed(app),
         // Of a store with damage in it as much is said as can be read.

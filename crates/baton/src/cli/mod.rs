@@ -323,6 +323,7 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
         trust::name_ignored(&app);
     }
     let ended = cli.command.run(&mut app).map_err(|ended| name_inherited_session(&app, ended));
+    let ended = ended.map_err(|ended| ended.with_store(&app.config.ledger()));
     name_unanswered(&app);
     if !serves {
         app.resume();

@@ -68,6 +68,13 @@ fn unnumbered(line: &str) -> String {
     })
 }
 
+/// Without the store that a refusal names: it is the server's address where there is one.
+fn without_store(line: String) -> String {
+    let parts =
+        line.split_once(",\"store\":\"").and_then(|(head, rest)| Some((head, rest.split_once('"')?.1)));
+    parts.map_or_else(|| line.clone(), |(head, tail)| format!("{head}{tail}"))
+}
+
 /// What a team does in a day, each command with everything that it says.
 fn day(stage: &Stage) -> Vec<String> {
     let mut said = Vec::new();
@@ -99,7 +106,7 @@ fn day(stage: &Stage) -> Vec<String> {
         ];
         let is_steady =
             |line: &&str| !line.contains("age1") && !own.iter().any(|key| line.trim().starts_with(key));
-        let shown: Vec<String> = shown.lines().filter(is_steady).map(unnumbered).collect();
+        let shown: Vec<String> = shown.lines().filter(is_steady).map(unnumbered).map(without_store).collect();
         said.push(format!("{line}\n{}", shown.join("\n")));
     }
     said

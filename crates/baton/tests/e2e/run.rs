@@ -35,7 +35,7 @@ eval "$DO"
 "#;
 
 /// Donna's terminal with this agent on the path; what it does, and what it is asked, if it writes that down.
-fn agent<'a>(stage: &'a Stage, program: &str, asked: &str, does: &str) -> Terminal<'a> {
+pub(crate) fn agent<'a>(stage: &'a Stage, program: &str, asked: &str, does: &str) -> Terminal<'a> {
     let path = stage.file(&format!("bin/{program}"), AGENT);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
     let bin = Path::new(&path).parent().expect("bin").display().to_string();
@@ -293,7 +293,7 @@ fn two_runs_in_one_folder_leave_a_baton_each() {
 }
 
 /// Waits until a file is there.
-fn wait_for(path: &Path) {
+pub(crate) fn wait_for(path: &Path) {
     let began = Instant::now();
     while !path.exists() {
         assert!(began.elapsed() < Duration::from_secs(60), "{} never came", path.display());
@@ -301,7 +301,7 @@ fn wait_for(path: &Path) {
     }
 }
 
-fn tell(child: &Child, signal: &str) {
+pub(crate) fn tell(child: &Child, signal: &str) {
     let told = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
     assert!(told.success());
 }
