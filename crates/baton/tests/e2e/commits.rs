@@ -30,7 +30,7 @@ fn a_line_leads_to_the_session_that_changed_it_and_to_what_was_decided_there() {
     donna.json(&["decide", "round half up", "--why", "the bank does", "--rejected", "half even"]);
     let own = commit(&stage, "total = 1\nrounded = 2\n", "Round the cart");
     let packet = json!({ "summary": "the cart rounds", "requests": { "last": "Round the prices" } });
-    let packet = stage.file("packet.json", &packet.to_string());
+    let packet = stage.file("packet.json", packet.to_string());
     let left = donna.json(&["wrap", "--packet", &packet]);
     let lola = stage.terminal("Lola");
     let line = lola.json(&["why", "cart.py:2"]);
@@ -71,7 +71,7 @@ fn only_what_was_made_in_the_sessions_own_working_copy_counts() {
     git(&stage, &beside, &["add", "b.txt"]);
     git(&stage, &beside, &["commit", "-qm", "by somebody else"]);
     let theirs = git(&stage, &beside, &["rev-parse", "HEAD"]);
-    git(&stage, &stage.shop(), &["merge", "-q", "--ff-only", "fix"]);
+    git(&stage, stage.shop(), &["merge", "-q", "--ff-only", "fix"]);
     let own = commit(&stage, "x\n", "by Donna");
     // Without a wrap, too.
     donna.json(&["end"]);
@@ -101,7 +101,7 @@ fn a_place_that_git_does_not_know_is_refused() {
 #[test]
 fn a_commit_names_the_baton_or_the_session_where_that_is_asked_for() {
     let stage = committed();
-    let message = |revision: &str| git(&stage, &stage.shop(), &["log", "-n1", "--format=%B", revision]);
+    let message = |revision: &str| git(&stage, stage.shop(), &["log", "-n1", "--format=%B", revision]);
     stage.terminal("Ann").json(&["start"]);
     // The hook finds the same ledger as every command in this terminal.
     let commit = |text: &str| {
@@ -109,7 +109,7 @@ fn a_commit_names_the_baton_or_the_session_where_that_is_asked_for() {
             "printf '{text}' > cart.py && git add cart.py && git -c user.name=a -c user.email=a@b commit -qm '{text}'"
         );
         stage.terminal("Ann").shell(&script).done();
-        git(&stage, &stage.shop(), &["rev-parse", "HEAD"])
+        git(&stage, stage.shop(), &["rev-parse", "HEAD"])
     };
     commit("1");
     assert!(!message("HEAD").contains("Baton:"));
@@ -126,10 +126,10 @@ fn a_commit_names_the_baton_or_the_session_where_that_is_asked_for() {
     commit("3");
     assert!(!message("HEAD").contains("Baton:"));
     // A rewritten commit has another id; its trailer still leads to the session.
-    git(&stage, &stage.shop(), &["checkout", "-q", "-b", "rewritten", &id]);
+    git(&stage, stage.shop(), &["checkout", "-q", "-b", "rewritten", &id]);
     git(
         &stage,
-        &stage.shop(),
+        stage.shop(),
         &["commit", "-q", "--amend", "--no-verify", "--date=2026-01-01T00:00:00Z", "--no-edit"],
     );
     assert_eq!(sessions(&stage.terminal("Lola").json(&["why", "cart.py:1"]), 0), ["Ann"]);
