@@ -14,6 +14,8 @@
 
 mod budget;
 mod layout;
+#[allow(dead_code, reason = "the engine is tested before a command calls it")]
+mod plumbing;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -25,6 +27,8 @@ use baton_model::packet::Git;
 
 use crate::config;
 pub(crate) use layout::{ID_KEY, holds_id, repository};
+#[allow(unused_imports, reason = "the engine is tested before a command calls it")]
+pub(crate) use plumbing::Plumbing;
 
 /// How long git may take for a change that the user asked for.
 const PATIENCE: Duration = Duration::from_secs(10);

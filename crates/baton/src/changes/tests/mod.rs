@@ -1,0 +1,5 @@
+//! Changes of a working copy, captured and applied with real git.
+
+mod faults;
+mod random;
+mod stage;
