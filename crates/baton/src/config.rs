@@ -11,6 +11,7 @@ mod redis;
 mod repository;
 mod server;
 pub(crate) mod trust;
+mod wrap;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ pub(crate) use recall::{Embeddings, Qdrant, Recall};
 pub(crate) use redis::{Node, Place as RedisPlace, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
 pub(crate) use server::Server;
+pub(crate) use wrap::ChangesMode;
 
 use crate::repo_file::RepoFile;
 
@@ -59,6 +61,8 @@ pub(crate) struct Config {
     pub route: Policy,
     /// Whether a hook leaves a baton where a session stops or ends, in place of a checkpoint.
     pub auto_wrap: bool,
+    /// Whether what is not committed goes with a baton.
+    pub wrap_changes: ChangesMode,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
     /// How GitHub is reached.
@@ -86,7 +90,7 @@ pub(crate) struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 26] = [
+const KEYS: [(&str, &[&str]); 27] = [
     ("store", &["BATON_STORE"]),
     ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
@@ -109,6 +113,7 @@ const KEYS: [(&str, &[&str]); 26] = [
     ("redact.patterns", &["BATON_REDACT_PATTERNS"]),
     ("redact.allow", &["BATON_REDACT_ALLOW"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
+    ("wrap.changes", &["BATON_WRAP_CHANGES"]),
     ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
     ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
     ("route.max_attempts", &["BATON_ROUTE_MAX_ATTEMPTS"]),
@@ -211,8 +216,9 @@ fn from_parts(
     };
     let spans = |key: &str, usual| span(key, setting(key), usual).map_err(|refusal| placed(key, refusal));
     let limits = limits(spans)?;
-    let auto_wrap =
-        switch("auto_wrap", setting("auto_wrap"), true).map_err(|refusal| placed("auto_wrap", refusal))?;
+    let auto_wrap = switch("auto_wrap", setting("auto_wrap"), true).map_err(|no| placed("auto_wrap", no))?;
+    let wrap_changes = ChangesMode::read(setting("wrap.changes"));
+    let wrap_changes = wrap_changes.map_err(|no| placed("wrap.changes", no))?;
     let route = policy(setting, spans, placed)?;
     let store = match setting("store") {
         Some(text) => Target::read(&text)?,
@@ -233,6 +239,7 @@ fn from_parts(
         limits,
         route,
         auto_wrap,
+        wrap_changes,
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
@@ -395,7 +402,7 @@ mod tests {
         identity = \"Mallory\"\nproject = \"shop\"\nsurface = \"evil\"\nstale_after = \"0s\"\nlive_after = \"0s\"\nauto_wrap = true\n\
         webhook_secret = \"s\"\ngithub_api = \"http://evil.example\"\ngithub_app_id = \"1\"\ngithub_app_installation = \"1\"\n\
         github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
-        embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[route]\nfallback_after = \"1s\"\n\
+        embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[wrap]\nchanges = \"always\"\n[route]\nfallback_after = \"1s\"\n\
         escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n[redact]\npatterns = [\"x\"]\nallow = [\"/.*/\"]\n";
 
     #[test]
@@ -404,6 +411,7 @@ mod tests {
         assert_eq!(with.origins, BTreeMap::new());
         assert_eq!((with.identity, with.project, with.surface), (None, None, String::new()));
         assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, plain.auto_wrap, None));
+        assert_eq!(with.wrap_changes, plain.wrap_changes);
         assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
         assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
         assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());

@@ -2,7 +2,6 @@
 
 mod app;
 mod beads;
-#[allow(dead_code, unused_imports, reason = "the engine is tested before a command calls it")]
 mod changes;
 mod cli;
 mod config;

@@ -35,6 +35,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0016_counter_floor", include_str!("migrations/0016_counter_floor.sql")),
     ("0017_place", include_str!("migrations/0017_place.sql")),
     ("0018_holder_token", include_str!("migrations/0018_holder_token.sql")),
+    ("0019_changes", include_str!("migrations/0019_changes.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

@@ -126,25 +126,7 @@ struct Target<'a> {
 impl<'a> Target<'a> {
     fn of(repo: &'a Repo<'a>, changes: &Changes, dir: &Path) -> Result<Self, Fault> {
         let head = repo.head()?;
-        if let Some(base) = &changes.base {
-            check_id(base)?;
-            let args = ["cat-file", "-e", &format!("{base}^{{commit}}")];
-            if repo.answer(&Scratch::default(), &args, b"")?.code != Some(0) {
-                return Err(Fault::MissingCommit(base.clone()));
-            }
-        }
-        let scratch = Scratch { index: Some(dir.join("index")), objects: Some(repo.quarantine(dir)?) };
-        fs::create_dir_all(dir.join("objects/pack")).map_err(fault("create", dir))?;
-        repo.run(&scratch, &["index-pack", "--stdin", "--fix-thin", "--strict"], &changes.pack)
-            .map_err(|error| Fault::Invalid(error.to_string()))?;
-        for (commit, tree) in
-            [(&changes.index_commit, &changes.index_tree), (&changes.worktree_commit, &changes.worktree_tree)]
-        {
-            check_id(commit)?;
-            if repo.tree(&scratch, Some(commit))? != *tree {
-                return Err(Fault::Invalid(format!("commit {commit} does not hold tree {tree}")));
-            }
-        }
+        let scratch = unpack(repo, changes, dir)?;
         let head_tree = repo.tree(&scratch, head.as_deref())?;
         let is_merge = head != changes.base;
         let (mut index_tree, mut worktree_tree) = (changes.index_tree.clone(), changes.worktree_tree.clone());
@@ -215,6 +197,46 @@ impl<'a> Target<'a> {
         }
         .map(drop)
     }
+}
+
+/// The objects of changes in a quarantine, checked against what they say of themselves.
+fn unpack(repo: &Repo<'_>, changes: &Changes, dir: &Path) -> Result<Scratch, Fault> {
+    if let Some(base) = &changes.base {
+        check_id(base)?;
+        let args = ["cat-file", "-e", &format!("{base}^{{commit}}")];
+        if repo.answer(&Scratch::default(), &args, b"")?.code != Some(0) {
+            return Err(Fault::MissingCommit(base.clone()));
+        }
+    }
+    let scratch = Scratch { index: Some(dir.join("index")), objects: Some(repo.quarantine(dir)?) };
+    fs::create_dir_all(dir.join("objects/pack")).map_err(fault("create", dir))?;
+    repo.run(&scratch, &["index-pack", "--stdin", "--fix-thin", "--strict"], &changes.pack)
+        .map_err(|error| Fault::Invalid(error.to_string()))?;
+    for (commit, tree) in
+        [(&changes.index_commit, &changes.index_tree), (&changes.worktree_commit, &changes.worktree_tree)]
+    {
+        check_id(commit)?;
+        if repo.tree(&scratch, Some(commit))? != *tree {
+            return Err(Fault::Invalid(format!("commit {commit} does not hold tree {tree}")));
+        }
+    }
+    Ok(scratch)
+}
+
+/// What differs between the base and the captured working tree, as a patch.
+pub(crate) fn patch(
+    git: &dyn Git,
+    root: &Path,
+    temporary: &Path,
+    changes: &Changes,
+) -> Result<Vec<u8>, Fault> {
+    let repo = Repo::open(git, root)?;
+    let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
+    let scratch = unpack(&repo, changes, dir.path())?;
+    let base = repo.tree(&scratch, changes.base.as_deref())?;
+    let args =
+        ["diff-tree", "-r", "-p", "-M", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color"];
+    repo.run(&scratch, &[&args[..], &[&base, &changes.worktree_tree]].concat(), b"")
 }
 
 fn check_id(id: &str) -> Result<(), Fault> {

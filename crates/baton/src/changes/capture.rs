@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::{Kind, content, fault, inside, metadata, text};
+use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
 use super::plumbing::{Entry, Git, Repo, SUBMODULE, Scratch, entries, items};
 use super::{Changes, Fault, LeftOut, Limits, Unconverted};
 
@@ -57,7 +57,8 @@ pub(crate) fn capture(
 /// A copy of the index with its time: git takes an entry of the same time for one that may have changed since.
 pub(crate) fn copy_index(repo: &Repo<'_>, dir: &Path) -> Result<PathBuf, Fault> {
     let (own, copy) = (repo.git_dir.join("index"), dir.join("index"));
-    let Ok(meta) = own.metadata() else { return Ok(copy) };
+    let Ok(meta) = own.symlink_metadata() else { return Ok(copy) };
+    check_regular(&own, &meta)?;
     let time = meta.modified().map_err(fault("read", &own))?;
     fs::copy(&own, &copy).map_err(fault("read", &own))?;
     let file = fs::File::options().append(true).open(&copy).map_err(fault("write", &copy))?;
@@ -206,7 +207,7 @@ impl Capture<'_> {
     }
 
     fn pack(&self, commit: &str, base: Option<&str>) -> Result<Vec<u8>, Fault> {
-        let args = ["pack-objects", "--revs", "--thin", "--stdout", "-q", "--threads=1"];
+        let args = ["pack-objects", "--revs", "--thin", "--stdout", "-q", "--threads=1", "--compression=0"];
         let without = base.map(|base| format!("^{base}\n")).unwrap_or_default();
         self.repo.run(&self.scratch, &args, format!("{commit}\n{without}").as_bytes())
     }

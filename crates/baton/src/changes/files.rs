@@ -35,6 +35,15 @@ pub(crate) fn fault<'a>(verb: &'a str, path: &'a Path) -> impl FnOnce(io::Error)
     move |error| Fault::Io { what: format!("cannot {verb} {}", path.display()), error }
 }
 
+/// Refuses a link, a pipe or a device in place of a file of git's: what it leads to may never end, or is not for this repository.
+pub(crate) fn check_regular(path: &Path, meta: &fs::Metadata) -> Result<(), Fault> {
+    if meta.is_file() {
+        Ok(())
+    } else {
+        Err(Fault::Invalid(format!("{} is no regular file", path.display())))
+    }
+}
+
 pub(crate) fn text(path: &[u8]) -> String {
     String::from_utf8_lossy(path).into_owned()
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Fault;
-use super::files::{Kind, content, fault, inside, put, remove, text};
+use super::files::{Kind, check_regular, content, fault, inside, put, remove, text};
 use super::plumbing::Repo;
 
 /// A step of applying; each is safe to be interrupted before.
@@ -307,7 +307,8 @@ fn read_plan(dir: &Path, plan: &[u8]) -> Result<Vec<Change>, Fault> {
     let side = |folder: &str, n: usize, kind: Option<Kind>| -> Result<Option<(Kind, Vec<u8>)>, Fault> {
         let Some(kind) = kind else { return Ok(None) };
         let path = dir.join(folder).join(n.to_string());
-        Ok(Some((kind, fs::read(&path).map_err(fault("read", &path))?)))
+        let bytes = read(&path)?.ok_or_else(|| Fault::Invalid(format!("{} is gone", path.display())))?;
+        Ok(Some((kind, bytes)))
     };
     let entries = plan.into_iter().enumerate();
     entries
@@ -316,11 +317,12 @@ fn read_plan(dir: &Path, plan: &[u8]) -> Result<Vec<Change>, Fault> {
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(fault("read", path)(error)),
-    }
+    let meta = match path.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        meta => meta.map_err(fault("read", path))?,
+    };
+    check_regular(path, &meta)?;
+    fs::read(path).map(Some).map_err(fault("read", path))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {

@@ -9,14 +9,17 @@
 
 mod apply;
 mod capture;
+mod content;
 mod files;
 mod journal;
+pub(crate) mod ledger;
 mod plumbing;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use apply::{Applied, apply, recover};
+pub(crate) use apply::{Applied, apply, patch, recover};
 pub(crate) use capture::capture;
+#[cfg(test)]
 pub(crate) use journal::Step;
 pub(crate) use plumbing::{Answer, Call, Git};
 

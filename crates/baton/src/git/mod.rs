@@ -14,7 +14,6 @@
 
 mod budget;
 mod layout;
-#[allow(dead_code, reason = "the engine is tested before a command calls it")]
 mod plumbing;
 
 use std::io::Read;
@@ -27,7 +26,6 @@ use baton_model::packet::Git;
 
 use crate::config;
 pub(crate) use layout::{ID_KEY, holds_id, repository};
-#[allow(unused_imports, reason = "the engine is tested before a command calls it")]
 pub(crate) use plumbing::Plumbing;
 
 /// How long git may take for a change that the user asked for.

@@ -9,8 +9,12 @@ use std::time::Duration;
 use super::{bound, command, is_its_own, kill};
 use crate::changes::{Answer, Call, Git};
 
-/// How long one call may take: packing reads whole files.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a call may take that reads a few small files.
+const SHORT: Duration = Duration::from_secs(5);
+/// How long any other may take: it goes through every file, or packs.
+const LONG: Duration = Duration::from_secs(60);
+/// The subcommands that read a few small files.
+const QUICK: [&str; 3] = ["rev-parse", "config", "mktree"];
 /// The longest answer that is read, in bytes: the content of a merge.
 const LIMIT: u64 = 256 * 1024 * 1024;
 /// The longest error message that is read, in bytes.
@@ -31,7 +35,8 @@ impl Git for Plumbing {
         command.stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         bound(&child);
-        let answer = communicate(&mut child, &call.input);
+        let is_quick = args.first().is_some_and(|name| QUICK.contains(name));
+        let answer = communicate(&mut child, &call.input, if is_quick { SHORT } else { LONG });
         if answer.is_err() {
             kill(&mut child);
         }
@@ -42,7 +47,7 @@ impl Git for Plumbing {
 }
 
 /// Writes the input and reads both outputs at once, so that no pipe fills up.
-fn communicate(child: &mut Child, input: &[u8]) -> io::Result<(Vec<u8>, Vec<u8>)> {
+fn communicate(child: &mut Child, input: &[u8], patience: Duration) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let missing = || io::Error::other("git has no pipe");
     let out = reader(child.stdout.take().ok_or_else(missing)?, LIMIT);
     let error = reader(child.stderr.take().ok_or_else(missing)?, MESSAGE);
@@ -50,8 +55,8 @@ fn communicate(child: &mut Child, input: &[u8]) -> io::Result<(Vec<u8>, Vec<u8>)
     // A git that ends early says why in its error output.
     std::thread::spawn(move || drop(stdin.write_all(&input)));
     let late = |_| io::Error::new(io::ErrorKind::TimedOut, "git did not answer in time");
-    let out = out.recv_timeout(PATIENCE).map_err(late)??;
-    let error = error.recv_timeout(PATIENCE).map_err(late)??;
+    let out = out.recv_timeout(patience).map_err(late)??;
+    let error = error.recv_timeout(patience).map_err(late)??;
     if u64::try_from(out.len()).is_ok_and(|length| length > LIMIT) {
         return Err(io::Error::other("git answers with too much"));
     }

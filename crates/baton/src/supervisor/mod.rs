@@ -25,6 +25,7 @@ use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
 
 use crate::app::{App, Format};
+use crate::changes::ledger;
 use crate::error::{AppError, quote};
 use crate::launch::{self, Call, Prompt};
 use crate::{host, process, render};
@@ -321,7 +322,9 @@ impl<'a> Supervisor<'a> {
             ..HandoffInput::default()
         };
         let gathered = app.run_as::<Handoff>(&self.caller, &wanted)?;
-        let input = WrapInput { project, session, packet: Some(gathered.packet), ..WrapInput::default() };
+        let changes = ledger::always_or_remark(app, project.as_deref());
+        let packet = Some(gathered.packet);
+        let input = WrapInput { project, session, packet, changes, ..WrapInput::default() };
         Ok(app.run_as::<Wrap>(&self.caller, &input)?.baton_id)
     }
 
@@ -368,7 +371,12 @@ impl<'a> Supervisor<'a> {
             ..CaptureInput::default()
         };
         match app.run_as::<Capture>(&self.caller, &input) {
-            Ok(kept) => Ok(Some(kept)),
+            Ok(kept) => {
+                if let Err(ended) = ledger::attach_kept(app, &kept) {
+                    ledger::remark_left_behind(app, &ended);
+                }
+                Ok(Some(kept))
+            }
             Err(AppError::Refused(no)) if no.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),
         }

@@ -69,5 +69,6 @@ mod words;
 mod work;
 mod work_agents;
 mod work_kill;
+mod worktree_changes;
 mod worktree_places;
 mod worktrees;

@@ -254,6 +254,7 @@ fn carry(tx: &mut Tx<'_>, env: &mut Env<'_>, mut left: Baton, into: &str) -> Res
     };
     let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
     let anew = leave(tx, env, &own, &packet, &to)?;
+    crate::changes::carry(tx, (&left.project_id, &left.baton_id), (into, &anew.delta_id))?;
     session::put(tx, &own)?;
     let carried =
         CarriedBaton { from: left.baton_id.clone(), to: Some(anew.delta_id.clone()), summary: anew.summary };

@@ -285,3 +285,37 @@ fn line_ends_that_git_would_convert_arrive_as_they_are() {
         (b"one\n".to_vec(), seen(&source))
     );
 }
+
+#[test]
+fn a_journal_or_an_index_that_leads_elsewhere_is_not_followed() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    let outside = stage.dir.path().join("outside");
+    fs::write(&outside, b"of another").expect("written");
+    let target = stage.clone("target");
+    let journal = target.join(".git/baton-apply");
+    fs::create_dir_all(journal.join("new")).expect("folder");
+    let plan = r#"[{"path":[97],"old":null,"new":"File"}]"#;
+    fs::write(journal.join("plan"), plan).expect("written");
+    std::os::unix::fs::symlink(&outside, journal.join("new/0")).expect("link");
+    assert!(matches!(apply(&target, &changes), Err(Fault::Invalid(_))));
+    assert_eq!(fs::read(target.join("a")).expect("read"), b"one\ntwo\n");
+    fs::remove_file(source.join(".git/index")).expect("removed");
+    std::os::unix::fs::symlink("/dev/zero", source.join(".git/index")).expect("link");
+    assert!(matches!(capture(&source), Err(Fault::Invalid(_))));
+}
+
+#[test]
+fn content_that_was_kept_is_the_same_and_damage_is_told() {
+    use crate::changes::content::{decode, encode};
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    let content = encode(&changes).expect("encoded");
+    assert_eq!(decode(&content).expect("decoded"), changes);
+    assert_eq!(encode(&capture(&source).expect("captured")).expect("encoded"), content, "kept once");
+    for damaged in [&content[..content.len() / 2], &content[1..], b""] {
+        assert!(matches!(decode(damaged), Err(Fault::Invalid(_))));
+    }
+    let bomb = zstd::bulk::compress(&vec![0; 100 * 1024 * 1024], 1).expect("compressed");
+    assert!(matches!(decode(&bomb), Err(Fault::Invalid(_))));
+}

@@ -2,4 +2,5 @@
 
 mod faults;
 mod random;
+mod speed;
 mod stage;
