@@ -10,12 +10,14 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{
     Attach, AttachInput, Part, PartInput, Show, ShowInput, ShowOutput, Upload, UploadInput,
 };
-use baton_ops::session::ApplyOutcome;
+use baton_ops::ledger::{Note, NoteInput};
+use baton_ops::session::{ApplyOutcome, Status, StatusInput};
 use baton_ops::transcript::CaptureOutput;
+use serde_json::Value;
 
 use super::{Applied, Changes, Fault, Limits, apply, capture, content, patch, recover};
-use crate::app::App;
-use crate::config::ChangesMode;
+use crate::app::{App, Format};
+use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
 use crate::git::{self, Plumbing};
 use crate::host;
@@ -108,6 +110,22 @@ pub(crate) fn always(app: &mut App, project: Option<&str>) -> Result<Option<Capt
     Ok(copy)
 }
 
+/// The same for a wrap that an agent calls as a tool, out of the working copy that it stands in; else why not.
+pub(crate) fn of_wrap(config: Config, root: PathBuf, wrap: &Value) -> Result<Option<Manifest>, String> {
+    if wrap["force"] == true || !wrap["changes"].is_null() {
+        return Ok(None);
+    }
+    let mut app = App::new(Config { cwd: Some(root), ..config }, Format::Json, false, true);
+    let copy = (|| {
+        // The work of another project has its changes elsewhere.
+        let own = app.run::<Status>(&StatusInput::default())?.project_id;
+        let named = wrap["project"].as_str().unwrap_or(&own);
+        if named == own { always(&mut app, Some(&own)) } else { Ok(None) }
+    })();
+    app.leave();
+    Ok(copy.map_err(|ended| sentence(&ended))?.map(|copy| copy.manifest))
+}
+
 /// The same for an agent that is supervised: its baton is left even where its changes cannot go along.
 pub(crate) fn always_or_remark(app: &mut App, project: Option<&str>) -> Option<Manifest> {
     match always(app, project) {
@@ -123,8 +141,18 @@ pub(crate) fn always_or_remark(app: &mut App, project: Option<&str>) -> Option<M
 pub(crate) fn attach_kept(app: &mut App, kept: &CaptureOutput) -> Result<(), AppError> {
     let is_new = kept.delta_id.is_some() && kept.standing.is_none();
     let Some(baton_id) = kept.baton_id.clone().filter(|_| is_new) else { return Ok(()) };
-    let Some(copy) = always(app, Some(&kept.project_id))? else { return Ok(()) };
     let project = Some(kept.project_id.clone());
+    let copy = match always(app, project.as_deref()) {
+        Ok(copy) => copy,
+        Err(ended) => {
+            // The next agent reads it, too.
+            let text =
+                format!("what is not committed does not go with baton {baton_id}: {}", sentence(&ended));
+            app.run::<Note>(&NoteInput { project, text, ..NoteInput::default() })?;
+            return Err(ended);
+        }
+    };
+    let Some(copy) = copy else { return Ok(()) };
     app.run::<Attach>(&AttachInput { project, baton_id, changes: copy.manifest })?;
     Ok(())
 }

@@ -84,7 +84,13 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         why: args.why,
         request_id: args.request_id,
     })?;
-    hint_at_changes(&wrapped, app);
+    match copy {
+        Some(_) if wrapped.changes.is_none() && !wrapped.replay.replayed => {
+            app.remark("what is not committed stays here: no baton was left that it could go with");
+        }
+        Some(_) => {}
+        None => hint_at_changes(&wrapped, app),
+    }
     app.show(&wrapped, |wrapped| {
         let summary = visible(&wrapped.summary);
         let warnings = render::warnings(wrapped.warnings.iter().map(|warning| &warning.message));
@@ -114,8 +120,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError> {
     let project = app.project.clone();
     if !args.with_changes {
-        // Another agent's session has its changes elsewhere.
-        return if args.force { Ok(None) } else { ledger::always(app, project.as_deref()) };
+        // The work of another agent or project has its changes elsewhere.
+        let is_elsewhere = args.force || project.is_some();
+        return if is_elsewhere { Ok(None) } else { ledger::always(app, None) };
     }
     let root = ledger::root(app)?;
     let Some(copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {

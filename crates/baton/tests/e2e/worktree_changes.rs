@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::mcp::client::{Client, MODERN};
 use crate::stage::{Stage, Terminal, env, text};
 use crate::worktrees::{committed, git};
 
@@ -204,4 +205,42 @@ fn a_kill_leaves_the_source_as_it_was_and_the_target_as_it_was_or_with_everythin
         git(&stage, &second, &["clean", "-qfd"]);
     }
     stage.assert_sound();
+}
+
+#[test]
+fn a_wrap_by_a_tool_follows_the_setting_and_says_what_did_not_fit() {
+    let stage = edited();
+    let always = stage.terminal("Ann").with("BATON_WRAP_CHANGES", "always");
+    let wrap = |terminal: &Terminal<'_>| {
+        let mut client = Client::pipe(terminal, MODERN);
+        client.done("session_wrap", json!({ "summary": "s", "next": ["n"] }))
+    };
+    let large = stage.file("shop/large.bin", vec![7; 26 * 1024 * 1024]);
+    let left = wrap(&always);
+    assert!(left["warnings"].to_string().contains("large.bin (27262976 bytes)"), "{left:#}");
+    fs::remove_file(large).expect("removed");
+    always.json(&["start"]);
+    let left = wrap(&always);
+    assert_eq!(left["changes"]["files"], json!(["a.txt", "new/b.txt"]), "{left:#}");
+    let picked = stage.terminal("Lola").json(&["pickup"]);
+    assert_eq!(picked["changes"]["baton_id"], left["baton_id"]);
+}
+
+#[test]
+fn names_of_files_move_no_cursor() {
+    let stage = edited();
+    stage.file("shop/first\u{1b}[2J\u{202e}.txt", "x\n");
+    stage.file("shop/.env\u{1b}[2J", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzQ7rT2pLm9\n");
+    let (ann, second) = (stage.terminal("Ann"), second(&stage));
+    let left = ann.text(&[&WRAP[..], &["--with-changes"]].concat());
+    let baton = text(&ann.json(&["changes", "show"])["changes"], "baton_id");
+    let kept = ann.text(&["changes", "keep", &baton]);
+    let lola = stage.terminal("Lola").within(&second);
+    let shown = ann.text(&["changes", "show"]);
+    let preview = lola.text(&["pickup", "--dry-run"]);
+    let applied = lola.text(&["changes", "apply"]);
+    let refused = lola.run(&["changes", "apply"]);
+    for said in [left, kept, shown, preview, applied, refused.out, refused.err] {
+        assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+    }
 }

@@ -29,7 +29,7 @@ use crate::{changes, packet_input, resolve, roles};
 pub struct Wrap;
 
 /// Input of `session_wrap`.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrapInput {
     /// Project id; else from the working directory.
@@ -220,7 +220,9 @@ fn wrap(
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     let identity = resolve::identity(env.caller, input.identity.as_deref())?;
     let who = Requester { identity: &identity, session: named };
-    let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), input)?;
+    // A retry captures anew, when more may have changed.
+    let body = WrapInput { changes: None, ..input.clone() };
+    let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), &body)?;
     if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
         return Ok(WrapResult::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
