@@ -5,12 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
-use baton_model::repository::Repository;
+use baton_model::repository::{MadeCommit, Repository};
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
@@ -18,6 +17,7 @@ use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, PathKind};
 use baton_store::{CommitObserver, Store};
 
+use crate::clock;
 use crate::config::Config;
 use crate::document;
 use crate::error::AppError;
@@ -88,7 +88,7 @@ impl Machine {
     /// The current time by the clock shared by all users of the store: the database's where there is one, so that
     /// liveness and leases do not depend on the local clock.
     pub(crate) fn now(&self) -> Millis {
-        now().saturating_add(self.ahead.load(Ordering::Relaxed))
+        clock::now().saturating_add(self.ahead.load(Ordering::Relaxed))
     }
 
     /// Live state beside the ledger, if a Redis is configured.
@@ -96,7 +96,7 @@ impl Machine {
         let config = &self.config;
         let start = || {
             let ahead = Arc::clone(&self.ahead);
-            let clock = Arc::new(move || now().saturating_add(ahead.load(Ordering::Relaxed)));
+            let clock = Arc::new(move || clock::now().saturating_add(ahead.load(Ordering::Relaxed)));
             config.redis.as_ref().map(|redis| Live::start(redis, config.limits, clock))
         };
         self.live.get_or_init(start).as_ref()
@@ -116,9 +116,9 @@ impl Machine {
 
     /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
     pub(crate) fn follow_clock(&self, store: &mut Store) {
-        let asked = now();
+        let asked = clock::now();
         let Ok(Some(theirs)) = store.server_time() else { return };
-        let ahead = theirs - (asked + now()) / 2;
+        let ahead = theirs - (asked + clock::now()) / 2;
         let ahead = if ahead.abs() < CLOSE_ENOUGH { 0 } else { ahead };
         if self.ahead.swap(ahead, Ordering::Relaxed) == 0 && ahead != 0 {
             tracing::warn!(
@@ -221,6 +221,10 @@ impl baton_ops::op::Host for Machine {
         git::has_commit(Path::new(folder), revision)
     }
 
+    fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
+        git::commits_made(Path::new(folder), since, head)
+    }
+
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {
         path_kind::of(folder, pattern)
     }
@@ -296,20 +300,6 @@ fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
     Ok(None)
 }
 
-/// Milliseconds since 1970.
-#[allow(clippy::disallowed_methods, reason = "the one place that reads the clock")]
-pub(crate) fn now() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
-}
-
-/// Fills bytes at random. Without a source of randomness ids would collide, so then the process ends.
-pub(crate) fn random(bytes: &mut [u8]) {
-    if getrandom::fill(bytes).is_err() {
-        std::process::abort();
-    }
-}
-
 /// A stable id of the machine: the system's own, else one made once and kept beside the store.
 fn machine_id(data_dir: &Path) -> String {
     for file in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
@@ -326,7 +316,7 @@ fn machine_id(data_dir: &Path) -> String {
         return id;
     }
     let mut bytes = [0; 16];
-    random(&mut bytes);
+    clock::random(&mut bytes);
     let id: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
     let kept = private::create_folder(data_dir).and_then(|()| private::write(&file, id.as_bytes()));
     // Where nothing can be kept, the machine has no identity: rules that need one then never apply.

@@ -4,6 +4,8 @@ mod app;
 mod beads;
 mod changes;
 mod cli;
+mod clock;
+mod commit_hook;
 mod config;
 mod document;
 mod error;

@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
 use crate::changes::ledger;
+use crate::clock;
 use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
 use crate::host::{self, Machine};
@@ -137,7 +138,7 @@ impl StdioBackend {
         let drive = move || -> Result<(), AppError> {
             // One at a time: what this process has in hand already is finished first.
             let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let mut store = Store::open(&config.store, host::now())?;
+            let mut store = Store::open(&config.store, clock::now())?;
             machine.observe(&mut store);
             let until = (Instant::now() + span, span);
             Driver::new(&config, machine)?.drive(&mut store, &handle, &id, until)?;
@@ -185,7 +186,7 @@ impl StdioBackend {
             if last.is_some_and(|at| at.elapsed() < RESUME) {
                 return;
             }
-            let resumed = Store::open(&config.store, host::now())
+            let resumed = Store::open(&config.store, clock::now())
                 .map_err(AppError::from)
                 .and_then(|mut store| app::resume(&mut store, &config, &machine));
             if let Err(ended) = resumed {
@@ -258,11 +259,11 @@ impl Backend for StdioBackend {
     }
 
     fn now(&self) -> Millis {
-        host::now()
+        clock::now()
     }
 
     fn random(&self, bytes: &mut [u8]) {
-        host::random(bytes);
+        clock::random(bytes);
     }
 }
 
@@ -305,11 +306,11 @@ impl Backend for PoolBackend {
     }
 
     fn now(&self) -> Millis {
-        host::now()
+        clock::now()
     }
 
     fn random(&self, bytes: &mut [u8]) {
-        host::random(bytes);
+        clock::random(bytes);
     }
 }
 

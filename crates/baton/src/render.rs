@@ -9,7 +9,7 @@ use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
 use baton_ops::card::{Card, OpenTask, Waiting};
 
-use crate::host;
+use crate::clock;
 
 /// Text of several lines in which everything shows. Line ends of another system are line ends.
 pub(crate) fn block(text: &str) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn short_id(full: &str) -> String {
 
 /// How long ago something was.
 pub(crate) fn since(at: Timestamp) -> String {
-    ago(host::now(), at.0)
+    ago(clock::now(), at.0)
 }
 
 /// Rows with aligned columns, two spaces apart.

@@ -40,6 +40,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (task::Cycles::NAME, "a cycle is refused when it would arise: `bd dep cycles`"),
     (task::Stats::NAME, "for people: `baton task stats`"),
     (task::Tree::NAME, "for people: `bd dep tree`"),
+    (session::CommitOrigin::NAME, "of commits, which the command line reads: `baton why`"),
     (audit::Report::NAME, "reads instruction files, which only the command line does"),
     (ledger::Export::NAME, "a whole project at once: `baton log export`"),
     (ledger::Heads::NAME, "for the server's own stream of events"),

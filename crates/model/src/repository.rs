@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::visible;
 use crate::project::{parse_repo, without_credentials};
 use crate::remote::{Remote, is_github_host};
+use crate::time::Millis;
 
 /// The longest id of a repository that is read, in bytes.
 const LONGEST_ID: usize = 64;
@@ -33,6 +34,20 @@ pub struct Repository {
     /// The commit that is checked out; none before the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+}
+
+/// A commit that was made in a working copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeCommit {
+    /// Its full id.
+    pub id: String,
+    /// When it was made there, to the second.
+    pub at: Millis,
+}
+
+/// Whether a text can be the full id of a commit.
+pub fn is_commit_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The working copy in which an agent works: the folder, and what is checked out in it.

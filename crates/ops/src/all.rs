@@ -25,6 +25,7 @@ pub static ALL: &[Entry] = &[
     entry::<changes::Part>(),
     entry::<changes::Show>(),
     entry::<changes::Upload>(),
+    entry::<session::CommitOrigin>(),
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),
     entry::<transcript::Document>(),

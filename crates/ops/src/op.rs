@@ -6,7 +6,7 @@ use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::recall::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::repository::Repository;
+use baton_model::repository::{MadeCommit, Repository};
 use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
@@ -113,6 +113,11 @@ pub trait Host {
     }
     /// Whether a working copy holds a commit; nothing where that cannot be said.
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
+        None
+    }
+    /// The commits that were made in a working copy since an instant, and since `head` was checked out there, oldest first;
+    /// nothing where that cannot be said.
+    fn commits_made(&self, _folder: &str, _since: Millis, _head: Option<&str>) -> Option<Vec<MadeCommit>> {
         None
     }
     /// What a path or glob names below a folder; nothing where that cannot be said.

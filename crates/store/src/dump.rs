@@ -50,6 +50,8 @@ tables! {
         "stale_after", "copy_root", "copy_branch", "copy_commit", "copy_is_worktree"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25")
         of "project_id = $1" by "session_id";
+    SESSION_COMMIT, PUT_SESSION_COMMIT: "session_commit" ["project_id", "commit_id", "session_id", "made_at"]
+        ("$1, $2, $3, $4") of "project_id = $1" by "session_id, made_at, commit_id";
     STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
         "updated_at", "identity", "handoff_id", "claimed_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key, task_key";

@@ -31,6 +31,7 @@ pub mod request;
 pub mod search;
 pub mod search_memory;
 pub mod session;
+pub mod session_commit;
 pub mod state;
 pub mod task;
 pub mod token;
@@ -68,6 +69,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("project", project::ALL),
         ("request", request::ALL),
         ("session", session::ALL),
+        ("session_commit", session_commit::ALL),
         ("state", state::ALL),
         ("task", task::ALL),
         ("task_comment", task::comment::ALL),

@@ -17,10 +17,10 @@ use serde_json::Value;
 
 use super::{Applied, Changes, Fault, Limits, apply, capture, content, patch, recover};
 use crate::app::{App, Format};
+use crate::clock;
 use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
 use crate::git::{self, Plumbing};
-use crate::host;
 
 /// Age in milliseconds from which a scratch folder was left by a process that was killed.
 const LEFTOVER: u128 = 86_400_000;
@@ -232,7 +232,7 @@ fn scratch(data_dir: &Path) -> Result<PathBuf, Refusal> {
     let is_old = |path: &Path| {
         let time = path.symlink_metadata().and_then(|meta| meta.modified()).ok();
         let time = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        time.is_some_and(|time| time.as_millis() + LEFTOVER < u128::from(host::now().unsigned_abs()))
+        time.is_some_and(|time| time.as_millis() + LEFTOVER < u128::from(clock::now().unsigned_abs()))
     };
     for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
         if is_old(&entry.path()) {

@@ -42,6 +42,7 @@ const GROUPS: [Group; 7] = [
             "run",
             "decide",
             "log",
+            "why",
             "memory",
             "end",
             "reassign",

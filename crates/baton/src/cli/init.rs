@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
-use baton_model::refusal::Refusal;
+use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::Caller;
 use baton_ops::project::{Init, InitInput, InitOutput, Suggestion};
 use serde::Serialize;
 
 use super::{ActingIdentity, merge_driver};
 use crate::app::App;
+use crate::commit_hook::CommitHook;
 use crate::config::trust::{Trusted, sha256};
 use crate::error::AppError;
 use crate::git;
@@ -54,6 +55,12 @@ pub(super) struct Args {
     /// Do not ask about the merge driver
     #[arg(long, conflicts_with = "merge_driver")]
     no_merge_driver: bool,
+    /// Add a trailer `Baton: ID` to commits that an agent makes here; writes a commit-msg hook of this clone
+    #[arg(long)]
+    commit_trailer: bool,
+    /// Remove that hook
+    #[arg(long, conflicts_with = "commit_trailer")]
+    no_commit_trailer: bool,
 }
 
 /// Where a repository says what it is.
@@ -97,6 +104,15 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     {
         app.remark(&format!("{DOCUMENT} cannot be written: {fault}"));
     }
+    remark_on(app, &made);
+    let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
+    let commit_hook = change_hook(app, args.commit_trailer, args.no_commit_trailer)?;
+    let result = InitResult { made, merge_driver: changes, commit_hook };
+    app.show(&result, text)
+}
+
+/// Says what a person should know of the registration.
+fn remark_on(app: &App, made: &InitOutput) {
     if let Some(fault) = &made.document_fault {
         app.remark(&format!("warning: {fault}"));
     }
@@ -109,15 +125,16 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             visible(from)
         ));
     }
-    let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
-    app.show(&InitResult { made, merge_driver: changes }, |InitResult { made, merge_driver }| {
-        let verb = if made.created { "registered" } else { "already registered:" };
-        let host = made.project.vcs_provider.as_deref().filter(|host| !matches!(*host, "none" | ""));
-        let host = host.map(|host| format!(" (hosted on {})", visible(host))).unwrap_or_default();
-        let (id, root) = (visible(&made.project_id), visible(&made.root));
-        let changes = merge_driver.iter().flatten().map(|change| format!("changed {change}\n"));
-        format!("{verb} project {id} for {root}{host}\n") + &changes.collect::<String>()
-    })
+}
+
+fn text(InitResult { made, merge_driver, commit_hook }: &InitResult) -> String {
+    let verb = if made.created { "registered" } else { "already registered:" };
+    let host = made.project.vcs_provider.as_deref().filter(|host| !matches!(*host, "none" | ""));
+    let host = host.map(|host| format!(" (hosted on {})", visible(host))).unwrap_or_default();
+    let (id, root) = (visible(&made.project_id), visible(&made.root));
+    let changes =
+        merge_driver.iter().flatten().chain(commit_hook).map(|change| format!("changed {change}\n"));
+    format!("{verb} project {id} for {root}{host}\n") + &changes.collect::<String>()
 }
 
 /// Writes the id of the repository into git's settings of it, from where it moves along with the folder.
@@ -136,6 +153,20 @@ struct InitResult {
     made: InitOutput,
     #[serde(skip_serializing_if = "Option::is_none")]
     merge_driver: Option<Changes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit_hook: Option<String>,
+}
+
+/// Writes or removes the hook that adds the trailer to commits. Returns what was changed.
+fn change_hook(app: &App, install: bool, remove: bool) -> Result<Option<String>, AppError> {
+    if !install && !remove {
+        return Ok(None);
+    }
+    let hook = app.config.cwd.as_deref().and_then(CommitHook::of).ok_or_else(|| {
+        let what = "this folder lies in no git working copy";
+        Refusal::new(Kind::NotFound, "no_repository", what, "run it in a repository")
+    })?;
+    Ok(if install { hook.install(&std::env::current_exe()?)? } else { hook.remove()? })
 }
 
 /// What is said of a tracker that the document names without the user's word.

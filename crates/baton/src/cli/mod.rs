@@ -8,6 +8,7 @@ mod bd;
 mod beads;
 mod changes;
 mod checkpoint;
+mod commit_trailer;
 mod completions;
 mod config_show;
 mod continue_in;
@@ -34,6 +35,7 @@ mod merge_driver;
 mod note;
 mod pickup;
 mod project;
+mod provenance;
 mod reassign;
 mod redact;
 #[cfg(test)]
@@ -150,6 +152,7 @@ enum Command {
     Status(status::Args),
     Audit(audit::Args),
     Log(log::Args),
+    Why(provenance::Args),
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
     Memory(memory::Args),
@@ -176,6 +179,8 @@ enum Command {
     Install(install::Args),
     #[command(hide = true)]
     Hook(hook::Args),
+    #[command(hide = true)]
+    CommitTrailer(commit_trailer::Args),
     Token(token::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
@@ -207,6 +212,7 @@ impl Command {
             Self::Status(args) => status::run(args, app),
             Self::Audit(args) => audit::run(args, app),
             Self::Log(args) => log::run(args, app),
+            Self::Why(args) => provenance::run(&args, app),
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
             Self::Memory(args) => memory::run(args, app),
@@ -233,6 +239,7 @@ impl Command {
             Self::Install(args) => install::run(args, app),
             // Answered before anything was opened.
             Self::Hook(_) => Ok(()),
+            Self::CommitTrailer(args) => commit_trailer::run(&args, app),
             Self::Token(args) => token::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),

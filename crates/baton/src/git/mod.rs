@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `core.fsmonitor`, `core.hooksPath`, hooks | set to nothing on the command line, which wins over every file |
 //! | `filter.*` by `.gitattributes` | drivers that the repository itself defines are emptied; one that cannot be is not called |
-//! | pager, editor, `diff.external`, textconv, aliases | only built-in commands that use none of them |
+//! | pager, editor, `diff.external`, textconv, `gpg.program`, aliases | only built-in commands that use none of them |
 //! | `remote.*`, a promisor, `ext::` | no transport is allowed, and missing objects are not fetched |
 //! | `core.worktree`, a bare repository in a folder | the folder that was found is the working tree, and git begins there |
 //! | a `.git` file or link that leads elsewhere | followed only where the other side names this folder |
@@ -13,8 +13,10 @@
 //! | `include.path` on a FIFO, a huge index | a time limit for all calls together, and a limit on the answer |
 
 mod budget;
+mod history;
 mod layout;
 mod plumbing;
+mod reflog;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -25,8 +27,10 @@ use std::time::{Duration, Instant};
 use baton_model::packet::Git;
 
 use crate::config;
+pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines};
 pub(crate) use layout::{ID_KEY, holds_id, repository};
 pub(crate) use plumbing::Plumbing;
+pub(crate) use reflog::commits_made;
 
 /// How long git may take for a change that the user asked for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,7 +41,8 @@ const LIMIT: u64 = 16 * 1024 * 1024;
 const MEMORY: u64 = 1024 * 1024 * 1024;
 
 /// Settings that win over those of the repository.
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 17] = [
+    "blame.ignoreRevsFile=",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
@@ -48,6 +53,8 @@ const SETTINGS: [&str; 14] = [
     "credential.helper=",
     "diff.external=",
     "gc.auto=0",
+    "gpg.program=false",
+    "log.showSignature=false",
     "maintenance.auto=false",
     "protocol.allow=never",
     "safe.bareRepository=explicit",

@@ -14,9 +14,9 @@ use baton_tools::{Installer, Tool};
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
 use crate::changes::ledger;
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host;
 use crate::process::{self, ProcessAncestry};
 
 /// How long a transcript may go on being written before it is read as it is.
@@ -101,7 +101,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     }
     let mut app = app(config.clone());
     if config.server.is_none() {
-        app.lend(Store::open_existing(&config.store, host::now())?);
+        app.lend(Store::open_existing(&config.store, clock::now())?);
     }
     // Where no project is registered, no transcript is read either.
     app.run::<Status>(&StatusInput::default())?;

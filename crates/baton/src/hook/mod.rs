@@ -20,9 +20,9 @@ use baton_store::{Store, Target};
 use serde_json::json;
 
 use crate::app::{App, Format};
+use crate::clock;
 use crate::config::{self, Config};
 use crate::error::AppError;
-use crate::host;
 use crate::process::ProcessAncestry;
 use crate::supervisor::runs;
 use crate::unwrapped;
@@ -141,7 +141,7 @@ fn announcement(
         return Ok(None);
     }
     let said = |status: &StatusOutput| {
-        let text = announce::text(status, host::now());
+        let text = announce::text(status, clock::now());
         shaped(tool.install.answer, payload.event_name(call), &text)
     };
     meanwhile(said(&status));
@@ -156,7 +156,7 @@ fn opened(config: &Config) -> Result<Store, AppError> {
         Ok(store) => store,
         // One of an older version is brought up to date, as by any command.
         Err(fault) if matches!(fault.kind, baton_store::FaultKind::Older { .. }) => {
-            Store::open_existing(&config.store, host::now())?
+            Store::open_existing(&config.store, clock::now())?
         }
         Err(fault) => return Err(fault.into()),
     })

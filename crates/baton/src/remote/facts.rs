@@ -8,7 +8,7 @@ use std::path::Path;
 
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::repository::Repository;
+use baton_model::repository::{MadeCommit, Repository};
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
@@ -65,6 +65,15 @@ pub(crate) enum Question {
         folder: String,
         /// Which.
         revision: String,
+    },
+    /// The commits that were made in a working copy since an instant.
+    CommitsMade {
+        /// Its top folder.
+        folder: String,
+        /// In milliseconds since 1970.
+        since: Millis,
+        /// What was checked out there when the session last said so.
+        head: Option<String>,
     },
     /// What a path or glob names below a folder.
     PathKind {
@@ -224,6 +233,11 @@ impl Host for RemoteHost<'_> {
     fn holds_repository(&self, common_dir: &str, id: &str) -> Option<bool> {
         let question = Question::HoldsRepository { common_dir: common_dir.to_owned(), id: id.to_owned() };
         self.ask_for(question)?
+    }
+
+    fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
+        let head = head.map(str::to_owned);
+        self.ask_for(Question::CommitsMade { folder: folder.to_owned(), since, head })?
     }
 
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {

@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::Supervisor;
 use super::find_transcript::{Choice, Conversation, Evidence, Transcript, choose, went_on};
 use crate::app::App;
+use crate::clock;
 use crate::error::AppError;
-use crate::host;
 
 /// What an entry of the ledger says about a transcript.
 #[derive(Default, Deserialize)]
@@ -74,7 +74,7 @@ impl Supervisor<'_> {
     }
 
     fn evidence(&self, app: &mut App) -> Result<Evidence, AppError> {
-        let mut taken = self.place.others(host::now());
+        let mut taken = self.place.others(clock::now());
         taken.extend(self.conversations_of_others(app)?);
         Ok(Evidence {
             cwd: self.cwd.clone(),

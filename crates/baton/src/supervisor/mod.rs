@@ -28,7 +28,7 @@ use crate::app::{App, Format};
 use crate::changes::ledger;
 use crate::error::{AppError, quote};
 use crate::launch::{self, Call, Prompt};
-use crate::{host, process, render};
+use crate::{clock, process, render};
 use child::{Agent, Signals};
 use evidence::Search;
 use find_transcript::Conversation;
@@ -74,7 +74,7 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
     let flags = flags(plan)?;
     let cwd = app.config.cwd.clone().unwrap_or_default();
     let mut signals = Signals::listen()?;
-    let began = host::now();
+    let began = clock::now();
     let mut supervised = Supervisor::begin(plan, began, cwd, app)?;
     let started = supervised.prompt(plan, app).and_then(|prompt| {
         let vars = supervised.vars(app);
@@ -220,11 +220,11 @@ impl<'a> Supervisor<'a> {
         let mut search = FIRST_SEARCH;
         loop {
             open_files::written_by(agent.pid(), &mut self.written);
-            let is_new = host::now().saturating_sub(self.began) < BEGINNING;
+            let is_new = clock::now().saturating_sub(self.began) < BEGINNING;
             if let Some(code) = signals.wait(agent, if is_new { pause.min(FIRST_LOOKS) } else { pause })? {
                 return Ok(code);
             }
-            let now = host::now();
+            let now = clock::now();
             if open && now.saturating_sub(beaten) >= beat {
                 beaten = now;
                 open = self.is_open(app);

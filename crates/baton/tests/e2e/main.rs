@@ -19,6 +19,7 @@ mod callers;
 mod calls;
 mod carry;
 mod chain;
+mod commits;
 mod cross;
 mod cross_faces;
 mod cross_kill;

@@ -201,6 +201,8 @@ const CALLS: &[&str] = &[
     "store advance-counters",
     "restore HIDDEN",
     "backup HIDDEN",
+    "why HIDDEN",
+    "log --commit HIDDEN",
     "HIDDEN",
     "status --project HIDDEN",
     "task show HIDDEN",

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::force::EndRequest;
-use super::{Releaser, notify, release};
+use super::{Releaser, notify, release, working_copy};
 use crate::ledger::keep_late_note;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -81,6 +81,7 @@ impl Operation for End {
                 if !forced {
                     Self::NAME.clone_into(&mut own.last_verb);
                     own.heartbeat_at = env.now;
+                    working_copy::refresh(tx, env, &mut own)?;
                 }
                 let by = Releaser {
                     identity: &identity,

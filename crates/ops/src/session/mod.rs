@@ -2,6 +2,7 @@
 
 mod bundle_view;
 mod checkpoint;
+mod commit_origin;
 pub(crate) mod conversation;
 mod end;
 mod force;
@@ -43,6 +44,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
+pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};
 pub use conversation::BatonStanding;
 pub use end::{End, EndInput, EndOutput};
 pub use handoff::{Handoff, HandoffInput, HandoffOutput};

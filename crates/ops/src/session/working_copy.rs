@@ -1,12 +1,15 @@
 //! In which working copy a session works, and that its project knows this place.
 
-use baton_model::repository::WorkingCopy;
+use baton_model::repository::{WorkingCopy, is_commit_id};
 use baton_model::session::Session;
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, place, session};
+use baton_store::{Failure, Tx, place, session, session_commit};
 
 use crate::locate::{Standpoint, place_of};
 use crate::op::Env;
+
+/// The most commits of a session that are noted at once.
+const MOST: usize = 200;
 
 /// The working copy that the caller stands in.
 pub(crate) fn of_caller(env: &Env<'_>) -> Option<WorkingCopy> {
@@ -38,9 +41,20 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Resu
     if now.is_none() || now == own.copy || env.caller.place.machine != own.place.machine {
         return Ok(());
     }
-    own.copy = now;
+    let before = std::mem::replace(&mut own.copy, now).and_then(|copy| copy.commit);
     session::set_copy(tx, own)?;
+    note_commits(tx, env, own, before.as_deref())?;
     note_place(tx, env, &own.project_id)
+}
+
+/// Notes the commits that were made in the caller's working copy since its session began, and since it last said what is checked out.
+fn note_commits(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, head: Option<&str>) -> Result<(), Failure> {
+    let Some(root) = &env.caller.git_root else { return Ok(()) };
+    let made = env.host.commits_made(root, own.started_at, head).unwrap_or_default();
+    for commit in made.iter().filter(|commit| is_commit_id(&commit.id)).take(MOST) {
+        session_commit::put(tx, &own.project_id, &own.session_id, commit)?;
+    }
+    Ok(())
 }
 
 /// Notes the caller's worktree as a place of its project, so that it is known when it is gone, and the repository of a folder that

@@ -122,6 +122,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("github_access", "whether there is any"),
     ("github_enterprise", "which host of a remote the server takes for GitHub"),
     ("has_commit", "nothing"),
+    ("commits_made", "nothing"),
     ("path_kind", "nothing"),
     ("document", "nothing"),
     ("cache_dir", "the index of transcripts: only for callers that reach all projects"),
