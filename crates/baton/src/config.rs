@@ -11,6 +11,7 @@ mod redis;
 mod repository;
 mod server;
 pub(crate) mod trust;
+mod wrap;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ pub(crate) use recall::{Embeddings, Qdrant, Recall};
 pub(crate) use redis::{Node, Place as RedisPlace, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
 pub(crate) use server::Server;
+pub(crate) use wrap::ChangesMode;
 
 use crate::repo_file::RepoFile;
 
@@ -61,6 +63,8 @@ pub(crate) struct Config {
     pub auto_wrap: bool,
     /// What an empty line answers when `baton run --then` asks whether the next tool goes on.
     pub run_continue: bool,
+    /// Whether what is not committed goes with a baton.
+    pub wrap_changes: ChangesMode,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
     /// How GitHub is reached.
@@ -88,7 +92,7 @@ pub(crate) struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 27] = [
+const KEYS: [(&str, &[&str]); 28] = [
     ("store", &["BATON_STORE"]),
     ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
@@ -112,6 +116,7 @@ const KEYS: [(&str, &[&str]); 27] = [
     ("redact.patterns", &["BATON_REDACT_PATTERNS"]),
     ("redact.allow", &["BATON_REDACT_ALLOW"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
+    ("wrap.changes", &["BATON_WRAP_CHANGES"]),
     ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
     ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
     ("route.max_attempts", &["BATON_ROUTE_MAX_ATTEMPTS"]),
@@ -228,6 +233,8 @@ fn from_parts(
     let limits = limits(spans)?;
     let switches = |key: &str| switch(key, setting(key), true).map_err(|refusal| placed(key, refusal));
     let (auto_wrap, run_continue) = (switches("auto_wrap")?, switches("run.continue")?);
+    let wrap_changes = ChangesMode::read(setting("wrap.changes"));
+    let wrap_changes = wrap_changes.map_err(|no| placed("wrap.changes", no))?;
     let route = policy(setting, spans, placed)?;
     let store = match setting("store") {
         Some(text) => Target::read(&text)?,
@@ -249,6 +256,7 @@ fn from_parts(
         route,
         auto_wrap,
         run_continue,
+        wrap_changes,
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
@@ -411,7 +419,7 @@ mod tests {
         identity = \"Mallory\"\nproject = \"shop\"\nsurface = \"evil\"\nstale_after = \"0s\"\nlive_after = \"0s\"\nauto_wrap = true\n\
         webhook_secret = \"s\"\ngithub_api = \"http://evil.example\"\ngithub_app_id = \"1\"\ngithub_app_installation = \"1\"\n\
         github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
-        embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[route]\nfallback_after = \"1s\"\n\
+        embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[wrap]\nchanges = \"always\"\n[route]\nfallback_after = \"1s\"\n\
         escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n[redact]\npatterns = [\"x\"]\nallow = [\"/.*/\"]\n\
         [run]\ncontinue = false\n";
 
@@ -422,6 +430,7 @@ mod tests {
         assert_eq!((with.identity, with.project, with.surface), (None, None, String::new()));
         assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, plain.auto_wrap, None));
         assert_eq!(with.run_continue, plain.run_continue);
+        assert_eq!(with.wrap_changes, plain.wrap_changes);
         assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
         assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
         assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());

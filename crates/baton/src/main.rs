@@ -2,6 +2,7 @@
 
 mod app;
 mod beads;
+mod changes;
 mod cli;
 mod clock;
 mod commit_hook;

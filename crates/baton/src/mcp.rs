@@ -16,6 +16,7 @@ use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput};
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::{Access, Caller, Operation};
+use baton_ops::session::Wrap;
 use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
 use http::request::Parts;
@@ -24,8 +25,9 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
+use crate::changes::ledger;
 use crate::clock;
-use crate::config::Config;
+use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
 use crate::host::{self, Machine};
 use crate::mcp_http::normalize;
@@ -153,6 +155,25 @@ impl StdioBackend {
         }
     }
 
+    /// Takes along what is not committed where the settings say so. Returns why it stays behind.
+    async fn add_changes(&self, input: &mut Value, caller: &Caller) -> Option<String> {
+        if self.config.wrap_changes != ChangesMode::Always || matches!(self.config.store, Target::Memory) {
+            return None;
+        }
+        let (config, root, wrap) = (self.config.clone(), caller.git_root.clone()?, input.clone());
+        let added = move || ledger::of_wrap(config, root.into(), &wrap);
+        match tokio::task::spawn_blocking(added).await {
+            Ok(Ok(manifest)) => {
+                if let Some(manifest) = manifest {
+                    input["changes"] = json!(manifest);
+                }
+                None
+            }
+            Ok(Err(why)) => Some(why),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
     /// Drives pending steps in the background, at most once per [`RESUME`].
     fn resume(&self) {
         let (config, machine, last) =
@@ -176,17 +197,32 @@ impl StdioBackend {
     }
 }
 
+/// The answer of a wrap, with why what is not committed did not go along.
+fn with_warning(mut answer: Value, left_behind: Option<String>) -> Value {
+    if let (Some(why), Some(warnings)) = (left_behind, answer["warnings"].as_array_mut()) {
+        let message = format!("what is not committed does not go with the baton: {why}");
+        warnings.push(json!({ "kind": "changes_left_behind", "message": message }));
+    }
+    answer
+}
+
 /// Pause between two times that a process on a pipe goes on with what is due.
 const RESUME: Duration = Duration::from_secs(5);
 
 impl Backend for StdioBackend {
-    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
+    fn run<'a>(&'a self, operation: &'a str, mut input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
+            let left_behind = match operation {
+                Wrap::NAME => self.add_changes(&mut input, &caller).await,
+                _ => None,
+            };
             if let Some(remote) = &self.remote {
-                return remote.run(operation, input, &caller).await.map_err(|ended| error(&ended));
+                let answer = remote.run(operation, input, &caller).await.map_err(|ended| error(&ended))?;
+                return Ok(with_warning(answer, left_behind));
             }
             let pool = self.pool().await.map_err(|ended| error(&ended))?;
-            let mut answer = pool.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
+            let answer = pool.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
+            let mut answer = with_warning(answer, left_behind);
             if is_driven(operation) || operation == baton_ops::handoff::Advance::NAME {
                 self.drive(pool, operation, &mut answer).await;
             } else if baton_ops::all::find(operation).is_ok_and(|entry| entry.access == Access::Write) {

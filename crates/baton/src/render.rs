@@ -231,9 +231,11 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 20] = [
+    const WRITERS: [(&str, &str); 23] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
+        ("changes/tests/speed.rs", "times that a test measured"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
+        ("cli/changes.rs", "a patch, through `for_terminal` where it reaches a terminal"),
         ("cli/completions.rs", "a script of ours"),
         ("cli/doctor/worktrees.rs", "the question, through `for_terminal`"),
         ("cli/handoff/mod.rs", "documents, through `printable` where they reach a terminal"),
@@ -246,6 +248,7 @@ mod tests {
         ("cli/trust.rs", "the question, through `for_terminal`"),
         ("cli/usage.rs", "usage through `said`; refusals through `for_terminal`"),
         ("cli/watch.rs", "pictures and lines, through `for_terminal`; JSON is exact"),
+        ("cli/wrap.rs", "asks whether standard error is a terminal"),
         ("hook/mod.rs", "what a tool reads: announcements are made by `text`, JSON is exact"),
         ("indexing.rs", "counts"),
         ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),

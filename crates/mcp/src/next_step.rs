@@ -87,7 +87,13 @@ fn after_pickup(answer: &Value) -> String {
         Some(left) => return format!("There is no baton; your session is open. {left}, then call hd_exec."),
         None => "There is no baton; your session is open. Look at recent_deltas and todos, then begin.",
     };
-    text.to_owned()
+    match (answer["changes"]["baton_id"].as_str(), answer["changes"]["files_total"].as_u64()) {
+        (Some(baton), Some(files)) => format!(
+            "First: {files} files that were not committed go with this baton and are not in your working copy. Run `baton changes apply \
+             {baton}` in a shell before you edit; it tells what does not fit. {text}"
+        ),
+        _ => text.to_owned(),
+    }
 }
 
 /// What the answer says of a conversation that left no baton.

@@ -2,7 +2,8 @@
 
 use baton_ops::op::Operation;
 use baton_ops::{
-    agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
+    agent, audit, changes, handoff, key, lease, ledger, memory, message, project, session, task, token,
+    transcript,
 };
 
 /// Operations that no tool offers, each with its reason.
@@ -13,6 +14,11 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (task::BeadsExport::NAME, "a whole file at once: `baton export beads`"),
     (task::BeadsImport::NAME, "a whole file at once: `baton import beads`"),
     (task::BeadsPublished::NAME, "for the command line, which keeps the file"),
+    (changes::Attach::NAME, "hooks and the command line attach what they captured: `baton changes keep`"),
+    (changes::Drop::NAME, "a person decides: `baton changes drop`"),
+    (changes::Part::NAME, "for the command line, which applies them: `baton changes apply`"),
+    (changes::Show::NAME, "a pickup names what waits: `baton changes show`"),
+    (changes::Upload::NAME, "for the command line, which captures them: `baton wrap --with-changes`"),
     (handoff::Publish::NAME, "a person puts a task on GitHub: `baton handoff publish`"),
     (key::Add::NAME, "a person lists a key: `baton key add`"),
     (key::Create::NAME, "a person makes a key: `baton key create`"),

@@ -122,7 +122,7 @@ pub const TOOLS: &[Tool] = &[
             files_modified [{path, change}], commands [{command, exit_code}], test_command, test_status, known_issues, \
             focus, refs, git, environment, metadata.",
         actions: &[op("wrap", session::Wrap::NAME), op("end", session::End::NAME)],
-        omit: &["fields"],
+        omit: &["fields", "changes"],
         unlisted: &[],
         has_default: true,
         destructive: false,

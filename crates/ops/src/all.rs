@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::op::{Cx, Entry, Meta, Operation, entry};
 use crate::{
-    agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
+    agent, audit, changes, handoff, key, lease, ledger, memory, message, project, session, task, token,
+    transcript,
 };
 
 /// Everything that Baton can do, by noun.
@@ -19,6 +20,11 @@ pub static ALL: &[Entry] = &[
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
     entry::<task::BeadsPublished>(),
+    entry::<changes::Attach>(),
+    entry::<changes::Drop>(),
+    entry::<changes::Part>(),
+    entry::<changes::Show>(),
+    entry::<changes::Upload>(),
     entry::<session::CommitOrigin>(),
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),

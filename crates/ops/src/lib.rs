@@ -10,6 +10,7 @@ pub mod answer;
 pub mod audit;
 mod bearer;
 pub mod card;
+pub mod changes;
 pub mod document;
 pub mod handoff;
 mod input;

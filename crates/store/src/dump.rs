@@ -58,6 +58,10 @@ tables! {
     BATON, PUT_BATON: "baton" ["project_id", "baton_id", "seq", "session_id", "identity", "thread_id", "created_at",
         "summary", "to_identity", "to_role", "holder_session_id", "held_at", "spent_by", "version"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
+    CHANGES, PUT_CHANGES: "changes" ["project_id", "baton_id", "identity", "manifest", "content_hash", "created_at"]
+        ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "baton_id";
+    CHANGES_PART, PUT_CHANGES_PART: "changes_part" ["project_id", "content_hash", "part", "content", "created_at"]
+        ("$1, $2, $3, $4, $5") of "project_id = $1" by "content_hash, part";
     CONVERSATION, PUT_CONVERSATION: "conversation" ["project_id", "tool", "native_id", "session_id", "baton_id", "bytes",
         "last_entry_at", "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "tool, native_id";
@@ -202,6 +206,7 @@ fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value
 const JSON: &[(&str, &str)] = &[
     ("project", "focus"),
     ("session_state", "body"),
+    ("changes", "manifest"),
     ("request", "answer"),
     ("message", "readers"),
     ("agent", "roles"),

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod baton;
 pub mod chain;
+pub mod changes;
 pub mod conversation;
 pub mod copy;
 pub mod counter;
@@ -49,6 +50,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("agent", agent::ALL),
         ("baton", baton::ALL),
         ("chain", chain::ALL),
+        ("changes", changes::ALL),
         ("conversation", conversation::ALL),
         ("copy", copy::ALL),
         ("counter", counter::ALL),

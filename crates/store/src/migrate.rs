@@ -36,6 +36,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0017_place", include_str!("migrations/0017_place.sql")),
     ("0018_holder_token", include_str!("migrations/0018_holder_token.sql")),
     ("0019_session_commit", include_str!("migrations/0019_session_commit.sql")),
+    ("0020_changes", include_str!("migrations/0020_changes.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

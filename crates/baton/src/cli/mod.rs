@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod bd;
 mod beads;
+mod changes;
 mod checkpoint;
 mod commit_trailer;
 mod completions;
@@ -143,6 +144,7 @@ enum Command {
     Wrap(wrap::Args),
     #[command(alias = "hd-exec", alias = "hd_exec")]
     Pickup(pickup::Args),
+    Changes(changes::Args),
     End(end::Args),
     Reassign(reassign::Args),
     Heartbeat(heartbeat::Args),
@@ -202,6 +204,7 @@ impl Command {
             Self::Checkpoint(args) => checkpoint::run(args, app),
             Self::Wrap(args) => wrap::run(args, app),
             Self::Pickup(args) => pickup::run(args, app),
+            Self::Changes(args) => changes::run(args, app),
             Self::End(args) => end::run(args, app),
             Self::Reassign(args) => reassign::run(args, app),
             Self::Heartbeat(args) => heartbeat::run(args, app),

@@ -15,6 +15,7 @@
 mod budget;
 mod history;
 mod layout;
+mod plumbing;
 mod reflog;
 
 use std::io::Read;
@@ -28,6 +29,7 @@ use baton_model::packet::Git;
 use crate::config;
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines};
 pub(crate) use layout::{ID_KEY, holds_id, repository};
+pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
 
 /// How long git may take for a change that the user asked for.

@@ -13,6 +13,7 @@ use baton_tools::{Installer, Tool};
 
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
+use crate::changes::ledger;
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
@@ -121,8 +122,10 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
         wrap: config.auto_wrap && is_own_end && ends(&call.event),
         over: is_own_end && call.event == "session-end",
     };
-    app.run::<Capture>(&input)?;
+    let kept = app.run::<Capture>(&input)?;
+    let attached = ledger::attach_kept(&mut app, &kept);
     app.leave();
+    attached?;
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use super::find_transcript::Conversation;
 use super::report::{Form, Outcome, Report, Source};
 use super::stop::Stop;
 use crate::app::{App, Format};
+use crate::changes::ledger;
 use crate::error::{AppError, quote};
 
 impl Supervisor<'_> {
@@ -90,7 +91,9 @@ impl Supervisor<'_> {
             ..HandoffInput::default()
         };
         let gathered = app.run_as::<Handoff>(&self.caller, &wanted)?;
-        let input = WrapInput { project, session, packet: Some(gathered.packet), ..WrapInput::default() };
+        let changes = ledger::always_or_remark(app, project.as_deref());
+        let packet = Some(gathered.packet);
+        let input = WrapInput { project, session, packet, changes, ..WrapInput::default() };
         Ok(app.run_as::<Wrap>(&self.caller, &input)?.baton_id)
     }
 

@@ -27,6 +27,7 @@ use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
 
 use crate::app::{App, Format};
+use crate::changes::ledger;
 use crate::error::{AppError, quote};
 use crate::launch::{self, Call, Prompt};
 use crate::{clock, process, render};
@@ -322,7 +323,12 @@ impl<'a> Supervisor<'a> {
             ..CaptureInput::default()
         };
         match app.run_as::<Capture>(&self.caller, &input) {
-            Ok(kept) => Ok(Some(kept)),
+            Ok(kept) => {
+                if let Err(ended) = ledger::attach_kept(app, &kept) {
+                    ledger::remark_left_behind(app, &ended);
+                }
+                Ok(Some(kept))
+            }
             Err(AppError::Refused(no)) if no.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),
         }

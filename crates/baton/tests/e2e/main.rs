@@ -72,5 +72,6 @@ mod words;
 mod work;
 mod work_agents;
 mod work_kill;
+mod worktree_changes;
 mod worktree_places;
 mod worktrees;

@@ -218,6 +218,11 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("completions", "a script"),
     ("man", "pages of our own words"),
     ("demo", "a story of its own, of our own words"),
+    ("changes show", "with hostile names of files in `worktree_changes`"),
+    ("changes apply", "with hostile names of files in `worktree_changes`"),
+    ("changes keep", "with hostile names of files in `worktree_changes`"),
+    ("changes drop", "names the baton alone"),
+    ("changes diff", "a patch: exact in a pipe, through `for_terminal` at a terminal"),
     ("log export", "JSON lines, which are exact"),
     ("redact", "a filter: the text that it is given, without secrets"),
 ];

@@ -39,6 +39,7 @@ pub(super) fn carry(
     };
     let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
     let anew = leave_in(tx, env, (before, into), &packet, &to)?;
+    crate::changes::carry(tx, (&left.project_id, &left.baton_id), (into, &anew.delta_id))?;
     let carried =
         CarriedBaton { from: left.baton_id.clone(), to: Some(anew.delta_id.clone()), summary: anew.summary };
     left.spent_by = Some(anew.delta_id);

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pickup_transfer::Transfer;
 use super::recovery::Recovered;
+use super::waiting_changes::WaitingChanges;
 use super::warning::Warning;
 use super::work_location::WorkLocation;
 use crate::card::OpenTask;
@@ -22,6 +23,9 @@ const INSTRUCTION_HANDOFF: &str = "Show the status card. The work is in `handoff
 /// Answer of `hd_exec`.
 #[derive(Serialize, Deserialize)]
 pub struct Bundle {
+    /// What was not committed where the baton was left, and what became of it here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<WaitingChanges>,
     /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,

@@ -17,6 +17,7 @@ use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
 use super::bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 use super::pickup::PickupResult;
 use super::recovery::{Recovered, recovered};
+use super::waiting_changes::name_changes;
 use super::warning::{BatonWarning, Warning, WarningKind};
 use super::work_location::shared_copy;
 use super::working_copy;
@@ -104,7 +105,8 @@ pub(super) fn read(
     let chain = chain(tx, project_id, picked.predecessor_session_id.as_deref(), rows(limits.chain))?;
     let roster: Vec<View> = open.iter().map(|session| ownership::view(env, session)).collect();
     let rules_reminders = reminders(tx, env, &project, (&open, &roster), picked)?;
-    Ok(Bundle {
+    let mut bundle = Bundle {
+        changes: None,
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
         session_id: picked.session_id.clone(),
@@ -133,7 +135,9 @@ pub(super) fn read(
         rules_reminders,
         inherited_chain: has_more.cut("inherited_chain", chain, limits.chain),
         has_more: has_more.0,
-    })
+    };
+    name_changes(tx, picked, &mut bundle)?;
+    Ok(bundle)
 }
 
 /// What the project, the mailbox and the other sessions remind the picker of.
@@ -204,6 +208,7 @@ fn prefetch_queries(
     if let Some(id) = &picked.baton_id {
         drop(baton::get(tx, project_id, id));
         drop(delta::get(tx, project_id, id));
+        drop(baton_store::changes::get(tx, project_id, id));
         drop(baton::kept_automatically(tx, project_id));
     }
     drop(session::open(tx, project_id));

@@ -1,6 +1,7 @@
 //! `session_wrap`: end a session and leave a baton.
 
 use baton_model::baton::State;
+use baton_model::changes::Manifest;
 use baton_model::conversation::Origin;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
@@ -22,13 +23,13 @@ use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
 use crate::request::{self, Request, Requester};
-use crate::{packet_input, resolve, roles};
+use crate::{changes, packet_input, resolve, roles};
 
 /// Ends a session and leaves a baton.
 pub struct Wrap;
 
 /// Input of `session_wrap`.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrapInput {
     /// Project id; else from the working directory.
@@ -70,6 +71,9 @@ pub struct WrapInput {
     /// Leave a baton, although one was made of this session's transcript and taken: two agents may then do the same work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+    /// What is not committed in the working copy; its content was uploaded with `changes_upload`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Manifest>,
     /// Wrap another agent's session.
     #[serde(default)]
     pub force: bool,
@@ -98,6 +102,9 @@ pub struct WrapOutput {
     pub summary: String,
     /// What the caller should know; nothing was refused because of it.
     pub warnings: Vec<Warning>,
+    /// The changes of the working copy that go with the baton.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Manifest>,
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
@@ -213,7 +220,9 @@ fn wrap(
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     let identity = resolve::identity(env.caller, input.identity.as_deref())?;
     let who = Requester { identity: &identity, session: named };
-    let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), input)?;
+    // A retry captures anew, when more may have changed.
+    let body = WrapInput { changes: None, ..input.clone() };
+    let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), &body)?;
     if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
         return Ok(WrapResult::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
@@ -237,6 +246,7 @@ fn wrap(
         None => packet.clone(),
     };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
+    let changes = attach(tx, env, &own, &left, input.changes.as_ref())?;
     spend(tx, &own, &left.baton_id)?;
     match &forced_by {
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
@@ -251,11 +261,25 @@ fn wrap(
         baton_id: left.baton_id,
         summary: left.summary,
         warnings,
+        changes,
         forced_by,
         replay: Replay::default(),
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(WrapResult::Wrapped(Box::new(output)))
+}
+
+/// Attaches changes to the baton. Those of a packet that is kept as a note stay where they are.
+fn attach(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &Session,
+    left: &LeftPacket,
+    manifest: Option<&Manifest>,
+) -> Result<Option<Manifest>, Failure> {
+    let Some(manifest) = manifest.filter(|_| left.standing.is_none()) else { return Ok(None) };
+    changes::attach(tx, env, (&own.project_id, &own.identity), &left.baton_id, manifest)?;
+    Ok(Some(manifest.clone()))
 }
 
 /// The warning of a packet that is kept as a note, because the conversation's baton was taken.

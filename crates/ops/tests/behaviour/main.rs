@@ -30,6 +30,7 @@ mod bundle;
 mod capture;
 mod carry;
 mod chain;
+mod changes;
 mod checkpoint;
 mod claims;
 mod conversations;
