@@ -236,10 +236,8 @@ fn from_parts(
     let wrap_changes = ChangesMode::read(setting("wrap.changes"));
     let wrap_changes = wrap_changes.map_err(|no| placed("wrap.changes", no))?;
     let route = policy(setting, spans, placed)?;
-    let store = match setting("store") {
-        Some(text) => Target::read(&text)?,
-        None => Target::File(data_dir.join("baton.db")),
-    };
+    let usual = || Ok(Target::File(data_dir.join("baton.db")));
+    let store = setting("store").map_or_else(usual, |text| Target::read(&text))?;
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
     Ok(Config {
         store,

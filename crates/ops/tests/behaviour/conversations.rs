@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::world::{Agent, World, agent, list, text};
 
 /// The transcript of an agent that may have called Baton.
-struct Talk {
+pub(crate) struct Talk {
     _dir: tempfile::TempDir,
     path: PathBuf,
     said: u32,
 }
 
 impl Talk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("aaaaaaaa-0000-4000-8000-000000000001.jsonl");
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
@@ -44,7 +44,7 @@ impl Talk {
     }
 
     /// The agent goes on.
-    fn grow(&mut self) {
+    pub(crate) fn grow(&mut self) {
         self.line(&json!({ "role": "user", "content": format!("Go on, please: {}.", self.said) }), "user");
     }
 
@@ -57,12 +57,12 @@ impl Talk {
         self.line(&json!({ "role": "user", "content": result }), "user");
     }
 
-    fn input(&self) -> Value {
+    pub(crate) fn input(&self) -> Value {
         json!({ "id": self.path, "agent": "claude" })
     }
 }
 
-fn donna() -> Agent {
+pub(crate) fn donna() -> Agent {
     agent("Donna").process("agent")
 }
 
@@ -72,19 +72,19 @@ fn person() -> Agent {
 }
 
 #[track_caller]
-fn import(w: &mut World, talk: &Talk) -> Value {
+pub(crate) fn import(w: &mut World, talk: &Talk) -> Value {
     w.ok(&person(), "transcript_import", talk.input())
 }
 
 #[track_caller]
-fn capture(w: &mut World, talk: &Talk) -> Value {
+pub(crate) fn capture(w: &mut World, talk: &Talk) -> Value {
     let mut input = talk.input();
     (input["event"], input["wrap"], input["over"]) = (json!("session-end"), json!(true), json!(true));
     w.ok(&donna(), "transcript_capture", input)
 }
 
 /// Ids of the batons that wait or were abandoned: each of them a picker gets.
-fn offered(w: &mut World) -> Vec<String> {
+pub(crate) fn offered(w: &mut World) -> Vec<String> {
     let card = w.ok(&agent("Reader"), "session_status", json!({}));
     let mut ids: Vec<String> = list(&card["handoffs"])
         .iter()
@@ -227,59 +227,7 @@ fn two_arrive(w: &mut World, first: Way, second: Way, fate: Fate) {
     w.assert_sound();
 }
 
-/// Donna took over a packet, saved a state, and this is her conversation.
-fn entrusted(w: &mut World) -> Talk {
-    let packet = json!({ "summary": "the cart rounds", "next_steps": ["test the refund"], "constraints": ["no floats"], "odd": "kept" });
-    w.start(&agent("Lola"));
-    w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet }));
-    let talk = Talk::new();
-    w.pickup(&donna());
-    w.ok(&donna(), "session_checkpoint", json!({ "state": { "step": 7 } }));
-    w.ok(&donna(), "ledger_note", json!({ "text": "the tax is separate" }));
-    talk
-}
-
-/// A checkpoint ties the conversation to Donna's session.
-fn capture_only(w: &mut World, talk: &Talk) {
-    let mut input = talk.input();
-    (input["event"], input["wrap"]) = (json!("before-compaction"), json!(false));
-    w.advance(700_000);
-    w.ok(&donna(), "transcript_capture", input);
-}
-
-#[track_caller]
-fn holds_what_was_entrusted(w: &mut World, baton: &Value) {
-    let shown = w.ok(&agent("Reader"), "handoff_show", json!({ "id": baton })).to_string();
-    for text in ["test the refund", "no floats", "kept", "step", "the tax is separate"] {
-        assert!(shown.contains(text), "{text} is gone: {shown}");
-    }
-}
-
 on_every_backend! {
-    fn a_longer_transcript_takes_the_place_of_a_baton_without_what_was_entrusted_being_dropped(w) {
-        let mut talk = entrusted(w);
-        let first = capture(w, &talk);
-        holds_what_was_entrusted(w, &first["baton_id"]);
-        talk.grow();
-        let second = import(w, &talk);
-        assert_ne!(second["baton_id"], first["baton_id"]);
-        holds_what_was_entrusted(w, &second["baton_id"]);
-        talk.grow();
-        let third = capture(w, &talk);
-        assert_ne!(third["baton_id"], second["baton_id"]);
-        holds_what_was_entrusted(w, &third["baton_id"]);
-        assert_eq!(offered(w).len(), 1);
-    }
-
-    fn an_import_of_a_stopped_agents_transcript_has_what_was_entrusted_to_it(w) {
-        let talk = entrusted(w);
-        capture_only(w, &talk);
-        w.advance(700_000);
-        let made = import(w, &talk);
-        holds_what_was_entrusted(w, &made["baton_id"]);
-        assert_eq!(offered(w), [text(&made, "baton_id")], "the baton that it held is nobody else's");
-    }
-
     fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_waits(w) {
         two_arrive(w, Way::Import, Way::AutoWrap, Fate::Waits);
     }

@@ -36,6 +36,7 @@ mod claims;
 mod conversations;
 mod counters;
 mod crowd;
+mod entrusted;
 mod family;
 mod handoffs;
 mod history;
