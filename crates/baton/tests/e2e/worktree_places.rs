@@ -176,7 +176,7 @@ fn a_worktree_that_became_a_project_is_found_and_merged_and_its_batons_wait_in_t
         r#"{"summary": "stray work",  "next_steps": ["go on"]}"#,
         "byte for byte"
     );
-    lola.refused(4, "baton_spent", &["--project", "stray", "pickup", "--handoff", &first]);
+    lola.refused(4, "project_merged", &["--project", "stray", "pickup", "--handoff", &first]);
     stage.assert_sound();
     // Taken back: the baton waits where it was left.
     let undone = doctor.json(&["project", "merge", "stray", "--into", "shop", "--undo"]);

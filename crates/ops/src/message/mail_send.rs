@@ -6,7 +6,7 @@ use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_li
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::suggest::near;
 use baton_model::time::{Millis, TEN_YEARS, rfc3339, seconds_within, within};
-use baton_store::{Failure, Tx, project};
+use baton_store::{Failure, Tx, place, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -151,6 +151,12 @@ impl Operation for MailSend {
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
             require_target(tx, &draft.to_project)?;
+            if let Address::Identity(name) = &draft.to {
+                tx.prefetch(|tx| {
+                    drop(place::of_project(tx, &draft.to_project));
+                    drop(agent::first_name(tx, &draft.to_project, name));
+                });
+            }
             require_not_merged(tx, &draft.to_project)?;
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());

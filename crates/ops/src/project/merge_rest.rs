@@ -145,7 +145,9 @@ pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<()
             refusal::Kind::Conflict,
             "project_merged",
             format!("project {project_id} was merged into {merged_into}"),
-            format!("send it to project {merged_into}"),
+            format!(
+                "name project {merged_into} in its place: nothing is sent to this one or begun in it any more"
+            ),
         )
         .with("project_id", merged_into)
         .into()),

@@ -37,7 +37,7 @@ use baton_model::message::Message;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Admission, Applicant, Release, ReleaseReason, Session, admit};
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, baton, message, session};
+use baton_store::{Failure, Tx, baton, message, place, session};
 use serde_json::json;
 
 use crate::bearer;
@@ -199,6 +199,10 @@ pub(crate) fn register(
     env: &mut Env<'_>,
     wish: &Registration<'_>,
 ) -> Result<RegisterResult, Failure> {
+    tx.prefetch(|tx| {
+        drop(place::of_project(tx, wish.project_id));
+        drop(session::open_of(tx, wish.project_id, wish.identity));
+    });
     require_not_merged(tx, wish.project_id)?;
     if wish.force.is_none() {
         bearer::require_unreserved(tx, env, wish.project_id, wish.identity)?;

@@ -149,6 +149,7 @@ fn plain(answer: &Response, twins: &[(String, String)]) -> (u16, String) {
             // An echo of the input may be cut within the id.
             for end in (8..id.len()).rev().filter(|end| id.is_char_boundary(*end)) {
                 body = body.replace(&format!("{} …", &id[..end]), "«id» …");
+                body = body.replace(&format!("{}…", &id[..end]), "«id»…");
             }
         }
     }
