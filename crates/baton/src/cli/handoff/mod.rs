@@ -2,7 +2,6 @@
 
 use baton_model::handoff::View;
 use baton_model::id::visible;
-use baton_model::saga;
 use baton_ops::handoff::{
     self as ops, Action, Advance, AdvanceInput, BatonRow, CreateInput, CreateOutput, HandoffOrBaton, List,
     ListInput, PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput, ShowOutput,
@@ -11,6 +10,7 @@ use baton_ops::session::{self, HandoffInput};
 use baton_ops::transcript::{Document, DocumentInput, Events, EventsInput};
 use serde_json::Value;
 
+mod ending;
 pub(super) mod progress;
 
 use progress::show_progress;
@@ -330,16 +330,13 @@ fn baton_row(baton: &BatonRow) -> Vec<String> {
 
 fn show(shown: &ShowOutput) -> String {
     let document = render::packet(shown.packet.as_deref().unwrap_or_default());
-    let (row, steps) = match &shown.handoff {
-        HandoffOrBaton::Baton(baton) => (baton_row(baton), Vec::new()),
-        HandoffOrBaton::Handoff(one) => (row(&one.handoff), one.steps.iter().map(step_row).collect()),
+    let (row, steps, ending) = match &shown.handoff {
+        HandoffOrBaton::Baton(baton) => (baton_row(baton), Vec::new(), String::new()),
+        HandoffOrBaton::Handoff(one) => {
+            (row(&one.handoff), one.steps.iter().map(ending::step_row).collect(), ending::lines(&one.handoff))
+        }
     };
-    format!("{}{}{document}\n", render::table(&[row]), render::section("steps", &steps))
-}
-
-fn step_row(step: &saga::View) -> Vec<String> {
-    let error = step.last_error.as_deref().map(visible).unwrap_or_default();
-    vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), error]
+    format!("{}{ending}{}{document}\n", render::table(&[row]), render::section("steps", &steps))
 }
 
 fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), AppError> {
