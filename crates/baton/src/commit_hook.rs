@@ -28,7 +28,7 @@ impl CommitHook {
         Some(Self { root, common_dir })
     }
 
-    /// Writes the hook. One that somebody else wrote stays, and the refusal says what to add to it.
+    /// Writes the hook. A hook that Baton did not write stays, and the refusal says what to add to it.
     pub(crate) fn install(&self, program: &Path) -> Result<Option<String>, Refusal> {
         let call = call(program);
         if let Some(folder) = self.other_folder() {

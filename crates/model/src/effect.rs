@@ -73,10 +73,11 @@ pub struct IndexUpdate {
 impl Action {
     /// The action of a row.
     pub fn read(adapter: &str, payload: &str) -> Self {
-        let action = match adapter {
-            "webhook" => serde_json::from_str(payload).map(Self::Webhook).ok(),
-            "recall" => serde_json::from_str(payload).map(Self::MemoryIndex).ok(),
-            _ => None,
+        let known = [Adapter::Webhook, Adapter::MemoryIndex].into_iter().find(|one| one.as_str() == adapter);
+        let action = match known {
+            Some(Adapter::Webhook) => serde_json::from_str(payload).map(Self::Webhook).ok(),
+            Some(Adapter::MemoryIndex) => serde_json::from_str(payload).map(Self::MemoryIndex).ok(),
+            None => None,
         };
         action
             .unwrap_or_else(|| Self::Unreadable { adapter: adapter.to_owned(), payload: payload.to_owned() })

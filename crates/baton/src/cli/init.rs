@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{ActingIdentity, merge_driver};
 use crate::app::App;
 use crate::commit_hook::CommitHook;
+use crate::config;
 use crate::config::trust::{Trusted, sha256};
 use crate::error::AppError;
 use crate::git;
@@ -166,7 +167,12 @@ fn change_hook(app: &App, install: bool, remove: bool) -> Result<Option<String>,
         let what = "this folder lies in no git working copy";
         Refusal::new(Kind::NotFound, "no_repository", what, "run it in a repository")
     })?;
-    Ok(if install { hook.install(&std::env::current_exe()?)? } else { hook.remove()? })
+    if remove {
+        return Ok(hook.remove()?);
+    }
+    let program = config::own_program(&app.config.vars);
+    let unknown = || anyhow::anyhow!("the path of this program is not known");
+    Ok(hook.install(&program.ok_or_else(unknown)?)?)
 }
 
 /// What is said of a tracker that the document names without the user's word.

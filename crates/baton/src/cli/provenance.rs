@@ -46,6 +46,18 @@ struct CommitRow {
     sessions: Vec<OriginRow>,
 }
 
+impl CommitRow {
+    /// A commit with those of the sessions that it leads to.
+    fn of(commit: CommitInfo, found: &[OriginRow]) -> Self {
+        let is_of = |row: &&OriginRow| {
+            row.matching_commits.contains(&commit.id)
+                || row.matching_trailers.iter().any(|trailer| commit.trailers.contains(trailer))
+        };
+        let sessions = found.iter().filter(is_of).cloned().collect();
+        Self { committed_at: Timestamp(commit.at), commit, sessions }
+    }
+}
+
 /// A place in a file of the working copy.
 struct FilePlace {
     /// The folder of the file, or the nearest that is there.
@@ -59,23 +71,17 @@ pub(super) fn run(args: &Args, app: &mut App) -> Result<(), AppError> {
     let cwd = app.config.cwd.clone().unwrap_or_default();
     let place = place(&cwd, &args.place)?;
     let commits = commits(&place)?;
-    let mut report = Report {
-        project_id: String::new(),
+    let origin = app.run::<CommitOrigin>(&CommitOriginInput {
+        project: app.project.clone(),
+        commits: commits.iter().map(|commit| commit.id.clone()).collect(),
+        trailers: commits.iter().flat_map(|commit| commit.trailers.clone()).collect(),
+    })?;
+    let report = Report {
+        project_id: origin.project_id,
         file: place.path.clone(),
         lines: place.lines.as_ref().map(|lines| (*lines.start(), *lines.end())),
-        commits: Vec::new(),
+        commits: commits.into_iter().map(|commit| CommitRow::of(commit, &origin.items)).collect(),
     };
-    for commit in commits {
-        let input = CommitOriginInput {
-            project: app.project.clone(),
-            commits: vec![commit.id.clone()],
-            trailers: commit.trailers.clone(),
-        };
-        let origin = app.run::<CommitOrigin>(&input)?;
-        report.project_id = origin.project_id;
-        let committed_at = Timestamp(commit.at);
-        report.commits.push(CommitRow { commit, committed_at, sessions: origin.items });
-    }
     app.show(&report, show)
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct CommitInfo {
     pub trailers: Vec<String>,
 }
 
-/// The full id of a commit that somebody names.
+/// The full id of the commit that a revision names.
 pub(crate) fn commit_id(folder: &Path, revision: &str) -> Option<String> {
     if revision.starts_with('-') {
         return None;

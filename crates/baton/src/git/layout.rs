@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
-use baton_model::repository::{Repository, is_repository_id};
+use baton_model::repository::{Repository, is_commit_id, is_repository_id};
 
 use crate::repo_file::{RepoFile, SMALL};
 
@@ -96,7 +96,6 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
         Some(name) => (name.strip_prefix("refs/heads/"), branch_commit(&layout.common_dir, name)),
         None => (None, Some(head.trim().to_owned())),
     };
-    let is_commit = |id: &String| (40..=64).contains(&id.len()) && id.chars().all(|c| c.is_ascii_hexdigit());
     let main = match layout.common_dir.file_name() {
         // A bare repository has no main working copy.
         _ if settings.is_bare => None,
@@ -111,7 +110,7 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
         id: settings.id,
         remote: settings.remote,
         branch: branch.map(str::to_owned),
-        commit: commit.filter(is_commit),
+        commit: commit.filter(|id| is_commit_id(id)),
         common_dir: layout.common_dir.display().to_string(),
     })
 }

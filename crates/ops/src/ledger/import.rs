@@ -89,9 +89,13 @@ impl Operation for Import {
         });
         let mut taken = import_shared::receivers(rows);
         taken.insert(&project_id);
+        let entries = lines.iter().filter_map(|line| match &line.content {
+            Content::Ledger(delta) => Some(delta.body.as_str()),
+            Content::Row(..) => None,
+        });
         // A merge concerns batons of the other project.
-        let known = cx.store.read(|tx| Ok(project::list(tx)?))?;
-        taken.extend(known.iter().map(|known| known.project_id.as_str()));
+        let tied = cx.store.read(|tx| import_merged::tied(tx, &project_id, entries))?;
+        taken.extend(tied.iter().map(String::as_str));
         let taken: Vec<&str> = taken.into_iter().collect();
         let settled = cx.store.write(&taken, |tx| {
             if project::get(tx, &project_id)?.is_some() {

@@ -1,5 +1,7 @@
 //! An import of projects of which one was merged into another. Exports from before and after the merge tell the same baton twice:
-//! open in the project that ended, and open in the one that goes on. Only the second is somebody's to pick up.
+//! open in the project that ended, and open in the one that goes on. Only the second can be picked up.
+
+use std::collections::BTreeSet;
 
 use baton_model::delta::Kind;
 use baton_store::{Failure, Tx, baton, delta, project, session};
@@ -21,11 +23,38 @@ struct MergeEntry {
     batons: Vec<CarriedBaton>,
 }
 
+impl MergeEntry {
+    /// The other project; none in an entry about something else.
+    fn other(&self) -> Option<String> {
+        self.merged_into.as_ref().or(self.merged_from.as_ref()).or(self.merge_undone.as_ref()).cloned()
+    }
+}
+
 /// A merge that was not taken back, as a ledger tells it.
 struct KnownMerge {
     from: String,
     into: String,
     batons: Vec<CarriedBaton>,
+}
+
+/// The projects of the store that a merge ties to one which is imported: its own ledger tells of the merge, or theirs does.
+pub(super) fn tied<'a>(
+    tx: &mut Tx<'_>,
+    imported: &str,
+    entries: impl Iterator<Item = &'a str>,
+) -> Result<BTreeSet<String>, Failure> {
+    let own = entries.filter_map(|body| serde_json::from_str::<MergeEntry>(body).ok());
+    let mut tied: BTreeSet<String> = own.filter_map(|entry| entry.other()).collect();
+    let mut there = BTreeSet::new();
+    for known in project::list(tx)? {
+        let merges = merges_in(tx, &known.project_id)?;
+        if merges.iter().any(|merge| merge.from == imported || merge.into == imported) {
+            tied.insert(known.project_id.clone());
+        }
+        there.insert(known.project_id);
+    }
+    tied.retain(|id| there.contains(id));
+    Ok(tied)
 }
 
 /// Spends the batons of a project that was merged whose successors are in the store. Returns
@@ -54,15 +83,13 @@ fn merges_in(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<KnownMerge>, Failu
     let mut merges = Vec::new();
     for entry in delta::newest_kind(tx, project_id, Kind::Other, MOST)? {
         let Ok(entry) = serde_json::from_str::<MergeEntry>(&entry.body) else { continue };
-        let MergeEntry { merged_into, merged_from, merge_undone, batons } = entry;
-        let Some(other) = merged_into.as_ref().or(merged_from.as_ref()).or(merge_undone.as_ref()) else {
-            continue;
-        };
+        let Some(other) = entry.other() else { continue };
         // The newest entry about a project says how the two stand.
-        if met.contains(other) {
+        if met.contains(&other) {
             continue;
         }
-        met.push(other.clone());
+        met.push(other);
+        let MergeEntry { merged_into, merged_from, batons, .. } = entry;
         let own = project_id.to_owned();
         match (merged_into, merged_from) {
             (Some(into), _) => merges.push(KnownMerge { from: own, into, batons }),

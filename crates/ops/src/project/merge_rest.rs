@@ -137,7 +137,7 @@ pub(crate) fn merged_into(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<St
     Ok(record.map(|record| record.merged_into))
 }
 
-/// Refuses to send something to a project that was merged: nobody would see it there.
+/// Refuses a write to a project that was merged: no folder leads to its ledger any more.
 pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     match merged_into(tx, project_id)? {
         None => Ok(()),

@@ -48,16 +48,19 @@ pub struct CommitOriginOutput {
 }
 
 /// A session in which commits were made.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct OriginRow {
     /// The session.
     #[serde(flatten)]
     pub session: View,
     /// Commits that were made while it was open in their working copy, the oldest first.
     pub commits: Vec<OriginCommit>,
+    /// Which of the asked commits were made in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matching_commits: Vec<String>,
     /// Which of the asked trailers name it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub trailers: Vec<String>,
+    pub matching_trailers: Vec<String>,
     /// What the user asked for last, as the packet that it left says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
@@ -96,18 +99,19 @@ impl Operation for CommitOrigin {
             let mut origins = OriginSessions::default();
             for commit in &input.commits {
                 for id in session_commit::sessions(tx, &project_id, &commit.to_ascii_lowercase())? {
-                    origins.add(id, None);
+                    origins.of(id).commits.push(commit.clone());
                 }
             }
             for trailer in &input.trailers {
                 if let Some(id) = session_of_trailer(tx, &project_id, trailer)? {
-                    origins.add(id, Some(trailer.clone()));
+                    origins.of(id).trailers.push(trailer.clone());
                 }
             }
             let mut items = Vec::new();
-            for (id, trailers) in origins.sessions {
-                if let Some(of) = session::get(tx, &project_id, &id)? {
-                    items.push(OriginRow { trailers, ..row(tx, env, &of)? });
+            for origin in origins.sessions {
+                if let Some(of) = session::get(tx, &project_id, &origin.session_id)? {
+                    let (matching_commits, matching_trailers) = (origin.commits, origin.trailers);
+                    items.push(OriginRow { matching_commits, matching_trailers, ..row(tx, env, &of)? });
                 }
             }
             items.sort_by_key(|row| std::cmp::Reverse(row.session.started_at.0));
@@ -116,18 +120,29 @@ impl Operation for CommitOrigin {
     }
 }
 
-/// Sessions that were found, each with the trailers that name it.
+/// Sessions that were found.
 #[derive(Default)]
 struct OriginSessions {
-    sessions: Vec<(String, Vec<String>)>,
+    sessions: Vec<OriginSession>,
+}
+
+/// A session, and by which of the asked ids it was found.
+#[derive(Default)]
+struct OriginSession {
+    session_id: String,
+    commits: Vec<String>,
+    trailers: Vec<String>,
 }
 
 impl OriginSessions {
-    fn add(&mut self, id: String, trailer: Option<String>) {
-        match self.sessions.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, trailers)) => trailers.extend(trailer),
-            None => self.sessions.push((id, trailer.into_iter().collect())),
+    /// The entry of a session, new where it was not found before.
+    fn of(&mut self, session_id: String) -> &mut OriginSession {
+        let known = self.sessions.iter().position(|known| known.session_id == session_id);
+        let at = known.unwrap_or(self.sessions.len());
+        if known.is_none() {
+            self.sessions.push(OriginSession { session_id, ..OriginSession::default() });
         }
+        &mut self.sessions[at]
     }
 }
 
@@ -173,7 +188,8 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<OriginRow, Failur
             .into_iter()
             .map(|commit| OriginCommit { id: commit.id, made_at: Timestamp(commit.at) })
             .collect(),
-        trailers: Vec::new(),
+        matching_commits: Vec::new(),
+        matching_trailers: Vec::new(),
         request: request.map(|request| request.text),
         summary: Some(packet.summary).filter(|summary| !summary.is_empty()),
         decisions,

@@ -67,6 +67,7 @@ pub use status::{Status, StatusInput, StatusOutput};
 pub use waiting_changes::{ApplyOutcome, WaitingChanges};
 pub use warning::{BatonWarning, Warning, WarningKind};
 pub use work_location::WorkLocation;
+pub(crate) use working_copy::refresh as refresh_working_copy;
 pub use wrap::{Wrap, WrapInput, WrapOutput};
 pub(crate) use wrap::{close, spend};
 

@@ -33,7 +33,7 @@ pub(super) fn keep_late_wrap(
 }
 
 /// A packet that another one leaves for an agent, on top of what that agent had taken over and saved. Refused where both do not fit
-/// into one: whoever ends the session in its place loses nothing of it.
+/// into one packet, because nothing of either is cut.
 pub(super) fn on_top_of_entrusted(
     tx: &mut Tx<'_>,
     own: &Session,

@@ -7,7 +7,7 @@ use super::capture::{Capture, CaptureJob, registered_here};
 use crate::bearer;
 use crate::op::{Env, Operation};
 use crate::resolve;
-use crate::session::{Releaser, release};
+use crate::session::{Releaser, refresh_working_copy, release};
 
 impl CaptureJob<'_> {
     /// Ends the session in which the end was kept, and those that captures registered in this process: the conversation that
@@ -60,6 +60,7 @@ fn sessions_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec
 /// Ends a session without a baton; one that it holds waits again, with what the session saved.
 pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &mut Session, event: &str) -> Result<(), Failure> {
     Capture::NAME.clone_into(&mut own.last_verb);
+    refresh_working_copy(tx, env, own)?;
     let by = Releaser {
         identity: &own.identity.clone(),
         reason: ReleaseReason::Ended,

@@ -297,7 +297,7 @@ impl ImportJob<'_> {
         // Registering writes no release: the session is over from here on.
         session::put(tx, &own)?;
         if let Some(stopped) = &stopped {
-            // Its work goes on with this baton: nobody else takes the one that it held.
+            // Its work goes on with this baton, so the one that it held is spent.
             spend(tx, stopped, &left.delta_id)?;
         }
         if let Some(earlier) = earlier {

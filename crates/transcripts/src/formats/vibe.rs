@@ -156,15 +156,7 @@ impl Reading {
 fn assistant(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     tell.thinking(json.get("reasoning_content").str().unwrap_or_default());
     tell.assistant(&json.get("content").text());
-    for one in json.get("tool_calls").items() {
-        let (function, id) = (one.get("function"), one.get("id").str().unwrap_or_default());
-        let raw = function.get("arguments");
-        let parsed = raw.str().and_then(|text| Json::parse(text).ok());
-        let args = parsed.as_ref().unwrap_or(raw);
-        let name = function.get("name").str().unwrap_or_default();
-        tell.call(call::call(id, name, args));
-        tell.plan(call::plan(name, args));
-    }
+    call::function_calls(tell, json.get("tool_calls"));
 }
 
 /// A result is an object in JSON, or its fields one in a line, as `stdout: …`.

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::event::{Call, Category, Change, Edit, PlanItem};
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::{Json, join};
 use crate::shared::{patch, plan, replaced, shell, tool};
 
@@ -238,6 +239,20 @@ fn replaced(path: &str, part: &Json<'_>) -> Option<Edit> {
     let (old, new) = (part.first(OLD), part.first(NEW));
     (old.is_some() || new.is_some())
         .then(|| Edit::replaced(path, old.unwrap_or_default(), new.unwrap_or_default()))
+}
+
+/// Gives out the calls of a message in the shape of OpenAI's API: a function with its arguments as JSON in a text, in some tools as an
+/// object.
+pub(crate) fn function_calls(tell: &mut EventEmitter<'_>, calls: &Json<'_>) {
+    for one in calls.items() {
+        let (function, id) = (one.get("function"), one.get("id").str().unwrap_or_default());
+        let raw = function.get("arguments");
+        let parsed = raw.str().and_then(|text| Json::parse(text).ok());
+        let args = parsed.as_ref().unwrap_or(raw);
+        let name = function.get("name").str().unwrap_or_default();
+        tell.call(call(id, name, args));
+        tell.plan(plan(name, args));
+    }
 }
 
 #[cfg(test)]
