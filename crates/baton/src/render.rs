@@ -238,7 +238,7 @@ mod tests {
         ("cli/changes.rs", "a patch, through `for_terminal` where it reaches a terminal"),
         ("cli/completions.rs", "a script of ours"),
         ("cli/doctor/worktrees.rs", "the question, through `for_terminal`"),
-        ("cli/handoff/mod.rs", "documents, through `printable` where they reach a terminal"),
+        ("cli/handoff/from_transcript.rs", "documents, through `printable` where they reach a terminal"),
         ("cli/help.rs", "texts of ours"),
         ("cli/install.rs", "the question, through `for_terminal`"),
         ("cli/log.rs", "lines through `for_terminal`; JSON is exact"),

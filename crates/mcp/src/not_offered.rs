@@ -2,8 +2,8 @@
 
 use baton_ops::op::Operation;
 use baton_ops::{
-    agent, audit, changes, handoff, key, lease, ledger, memory, message, project, session, task, token,
-    transcript,
+    agent, audit, changes, handoff, key, lease, ledger, memory, message, portable, project, session, task,
+    token, transcript,
 };
 
 /// Operations that no tool offers, each with its reason.
@@ -14,6 +14,9 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (task::BeadsExport::NAME, "a whole file at once: `baton export beads`"),
     (task::BeadsImport::NAME, "a whole file at once: `baton import beads`"),
     (task::BeadsPublished::NAME, "for the command line, which keeps the file"),
+    (portable::BatonExport::NAME, "a person sends the file: `baton handoff export`"),
+    (portable::BatonImport::NAME, "a person was sent the file: `baton handoff import`"),
+    (portable::BatonTakeBack::NAME, "a person decides: `baton handoff take-back`"),
     (changes::Attach::NAME, "hooks and the command line attach what they captured: `baton changes keep`"),
     (changes::Drop::NAME, "a person decides: `baton changes drop`"),
     (changes::Part::NAME, "for the command line, which applies them: `baton changes apply`"),

@@ -34,6 +34,8 @@ pub enum RemarkKind {
     WrapRate,
     /// Mail waits for the caller.
     MailWaits,
+    /// A baton left as a file, and nobody is known to have picked it up.
+    ExportedBaton,
     /// Another session at work has the same working copy.
     SharedWorkingCopy,
     /// A packet tells less than the session did.

@@ -7,6 +7,7 @@ pub mod access;
 pub mod accounting;
 pub mod agent;
 pub mod baton;
+pub mod baton_file;
 pub mod changes;
 pub mod completeness;
 pub mod conversation;

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::op::{Cx, Entry, Meta, Operation, entry};
 use crate::{
-    agent, audit, changes, handoff, key, lease, ledger, memory, message, project, session, task, token,
-    transcript,
+    agent, audit, changes, handoff, key, lease, ledger, memory, message, portable, project, session, task,
+    token, transcript,
 };
 
 /// Everything that Baton can do, by noun.
@@ -17,6 +17,9 @@ pub static ALL: &[Entry] = &[
     entry::<agent::RolesShown>(),
     entry::<agent::Show>(),
     entry::<audit::Report>(),
+    entry::<portable::BatonExport>(),
+    entry::<portable::BatonImport>(),
+    entry::<portable::BatonTakeBack>(),
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
     entry::<task::BeadsPublished>(),

@@ -26,6 +26,7 @@ pub mod once;
 pub mod op;
 mod ownership;
 mod packet_input;
+pub mod portable;
 mod priority;
 pub mod project;
 pub mod recall;

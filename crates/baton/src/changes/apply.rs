@@ -74,7 +74,14 @@ fn check_clean(repo: &Repo<'_>) -> Result<(), Fault> {
     if local.is_empty() { Ok(()) } else { Err(Fault::LocalChanges(local)) }
 }
 
-/// Refuses where something that git does not track would be overwritten.
+/// Whether a file that git does not track is the one that would be written.
+fn is_there(repo: &Repo<'_>, entry: &Entry) -> Result<bool, Fault> {
+    let Some((kind, bytes)) = content(&repo.root, &entry.path)? else { return Ok(false) };
+    let id = repo.line(&Scratch::default(), &["hash-object", "--stdin"], &bytes)?;
+    Ok(Kind::of_mode(&entry.mode) == Some(kind) && id == entry.id)
+}
+
+/// Refuses where something that git does not track would be overwritten by something else.
 fn check_obstacles(repo: &Repo<'_>, plan: &[Entry]) -> Result<(), Fault> {
     let gone: Vec<&[u8]> = plan.iter().filter(|e| e.old_mode != "000000").map(|e| &*e.path).collect();
     let mut obstacles = Vec::new();
@@ -89,7 +96,9 @@ fn check_obstacles(repo: &Repo<'_>, plan: &[Entry]) -> Result<(), Fault> {
         }
         match metadata(&repo.root, &entry.path)? {
             Some(meta) if meta.is_dir() => walk(&full, &entry.path, &gone, &mut obstacles)?,
-            Some(_) if entry.old_mode == "000000" => obstacles.push(text(&entry.path)),
+            Some(_) if entry.old_mode == "000000" && !is_there(repo, entry)? => {
+                obstacles.push(text(&entry.path));
+            }
             _ => {}
         }
     }

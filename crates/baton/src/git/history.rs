@@ -39,6 +39,15 @@ pub(crate) fn commit_id(folder: &Path, revision: &str) -> Option<String> {
     Some(id.trim().to_owned()).filter(|id| is_commit_id(id))
 }
 
+/// Whether a remote branch holds a commit, as far as the last fetch or push told. None where there is no remote, or no such commit.
+pub(crate) fn is_pushed(folder: &Path, id: &str) -> Option<bool> {
+    if !is_commit_id(id) || super::read(folder, &["remote"])?.trim().is_empty() {
+        return None;
+    }
+    let args = ["branch", "--remotes", "--format=%(refname)", "--contains", id];
+    Some(!super::read(folder, &args)?.trim().is_empty())
+}
+
 /// The commits in which these lines got their present text, without those that are not committed. `path` counts from the top of the
 /// working copy. None where git does not know the file or the lines.
 pub(crate) fn commits_of_lines(folder: &Path, path: &str, lines: RangeInclusive<u32>) -> Option<Vec<String>> {

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use baton_model::packet::Git;
 
 use crate::config;
-pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines};
+pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
 pub(crate) use layout::{ID_KEY, holds_id, repository};
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;

@@ -49,6 +49,7 @@ mod nouns;
 #[path = "../../../store/tests/engine/pem.rs"]
 mod pem;
 mod picker;
+mod portable;
 mod race;
 mod recall;
 mod redact;

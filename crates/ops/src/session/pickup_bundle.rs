@@ -24,6 +24,7 @@ use super::working_copy;
 use crate::card::{self, OpenTask};
 use crate::message::{prefetch_reminder, remind};
 use crate::op::Env;
+use crate::portable::waiting_elsewhere;
 use crate::replay::{self, Replay};
 use crate::{ownership, resolve};
 
@@ -153,6 +154,9 @@ fn reminders(
     let own = working_copy::of_caller(env);
     let machine = &env.caller.place.machine;
     found.extend(shared_copy(own.as_ref(), machine, picked.session_id.as_deref(), roster));
+    if picked.baton_id.is_none() {
+        found.extend(waiting_elsewhere(tx, env, &project.project_id)?);
+    }
     Ok(found)
 }
 

@@ -13,6 +13,7 @@ use super::{RegisterResult, register};
 use crate::bearer;
 use crate::op::Env;
 use crate::ownership::{is_at_work, is_process_gone};
+use crate::portable::exported_refusal;
 use crate::resolve;
 
 /// The caller's own open session, if it has one that may become the picker.
@@ -200,7 +201,12 @@ fn claim_baton(
         Some(id) => session::get(tx, &found.project_id, id)?.map(|session| own.given_way(session, env.now)),
         None => None,
     };
-    found.claim(holder.as_ref(), picker).map_err(|refusal| other_batons(tx, env, found, refusal))
+    match found.claim(holder.as_ref(), picker) {
+        Err(refusal) if refusal.code == "baton_spent" => {
+            Err(exported_refusal(tx, env, found)?.unwrap_or(refusal).into())
+        }
+        claimed => claimed.map_err(|refusal| other_batons(tx, env, found, refusal)),
+    }
 }
 
 /// For a claimed baton, the refusal also lists the project's other batons without a live holder.

@@ -54,6 +54,7 @@ mod mail;
 mod memories;
 mod passing;
 mod pickup;
+mod portable;
 mod project_document;
 mod project_merge;
 mod projects;

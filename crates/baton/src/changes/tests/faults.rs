@@ -168,6 +168,10 @@ fn what_is_not_committed_here_is_never_written_over() {
         matches!(apply(&target, &changes), Err(Fault::Obstacles(paths)) if paths == [".baton-apply-0.tmp"])
     );
     assert_eq!(fs::read(target.join(".baton-apply-0.tmp")).expect("read"), b"mine\n");
+    let target = stage.clone("the same file");
+    write(&target, b"sub/x", b"theirs\n");
+    apply(&target, &changes).expect("what is there already is in nobody's way");
+    assert_eq!(fs::read(target.join("fresh")).expect("read"), b"theirs\n");
     let target = stage.clone("other file");
     write(&target, b"other", b"mine\n");
     apply(&target, &changes).expect("an untracked file elsewhere is no obstacle");
