@@ -16,7 +16,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (task::BeadsPublished::NAME, "for the command line, which keeps the file"),
     (portable::BatonExport::NAME, "a person sends the file: `baton handoff export`"),
     (portable::BatonImport::NAME, "a person was sent the file: `baton handoff import`"),
-    (portable::BatonTakeBack::NAME, "a person decides: `baton handoff take-back`"),
+    (portable::BatonReclaim::NAME, "a person decides: `baton handoff reclaim`"),
     (changes::Attach::NAME, "hooks and the command line attach what they captured: `baton changes keep`"),
     (changes::Drop::NAME, "a person decides: `baton changes drop`"),
     (changes::Part::NAME, "for the command line, which applies them: `baton changes apply`"),

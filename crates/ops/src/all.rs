@@ -19,7 +19,7 @@ pub static ALL: &[Entry] = &[
     entry::<audit::Report>(),
     entry::<portable::BatonExport>(),
     entry::<portable::BatonImport>(),
-    entry::<portable::BatonTakeBack>(),
+    entry::<portable::BatonReclaim>(),
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
     entry::<task::BeadsPublished>(),

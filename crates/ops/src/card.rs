@@ -170,7 +170,18 @@ impl From<&Task> for OpenTask {
 
 /// Reads the card of a project.
 pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Card, Failure> {
+    read_with(tx, env, project_id, |_| {})
+}
+
+/// The same, in one round trip with what the caller is going to ask besides.
+pub(crate) fn read_with(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    prefetch_more: impl FnOnce(&mut Tx<'_>),
+) -> Result<Card, Failure> {
     tx.prefetch(|tx| {
+        prefetch_more(tx);
         drop(project::get(tx, project_id));
         drop(session::open(tx, project_id));
         drop(task::open(tx, project_id, SHOWN));

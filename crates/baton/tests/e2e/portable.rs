@@ -94,8 +94,7 @@ fn an_encrypted_file_opens_with_its_key_or_its_passphrase_alone() {
         &ann.json(&["status"])["reminders"].as_array().expect("reminders").last().expect("one").clone(),
         "message",
     );
-    let id =
-        id.rsplit("take-back ").next().and_then(|rest| rest.split('`').next()).expect("an id").to_owned();
+    let id = id.rsplit("reclaim ").next().and_then(|rest| rest.split('`').next()).expect("an id").to_owned();
     ann.refused(4, "file_exists", &["handoff", "export", &id, "--again", "-o", &homes.file]);
     ann.json(&[
         "handoff",
@@ -137,6 +136,6 @@ fn a_file_that_cannot_be_written_or_read_changes_nothing() {
     }
     donna.refused(3, "file_unreadable", &["handoff", "import", &nowhere]);
     assert_eq!(donna.json(&["status"])["handoffs"], json!([]));
-    ann.json(&["handoff", "take-back", &text(&left, "baton_id")]);
+    ann.json(&["handoff", "reclaim", &text(&left, "baton_id")]);
     assert_eq!(ann.json(&["pickup"])["baton"]["delta_id"], left["baton_id"]);
 }

@@ -84,6 +84,7 @@ fn export(
     input: &BatonExportInput,
     (project_id, identity): (&str, &str),
 ) -> Result<BatonExportOutput, Failure> {
+    resolve::require(tx, project_id)?;
     require_not_merged(tx, project_id)?;
     let (left, output) = read(tx, env, input, (project_id, identity))?;
     if output.exported_before {
@@ -253,7 +254,7 @@ fn require_open(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<(), Failur
 fn exported_before(left: &Baton) -> Refusal {
     let what = format!("baton {} was exported to a file before", short(&left.baton_id));
     let hint = format!(
-        "if the file is lost: `baton handoff export {0} --again -o FILE`; to go on here: `baton handoff take-back {0}`",
+        "if the file is lost: `baton handoff export {0} --again -o FILE`; to go on here: `baton handoff reclaim {0}`",
         left.baton_id
     );
     Refusal::new(refusal::Kind::Conflict, "baton_exported", what, hint)

@@ -219,7 +219,7 @@ fn known_here(tx: &mut Tx<'_>, known: Baton) -> Result<BatonImportOutput, Failur
     if export_of(tx, &known)?.is_some() {
         let what = format!("this ledger exported baton {} itself", short(&known.baton_id));
         let hint = format!(
-            "import the file where the work is to go on; to go on here: `baton handoff take-back {}`",
+            "import the file where the work is to go on; to go on here: `baton handoff reclaim {}`",
             known.baton_id
         );
         return Err(Refusal::new(refusal::Kind::Conflict, "baton_exported", what, hint).into());

@@ -5,10 +5,10 @@
 
 mod export;
 mod import;
+mod reclaim;
 mod records;
-mod take_back;
 
 pub use export::{BatonExport, BatonExportInput, BatonExportOutput};
 pub use import::{BatonImport, BatonImportInput, BatonImportOutput};
-pub(crate) use records::{exported_refusal, waiting_elsewhere};
-pub use take_back::{BatonTakeBack, BatonTakeBackInput, BatonTakeBackOutput};
+pub use reclaim::{BatonReclaim, BatonReclaimInput, BatonReclaimOutput};
+pub(crate) use records::{exported_refusal, prefetch_exports, waiting_elsewhere};

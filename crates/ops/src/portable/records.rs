@@ -3,11 +3,11 @@
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::baton::Baton;
 use baton_model::baton_file::Receipt;
-use baton_model::delta::Kind;
+use baton_model::delta::{Delta, Kind};
 use baton_model::id::short;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::{Timestamp, ago};
-use baton_store::{Failure, Tx, baton, delta, session};
+use baton_store::{Failure, Fault, Tx, baton, delta, session};
 use serde::{Deserialize, Serialize};
 
 use crate::op::Env;
@@ -95,9 +95,19 @@ pub(crate) fn exported_refusal(
         .map(|receipt| format!(", and {} picked it up there", receipt.picked_up_by))
         .unwrap_or_default();
     let what = format!("{by} exported baton {} to a file {when}{elsewhere}", short(&of.baton_id));
-    let hint = format!("`baton handoff take-back {}` has it wait here again", of.baton_id);
+    let hint = format!("`baton handoff reclaim {}` has it wait here again", of.baton_id);
     let refusal = Refusal::new(refusal::Kind::Conflict, "baton_exported", what, hint);
     Ok(Some(refusal.with("baton_id", of.baton_id.as_str())))
+}
+
+/// The entries among which the newest exports are.
+fn newest(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Delta>, Fault> {
+    delta::newest_kind(tx, project_id, Kind::Other, 50)
+}
+
+/// Sends ahead what the function below asks first.
+pub(crate) fn prefetch_exports(tx: &mut Tx<'_>, project_id: &str) {
+    drop(newest(tx, project_id));
 }
 
 /// The newest baton that left as a file and was picked up nowhere, as far as is known: for somebody who finds none here.
@@ -106,7 +116,7 @@ pub(crate) fn waiting_elsewhere(
     env: &Env<'_>,
     project_id: &str,
 ) -> Result<Option<Remark>, Failure> {
-    for entry in delta::newest_kind(tx, project_id, Kind::Other, 50)? {
+    for entry in newest(tx, project_id)? {
         let Ok(record) = serde_json::from_str::<ExportRecord>(&entry.body) else { continue };
         let Some(of) = baton::get(tx, project_id, &record.exported_baton)? else { continue };
         if of.spent_by.as_ref() != Some(&entry.delta_id) || receipt_of(tx, &of)?.is_some() {
@@ -114,7 +124,7 @@ pub(crate) fn waiting_elsewhere(
         }
         let (when, id) = (ago(env.now, record.exported_at.0), &of.baton_id);
         let message = format!(
-            "{} exported baton {} to a file {when}: `baton handoff import FILE` where the work is to go on, or `baton handoff take-back {id}` here",
+            "{} exported baton {} to a file {when}: `baton handoff import FILE` where the work is to go on, or `baton handoff reclaim {id}` here",
             entry.identity,
             short(id)
         );

@@ -24,7 +24,7 @@ use super::working_copy;
 use crate::card::{self, OpenTask};
 use crate::message::{prefetch_reminder, remind};
 use crate::op::Env;
-use crate::portable::waiting_elsewhere;
+use crate::portable::{prefetch_exports, waiting_elsewhere};
 use crate::replay::{self, Replay};
 use crate::{ownership, resolve};
 
@@ -214,6 +214,9 @@ fn prefetch_queries(
         drop(delta::get(tx, project_id, id));
         drop(baton_store::changes::get(tx, project_id, id));
         drop(baton::kept_automatically(tx, project_id));
+    }
+    if picked.baton_id.is_none() {
+        prefetch_exports(tx, project_id);
     }
     drop(session::open(tx, project_id));
     drop(task::open(tx, project_id, limits.tasks_read()));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::Card;
 use crate::op::{Cx, Meta, Operation};
-use crate::portable::waiting_elsewhere;
+use crate::portable::{prefetch_exports, waiting_elsewhere};
 use crate::{card, resolve};
 
 /// Shows the status card.
@@ -40,7 +40,7 @@ impl Operation for Status {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let card = store.read(|tx| {
-            let mut card = card::read(tx, env, &project_id)?;
+            let mut card = card::read_with(tx, env, &project_id, |tx| prefetch_exports(tx, &project_id))?;
             if card.handoffs.is_empty() {
                 card.reminders.extend(waiting_elsewhere(tx, env, &project_id)?);
             }

@@ -157,6 +157,11 @@ on_every_backend! {
                     input = json!({ "content_hash": "a".repeat(64), "part": 0, "content": "" });
                 }
                 "changes_part" => input["part"] = json!(0),
+                "baton_import" => {
+                    let baton = json!({ "baton_id": "b", "project_id": "x", "exported_at": "2026-01-01T00:00:00Z", "exported_by": "A",
+                        "identity": "A", "surface": "other", "thread_id": "t", "created_at": "2026-01-01T00:00:00Z", "packet": {} });
+                    input["baton"] = baton;
+                }
                 "key_add" => input["public_key"] = json!("age1x"),
                 _ => {}
             }

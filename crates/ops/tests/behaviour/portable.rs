@@ -70,12 +70,12 @@ on_every_backend! {
 
     fn a_baton_that_is_taken_back_waits_here_again(w) {
         let left = w.leave_baton(&agent("Ann"), "back");
-        w.no(&agent("Ann"), "baton_take_back", json!({ "baton_id": left["baton_id"] }), "baton_not_exported");
+        w.no(&agent("Ann"), "baton_reclaim", json!({ "baton_id": left["baton_id"] }), "baton_not_exported");
         let baton = export(w);
         let refusal = w.no(&agent("Ann"), "baton_import", json!({ "baton": baton }), "baton_exported");
-        assert!(text(&refusal, "hint").contains("baton handoff take-back"));
-        w.ok(&agent("Ann"), "baton_take_back", json!({ "baton_id": left["baton_id"] }));
-        w.no(&agent("Ann"), "baton_take_back", json!({ "baton_id": left["baton_id"] }), "baton_not_exported");
+        assert!(text(&refusal, "hint").contains("baton handoff reclaim"));
+        w.ok(&agent("Ann"), "baton_reclaim", json!({ "baton_id": left["baton_id"] }));
+        w.no(&agent("Ann"), "baton_reclaim", json!({ "baton_id": left["baton_id"] }), "baton_not_exported");
         let known = w.ok(&agent("Ann"), "baton_import", json!({ "baton": baton }));
         assert_eq!((&known["imported_before"], &known["baton_id"]), (&json!(true), &left["baton_id"]));
         assert_eq!(w.pickup(&agent("Lola"))["baton"]["delta_id"], left["baton_id"]);

@@ -1,4 +1,4 @@
-//! `baton handoff export`, `import` and `take-back`: a baton as a file.
+//! `baton handoff export`, `import` and `reclaim`: a baton as a file.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{Part, PartInput, Upload, UploadInput};
 use baton_ops::key::{List, ListInput, Row};
 use baton_ops::portable::{
-    BatonExport, BatonExportInput, BatonExportOutput, BatonImport, BatonImportInput, BatonTakeBack,
-    BatonTakeBackInput,
+    BatonExport, BatonExportInput, BatonExportOutput, BatonImport, BatonImportInput, BatonReclaim,
+    BatonReclaimInput,
 };
 use baton_ops::session::{Status, StatusInput};
 use baton_ops::transcript::{Events, EventsInput};
@@ -74,7 +74,7 @@ pub(super) struct Import {
 }
 
 #[derive(clap::Args)]
-pub(super) struct TakeBack {
+pub(super) struct Reclaim {
     /// Baton that was exported
     baton: String,
     #[command(flatten)]
@@ -113,7 +113,7 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
     if let Err(error) = write(&written, protection.as_ref(), &file) {
         if !exported.exported_before {
             let (identity, baton_id) = (args.who.identity, exported.baton.baton_id);
-            app.run::<BatonTakeBack>(&BatonTakeBackInput { project: input.project, identity, baton_id })?;
+            app.run::<BatonReclaim>(&BatonReclaimInput { project: input.project, identity, baton_id })?;
         }
         return Err(error);
     }
@@ -211,7 +211,7 @@ fn show(exported: &BatonExportOutput, file: Option<&Path>, app: &mut App) -> Res
         };
         let name = visible(&file.display().to_string());
         format!(
-            "exported: baton {id}, left by {}, is in {name}\n{changes}  there: baton handoff import {name}\n  back here: baton handoff take-back {id}\n",
+            "exported: baton {id}, left by {}, is in {name}\n{changes}  there: baton handoff import {name}\n  back here: baton handoff reclaim {id}\n",
             visible(&baton.identity)
         )
     })
@@ -251,10 +251,10 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     })
 }
 
-pub(super) fn take_back(args: TakeBack, app: &mut App) -> Result<(), AppError> {
-    let TakeBack { baton: baton_id, who } = args;
-    let input = BatonTakeBackInput { project: app.project.clone(), identity: who.identity, baton_id };
-    let taken = app.run::<BatonTakeBack>(&input)?;
+pub(super) fn reclaim(args: Reclaim, app: &mut App) -> Result<(), AppError> {
+    let Reclaim { baton: baton_id, who } = args;
+    let input = BatonReclaimInput { project: app.project.clone(), identity: who.identity, baton_id };
+    let taken = app.run::<BatonReclaim>(&input)?;
     app.show(&taken, |taken| {
         let id = short(&taken.baton_id);
         let elsewhere = taken.picked_up_elsewhere.as_ref().map(receipt).unwrap_or_default();

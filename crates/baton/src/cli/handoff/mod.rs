@@ -70,14 +70,14 @@ enum Verb {
     /// Write a waiting baton to a file, for a machine or a person that this ledger does not reach
     ///
     /// The file holds the packet, its document and the uncommitted changes that go with the baton. The baton no longer waits here: it goes on
-    /// where the file is imported. `take-back` undoes that.
+    /// where the file is imported. `reclaim` undoes that.
     Export(Box<file::Export>),
     /// Have a baton that came as a file wait in this project
     ///
     /// The same file is imported once. Nothing in it is run; changes are applied by `baton pickup --apply` only.
     Import(file::Import),
     /// Have a baton that was exported wait here again
-    TakeBack(file::TakeBack),
+    Reclaim(file::Reclaim),
     /// Turn a session of any coding agent into a document the next agent can start from
     FromTranscript(Box<from_transcript::FromTranscript>),
 }
@@ -233,7 +233,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         }
         Verb::Export(export) => file::export(*export, app),
         Verb::Import(import) => file::import(import, app),
-        Verb::TakeBack(take_back) => file::take_back(take_back, app),
+        Verb::Reclaim(reclaim) => file::reclaim(reclaim, app),
         Verb::FromTranscript(request) => from_transcript::run(*request, app),
     }
 }

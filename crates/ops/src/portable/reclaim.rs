@@ -1,4 +1,4 @@
-//! `baton_take_back`: a baton that left as a file waits in its own ledger again.
+//! `baton_reclaim`: a baton that left as a file waits in its own ledger again.
 
 use baton_model::baton::Baton;
 use baton_model::baton_file::Receipt;
@@ -19,12 +19,12 @@ use crate::resolve;
 use crate::session::move_baton;
 
 /// Takes an exported baton back.
-pub struct BatonTakeBack;
+pub struct BatonReclaim;
 
-/// Input of `baton_take_back`.
+/// Input of `baton_reclaim`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct BatonTakeBackInput {
+pub struct BatonReclaimInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
@@ -35,9 +35,9 @@ pub struct BatonTakeBackInput {
     pub baton_id: String,
 }
 
-/// Answer of `baton_take_back`.
+/// Answer of `baton_reclaim`.
 #[derive(Serialize, Deserialize)]
-pub struct BatonTakeBackOutput {
+pub struct BatonReclaimOutput {
     /// The project.
     pub project_id: String,
     /// The baton, which waits here again.
@@ -49,17 +49,18 @@ pub struct BatonTakeBackOutput {
     pub picked_up_elsewhere: Option<Receipt>,
 }
 
-impl Operation for BatonTakeBack {
+impl Operation for BatonReclaim {
     const META: Meta =
-        Meta::write("baton_take_back", "Have a baton that was exported to a file wait here again");
-    type Input = BatonTakeBackInput;
-    type Output = BatonTakeBackOutput;
+        Meta::write("baton_reclaim", "Have a baton that was exported to a file wait here again");
+    type Input = BatonReclaimInput;
+    type Output = BatonReclaimOutput;
 
-    fn run(input: BatonTakeBackInput, cx: &mut Cx<'_>) -> Result<BatonTakeBackOutput, Failure> {
+    fn run(input: BatonReclaimInput, cx: &mut Cx<'_>) -> Result<BatonReclaimOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
             require_not_merged(tx, &project_id)?;
             let left = by_id(tx, &project_id, &input.baton_id)?;
             if export_of(tx, &left)?.is_none() {
@@ -70,13 +71,13 @@ impl Operation for BatonTakeBack {
             let picked_up_elsewhere = receipt_of(tx, &left)?;
             let body = json!({
                 "summary": format!("baton {} waits here again: its export was taken back", short(&left.baton_id)),
-                "export_taken_back": left.baton_id,
+                "export_reclaimed": left.baton_id,
             });
             let author = Author { project_id: &project_id, identity: &identity, session: None };
             append_json(tx, env, &author, Kind::Other, &body)?;
             let (baton_id, summary) = (left.baton_id.clone(), left.summary.clone());
             move_baton(tx, &Baton { spent_by: None, ..left })?;
-            Ok(BatonTakeBackOutput { project_id: project_id.clone(), baton_id, summary, picked_up_elsewhere })
+            Ok(BatonReclaimOutput { project_id: project_id.clone(), baton_id, summary, picked_up_elsewhere })
         })
     }
 }
