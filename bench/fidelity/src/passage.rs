@@ -21,9 +21,35 @@ impl Passage {
 /// The passages of a document.
 pub fn passages(document: &str) -> Vec<Passage> {
     let mut reader = Reader::default();
-    document.lines().for_each(|line| reader.line(line));
+    for line in document.lines() {
+        match unfolded(line) {
+            Some(lines) => lines.iter().for_each(|line| reader.line(line)),
+            None => reader.line(line),
+        }
+    }
     reader.end();
     reader.done
+}
+
+/// A line for each file of a line that names a folder and its files by what was done to them:
+/// ``- `src/`: modified `a.rs, b.rs`; read `c.rs` ``.
+fn unfolded(line: &str) -> Option<Vec<String>> {
+    const WORDS: [&str; 4] = ["modified", "created", "deleted", "read"];
+    let rest = line.strip_prefix("- ")?;
+    let (folder, rest) = match rest.strip_prefix('`').and_then(|rest| rest.split_once("/`: ")) {
+        Some((folder, rest)) => (format!("{folder}/"), rest),
+        None => (String::new(), rest),
+    };
+    let mut lines = Vec::new();
+    for group in rest.split("; ") {
+        let (word, names) = group.split_once(' ')?;
+        let names = names.trim_matches('`');
+        if !WORDS.contains(&word) || names.len() + 2 > group.len() - word.len() {
+            return None;
+        }
+        lines.extend(names.split(", ").map(|name| format!("- `{folder}{name}` {word}")));
+    }
+    Some(lines)
 }
 
 #[derive(Default)]
@@ -131,6 +157,15 @@ mod tests {
         let texts: Vec<String> = found.iter().map(Passage::text).collect();
         assert_eq!(texts, ["- a.rs changed +x", "- b", "text more"]);
         assert!(found.iter().all(|passage| passage.heading == "files"));
+    }
+
+    #[test]
+    fn a_line_of_a_folder_is_a_line_for_each_of_its_files() {
+        let texts = |document: &str| passages(document).iter().map(Passage::text).collect::<Vec<_>>();
+        let wanted = ["- src/a.rs modified", "- src/b.rs modified", "- src/c.rs read"];
+        assert_eq!(texts("- `src/`: modified `a.rs, b.rs`; read `c.rs`\n"), wanted);
+        assert_eq!(texts("- created `a.rs`\n"), ["- a.rs created"]);
+        assert_eq!(texts("- read the file\n- `src/`: see there\n"), ["- read the file", "- src/: see there"]);
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn check(root: &Path, prefix: &str) -> usize {
 
 #[test]
 fn every_sample_of_ours_becomes_a_document() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/transcripts/samples");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/transcripts/samples");
     let count = check(&root.canonicalize().expect("samples"), "own");
     assert!(count > 50, "only {count} samples were read");
 }

@@ -12,9 +12,10 @@ use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
 
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::progress::Progress;
 use crate::recall::{IndexServices, ScopedQuery};
 use crate::relay::saga::Driver;
@@ -94,7 +95,7 @@ impl App {
     pub(crate) fn store(&mut self) -> Result<&mut Store, AppError> {
         self.refuse_remote()?;
         if self.store.is_none() {
-            let mut store = Store::open(&self.config.store, host::now())?;
+            let mut store = Store::open(&self.config.store, clock::now())?;
             self.machine.follow_clock(&mut store);
             self.machine.observe(&mut store);
             self.store = Some(store);
@@ -192,7 +193,7 @@ impl App {
             return Err(anyhow::anyhow!("the store is not open").into());
         };
         let host: &dyn Host = machine.as_ref();
-        let env = Env { now: machine.now(), random: &mut host::random, caller, limits, host };
+        let env = Env { now: machine.now(), random: &mut clock::random, caller, limits, host };
         Ok(f(&mut Cx { store, env })?)
     }
 
@@ -267,8 +268,8 @@ impl App {
         loop {
             crate::relay::recall::drive(store, &machine, until)?;
             let (left, why) = store.read(|tx| {
-                use baton_ops::recall::ADAPTER;
-                Ok((outbox::pending(tx, ADAPTER)?, outbox::trouble(tx, ADAPTER)?))
+                use baton_model::effect::Adapter::MemoryIndex;
+                Ok((outbox::pending(tx, MemoryIndex)?, outbox::trouble(tx, MemoryIndex)?))
             })?;
             // What a server has in hand is waited for.
             if left == 0 || why.is_some() || Instant::now() >= until || machine.outside()?.is_none() {

@@ -11,6 +11,7 @@ mod redis;
 mod repository;
 mod server;
 pub(crate) mod trust;
+mod wrap;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ pub(crate) use recall::{Embeddings, Qdrant, Recall};
 pub(crate) use redis::{Node, Place as RedisPlace, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
 pub(crate) use server::Server;
+pub(crate) use wrap::ChangesMode;
 
 use crate::repo_file::RepoFile;
 
@@ -49,6 +51,8 @@ pub(crate) struct Config {
     pub surface: String,
     /// What stands in for the process of the caller.
     pub process: Option<String>,
+    /// The process that keeps what the agent does and ends its session: `baton run` or `baton work` started the agent.
+    pub supervisor: Option<String>,
     /// What stands in for the id of the machine.
     pub machine: Option<String>,
     /// The cut-offs of liveness.
@@ -57,6 +61,10 @@ pub(crate) struct Config {
     pub route: Policy,
     /// Whether a hook leaves a baton where a session stops or ends, in place of a checkpoint.
     pub auto_wrap: bool,
+    /// What an empty line answers when `baton run --then` asks whether the next tool goes on.
+    pub run_continue: bool,
+    /// Whether what is not committed goes with a baton.
+    pub wrap_changes: ChangesMode,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
     /// How GitHub is reached.
@@ -84,7 +92,7 @@ pub(crate) struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 26] = [
+const KEYS: [(&str, &[&str]); 28] = [
     ("store", &["BATON_STORE"]),
     ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
@@ -95,6 +103,7 @@ const KEYS: [(&str, &[&str]); 26] = [
     ("stale_after", &["BATON_STALE_AFTER"]),
     ("live_after", &["BATON_LIVE_AFTER"]),
     ("auto_wrap", &["BATON_AUTO_WRAP"]),
+    ("run.continue", &["BATON_RUN_CONTINUE"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
     ("github_api", &["BATON_GITHUB_API"]),
     ("github_app_id", &["BATON_GITHUB_APP_ID"]),
@@ -107,6 +116,7 @@ const KEYS: [(&str, &[&str]); 26] = [
     ("redact.patterns", &["BATON_REDACT_PATTERNS"]),
     ("redact.allow", &["BATON_REDACT_ALLOW"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
+    ("wrap.changes", &["BATON_WRAP_CHANGES"]),
     ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
     ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
     ("route.max_attempts", &["BATON_ROUTE_MAX_ATTEMPTS"]),
@@ -121,6 +131,12 @@ pub(crate) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> 
 /// Reads the configuration.
 pub(crate) fn load() -> Result<Config, Refusal> {
     load_at(None)
+}
+
+/// Whether somebody supervises the agent behind this call, see [`Config::supervisor`]. A hook asks before it has time to read
+/// settings.
+pub(crate) fn is_supervised() -> bool {
+    std::env::var_os("BATON_SUPERVISOR").is_some_and(|process| !process.is_empty())
 }
 
 /// Reads the configuration as it is in another folder than the working directory.
@@ -157,6 +173,18 @@ impl Config {
     pub(crate) fn ledger(&self) -> String {
         self.server.as_ref().map_or_else(|| self.store.to_string(), |server| server.url.clone())
     }
+}
+
+/// The ledger that a process with these variables, and `--store` on its command line, opens in this folder.
+pub(crate) fn ledger_of(
+    vars: BTreeMap<String, String>,
+    home: PathBuf,
+    cwd: Option<PathBuf>,
+    store: Option<&str>,
+) -> Result<String, Refusal> {
+    let mut config = from_parts(vars, home, cwd)?;
+    store.map_or(Ok(()), |url| config.use_store(url))?;
+    Ok(config.ledger())
 }
 
 /// The path by which other programs start this one: the one on the search path, which outlives an update, else its own.
@@ -203,13 +231,13 @@ fn from_parts(
     };
     let spans = |key: &str, usual| span(key, setting(key), usual).map_err(|refusal| placed(key, refusal));
     let limits = limits(spans)?;
-    let auto_wrap =
-        switch("auto_wrap", setting("auto_wrap"), true).map_err(|refusal| placed("auto_wrap", refusal))?;
+    let switches = |key: &str| switch(key, setting(key), true).map_err(|refusal| placed(key, refusal));
+    let (auto_wrap, run_continue) = (switches("auto_wrap")?, switches("run.continue")?);
+    let wrap_changes = ChangesMode::read(setting("wrap.changes"));
+    let wrap_changes = wrap_changes.map_err(|no| placed("wrap.changes", no))?;
     let route = policy(setting, spans, placed)?;
-    let store = match setting("store") {
-        Some(text) => Target::read(&text)?,
-        None => Target::File(data_dir.join("baton.db")),
-    };
+    let usual = || Ok(Target::File(data_dir.join("baton.db")));
+    let store = setting("store").map_or_else(usual, |text| Target::read(&text))?;
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
     Ok(Config {
         store,
@@ -220,10 +248,13 @@ fn from_parts(
         session: given("BATON_SESSION"),
         surface: setting("surface").unwrap_or_default(),
         process: given("BATON_PROCESS"),
+        supervisor: given("BATON_SUPERVISOR"),
         machine: given("BATON_MACHINE"),
         limits,
         route,
         auto_wrap,
+        run_continue,
+        wrap_changes,
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
@@ -356,144 +387,4 @@ pub(crate) fn of_test(vars: BTreeMap<String, String>) -> Config {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config, Refusal> {
-        let dir = tempfile::tempdir().expect("dir");
-        if let Some(text) = file {
-            std::fs::write(dir.path().join(".baton.toml"), text).expect("written");
-        }
-        let vars = vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        from_parts(vars, dir.path().join("home"), Some(dir.path().to_owned()))
-    }
-
-    #[test]
-    fn the_environment_wins_over_a_file() {
-        let dir = tempfile::tempdir().expect("dir");
-        let own = dir.path().join("baton");
-        std::fs::create_dir(&own).expect("folder");
-        std::fs::write(own.join("config.toml"), "identity = \"File\"\nstale_after = \"2m\"")
-            .expect("written");
-        let folder = dir.path().display().to_string();
-        let config = check(&[("BATON_IDENTITY", "Env"), ("XDG_CONFIG_HOME", &folder)], None).expect("valid");
-        assert_eq!(config.identity.as_deref(), Some("Env"));
-        assert_eq!(config.limits.stale_after, 120_000);
-        assert_eq!(config.origins["identity"].1, "env BATON_IDENTITY");
-    }
-
-    const STRANGER: &str = "store = \"/evil.db\"\nserver = \"http://evil.example\"\nserver_ca = \"/evil.pem\"\nredis_url = \"redis://evil.example\"\n\
-        identity = \"Mallory\"\nproject = \"shop\"\nsurface = \"evil\"\nstale_after = \"0s\"\nlive_after = \"0s\"\nauto_wrap = true\n\
-        webhook_secret = \"s\"\ngithub_api = \"http://evil.example\"\ngithub_app_id = \"1\"\ngithub_app_installation = \"1\"\n\
-        github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
-        embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[route]\nfallback_after = \"1s\"\n\
-        escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n[redact]\npatterns = [\"x\"]\nallow = [\"/.*/\"]\n";
-
-    #[test]
-    fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
-        let (plain, with) = (check(&[], None).expect("valid"), check(&[], Some(STRANGER)).expect("valid"));
-        assert_eq!(with.origins, BTreeMap::new());
-        assert_eq!((with.identity, with.project, with.surface), (None, None, String::new()));
-        assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, false, None));
-        assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
-        assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
-        assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());
-        assert!(with.store.to_string().ends_with("home/.local/share/baton/baton.db"), "{}", with.store);
-        let file = with.repository.expect("it was read");
-        let all: Vec<&str> = KEYS.iter().map(|(key, _)| *key).filter(|key| *key != "project").collect();
-        let mut ignored = file.ignored.clone();
-        ignored.sort_by_key(|key| all.iter().position(|known| known == key));
-        assert_eq!((ignored, file.claim()), (all, Some("shop")), "all of it is named");
-    }
-
-    #[test]
-    fn what_the_user_trusts_counts_until_it_is_changed() {
-        let dir = tempfile::tempdir().expect("dir");
-        let (repo, own) = (dir.path().join("repo"), dir.path().join("config/baton"));
-        std::fs::create_dir_all(repo.join(".git")).expect("folder");
-        let file = repo.join(".baton.toml");
-        let text = "stale_after = \"2m\"\nproject = \"shop\"\n";
-        std::fs::write(&file, text).expect("written");
-        let load = || {
-            let vars =
-                [("XDG_CONFIG_HOME".to_owned(), dir.path().join("config").display().to_string())].into();
-            from_parts(vars, dir.path().join("home"), Some(repo.clone())).expect("valid")
-        };
-        let read = load().repository.expect("a file");
-        let mut trusted = trust::Trusted::default();
-        trusted.add(&repo, &read.digest);
-        trusted.write(&own).expect("written");
-        let with = load();
-        assert_eq!((with.limits.stale_after, with.project.as_deref()), (120_000, Some("shop")));
-        assert!(with.repository.is_some_and(|file| file.is_trusted && file.ignored.is_empty()));
-        std::fs::write(&file, format!("{text}# changed\n")).expect("written");
-        let without = load();
-        assert_eq!((without.limits, without.project), (Limits::default(), None));
-        std::fs::write(&file, text).expect("written");
-        trusted.remove(&repo);
-        trusted.write(&own).expect("written");
-        assert_eq!(load().project, None);
-    }
-
-    #[test]
-    fn a_trusted_value_that_is_none_is_refused_with_its_line() {
-        let dir = tempfile::tempdir().expect("dir");
-        let repo = dir.path().join("repo");
-        std::fs::create_dir_all(repo.join(".git")).expect("folder");
-        let vars: BTreeMap<_, _> =
-            [("XDG_CONFIG_HOME".to_owned(), dir.path().join("config").display().to_string())].into();
-        for text in
-            ["# x\nstale_after = \"soon\"\n", "# x\nauto_wrap = \"maybe\"\n", "[route]\nmax_attempts = -1\n"]
-        {
-            std::fs::write(repo.join(".baton.toml"), text).expect("written");
-            let load = || from_parts(vars.clone(), dir.path().join("home"), Some(repo.clone()));
-            let digest = load().expect("not trusted").repository.expect("a file").digest;
-            let mut trusted = trust::Trusted::default();
-            trusted.add(&repo, &digest);
-            trusted.write(&dir.path().join("config/baton")).expect("written");
-            let refusal = load().expect_err("trusted");
-            assert!(refusal.message.contains(".baton.toml, line 2: "), "{refusal:?}");
-            trusted.remove(&repo);
-            trusted.write(&dir.path().join("config/baton")).expect("written");
-        }
-    }
-
-    #[test]
-    fn an_unknown_key_names_the_nearest_and_a_strangers_stops_nothing() {
-        let config = check(&[], Some("identty = \"x\"\nproject = \"shop\"")).expect("it is ignored");
-        let file = config.repository.expect("named");
-        assert_eq!((file.claim(), file.given.len()), (None, 0), "as a whole");
-        let refusal = file.fault.expect("unknown");
-        assert_eq!((refusal.code, refusal.hint.as_str()), ("config_unknown_key", "did you mean `identity`?"));
-        let far = check(&[], Some("[theme]\ncolours = 1")).expect("it is ignored");
-        let far = far.repository.and_then(|file| file.fault).expect("unknown");
-        assert!(!far.hint.contains("did you mean") && !far.details.contains_key("nearest"), "{}", far.hint);
-    }
-
-    #[test]
-    fn a_span_that_is_none_is_refused() {
-        assert_eq!(
-            check(&[("BATON_STALE_AFTER", "soon")], None).expect_err("no span").code,
-            "config_invalid"
-        );
-    }
-
-    #[test]
-    fn a_table_in_a_file_is_read_and_its_path_is_meant_from_there() {
-        let config = check(&[], Some("[tasks]\nmirror = \".beads/issues.jsonl\"")).expect("valid");
-        assert!(
-            config
-                .tasks_mirror
-                .is_some_and(|file| file.path().is_absolute() && file.path().ends_with(".beads/issues.jsonl"))
-        );
-        let config = check(&[], Some("[tasks]\nmirro = \"x\"")).expect("it is ignored");
-        let refusal = config.repository.and_then(|file| file.fault).expect("unknown");
-        assert_eq!(refusal.hint, "did you mean `tasks.mirror`?");
-    }
-
-    #[test]
-    fn the_store_lies_in_the_data_directory() {
-        let config = check(&[("XDG_DATA_HOME", "/data")], None).expect("valid");
-        assert_eq!(config.store.to_string(), "/data/baton/baton.db");
-    }
-}
+mod tests;

@@ -119,6 +119,16 @@ impl AppError {
         error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     }
 
+    /// A refusal names the store that the command worked on: another one than was meant is a common reason.
+    pub(crate) fn with_store(self, store: &str) -> Self {
+        match self {
+            Self::Refused(refusal) if !refusal.details.contains_key("store") => {
+                Self::Refused(refusal.with("store", store))
+            }
+            other => other,
+        }
+    }
+
     /// The documented exit code.
     pub(crate) fn exit_code(&self) -> i32 {
         match self {
@@ -174,10 +184,11 @@ impl AppError {
         match self {
             Self::Refused(refusal) => {
                 format!(
-                    "error: {} [{}]\n  hint: {}\n",
+                    "error: {} [{}]\n  hint: {}\n{}",
                     quote(&refusal.message),
                     refusal.code,
-                    quote(&refusal.hint)
+                    quote(&refusal.hint),
+                    store_line(refusal)
                 )
             }
             Self::Fault(error) => {
@@ -187,6 +198,13 @@ impl AppError {
             Self::Reported | Self::Unfinished | Self::Tool(_) | Self::Interrupted => String::new(),
         }
     }
+}
+
+/// The store of a refusal on a line of its own, where what is in the store is the reason.
+fn store_line(refusal: &Refusal) -> String {
+    let by_content = matches!(refusal.kind, Kind::NotFound | Kind::Conflict | Kind::Refused);
+    let store = refusal.details.get("store").and_then(Value::as_str).filter(|_| by_content);
+    store.map(|store| format!("  store: {}\n", quote(store))).unwrap_or_default()
 }
 
 #[cfg(test)]

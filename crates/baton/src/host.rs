@@ -5,11 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use baton_model::packet::Git;
 use baton_model::refusal::Refusal;
 use baton_model::remote::{enterprise_of, token_host_of};
+use baton_model::repository::{MadeCommit, Repository};
 use baton_model::role;
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
@@ -17,6 +17,7 @@ use baton_ops::document::OmissionReason;
 use baton_ops::op::{Caller, PathKind};
 use baton_store::{CommitObserver, Store};
 
+use crate::clock;
 use crate::config::Config;
 use crate::document;
 use crate::error::AppError;
@@ -87,7 +88,7 @@ impl Machine {
     /// The current time by the clock shared by all users of the store: the database's where there is one, so that
     /// liveness and leases do not depend on the local clock.
     pub(crate) fn now(&self) -> Millis {
-        now().saturating_add(self.ahead.load(Ordering::Relaxed))
+        clock::now().saturating_add(self.ahead.load(Ordering::Relaxed))
     }
 
     /// Live state beside the ledger, if a Redis is configured.
@@ -95,7 +96,7 @@ impl Machine {
         let config = &self.config;
         let start = || {
             let ahead = Arc::clone(&self.ahead);
-            let clock = Arc::new(move || now().saturating_add(ahead.load(Ordering::Relaxed)));
+            let clock = Arc::new(move || clock::now().saturating_add(ahead.load(Ordering::Relaxed)));
             config.redis.as_ref().map(|redis| Live::start(redis, config.limits, clock))
         };
         self.live.get_or_init(start).as_ref()
@@ -115,9 +116,9 @@ impl Machine {
 
     /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
     pub(crate) fn follow_clock(&self, store: &mut Store) {
-        let asked = now();
+        let asked = clock::now();
         let Ok(Some(theirs)) = store.server_time() else { return };
-        let ahead = theirs - (asked + now()) / 2;
+        let ahead = theirs - (asked + clock::now()) / 2;
         let ahead = if ahead.abs() < CLOSE_ENOUGH { 0 } else { ahead };
         if self.ahead.swap(ahead, Ordering::Relaxed) == 0 && ahead != 0 {
             tracing::warn!(
@@ -153,10 +154,25 @@ impl Machine {
                 machine: self.id.clone(),
                 process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
-            folders: cwd.iter().flat_map(|cwd| cwd.ancestors()).map(|f| f.display().to_string()).collect(),
-            git_root: cwd.and_then(git::root).map(|root| root.display().to_string()),
-            ..Caller::default()
+            ..cwd.map(stand_in).unwrap_or_default()
         }
+    }
+}
+
+/// A caller who stands in this folder: the folder with those above it, and the working copy around it.
+pub(crate) fn stand_in(cwd: &Path) -> Caller {
+    let root = git::root(cwd);
+    let (repository, git_fault) = match root.as_deref().map(git::repository) {
+        Some(Ok(repository)) => (Some(repository), None),
+        Some(Err(fault)) => (None, Some(fault)),
+        None => (None, None),
+    };
+    Caller {
+        folders: cwd.ancestors().map(|folder| folder.display().to_string()).collect(),
+        git_root: root.map(|root| root.display().to_string()),
+        repository,
+        git_fault,
+        ..Caller::default()
     }
 }
 
@@ -173,6 +189,24 @@ impl baton_ops::op::Host for Machine {
         git::state(Path::new(folder))
     }
 
+    fn repository(&self, folder: &str) -> Option<(String, Repository)> {
+        let root = git::root(Path::new(folder))?;
+        let repository = git::repository(&root).ok()?;
+        Some((root.display().to_string(), repository))
+    }
+
+    fn has_folder(&self, folder: &str) -> Option<bool> {
+        Some(Path::new(folder).is_dir())
+    }
+
+    fn uncommitted(&self, folder: &str) -> Option<Vec<String>> {
+        git::uncommitted(Path::new(folder))
+    }
+
+    fn holds_repository(&self, common_dir: &str, id: &str) -> Option<bool> {
+        Some(git::holds_id(Path::new(common_dir), id))
+    }
+
     fn github_access(&self) -> bool {
         let config = &self.config;
         let app = config.github.app_id.is_some() && config.github.app_key.is_some();
@@ -185,6 +219,10 @@ impl baton_ops::op::Host for Machine {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         git::has_commit(Path::new(folder), revision)
+    }
+
+    fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
+        git::commits_made(Path::new(folder), since, head)
     }
 
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {
@@ -262,20 +300,6 @@ fn role_file(folder: &Path) -> Result<Option<(String, String)>, Refusal> {
     Ok(None)
 }
 
-/// Milliseconds since 1970.
-#[allow(clippy::disallowed_methods, reason = "the one place that reads the clock")]
-pub(crate) fn now() -> Millis {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
-}
-
-/// Fills bytes at random. Without a source of randomness ids would collide, so then the process ends.
-pub(crate) fn random(bytes: &mut [u8]) {
-    if getrandom::fill(bytes).is_err() {
-        std::process::abort();
-    }
-}
-
 /// A stable id of the machine: the system's own, else one made once and kept beside the store.
 fn machine_id(data_dir: &Path) -> String {
     for file in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
@@ -292,7 +316,7 @@ fn machine_id(data_dir: &Path) -> String {
         return id;
     }
     let mut bytes = [0; 16];
-    random(&mut bytes);
+    clock::random(&mut bytes);
     let id: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
     let kept = private::create_folder(data_dir).and_then(|()| private::write(&file, id.as_bytes()));
     // Where nothing can be kept, the machine has no identity: rules that need one then never apply.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use age::armor::{ArmoredReader, ArmoredWriter, Format};
-use age::secrecy::ExposeSecret;
+use age::secrecy::{ExposeSecret, SecretString};
 use age::x25519::{Identity, Recipient};
-use age::{DecryptError, Decryptor, Encryptor};
+use age::{DecryptError, Decryptor, Encryptor, scrypt};
 use baton_model::id::{check_identity, check_project, identity_key, visible};
 use baton_model::refusal::{Kind, Refusal};
 
@@ -32,6 +32,19 @@ impl Keys {
         check_project(project_id)?;
         check_identity(identity)?;
         Ok(self.dir.join(project_id).join(format!("{}.key", identity_key(identity))))
+    }
+
+    /// The files with the private keys of a project.
+    pub(crate) fn files(&self, project_id: &str) -> Result<Vec<PathBuf>, Refusal> {
+        check_project(project_id)?;
+        let folder = self.dir.join(project_id);
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unreadable(&folder, &error.to_string())),
+        };
+        let paths = entries.flatten().map(|entry| entry.path());
+        Ok(paths.filter(|path| path.extension().is_some_and(|ending| ending == "key")).collect())
     }
 
     /// The public key of an identity whose private key is here.
@@ -88,17 +101,83 @@ impl Keys {
 /// Encrypts a text for these public keys, as text.
 pub(crate) fn seal(recipients: &[String], text: &str) -> Result<String, Refusal> {
     let keys: Vec<Recipient> = recipients.iter().map(|r| parse(r)).collect::<Result<_, _>>()?;
-    let failed = |what: String| Refusal::new(Kind::Refused, "sealing_failed", what, "report this");
     let encryptor = Encryptor::with_recipients(keys.iter().map(|key| key as &dyn age::Recipient))
-        .map_err(|error| failed(format!("it cannot be encrypted: {error}")))?;
+        .map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))?;
+    armored(encryptor, text)
+}
+
+fn sealing_failed(what: &str) -> Refusal {
+    Refusal::new(Kind::Refused, "sealing_failed", what, "report this")
+}
+
+fn armored(encryptor: Encryptor, text: &str) -> Result<String, Refusal> {
     let write = || -> std::io::Result<Vec<u8>> {
         let armor = ArmoredWriter::wrap_output(Vec::new(), Format::AsciiArmor)?;
         let mut out = encryptor.wrap_output(armor)?;
         out.write_all(text.as_bytes())?;
         out.finish()?.finish()
     };
-    let sealed = write().map_err(|error| failed(format!("it cannot be encrypted: {error}")))?;
-    String::from_utf8(sealed).map_err(|error| failed(format!("what was encrypted is no text: {error}")))
+    let sealed = write().map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))?;
+    String::from_utf8(sealed)
+        .map_err(|error| sealing_failed(&format!("what was encrypted is no text: {error}")))
+}
+
+/// How a file is protected on its way.
+pub(crate) enum Protection {
+    /// For the holders of these public keys.
+    Recipients(Vec<String>),
+    /// For whoever knows the passphrase.
+    Passphrase(String),
+}
+
+/// Encrypts a file as text, in the format of `age`.
+pub(crate) fn encrypt_file(protection: &Protection, content: &str) -> Result<String, Refusal> {
+    match protection {
+        Protection::Recipients(keys) => seal(keys, content),
+        Protection::Passphrase(phrase) => {
+            let phrase = SecretString::from(phrase.clone());
+            armored(Encryptor::with_user_passphrase(phrase), content)
+        }
+    }
+}
+
+/// Whether a file is encrypted in the format of `age`.
+pub(crate) fn is_encrypted(content: &[u8]) -> bool {
+    content.starts_with(b"-----BEGIN AGE ENCRYPTED FILE-----") || content.starts_with(b"age-encryption.org/")
+}
+
+/// Decrypts a file with a passphrase, or with one of these key files. `most` is the longest result in bytes.
+pub(crate) fn decrypt_file(
+    content: &[u8],
+    passphrase: Option<&str>,
+    key_files: &[PathBuf],
+    most: u64,
+) -> Result<String, Refusal> {
+    let mut keys = Vec::new();
+    for path in key_files {
+        keys.extend(read(path)?);
+    }
+    let phrase = passphrase.map(|phrase| scrypt::Identity::new(SecretString::from(phrase.to_owned())));
+    let open = || -> Result<String, DecryptError> {
+        let decryptor = Decryptor::new_buffered(ArmoredReader::new(content))?;
+        let known = keys.iter().map(|key| key as &dyn age::Identity);
+        let reader = decryptor.decrypt(known.chain(phrase.iter().map(|key| key as &dyn age::Identity)))?;
+        let mut text = String::new();
+        reader.take(most).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    open().map_err(|error| {
+        let (what, hint) = match error {
+            DecryptError::NoMatchingKeys
+            | DecryptError::DecryptionFailed
+            | DecryptError::KeyDecryptionFailed => (
+                "the file is encrypted, and neither a key of yours nor the passphrase opens it".to_owned(),
+                "name the key with --key FILE, or the file with the passphrase with --passphrase-file FILE",
+            ),
+            other => (format!("the file cannot be decrypted: {other}"), "ask its sender to send it again"),
+        };
+        Refusal::new(Kind::Refused, "baton_file_locked", what, hint)
+    })
 }
 
 /// Refuses what is no public key.

@@ -15,9 +15,10 @@ use baton_model::time::Millis;
 use baton_ops::op::Host;
 use baton_store::{Failure, Fault, Store, Tx, duty as rows};
 
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// The duties held by this server; shared with the services that carry them out.
@@ -35,9 +36,9 @@ struct HeldDuties {
 impl Duties {
     fn new() -> Self {
         let mut bytes = [0; ID_RANDOM];
-        host::random(&mut bytes);
+        clock::random(&mut bytes);
         let held = HeldDuties { fences: BTreeMap::new(), sure_at: Instant::now() };
-        Self { holder: new_id(host::now(), &bytes), held: Mutex::new(held) }
+        Self { holder: new_id(clock::now(), &bytes), held: Mutex::new(held) }
     }
 
     /// The fence under which this server has a duty now; `None` when it has not.
@@ -90,7 +91,7 @@ pub(crate) fn start(
     config: &Config,
     machine: &Arc<Machine>,
 ) -> Result<(ServiceHandle, Arc<Duties>), AppError> {
-    let mut store = Store::open(&config.store, host::now())?;
+    let mut store = Store::open(&config.store, clock::now())?;
     let duties = Arc::new(Duties::new());
     let place = Place { machine: machine.id.clone(), process: crate::process::own() };
     let mut watch = Watch::new(Arc::clone(&duties), place);
@@ -173,7 +174,7 @@ impl Watch {
             }
             let before = seen.as_ref().map(WatchedDuty::duty);
             let taken = store
-                .write_shared(|tx| Ok(rows::take(tx, duty_id, (holder, place), before, host::now())?))?;
+                .write_shared(|tx| Ok(rows::take(tx, duty_id, (holder, place), before, clock::now())?))?;
             if taken {
                 fences.insert((*duty_id).to_owned(), before.map_or(1, |before| before.fence + 1));
                 if before.is_some_and(|before| !before.holder.is_empty()) {

@@ -2,7 +2,10 @@
 
 mod app;
 mod beads;
+mod changes;
 mod cli;
+mod clock;
+mod commit_hook;
 mod config;
 mod document;
 mod error;
@@ -19,6 +22,7 @@ mod launch;
 mod leadership;
 mod live;
 mod mcp;
+mod mcp_http;
 mod mcp_sessions;
 mod merge_driver;
 mod mirror;
@@ -41,6 +45,7 @@ mod store_pool;
 mod supervisor;
 mod sweep;
 mod transfer_progress;
+mod unwrapped;
 mod worker;
 
 fn main() {

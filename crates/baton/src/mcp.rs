@@ -11,23 +11,26 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
+use baton_model::time::Millis;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput};
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::{Access, Caller, Operation};
+use baton_ops::session::Wrap;
 use baton_store::{Store, Target};
 use futures_util::{StreamExt, stream};
-use http::StatusCode;
 use http::request::Parts;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::{self, App};
-use crate::config::Config;
+use crate::changes::ledger;
+use crate::clock;
+use crate::config::{ChangesMode, Config};
 use crate::error::AppError;
 use crate::host::{self, Machine};
-use crate::http::json_of;
+use crate::mcp_http::normalize;
 use crate::mcp_sessions::{Owners, check_owner};
 use crate::mirror::Mirror;
 use crate::relay::saga::Driver;
@@ -65,31 +68,8 @@ pub(crate) fn router(pool: &Arc<Pool>, streams: CancellationToken) -> Router {
     Router::new()
         .route_service("/mcp", baton_mcp::web(shared, streams))
         .layer(middleware::from_fn_with_state(Arc::new(Owners::default()), check_owner))
-        .layer(middleware::from_fn(readable))
+        .layer(middleware::from_fn(normalize))
         .layer(middleware::from_fn_with_state(Arc::clone(pool), mark_delivered))
-}
-
-/// Answers a body that is no message of the protocol with a protocol error, under its id where that is known.
-async fn readable(request: Request, next: Next) -> Response {
-    if request.method() != http::Method::POST {
-        return next.run(request).await;
-    }
-    let (head, body) = request.into_parts();
-    let bytes = match axum::body::to_bytes(body, baton_mcp::MAX_BODY).await {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let what = format!(
-                "the message cannot be read, or has more than {} bytes: {error}",
-                baton_mcp::MAX_BODY
-            );
-            let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": what } });
-            return json_of(StatusCode::PAYLOAD_TOO_LARGE, &error);
-        }
-    };
-    match baton_mcp::unreadable(&bytes) {
-        Some(error) => json_of(StatusCode::BAD_REQUEST, &error),
-        None => next.run(Request::from_parts(head, Body::from(bytes))).await,
-    }
 }
 
 /// When the last byte of an MCP answer was taken, the signals in it are marked as delivered, by the authority of its caller.
@@ -158,7 +138,7 @@ impl StdioBackend {
         let drive = move || -> Result<(), AppError> {
             // One at a time: what this process has in hand already is finished first.
             let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let mut store = Store::open(&config.store, host::now())?;
+            let mut store = Store::open(&config.store, clock::now())?;
             machine.observe(&mut store);
             let until = (Instant::now() + span, span);
             Driver::new(&config, machine)?.drive(&mut store, &handle, &id, until)?;
@@ -175,6 +155,25 @@ impl StdioBackend {
         }
     }
 
+    /// Takes along what is not committed where the settings say so. Returns why it stays behind.
+    async fn add_changes(&self, input: &mut Value, caller: &Caller) -> Option<String> {
+        if self.config.wrap_changes != ChangesMode::Always || matches!(self.config.store, Target::Memory) {
+            return None;
+        }
+        let (config, root, wrap) = (self.config.clone(), caller.git_root.clone()?, input.clone());
+        let added = move || ledger::of_wrap(config, root.into(), &wrap);
+        match tokio::task::spawn_blocking(added).await {
+            Ok(Ok(manifest)) => {
+                if let Some(manifest) = manifest {
+                    input["changes"] = json!(manifest);
+                }
+                None
+            }
+            Ok(Err(why)) => Some(why),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
     /// Drives pending steps in the background, at most once per [`RESUME`].
     fn resume(&self) {
         let (config, machine, last) =
@@ -187,7 +186,7 @@ impl StdioBackend {
             if last.is_some_and(|at| at.elapsed() < RESUME) {
                 return;
             }
-            let resumed = Store::open(&config.store, host::now())
+            let resumed = Store::open(&config.store, clock::now())
                 .map_err(AppError::from)
                 .and_then(|mut store| app::resume(&mut store, &config, &machine));
             if let Err(ended) = resumed {
@@ -198,17 +197,32 @@ impl StdioBackend {
     }
 }
 
+/// The answer of a wrap, with why what is not committed did not go along.
+fn with_warning(mut answer: Value, left_behind: Option<String>) -> Value {
+    if let (Some(why), Some(warnings)) = (left_behind, answer["warnings"].as_array_mut()) {
+        let message = format!("what is not committed does not go with the baton: {why}");
+        warnings.push(json!({ "kind": "changes_left_behind", "message": message }));
+    }
+    answer
+}
+
 /// Pause between two times that a process on a pipe goes on with what is due.
 const RESUME: Duration = Duration::from_secs(5);
 
 impl Backend for StdioBackend {
-    fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
+    fn run<'a>(&'a self, operation: &'a str, mut input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
+            let left_behind = match operation {
+                Wrap::NAME => self.add_changes(&mut input, &caller).await,
+                _ => None,
+            };
             if let Some(remote) = &self.remote {
-                return remote.run(operation, input, &caller).await.map_err(|ended| error(&ended));
+                let answer = remote.run(operation, input, &caller).await.map_err(|ended| error(&ended))?;
+                return Ok(with_warning(answer, left_behind));
             }
             let pool = self.pool().await.map_err(|ended| error(&ended))?;
-            let mut answer = pool.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
+            let answer = pool.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
+            let mut answer = with_warning(answer, left_behind);
             if is_driven(operation) || operation == baton_ops::handoff::Advance::NAME {
                 self.drive(pool, operation, &mut answer).await;
             } else if baton_ops::all::find(operation).is_ok_and(|entry| entry.access == Access::Write) {
@@ -218,12 +232,16 @@ impl Backend for StdioBackend {
         })
     }
 
+    /// The branch may have changed since the last call.
     fn caller(&self, _: Option<&Parts>) -> Result<Caller, Value> {
-        Ok(self.caller.clone())
+        Ok(match &self.config.cwd {
+            Some(cwd) => standing_in(&self.caller, cwd),
+            None => self.caller.clone(),
+        })
     }
 
-    fn folders(&self, path: &str) -> (Vec<String>, Option<String>) {
-        folders(path)
+    fn standing_in(&self, caller: &Caller, path: &str) -> Caller {
+        standing_in(caller, Path::new(path))
     }
 
     fn has_store(&self) -> bool {
@@ -235,8 +253,17 @@ impl Backend for StdioBackend {
             }
     }
 
+    fn store(&self) -> Option<String> {
+        let server = self.config.server.as_ref().map(|server| server.url.clone());
+        Some(server.unwrap_or_else(|| self.config.store.to_string()))
+    }
+
+    fn now(&self) -> Millis {
+        clock::now()
+    }
+
     fn random(&self, bytes: &mut [u8]) {
-        host::random(bytes);
+        clock::random(bytes);
     }
 }
 
@@ -265,16 +292,25 @@ impl Backend for PoolBackend {
     }
 
     /// A client's folder is its own word here: this machine's disk is not asked about it.
-    fn folders(&self, path: &str) -> (Vec<String>, Option<String>) {
-        (above(path), None)
+    fn standing_in(&self, caller: &Caller, path: &str) -> Caller {
+        let folders = Path::new(path).ancestors().map(|folder| folder.display().to_string()).collect();
+        Caller { folders, git_root: None, repository: None, git_fault: None, ..caller.clone() }
     }
 
     fn has_store(&self) -> bool {
         true
     }
 
+    fn store(&self) -> Option<String> {
+        None
+    }
+
+    fn now(&self) -> Millis {
+        clock::now()
+    }
+
     fn random(&self, bytes: &mut [u8]) {
-        host::random(bytes);
+        clock::random(bytes);
     }
 }
 
@@ -282,12 +318,9 @@ fn unasked() -> Value {
     json!({ "code": "fault", "message": "the request was not let in at the door", "hint": "report this" })
 }
 
-fn folders(path: &str) -> (Vec<String>, Option<String>) {
-    (above(path), crate::git::root(Path::new(path)).map(|root| root.display().to_string()))
-}
-
-fn above(path: &str) -> Vec<String> {
-    Path::new(path).ancestors().map(|folder| folder.display().to_string()).collect()
+fn standing_in(caller: &Caller, folder: &Path) -> Caller {
+    let Caller { folders, git_root, repository, git_fault, .. } = host::stand_in(folder);
+    Caller { folders, git_root, repository, git_fault, ..caller.clone() }
 }
 
 fn error(ended: &AppError) -> Value {

@@ -9,7 +9,7 @@ use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
 use baton_ops::card::{Card, OpenTask, Waiting};
 
-use crate::host;
+use crate::clock;
 
 /// Text of several lines in which everything shows. Line ends of another system are line ends.
 pub(crate) fn block(text: &str) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn short_id(full: &str) -> String {
 
 /// How long ago something was.
 pub(crate) fn since(at: Timestamp) -> String {
-    ago(host::now(), at.0)
+    ago(clock::now(), at.0)
 }
 
 /// Rows with aligned columns, two spaces apart.
@@ -91,6 +91,7 @@ fn session_row(session: &View) -> Vec<String> {
         short_id(&session.session_id),
         format!("{} {}", visible(&session.last_verb), since(session.last_heartbeat)),
         mark.to_owned(),
+        session.copy.as_ref().map(|copy| format!("in {}", copy.sighting())).unwrap_or_default(),
     ]
 }
 
@@ -230,11 +231,14 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 18] = [
+    const WRITERS: [(&str, &str); 23] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
+        ("changes/tests/speed.rs", "times that a test measured"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
+        ("cli/changes.rs", "a patch, through `for_terminal` where it reaches a terminal"),
         ("cli/completions.rs", "a script of ours"),
-        ("cli/handoff/mod.rs", "documents, through `printable` where they reach a terminal"),
+        ("cli/doctor/worktrees.rs", "the question, through `for_terminal`"),
+        ("cli/handoff/from_transcript.rs", "documents, through `printable` where they reach a terminal"),
         ("cli/help.rs", "texts of ours"),
         ("cli/install.rs", "the question, through `for_terminal`"),
         ("cli/log.rs", "lines through `for_terminal`; JSON is exact"),
@@ -244,10 +248,12 @@ mod tests {
         ("cli/trust.rs", "the question, through `for_terminal`"),
         ("cli/usage.rs", "usage through `said`; refusals through `for_terminal`"),
         ("cli/watch.rs", "pictures and lines, through `for_terminal`; JSON is exact"),
+        ("cli/wrap.rs", "asks whether standard error is a terminal"),
         ("hook/mod.rs", "what a tool reads: announcements are made by `text`, JSON is exact"),
         ("indexing.rs", "counts"),
         ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),
         ("progress.rs", "words of ours"),
+        ("supervisor/chain.rs", "its question goes through for_terminal"),
         ("worker/run.rs", "what the agent's own process writes"),
     ];
 

@@ -13,9 +13,10 @@ use baton_ops::task::{BeadsExport, BeadsExportInput, Route, RouteInput, RouteOut
 use baton_store::{Failure, Store};
 use tokio::runtime::Handle;
 
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::leadership::Duties;
 use crate::mirror::Mirror;
 use crate::services::{Service, ServiceHandle, StopSignal};
@@ -59,7 +60,7 @@ pub(crate) fn start(
     duties: &Arc<Duties>,
     (mirror, runtime): (Option<Arc<Mirror>>, Handle),
 ) -> Result<ServiceHandle, AppError> {
-    let mut store = Store::open(&config.store, host::now())?;
+    let mut store = Store::open(&config.store, clock::now())?;
     machine.observe(&mut store);
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let mut caller = Caller { surface: ROUTER.to_owned(), ..Caller::default() };
@@ -124,7 +125,7 @@ impl RoutingPass {
     ) -> Result<T, Failure> {
         let env = Env {
             now: self.machine.now(),
-            random: &mut host::random,
+            random: &mut clock::random,
             caller,
             limits: self.config.limits,
             host: self.machine.as_ref(),

@@ -17,8 +17,9 @@ use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
 use self::pending::PendingCount;
+use crate::clock;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::http::traces;
 use crate::mirror::Mirror;
 use crate::recall::IndexServices;
@@ -91,13 +92,13 @@ impl Pool {
         limits: Limits,
         threads: Threads,
     ) -> Result<Self, Fault> {
-        let mut first = Store::open(target, host::now())?;
+        let mut first = Store::open(target, clock::now())?;
         let side_by_side = first.kind() == "postgres";
         machine.follow_clock(&mut first);
         machine.observe(&mut first);
         let mut stores = vec![first];
         while side_by_side && stores.len() < threads.writers {
-            let mut store = Store::open(target, host::now())?;
+            let mut store = Store::open(target, clock::now())?;
             machine.observe(&mut store);
             stores.push(store);
         }
@@ -306,7 +307,7 @@ fn run_elsewhere(
 fn run_on(store: &mut Store, job: &QueuedCall, shared: &Shared, host: &dyn Host) -> Result<Value, Failure> {
     let env = Env {
         now: shared.machine.now(),
-        random: &mut host::random,
+        random: &mut clock::random,
         caller: &job.caller,
         limits: shared.limits,
         host,

@@ -9,9 +9,10 @@ use baton_model::session::{Limits, Session};
 use baton_ops::sweep::mark_silent;
 use baton_store::Store;
 
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
@@ -35,7 +36,7 @@ pub(crate) fn start(
     machine: &Arc<Machine>,
     duties: &Arc<Duties>,
 ) -> Result<ServiceHandle, AppError> {
-    let mut store = Store::open(&config.store, host::now())?;
+    let mut store = Store::open(&config.store, clock::now())?;
     machine.observe(&mut store);
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let sweep = Sweep { store, machine, duties, limits: config.limits, sweeps: 0 };
@@ -80,6 +81,6 @@ mod tests {
     #[test]
     fn an_empty_store_has_nobody_to_mark() {
         let mut store = Store::open(&Target::Memory, 0).expect("store");
-        assert_eq!(mark_silent(&mut store, host::now(), Limits::default()).expect("swept"), []);
+        assert_eq!(mark_silent(&mut store, clock::now(), Limits::default()).expect("swept"), []);
     }
 }

@@ -5,6 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
 use crate::next_step;
+use crate::tool_words::in_tool_words;
 
 /// The answer of an operation in its frame.
 pub(crate) fn framed(operation: &str, answer: Value) -> Value {
@@ -16,10 +17,16 @@ pub(crate) fn framed(operation: &str, answer: Value) -> Value {
 pub(crate) fn refused(mut error: Value) -> Value {
     let code = error["code"].as_str().unwrap_or("fault").to_owned();
     let own = error["hint"].as_str().unwrap_or_default().to_owned();
-    let hint = next_step::hint(&code, &own).to_owned();
+    let hint = match next_step::hint(&code) {
+        Some(hint) => near(&error, hint),
+        None => in_tool_words(&own),
+    };
     error["hint"] = json!(hint);
+    if let Some(message) = error["message"].as_str().map(in_tool_words) {
+        error["message"] = json!(message);
+    }
     let mut frame = Map::new();
-    frame.insert("next_step".into(), json!(format!("Refused ({code}): {hint}.")));
+    frame.insert("next_step".into(), json!(format!("Refused ({code}): {}.", hint.trim_end_matches('.'))));
     for key in ["project_id", "identity", "session_id"] {
         if let Some(known) = error.get(key).filter(|value| value.is_string()) {
             frame.insert(key.into(), known.clone());
@@ -27,6 +34,12 @@ pub(crate) fn refused(mut error: Value) -> Value {
     }
     frame.insert("error".into(), error);
     Value::Object(frame)
+}
+
+/// The hint of this face, after the names that are near to what was given.
+fn near(error: &Value, hint: &str) -> String {
+    let near: Vec<&str> = error["near"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if near.is_empty() { hint.to_owned() } else { format!("did you mean {}? {hint}", near.join(" or ")) }
 }
 
 /// An object with one more field, before all others.

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use baton_model::time::Millis;
 use baton_ops::op::Caller;
 use http::request::Parts;
 use serde_json::Value;
@@ -21,11 +22,17 @@ pub trait Backend: Send + Sync + 'static {
     /// Who calls: the process behind the pipe, or what the headers of the request say.
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value>;
 
-    /// The folders above this one, nearest first, and the top of the git working copy that it is in.
-    fn folders(&self, path: &str) -> (Vec<String>, Option<String>);
+    /// The same caller where it stands in this folder.
+    fn standing_in(&self, caller: &Caller, path: &str) -> Caller;
 
     /// Whether there is a store already: a heartbeat does not make one.
     fn has_store(&self) -> bool;
+
+    /// The store that is open here, for refusals; none where it is not the caller's to know.
+    fn store(&self) -> Option<String>;
+
+    /// The time, in epoch milliseconds.
+    fn now(&self) -> Millis;
 
     /// Fills bytes at random.
     fn random(&self, bytes: &mut [u8]);

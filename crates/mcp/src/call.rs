@@ -1,5 +1,6 @@
 //! A call of a tool: which operation it means, who asks, what comes back.
 
+use http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, RequestId};
@@ -14,11 +15,13 @@ use crate::answer::{error, framed, put_first, refused, result};
 use crate::backend::{Answer, Backend};
 use crate::connection::{BoundIdentity, DeliveryReceipt};
 use crate::elicitation::{ElicitationResult, Question, Replies};
+use crate::packet_fields;
 use crate::roots;
 use crate::schema::{Detail, PageInput};
 use crate::server::Server;
-use crate::table::{ALIASES, Action, FixedArgument, REST, TOOLS};
-use crate::tools::ToolSet;
+use crate::table::{ALIASES, Action, FixedArgument, REST, TOOLS, Tool};
+use crate::tools::{ToolSet, unknown_action};
+use crate::truncate::AnswerOwner;
 
 /// A call as understood.
 struct Call {
@@ -46,8 +49,9 @@ impl Server {
             Ok(call) => call,
             Err(refusal) => return Ok(result(refused(refusal), true).into()),
         };
+        let owner = self.owner(&context);
         if call.action.operation == REST {
-            return Ok(self.rest(call));
+            return Ok(self.rest(call, &owner));
         }
         let mut replies = match Replies::open(&self.shared.codec, &request) {
             Ok(replies) => replies,
@@ -67,12 +71,12 @@ impl Server {
         Ok(match answer {
             Err(mut refusal) => {
                 self.say_where(&call, &mut refusal);
-                result(self.fitted(refused(refusal), call.detail), true).into()
+                result(self.fitted(refused(refusal), call.detail, &owner), true).into()
             }
             Ok(answer) => {
                 self.remember(&call, &answer);
                 let answer = framed(call.action.operation, answer);
-                let shown = self.fitted(answer.clone(), call.detail);
+                let shown = self.fitted(answer.clone(), call.detail, &owner);
                 self.expect_receipt(&answer, &shown, &context);
                 result(shown, false).into()
             }
@@ -116,10 +120,14 @@ impl Server {
                 ElicitationResult::Return(asked) => return CallResult::Ask((*asked).into()),
                 ElicitationResult::Answer(session) => {
                     call.input.insert("session".into(), json!(session));
-                    answer = self.operate(call, caller).await;
+                    answer = self.operate(call, caller.clone()).await;
                 }
                 ElicitationResult::Nothing => {}
             }
+        }
+        // Over HTTP the transcripts of this machine are not the caller's.
+        if let (Ok(answer), None) = (&mut answer, context.extensions.get::<Parts>()) {
+            crate::unwrapped::add(self.shared.backend.as_ref(), call.action.operation, answer, caller).await;
         }
         CallResult::Answer(answer)
     }
@@ -132,6 +140,12 @@ impl Server {
             return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
         }
         self.shared.backend.run(call.action.operation, input, caller).await
+    }
+
+    /// To whom the answers of this request belong. A request that no face has vouched for reads none.
+    fn owner(&self, context: &RequestContext<RoleServer>) -> AnswerOwner {
+        let caller = self.shared.backend.caller(context.extensions.get());
+        AnswerOwner::of(caller.ok().map(|caller| caller.grant))
     }
 
     /// Who calls: the process, as the client and what this connection did before tell more of it.
@@ -219,14 +233,16 @@ impl Server {
         }
     }
 
-    /// Adds the project and the identity of the call to a refusal, where they are known.
+    /// Adds the project, the identity and the store of the call to a refusal, where they are known.
     fn say_where(&self, call: &Call, refusal: &mut Value) {
         let bound = match self.link.bound(project(&call.input)) {
             BoundIdentity::One(name) => Some(name),
             _ => None,
         };
         let identity = call.input.get("identity").and_then(Value::as_str).map(str::to_owned).or(bound);
-        let known = [("project_id", project(&call.input).map(str::to_owned)), ("identity", identity)];
+        let project_id = project(&call.input).map(str::to_owned);
+        let store = self.shared.backend.store();
+        let known = [("project_id", project_id), ("identity", identity), ("store", store)];
         for (field, value) in known {
             if let (Some(value), true) = (value, refusal[field].is_null()) {
                 refusal[field] = json!(value);
@@ -235,18 +251,18 @@ impl Server {
     }
 
     /// The answer within its limit; what does not fit is kept to be read on.
-    fn fitted(&self, answer: Value, detail: Detail) -> Value {
+    fn fitted(&self, answer: Value, detail: Detail, owner: &AnswerOwner) -> Value {
         let token = self.shared.token();
         match crate::truncate::fit(&answer, detail.limit(), &token) {
             None => answer,
             Some(fitted) => {
-                self.shared.kept.keep(token, answer);
+                self.shared.kept.keep(owner, token, answer);
                 fitted
             }
         }
     }
 
-    fn rest(&self, call: Call) -> CallToolResponse {
+    fn rest(&self, call: Call, owner: &AnswerOwner) -> CallToolResponse {
         let read = serde_json::from_value::<PageInput>(Value::Object(call.input))
             .map_err(|fault| {
                 error(
@@ -255,7 +271,7 @@ impl Server {
                     "give token, field and from",
                 )
             })
-            .and_then(|wanted| self.shared.kept.rest(&wanted, call.detail.limit()));
+            .and_then(|wanted| self.shared.kept.rest(owner, &wanted, call.detail.limit()));
         match read {
             Err(refusal) => result(refused(refusal), true).into(),
             Ok(part) => {
@@ -326,7 +342,9 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
     let asked = request.name.as_ref();
     let name = ALIASES.iter().find(|(alias, _)| *alias == asked).map_or(asked, |(_, name)| name);
     let tool = TOOLS.iter().find(|tool| tool.name == name);
-    let offered = tool.map(|tool| (tool, offer.actions(tool))).filter(|(_, actions)| !actions.is_empty());
+    let is_offered =
+        |tool: &'static Tool| !offer.actions(tool).is_empty() || offer.unlisted(tool).next().is_some();
+    let offered = tool.filter(|tool| is_offered(tool)).map(|tool| (tool, offer.actions(tool)));
     let Some((tool, actions)) = offered else {
         let shown = baton_model::id::visible(asked);
         return Err(ErrorData::invalid_params(format!("there is no tool `{shown}`"), None));
@@ -343,15 +361,14 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
     };
     let wanted = if tool.actions.len() > 1 { input.remove("action") } else { None };
     let action = match wanted.as_ref().and_then(Value::as_str) {
-        Some(word) => actions.iter().find(|action| action.name == word),
-        None if wanted.is_none() && (tool.has_default || tool.actions.len() == 1) => actions.first(),
+        Some(word) => {
+            let mut known = actions.iter().copied().chain(offer.unlisted(tool));
+            known.find(|action| action.name == word)
+        }
+        None if wanted.is_none() && (tool.has_default || tool.actions.len() == 1) => actions.first().copied(),
         None => None,
     };
-    let Some(action) = action else {
-        let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
-        let what = format!("{} needs an `action` that it knows", tool.name);
-        return Ok(Err(error("action_unknown", what, format!("use one of {}", names.join(", ")))));
-    };
+    let Some(action) = action else { return Ok(Err(unknown_action(tool, &actions, wanted.as_ref()))) };
     for (field, value) in action.fixed {
         let value = match value {
             FixedArgument::Text(text) => json!(text),
@@ -359,6 +376,7 @@ fn parse_call(offer: &ToolSet, request: &CallToolRequestParams) -> Result<Result
         };
         input.insert((*field).to_owned(), value);
     }
+    packet_fields::collect(action.operation, &mut input);
     if action.operation == Pickup::NAME && detail == Detail::Full {
         input.insert("full".to_owned(), json!(true));
     }

@@ -201,8 +201,16 @@ pub(crate) fn to_json(message: &impl serde::Serialize) -> Result<Value, serde_js
     Ok(value)
 }
 
-/// The answer to a body that is no message of the protocol; nothing for one that goes to the handler.
-pub fn unreadable(body: &[u8]) -> Option<Value> {
+/// What becomes of a body that does not go to the handler.
+pub enum UnhandledBody {
+    /// It is no message of the protocol: this is the answer.
+    Error(Value),
+    /// A notification that says nothing to this server.
+    Notification,
+}
+
+/// What becomes of a body over HTTP; nothing for one that goes to the handler.
+pub fn unhandled(body: &[u8]) -> Option<UnhandledBody> {
     if let Ok(JsonRpcMessage::Request(call)) = serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(body)
         && let ClientRequest::CustomRequest(custom) = &call.request
         && REMOVED.contains(&custom.method.as_str())
@@ -210,8 +218,13 @@ pub fn unreadable(body: &[u8]) -> Option<Value> {
         return None;
     }
     match Incoming::read(body) {
-        Incoming::Refused(error) => to_json(&*error).ok(),
-        Incoming::Message(_) | Incoming::Nothing => None,
+        Incoming::Message(_) => None,
+        Incoming::Refused(error) => to_json(&*error).ok().map(UnhandledBody::Error),
+        Incoming::Nothing if body.trim_ascii().is_empty() => {
+            let empty = ErrorData::parse_error("the message is empty", None);
+            to_json(&JsonRpcError::new(None, empty)).ok().map(UnhandledBody::Error)
+        }
+        Incoming::Nothing => Some(UnhandledBody::Notification),
     }
 }
 
@@ -306,7 +319,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_that_comes_in_is_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = unreadable(&bytes);
+            let _ = unhandled(&bytes);
             let _ = Incoming::too_long(&bytes, 10);
         }
 

@@ -12,6 +12,8 @@ mod connection;
 mod elicitation;
 mod incoming;
 mod next_step;
+mod not_offered;
+mod packet_fields;
 mod prompts;
 mod resources;
 mod roots;
@@ -19,8 +21,10 @@ mod schema;
 mod server;
 mod stdio;
 pub mod table;
+mod tool_words;
 mod tools;
 mod truncate;
+mod unwrapped;
 mod watch;
 mod web;
 
@@ -29,7 +33,7 @@ mod tests;
 
 pub use backend::{Answer, Backend, BoxedFuture};
 pub use connection::{DeliveryReceipt, Receipts};
-pub use incoming::unreadable;
+pub use incoming::{UnhandledBody, unhandled};
 pub use server::{Server, Shared};
 pub use stdio::serve as serve_stdio;
 pub use tools::ToolSet;

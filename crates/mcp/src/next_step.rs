@@ -11,8 +11,8 @@ pub(crate) const INSTRUCTIONS: &str = "Baton passes work between coding agents: 
     text, why}.\n\
     - When you stop, or the user asks for a hand-off: session_wrap {summary, next: [...]}. Say what was tried and failed, what \
     the user insisted on, and what is still open; the next agent knows nothing else.\n\
-    - Work that belongs into another repository: handoff_create. What waits for you: handoff {action: list}, \
-    mail {action: inbox}.\n\
+    - Work that belongs into another repository: handoff_create. What waits for you: inbox {action: handoffs}, \
+    inbox {action: mail}.\n\
     - What happened before, in any tool: recall. Tasks: task_read, task_write.\n\
     The project is this folder's; give `project` where it is not. Give `identity` once, when you begin; later calls of this \
     connection act under it.\n\
@@ -48,16 +48,12 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
             format!("Baton {} was made of it. To go on with the work: hd_exec {{handoff_id}}.", text("baton_id"))
         }
         session::End::NAME => "Your session is over; nothing was left for anybody.".into(),
-        session::Pickup::NAME if answer["dry_run"] == true => "Nothing was claimed. To take it, call hd_exec.".into(),
-        session::Pickup::NAME if answer["baton"].is_null() => {
-            "There is no baton; your session is open. Look at recent_deltas and todos, then begin.".into()
-        }
-        session::Pickup::NAME => "The baton is yours: read baton.body, check what it claims, then go on with its next steps. Wrap when you stop.".into(),
+        session::Pickup::NAME => after_pickup(answer),
         handoff::Create::NAME if answer["dry_run"] == true => {
             "Nothing was written. To leave it, call again without dry_run.".into()
         }
         handoff::Create::NAME if answer["state"] != "offered" => {
-            "Written down and on its way: handoff {action: get, id} says where it is.".into()
+            "Written down and on its way: inbox {action: get, id} says where it is.".into()
         }
         handoff::Create::NAME => "Offered. The other project's next agent sees it; you need not wait.".into(),
         handoff::Advance::NAME => "Noted; the other side sees it.".into(),
@@ -76,6 +72,34 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
         _ if answer["items"].as_array().is_some_and(Vec::is_empty) => "There is nothing.".into(),
         _ => "Read, and go on.".into(),
     }
+}
+
+fn after_pickup(answer: &Value) -> String {
+    let text = match unwrapped(answer) {
+        _ if answer["dry_run"] == true => "Nothing was claimed. To take it, call hd_exec.",
+        _ if answer["baton"].is_object() => {
+            "The baton is yours: read baton.body, check what it claims, then go on with its next steps. Wrap when you stop."
+        }
+        _ if answer["handoff"].is_object() => {
+            "The hand-off is yours: read handoff.description and its packet, look at handoff.checks, then go on with the work. \
+             When it is done: handoff {action: complete, id, result}."
+        }
+        Some(left) => return format!("There is no baton; your session is open. {left}, then call hd_exec."),
+        None => "There is no baton; your session is open. Look at recent_deltas and todos, then begin.",
+    };
+    match (answer["changes"]["baton_id"].as_str(), answer["changes"]["files_total"].as_u64()) {
+        (Some(baton), Some(files)) => format!(
+            "First: {files} files that were not committed go with this baton and are not in your working copy. Run `baton changes apply \
+             {baton}` in a shell before you edit; it tells what does not fit. {text}"
+        ),
+        _ => text.to_owned(),
+    }
+}
+
+/// What the answer says of a conversation that left no baton.
+fn unwrapped(answer: &Value) -> Option<&str> {
+    let mut remarks = answer["rules_reminders"].as_array()?.iter();
+    remarks.find(|remark| remark["kind"] == "unwrapped_transcript")?["message"].as_str()
 }
 
 fn more(answer: &Value) -> String {
@@ -97,12 +121,12 @@ const HINTS: &[(&str, &str)] = &[
     ("session_ambiguous", "say which with `session`"),
     (
         "project_unresolved",
-        "say which with `project`; handoff {action: projects} lists them; or a person runs `baton init` here",
+        "say which with `project`; inbox {action: projects} lists them; or a person runs `baton init` here",
     ),
     ("project_ambiguous", "say which with `project`, or a person runs `baton init` here"),
     (
         "project_unknown",
-        "handoff {action: projects} lists the known ones; a person registers one with `baton init`",
+        "inbox {action: projects} lists the known ones; a person registers one with `baton init`",
     ),
     (
         "identity_conflict",
@@ -113,17 +137,21 @@ const HINTS: &[(&str, &str)] = &[
         "baton_claimed",
         "somebody works on it; take another one with handoff_id, or ask the user about force and why",
     ),
+    (
+        "target_unknown",
+        "a name of `near` goes into to_project_id; for a project that is not registered yet, call again with create: true",
+    ),
     ("version_conflict", "read the state in this error, merge yours into it, save with expected_version"),
-    ("message_unknown", "mail {action: inbox} lists what waits"),
-    ("handoff_unknown", "handoff {action: list} lists them"),
+    ("message_unknown", "inbox {action: mail} lists what waits"),
+    ("handoff_unknown", "inbox {action: handoffs} lists them"),
     ("transcript_elsewhere", "give the id of `newest` in place of latest, if the user means that session"),
     ("transcript_unknown", "recall {action: transcripts} lists them"),
     ("task_unknown", "task_read {action: list} lists them"),
 ];
 
-/// The hint for an agent.
-pub(crate) fn hint<'a>(code: &str, own: &'a str) -> &'a str {
-    HINTS.iter().find(|(known, _)| *known == code).map_or(own, |(_, hint)| hint)
+/// The hint for an agent, where the operation's own would not do.
+pub(crate) fn hint(code: &str) -> Option<&'static str> {
+    HINTS.iter().find(|(known, _)| *known == code).map(|(_, hint)| *hint)
 }
 
 #[cfg(test)]
@@ -137,6 +165,18 @@ mod tests {
             let said = next_step(operation, &answer);
             assert!(said.starts_with("Not so any more: the baton was taken by Ben"), "{operation}: {said}");
         }
+    }
+
+    #[test]
+    fn work_from_another_project_is_not_called_nothing() {
+        let answer =
+            serde_json::json!({ "baton": null, "handoff": { "handoff_id": "h" }, "session_id": "s" });
+        assert!(next_step("hd_exec", &answer).starts_with("The hand-off is yours"));
+        let left = serde_json::json!({ "baton": null, "handoff": null,
+            "rules_reminders": [{ "kind": "unwrapped_transcript", "message": "Claude Code session x left no baton" }] });
+        assert!(
+            next_step("hd_exec", &left).contains("Claude Code session x left no baton, then call hd_exec")
+        );
     }
 
     #[test]

@@ -21,8 +21,7 @@ pub(crate) async fn resolve(
 ) -> Option<Result<Caller, Value>> {
     let mut found: Vec<(String, Caller)> = Vec::new();
     for root in roots(server, context).await? {
-        let (folders, git_root) = server.shared.backend.folders(&root);
-        let there = Caller { folders, git_root, ..caller.clone() };
+        let there = server.shared.backend.standing_in(caller, &root);
         if let Ok(project) =
             server.shared.backend.run(baton_ops::project::Show::NAME, json!({}), there.clone()).await
             && let Some(id) = project["project_id"].as_str()

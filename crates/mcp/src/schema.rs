@@ -34,15 +34,11 @@ pub(crate) struct PageInput {
     pub from: usize,
 }
 
-/// What an answer has beside the fields of its operation, which speak for themselves.
+/// What every answer has beside the fields of its operation, which speak for themselves.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Frame {
     /// What to do now.
     pub next_step: String,
-    /// What was cut for length, and how to read it.
-    pub left_out: Option<Value>,
-    /// Of a refusal: code, message, hint.
-    pub error: Option<Value>,
 }
 
 /// Found out by the server itself, or said once for all.
@@ -54,7 +50,12 @@ const COMMON: &[(&str, &str)] = &[
     ("identity", "Name you work under; else as before"),
     ("session", "Your session; else your open one"),
     ("request_id", "Makes a retry safe"),
+    ("force", "Take it from a live agent; only when the user says so"),
+    ("why", "Of force; goes into the ledger"),
 ];
+
+/// A priority, of whichever tool.
+const PRIORITY: &str = "`critical`, `high`, `normal`, `low`, or 0 to 4";
 
 /// The input schema of a tool with these of its actions.
 pub(crate) fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Value> {
@@ -69,7 +70,13 @@ pub(crate) fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Val
             let fixed = action.fixed.iter().any(|(fixed, _)| fixed == name);
             let omitted = HIDDEN.contains(&name.as_str()) || tool.omit.contains(&name.as_str());
             if !fixed && !omitted {
-                merge(&mut properties, name, property.clone());
+                let mut property = property.clone();
+                // Fields of a field say by their names what they are.
+                let inner = property.get_mut("properties").and_then(Value::as_object_mut);
+                for (_, inner) in inner.into_iter().flatten() {
+                    inner.as_object_mut().and_then(|inner| inner.remove("description"));
+                }
+                merge(&mut properties, name, property);
             }
         }
     }
@@ -84,6 +91,10 @@ pub(crate) fn input(tool: &Tool, actions: &[&'static Action]) -> Map<String, Val
     for (name, property) in &mut properties {
         if let Some(text) = argument_doc(tool.name, name) {
             property["description"] = json!(text);
+        }
+        if name == "priority" {
+            // A word or a number.
+            *property = json!({ "description": PRIORITY });
         }
     }
     properties.insert("detail".into(), json!({ "type": "string", "enum": ["brief", "normal", "full"] }));
@@ -175,6 +186,8 @@ fn slimmed(schema: &Value, definitions: &Value) -> Value {
                 let text = value.as_str().unwrap_or_default().trim_end_matches('.');
                 kept.insert(key.clone(), json!(text));
             }
+            // An object is open unless it says otherwise.
+            "additionalProperties" if *value == true => {}
             "items" | "additionalProperties" => _ = kept.insert(key.clone(), slimmed(value, definitions)),
             _ => _ = kept.insert(key.clone(), value.clone()),
         }

@@ -117,7 +117,13 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(request, context).await
+        let cancelled = context.ct.clone();
+        tokio::select! {
+            biased;
+            answer = self.call(request, context) => answer,
+            // Nobody waits for the answer. What an operation has begun it finishes.
+            () = cancelled.cancelled() => Err(ErrorData::internal_error("the call was cancelled", None)),
+        }
     }
 
     async fn list_resources(

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::ServiceExt;
-use rmcp::model::{ClientRequest, JsonRpcError, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientNotification, ClientRequest, JsonRpcError, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::io::stdio_pipes;
@@ -146,13 +146,24 @@ struct PendingCalls {
 }
 
 impl PendingCalls {
-    /// A call came. One that listens for changes has no answer to wait for.
+    /// A call came, or one was cancelled: that gets no answer. One that listens for changes has no answer to wait for.
     fn take(&self, message: &RxJsonRpcMessage<RoleServer>) {
-        if let JsonRpcMessage::Request(call) = message
-            && !matches!(call.request, ClientRequest::SubscriptionsListenRequest(_))
-            && let Ok(mut calls) = self.calls.lock()
-        {
-            calls.push(call.id.clone());
+        match message {
+            JsonRpcMessage::Request(call)
+                if !matches!(call.request, ClientRequest::SubscriptionsListenRequest(_)) =>
+            {
+                if let Ok(mut calls) = self.calls.lock() {
+                    calls.push(call.id.clone());
+                }
+            }
+            JsonRpcMessage::Notification(notice) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notice.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.complete(id);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -1,9 +1,8 @@
 //! The tools: which one offers which operations. A line here is all that it takes to offer one more.
 
+pub use crate::not_offered::NOT_OFFERED;
 use baton_ops::op::{Access, Entry, Operation, SessionEffect};
-use baton_ops::{
-    agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
-};
+use baton_ops::{agent, handoff, ledger, memory, message, project, session, task, transcript};
 
 /// One tool as agents see it.
 pub struct Tool {
@@ -17,6 +16,8 @@ pub struct Tool {
     pub actions: &'static [Action],
     /// Arguments of its operations that are left to the command line: a model reads every word of a list of tools.
     pub omit: &'static [&'static str],
+    /// Actions that calls of earlier versions name here. They are understood and not listed; another tool lists them.
+    pub unlisted: &'static [Action],
     /// Whether a call without `action` means the first.
     pub has_default: bool,
     /// Whether it may take something away.
@@ -67,11 +68,23 @@ const fn advance(fixed: &'static [(&'static str, FixedArgument)], doc: &'static 
     Action { name, operation: handoff::Advance::NAME, fixed, doc }
 }
 
+/// A baton as it would be picked up.
+const PREVIEW: Action = Action {
+    name: "preview",
+    operation: session::Pickup::NAME,
+    fixed: &[("dry_run", FixedArgument::Yes)],
+    doc: "Show a baton as hd_exec would give it, claiming nothing",
+};
+
+/// Operations that keep headers of the transcripts that they read: a cache, of which nobody else sees anything.
+const CACHING: &[&str] = &[transcript::List::NAME, transcript::Show::NAME, transcript::Document::NAME];
+
 const fn only(operation: &'static str) -> Action {
     op("", operation)
 }
 
-/// The ten tools, in the order in which they are listed for ever.
+/// The tools, in the order in which they are listed. Those that read and those that change are apart, so that reading can be
+/// allowed once.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "session_start",
@@ -80,6 +93,7 @@ pub const TOOLS: &[Tool] = &[
             work that somebody left, call hd_exec instead.",
         actions: &[only(session::Start::NAME)],
         omit: &[],
+        unlisted: &[],
         has_default: true,
         destructive: false,
         always: true,
@@ -88,8 +102,13 @@ pub const TOOLS: &[Tool] = &[
         name: "session_checkpoint",
         title: "Save progress",
         doc: "Call after each finished step, so that a crash loses nothing, and to write down a decision or a note.",
-        actions: &[op("save", session::Checkpoint::NAME), op("note", ledger::Note::NAME)],
+        actions: &[
+            op("save", session::Checkpoint::NAME),
+            op("note", ledger::Note::NAME),
+            op("remember", memory::Add::NAME),
+        ],
         omit: &[],
+        unlisted: &[],
         has_default: true,
         destructive: false,
         always: false,
@@ -98,12 +117,13 @@ pub const TOOLS: &[Tool] = &[
         name: "session_wrap",
         title: "Wrap up and leave the baton",
         doc: "Call when you stop: says what was done, what is next and what is open, and leaves a baton that exactly one other \
-            agent picks up. Give `summary` and `next`, or a `packet` with any of: summary, work_completed, next_steps, \
+            agent picks up. Give `summary` and `next`, and beside them, or in a `packet`, any of: work_completed, next_steps, \
             open_loops, decisions [{what, why, rejected}], failed_attempts [{tried, why_failed}], constraints, \
             files_modified [{path, change}], commands [{command, exit_code}], test_command, test_status, known_issues, \
             focus, refs, git, environment, metadata.",
         actions: &[op("wrap", session::Wrap::NAME), op("end", session::End::NAME)],
-        omit: &[],
+        omit: &["fields", "changes"],
+        unlisted: &[],
         has_default: true,
         destructive: false,
         always: true,
@@ -115,6 +135,7 @@ pub const TOOLS: &[Tool] = &[
             and returns its packet in baton.body with recent history, tasks, decisions and messages.",
         actions: &[only(session::Pickup::NAME)],
         omit: &["full"],
+        unlisted: &[],
         has_default: true,
         destructive: false,
         always: true,
@@ -125,23 +146,16 @@ pub const TOOLS: &[Tool] = &[
         doc: "Call when work belongs into another repository: makes a task there with your reasons and offers it.",
         actions: &[only(handoff::Create::NAME)],
         omit: &["local", "expires_in"],
+        unlisted: &[],
         has_default: true,
         destructive: false,
         always: false,
     },
     Tool {
         name: "handoff",
-        title: "Look at hand-offs and answer them",
-        doc: "Lists what waits, previews a baton without claiming it, answers an offered hand-off, hands a stuck session on.",
+        title: "Answer hand-offs",
+        doc: "Answers an offered hand-off, hands a stuck session on. What waits: inbox.",
         actions: &[
-            op("list", handoff::List::NAME),
-            op("get", handoff::Show::NAME),
-            Action {
-                name: "preview",
-                operation: session::Pickup::NAME,
-                fixed: &[("dry_run", FixedArgument::Yes)],
-                doc: "Show a baton as hd_exec would give it, claiming nothing",
-            },
             advance(&[("action", FixedArgument::Text("accept"))], "Take on what another project offered"),
             advance(&[("action", FixedArgument::Text("decline"))], "Say no to it"),
             advance(
@@ -150,8 +164,6 @@ pub const TOOLS: &[Tool] = &[
             ),
             advance(&[("action", FixedArgument::Text("cancel"))], "Take back what you offered"),
             op("retry", handoff::Retry::NAME),
-            op("status", session::Status::NAME),
-            op("document", session::Handoff::NAME),
             with_doc(
                 "reassign",
                 session::Reassign::NAME,
@@ -162,11 +174,40 @@ pub const TOOLS: &[Tool] = &[
                 transcript::Import::NAME,
                 "Make a baton of another tool's session that left none; then take it with hd_exec",
             ),
+        ],
+        omit: &["force", "summary"],
+        unlisted: &[
+            op("list", handoff::List::NAME),
+            op("get", handoff::Show::NAME),
+            PREVIEW,
+            op("status", session::Status::NAME),
+            op("document", session::Handoff::NAME),
             op("projects", project::List::NAME),
         ],
-        omit: &["force", "full", "preset", "summary"],
         has_default: false,
-        destructive: true,
+        // Whatever is answered stays in the ledger, and nothing is taken from a live agent.
+        destructive: false,
+        always: false,
+    },
+    Tool {
+        name: "inbox",
+        title: "See what waits",
+        doc: "Shows what waits for you and who is there. Changes nothing and claims nothing.",
+        actions: &[
+            op("handoffs", handoff::List::NAME),
+            op("get", handoff::Show::NAME),
+            PREVIEW,
+            op("mail", message::Inbox::NAME),
+            op("thread", message::Thread::NAME),
+            op("status", session::Status::NAME),
+            op("document", session::Handoff::NAME),
+            op("agents", agent::List::NAME),
+            op("projects", project::List::NAME),
+        ],
+        omit: &["force", "full", "preset", "role", "skill", "fresh", "all", "bodies", "why", "request_id"],
+        unlisted: &[],
+        has_default: false,
+        destructive: false,
         always: false,
     },
     Tool {
@@ -190,6 +231,7 @@ pub const TOOLS: &[Tool] = &[
             "for_agent",
             "budget",
         ],
+        unlisted: &[],
         has_default: false,
         destructive: false,
         always: false,
@@ -205,14 +247,16 @@ pub const TOOLS: &[Tool] = &[
             with_doc(
                 "close",
                 task::Close::NAME,
-                "Report how it went and close it. A test or verification that failed wakes the task that fixes, with your reason",
+                "Report how it went and close it; a failed test or verification wakes the fixing task with your reason",
             ),
             op("comment", task::Comment::NAME),
             op("increment", task::Increment::NAME),
         ],
         omit: &[
+            "estimated_duration",
             "external_ref",
             "extra",
+            "notes",
             "due",
             "defer",
             "lease_s",
@@ -228,6 +272,7 @@ pub const TOOLS: &[Tool] = &[
             "why",
             "budget",
         ],
+        unlisted: &[],
         has_default: false,
         destructive: false,
         always: false,
@@ -235,28 +280,18 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "mail",
         title: "Messages between agents",
-        doc: "Short messages to another agent of the project, by identity or role; `agents` lists both. What was in hd_exec's answer is read already.",
+        doc: "Short messages to another agent of the project, by identity or role. What was in hd_exec's answer is read already.",
         actions: &[
-            op("inbox", message::Inbox::NAME),
             op("read", message::Read::NAME),
-            op("thread", message::Thread::NAME),
             op("send", message::MailSend::NAME),
             op("ack", message::MailAck::NAME),
             op("recall", message::Recall::NAME),
-            op("agents", agent::List::NAME),
         ],
-        omit: &[
-            "to_project",
-            "expires_in_s",
-            "ack_by_s",
-            "sensitive",
-            "role",
-            "skill",
-            "fresh",
-            "all",
-            "bodies",
-            "ack_required",
-            "wait",
+        omit: &["to_project", "expires_in_s", "ack_by_s", "sensitive", "ack_required", "wait"],
+        unlisted: &[
+            op("inbox", message::Inbox::NAME),
+            op("thread", message::Thread::NAME),
+            op("agents", agent::List::NAME),
         ],
         has_default: false,
         destructive: false,
@@ -271,12 +306,11 @@ pub const TOOLS: &[Tool] = &[
             op("ledger", ledger::LedgerList::NAME),
             op("sessions", session::History::NAME),
             op("memories", memory::Search::NAME),
-            op("remember", memory::Add::NAME),
             op("search", transcript::Search::NAME),
             with_doc(
                 "transcripts",
                 transcript::List::NAME,
-                "List sessions of every coding agent on this machine, this project's first, then newest first",
+                "List sessions of every coding agent on this machine, this project's first",
             ),
             op("transcript", transcript::Show::NAME),
             with_doc(
@@ -286,7 +320,8 @@ pub const TOOLS: &[Tool] = &[
             ),
             Action { name: REST, operation: REST, fixed: &[], doc: "Read on in a long answer" },
         ],
-        omit: &["no_refresh", "preset", "last", "related", "brief", "newest", "summary", "to"],
+        omit: &["chain", "no_refresh", "preset", "last", "related", "brief", "newest", "summary", "to"],
+        unlisted: &[],
         has_default: false,
         destructive: false,
         always: false,
@@ -295,64 +330,6 @@ pub const TOOLS: &[Tool] = &[
 
 /// Names that are understood in calls and never listed: the seed's.
 pub const ALIASES: &[(&str, &str)] = &[("ims.handoff.create", handoff::Create::NAME)];
-
-/// Operations that no tool offers, each with its reason.
-pub const NOT_OFFERED: &[(&str, &str)] = &[
-    (agent::RolesShown::NAME, "for the person who writes the roles file: `baton agent roles`"),
-    (agent::Show::NAME, "in the list of agents"),
-    (agent::Register::NAME, "registered where the agent is set up: `baton agent register`"),
-    (task::BeadsExport::NAME, "a whole file at once: `baton export beads`"),
-    (task::BeadsImport::NAME, "a whole file at once: `baton import beads`"),
-    (task::BeadsPublished::NAME, "for the command line, which keeps the file"),
-    (handoff::Publish::NAME, "a person puts a task on GitHub: `baton handoff publish`"),
-    (key::Add::NAME, "a person lists a key: `baton key add`"),
-    (key::Create::NAME, "a person makes a key: `baton key create`"),
-    (key::List::NAME, "a person looks after keys: `baton key list`"),
-    (key::Remove::NAME, "a person removes a key: `baton key remove`"),
-    (lease::List::NAME, "the list is short of room: `baton lease list`"),
-    (lease::Release::NAME, "a lease ends with its session; sooner: `baton lease release`"),
-    (lease::Take::NAME, "the list is short of room: `baton lease take`"),
-    (message::Search::NAME, "the list is short of room: `baton mail search`"),
-    (message::Threads::NAME, "for the page: the inbox names what is in threads"),
-    (message::MailSchema::NAME, "in docs/messages.json, and a message that does not fit is told where"),
-    (message::Ack::NAME, "mail acknowledges signals too"),
-    (message::Delivered::NAME, "the server marks what was written out"),
-    (message::Pending::NAME, "in the inbox"),
-    (message::Send::NAME, "mail sends signals too"),
-    (task::Board::NAME, "for people: `baton task`"),
-    (task::Reopen::NAME, "update sets the status"),
-    (task::Depend::NAME, "create takes `deps`; later: `baton task dep`"),
-    (task::Cycles::NAME, "a cycle is refused when it would arise: `bd dep cycles`"),
-    (task::Stats::NAME, "for people: `baton task stats`"),
-    (task::Tree::NAME, "for people: `bd dep tree`"),
-    (audit::Report::NAME, "reads instruction files, which only the command line does"),
-    (ledger::Export::NAME, "a whole project at once: `baton log export`"),
-    (ledger::Heads::NAME, "for the server's own stream of events"),
-    (ledger::Import::NAME, "a whole project at once: `baton log import`"),
-    (project::Init::NAME, "a person registers a repository: `baton init`"),
-    (memory::Reindex::NAME, "for whoever runs it: `baton memory reindex`"),
-    (memory::MemoryScope::NAME, "asked by the faces before a search"),
-    (memory::Withdraw::NAME, "a person withdraws: `baton memory withdraw`"),
-    (project::Overview::NAME, "for the page: every project at a glance"),
-    (project::Relate::NAME, "a person decides: `baton project relate`"),
-    (project::Set::NAME, "a person decides: `baton project set`"),
-    (project::Show::NAME, "in every status card"),
-    (session::Resolve::NAME, "a person asks which work was meant: `baton resolve`"),
-    (session::Heartbeat::NAME, "the server beats by itself"),
-    (task::Release::NAME, "a worker gives back what its command could not do"),
-    (task::Route::NAME, "the router gives work out: `baton route`, `baton serve`"),
-    (token::Check::NAME, "the server asks it at its door"),
-    (token::Create::NAME, "a person gives access: `baton token create`"),
-    (token::List::NAME, "a person gives access: `baton token list`"),
-    (token::Revoke::NAME, "a person gives access: `baton token revoke`"),
-    (handoff::TrackerEvent::NAME, "GitHub calls it, with a signature"),
-    (project::Search::NAME, "the page searches over everything; `recall` and `task_read` are for agents"),
-    (transcript::Capture::NAME, "hooks capture what an agent did"),
-    (transcript::Continue::NAME, "a person goes on in another tool: `baton continue`"),
-    (transcript::Events::NAME, "for writing another tool's session: `baton continue --native`"),
-    (transcript::Find::NAME, "for the picker of `baton continue`"),
-    (ledger::StoreCheck::NAME, "for the person who keeps the store: `baton doctor`"),
-];
 
 impl Tool {
     /// The action of this name.
@@ -384,7 +361,8 @@ impl Action {
     pub fn reads(&self) -> bool {
         let previews =
             self.fixed.iter().any(|(name, value)| *name == "dry_run" && matches!(value, FixedArgument::Yes));
-        self.operation == REST || previews || self.entry().is_some_and(|entry| entry.access == Access::Read)
+        let reads = previews || CACHING.contains(&self.operation);
+        self.operation == REST || reads || self.entry().is_some_and(|entry| entry.access == Access::Read)
     }
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{MetaObject, Tool as Listed, ToolAnnotations};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::answer::error;
 use crate::schema;
 use crate::table::{Action, TOOLS, Tool};
 
@@ -24,6 +25,13 @@ impl ToolSet {
             return Vec::new();
         }
         tool.actions.iter().filter(|action| !self.read_only || action.reads()).collect()
+    }
+
+    /// The actions of earlier versions that a tool understands.
+    pub fn unlisted(&self, tool: &'static Tool) -> impl Iterator<Item = &'static Action> + use<> {
+        let is_chosen = self.tools.is_empty() || self.tools.iter().any(|name| name == tool.name);
+        let read_only = self.read_only;
+        tool.unlisted.iter().filter(move |action| is_chosen && (!read_only || action.reads()))
     }
 
     /// Names that were chosen and are no tool's.
@@ -87,4 +95,23 @@ fn describe(tool: &Tool, actions: &[&'static Action]) -> String {
         }
     }
     text
+}
+
+/// The refusal of an action that a tool does not have: it names the tool that has one of this name.
+pub(crate) fn unknown_action(tool: &Tool, actions: &[&Action], wanted: Option<&Value>) -> Value {
+    let what = match wanted {
+        Some(came) => format!("{} has no action {came}", tool.name),
+        None => format!("{} needs an `action`", tool.name),
+    };
+    let named = wanted.and_then(Value::as_str);
+    let has = |other: &&Tool| other.actions.iter().any(|action| Some(action.name) == named);
+    let other = TOOLS.iter().filter(|other| other.name != tool.name).find(has);
+    let hint = match (other, named) {
+        (Some(other), Some(action)) => format!("call {} {{action: {action}}}", other.name),
+        _ => {
+            let names: Vec<&str> = actions.iter().map(|action| action.name).collect();
+            format!("use one of {}", names.join(", "))
+        }
+    };
+    error("action_unknown", what, hint)
 }

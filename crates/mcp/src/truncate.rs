@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use baton_model::access::Grant;
 use baton_model::printable;
 use serde_json::{Map, Value, json};
 
@@ -148,28 +149,61 @@ fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
+/// Who may read on in an answer: the bearer of the access token that asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AnswerOwner {
+    /// The local user.
+    Local,
+    /// An access token, by its id.
+    Token(String),
+    /// Nobody.
+    Unknown,
+}
+
+impl AnswerOwner {
+    pub(crate) fn of(grant: Option<Grant>) -> Self {
+        match grant.map(|grant| grant.bearer) {
+            None => Self::Unknown,
+            Some(None) => Self::Local,
+            Some(Some(bearer)) => Self::Token(bearer.token_id),
+        }
+    }
+}
+
+/// A complete answer of which a part was given.
+struct CachedAnswer {
+    owner: AnswerOwner,
+    token: String,
+    answer: Arc<Value>,
+    chars: usize,
+}
+
 /// A cache of complete answers, for reading the rest of a truncated one.
 #[derive(Default)]
-pub(crate) struct AnswerCache(Mutex<VecDeque<(String, Arc<Value>, usize)>>);
+pub(crate) struct AnswerCache(Mutex<VecDeque<CachedAnswer>>);
 
 impl AnswerCache {
     /// Keeps an answer under a token; the oldest go where there is no more room.
-    pub(crate) fn keep(&self, token: String, answer: Value) {
+    pub(crate) fn keep(&self, owner: &AnswerOwner, token: String, answer: Value) {
         let Ok(mut kept) = self.0.lock() else { return };
         let chars = size(&answer);
-        kept.push_back((token, Arc::new(answer), chars));
+        kept.push_back(CachedAnswer { owner: owner.clone(), token, answer: Arc::new(answer), chars });
         while kept.len() > 1
-            && (kept.len() > KEPT || kept.iter().map(|(_, _, chars)| chars).sum::<usize>() > KEPT_CHARS)
+            && (kept.len() > KEPT || kept.iter().map(|one| one.chars).sum::<usize>() > KEPT_CHARS)
         {
             kept.pop_front();
         }
     }
 
     /// The part that was asked for, as much of it as fits, or what is wrong with the question.
-    pub(crate) fn rest(&self, wanted: &PageInput, limit: usize) -> Result<Value, Value> {
-        let known = self.0.lock().ok().and_then(|kept| {
-            kept.iter().find(|(token, _, _)| *token == wanted.token).map(|(_, answer, _)| Arc::clone(answer))
-        });
+    pub(crate) fn rest(&self, owner: &AnswerOwner, wanted: &PageInput, limit: usize) -> Result<Value, Value> {
+        let is_meant = |one: &&CachedAnswer| one.token == wanted.token && one.owner == *owner;
+        let known = self
+            .0
+            .lock()
+            .ok()
+            .filter(|_| *owner != AnswerOwner::Unknown)
+            .and_then(|kept| kept.iter().find(is_meant).map(|one| Arc::clone(&one.answer)));
         let answer = known.ok_or_else(|| {
             no("rest_gone", "this answer is not kept any more", "repeat the call that gave it")
         })?;
@@ -236,7 +270,7 @@ mod tests {
         let mut at = Some(from);
         while let Some(from) = at {
             let wanted = PageInput { token: "t".into(), field: field.into(), from };
-            let part = kept.rest(&wanted, 3_000).expect("kept");
+            let part = kept.rest(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
             assert!(size(&part) < 3_000);
             at = part["next"].as_u64().map(|next| usize::try_from(next).expect("small"));
             parts.push(part["value"].clone());
@@ -260,7 +294,7 @@ mod tests {
         let shown = fitted["baton"]["body"].as_str().expect("text").to_owned();
         assert_eq!(part["shown"], shown.chars().count());
         let kept = AnswerCache::default();
-        kept.keep("t".into(), answer);
+        kept.keep(&AnswerOwner::Local, "t".into(), answer);
         let rest: String = read_back(&kept, "/baton/body", shown.chars().count())
             .iter()
             .map(|part| part.as_str().expect("text").to_owned())
@@ -275,7 +309,7 @@ mod tests {
         let fitted = fit(&answer, 10_000, "t").expect("too long");
         let shown = fitted["items"].as_array().expect("list").clone();
         let kept = AnswerCache::default();
-        kept.keep("t".into(), answer);
+        kept.keep(&AnswerOwner::Local, "t".into(), answer);
         let rest = read_back(&kept, "/items", shown.len())
             .into_iter()
             .flat_map(|p| p.as_array().cloned().expect("list"));
@@ -286,9 +320,13 @@ mod tests {
     fn an_item_that_is_too_long_alone_names_its_fields() {
         let answer = json!({ "next_step": "go", "items": [{ "id": 1, "text": "y".repeat(20_000) }, 2] });
         let kept = AnswerCache::default();
-        kept.keep("t".into(), answer.clone());
+        kept.keep(&AnswerOwner::Local, "t".into(), answer.clone());
         let part = kept
-            .rest(&PageInput { token: "t".into(), field: "/items".into(), from: 0 }, 3_000)
+            .rest(
+                &AnswerOwner::Local,
+                &PageInput { token: "t".into(), field: "/items".into(), from: 0 },
+                3_000,
+            )
             .expect("kept");
         assert_eq!(part["read_instead"][1]["field"], "/items/0/text");
         assert_eq!(part["next"], 1);
@@ -298,8 +336,23 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_gone_says_so() {
-        let refused = AnswerCache::default()
-            .rest(&PageInput { token: "t".into(), field: String::new(), from: 0 }, 3_000);
+        let refused = AnswerCache::default().rest(
+            &AnswerOwner::Local,
+            &PageInput { token: "t".into(), field: String::new(), from: 0 },
+            3_000,
+        );
         assert_eq!(refused.expect_err("gone")["code"], "rest_gone");
+    }
+
+    #[test]
+    fn an_answer_is_read_on_only_by_the_bearer_who_asked_for_it() {
+        let kept = AnswerCache::default();
+        let owner = AnswerOwner::Token("one".into());
+        kept.keep(&owner, "t".into(), json!({ "items": ["secret"] }));
+        let wanted = PageInput { token: "t".into(), field: "/items".into(), from: 0 };
+        assert!(kept.rest(&owner, &wanted, 3_000).is_ok());
+        for other in [AnswerOwner::Token("two".into()), AnswerOwner::Local, AnswerOwner::Unknown] {
+            assert_eq!(kept.rest(&other, &wanted, 3_000).expect_err("not theirs")["code"], "rest_gone");
+        }
     }
 }

@@ -24,6 +24,8 @@ pub enum RemarkKind {
     OpenTasks,
     /// When the last session wrapped, and who it was.
     LastWrap,
+    /// A conversation of the project since the last wrap that left no baton.
+    UnwrappedTranscript,
     /// Sessions that went silent without a wrap.
     UnwrappedSessions,
     /// Messages whose acknowledgement is overdue.
@@ -32,6 +34,10 @@ pub enum RemarkKind {
     WrapRate,
     /// Mail waits for the caller.
     MailWaits,
+    /// A baton left as a file, and nobody is known to have picked it up.
+    ExportedBaton,
+    /// Another session at work has the same working copy.
+    SharedWorkingCopy,
     /// A packet tells less than the session did.
     NoAccounting,
     /// A packet does not mention a focus that the session began with.

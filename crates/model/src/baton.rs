@@ -263,6 +263,7 @@ mod tests {
             picked_up_session_id: None,
             opened_by: None,
             stale_after: 0,
+            copy: None,
             baton_id: None,
         }
     }

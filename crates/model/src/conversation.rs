@@ -90,8 +90,7 @@ fn words_of(summary: &str) -> (&str, Option<&str>) {
 /// summarised it, and the time `until` which those hold. `baton_id` names the wrap in which the earlier packet stays readable as
 /// it was.
 pub fn with_words_of(earlier: &Packet, mut later: Packet, baton_id: &str, until: &str) -> Packet {
-    let by = earlier.metadata.get("summary_by").cloned().unwrap_or_else(|| json!("agent"));
-    later.metadata.insert("summary_by".into(), by);
+    later.mark_summary_as_of(earlier);
     later.metadata.insert("supersedes".into(), json!(baton_id));
     // Of what was joined before, only the words that no transcript holds come along again.
     let (words, known) = words_of(&earlier.summary);

@@ -91,6 +91,17 @@ impl State {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
+    /// How far it has come: of two copies of a hand-off, the one of the higher rank is the newer.
+    pub fn rank(self) -> u8 {
+        match self {
+            Self::Planned => 0,
+            Self::Pending | Self::Failed => 1,
+            Self::Offered => 2,
+            Self::Accepted => 3,
+            Self::Completed | Self::Declined | Self::Cancelled | Self::Expired => 4,
+        }
+    }
+
     /// The one transition table: nothing else may move the state.
     pub fn advance(self, event: Event) -> Result<Self, Refusal> {
         use {Event as E, State as S};

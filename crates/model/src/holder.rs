@@ -13,6 +13,8 @@ pub struct Holder<'a> {
     pub session_id: Option<&'a str>,
     /// Where it runs; unknown of what the router gave, and of what was kept before places were.
     pub place: Option<&'a Place>,
+    /// The access token that it acts with, by its id; none for the local user, and for what was kept before tokens were.
+    pub bearer: Option<&'a str>,
 }
 
 impl Holder<'_> {
@@ -24,6 +26,11 @@ impl Holder<'_> {
         }
         if !is_bot(self.identity) {
             return true;
+        }
+        if let (Some(own), Some(other)) = (self.bearer, other.bearer)
+            && own != other
+        {
+            return false;
         }
         match (self.session_id, other.session_id, self.place, other.place) {
             (Some(own), Some(other), ..) => own == other,
@@ -61,7 +68,8 @@ mod tests {
     }
 
     fn same(one: (&str, Option<&str>, &Place), other: (&str, Option<&str>, &Place)) -> (bool, bool) {
-        let holder = |(identity, session_id, place)| Holder { identity, session_id, place: Some(place) };
+        let holder =
+            |(identity, session_id, place)| Holder { identity, session_id, place: Some(place), bearer: None };
         (holder(one).is_same(&holder(other)), holder(one).is_proven(&holder(other)))
     }
 
@@ -98,7 +106,7 @@ mod tests {
     #[test]
     fn an_unnamed_holder_is_shown_with_what_tells_it_apart() {
         let place = place("m1", "17:42@7");
-        let holder = Holder { identity: "Bot", session_id: None, place: Some(&place) };
+        let holder = Holder { identity: "Bot", session_id: None, place: Some(&place), bearer: None };
         assert_eq!(holder.sighting(), "Bot (process 17:42@7 on machine m1)");
         assert_eq!(Holder { identity: "Ann", ..holder }.sighting(), "Ann");
     }

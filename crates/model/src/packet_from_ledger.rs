@@ -20,13 +20,26 @@ pub fn packet(
     let before = inherited.map(|packet| packet.view().summary.as_str());
     packet.summary = summary(session, packet.work_completed.last(), saved(deltas, state.is_some()), before);
     if let Some(state) = state {
+        if let Some(before) = inherited.and_then(|packet| packet.view().metadata.get("state")) {
+            let mut earlier = inherited.map(earlier_states).unwrap_or_default();
+            earlier.push(before.clone());
+            packet.metadata.insert(EARLIER_STATES.into(), earlier.into());
+        }
         packet.metadata.insert("state".into(), state);
     }
     if let (Some(_), Some(baton_id)) = (inherited, &session.baton_id) {
         packet.metadata.insert("previous_baton_id".into(), json!(baton_id));
     }
     packet.metadata.insert("gathered_from".into(), json!("ledger"));
+    packet.mark_summary_of_ledger();
     packet.on_top_of(inherited)
+}
+
+/// Where a packet has the states of those who held its baton before, oldest first.
+const EARLIER_STATES: &str = "earlier_states";
+
+fn earlier_states(packet: &ValidatedPacket) -> Vec<Value> {
+    packet.view().metadata.get(EARLIER_STATES).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
 /// The newest state that a session's checkpoints hold, whatever task it belongs to.
@@ -35,6 +48,12 @@ pub fn last_state(deltas: &[Delta]) -> Option<Value> {
         let mut body: Value = serde_json::from_str(&delta.body).ok()?;
         Some(body.get_mut("state")?.take()).filter(|state| !state.is_null())
     })
+}
+
+/// Whether a hook wrote it out of the agent's transcript.
+pub fn is_capture(delta: &Delta) -> bool {
+    let body = serde_json::from_str::<Value>(&delta.body).ok();
+    delta.kind == Kind::Checkpoint && body.is_some_and(|body| body.get("transcript").is_some())
 }
 
 /// Whether a session saved or said anything.
@@ -155,6 +174,7 @@ mod tests {
             picked_up_session_id: None,
             opened_by: None,
             stale_after: 0,
+            copy: None,
             baton_id: None,
         }
     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::id::{identity_key, is_bot, short, visible};
 use crate::refusal::{Kind, Refusal};
+use crate::repository::WorkingCopy;
 use crate::time::{Millis, Timestamp, ago, rfc3339};
 
 /// Why a session was released.
@@ -117,6 +118,8 @@ pub struct Session {
     /// For how long after a sign of life it counts as fresh at least, in milliseconds: what its agent's settings promised when
     /// it registered.
     pub stale_after: Millis,
+    /// The working copy that it works in, as its agent last said.
+    pub copy: Option<WorkingCopy>,
 }
 
 /// The two cut-offs of liveness, in milliseconds. Both edges are inclusive.
@@ -210,6 +213,7 @@ impl Session {
             opened_by: self.opened_by.clone(),
             released_at: self.release.as_ref().map(|release| Timestamp(release.at)),
             release_reason: self.release.as_ref().map(|release| release.reason),
+            copy: self.copy.clone(),
         }
     }
 
@@ -260,6 +264,9 @@ pub struct View {
     /// Why it was released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub release_reason: Option<ReleaseReason>,
+    /// The working copy that it works in, as its agent last said.
+    #[serde(default, rename = "place", skip_serializing_if = "Option::is_none")]
+    pub copy: Option<WorkingCopy>,
 }
 
 /// What the same-identity rule answers.

@@ -18,6 +18,7 @@ pub(crate) fn session(identity: &str, machine: &str, process: &str, heartbeat_at
         picked_up_session_id: None,
         opened_by: None,
         stale_after: 0,
+        copy: None,
         baton_id: None,
     }
 }

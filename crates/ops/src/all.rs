@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::op::{Cx, Entry, Meta, Operation, entry};
 use crate::{
-    agent, audit, handoff, key, lease, ledger, memory, message, project, session, task, token, transcript,
+    agent, audit, changes, handoff, key, lease, ledger, memory, message, portable, project, session, task,
+    token, transcript,
 };
 
 /// Everything that Baton can do, by noun.
@@ -16,9 +17,18 @@ pub static ALL: &[Entry] = &[
     entry::<agent::RolesShown>(),
     entry::<agent::Show>(),
     entry::<audit::Report>(),
+    entry::<portable::BatonExport>(),
+    entry::<portable::BatonImport>(),
+    entry::<portable::BatonTakeBack>(),
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
     entry::<task::BeadsPublished>(),
+    entry::<changes::Attach>(),
+    entry::<changes::Drop>(),
+    entry::<changes::Part>(),
+    entry::<changes::Show>(),
+    entry::<changes::Upload>(),
+    entry::<session::CommitOrigin>(),
     entry::<handoff::Advance>(),
     entry::<handoff::Create>(),
     entry::<transcript::Document>(),
@@ -52,13 +62,17 @@ pub static ALL: &[Entry] = &[
     entry::<memory::MemoryScope>(),
     entry::<memory::Search>(),
     entry::<memory::Withdraw>(),
+    entry::<project::RemovePlace>(),
     entry::<project::Init>(),
     entry::<project::List>(),
+    entry::<project::Merge>(),
     entry::<project::Overview>(),
+    entry::<project::Places>(),
     entry::<project::Relate>(),
     entry::<project::Search>(),
     entry::<project::Set>(),
     entry::<project::Show>(),
+    entry::<project::Split>(),
     entry::<session::Checkpoint>(),
     entry::<session::End>(),
     entry::<session::Handoff>(),

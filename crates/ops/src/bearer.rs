@@ -5,12 +5,17 @@
 //! under names that are not in use by others.
 
 use baton_model::access::Bearer;
-use baton_model::id::{identity_key, is_bot, short};
+use baton_model::id::{identity_key, is_bot, short, visible};
+use baton_model::lease::Lease;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::route;
 use baton_model::session::Session;
-use baton_store::{Failure, Tx, session, token};
+use baton_store::{Failure, Tx, handoff, lease, session, task, token};
 
+use crate::agent;
+use crate::handoff::steps::Plan;
 use crate::op::Env;
+use crate::task::is_claim_live;
 
 /// The token of the call, as a session keeps it.
 pub(crate) fn token_id(env: &Env<'_>) -> Option<String> {
@@ -45,8 +50,8 @@ pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
     .with("identity", session.identity.clone())
 }
 
-/// Refuses a name that is taken: an unbound token may act only under names that no other token is bound to, and under
-/// which no other caller has a fresh session.
+/// Refuses a name that is taken: an unbound token may act only under names that no other token is bound to, under which no
+/// other caller has a fresh session, and under which no other caller holds a task, a lease or a hand-off.
 pub(crate) fn require_free(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -63,8 +68,40 @@ pub(crate) fn require_free(
         Some(holder) => {
             Err(name_taken(bearer, name, &format!("is at work here: {}", holder.sighting(env.now))).into())
         }
-        None => Ok(()),
+        None if open.iter().any(|one| is_own(env, one)) => Ok(()),
+        None => match held_by_others(tx, env, project_id, name)? {
+            Some(held) => {
+                Err(name_taken(bearer, name, &format!("holds {held}, taken by another caller")).into())
+            }
+            None => Ok(()),
+        },
     }
+}
+
+/// Something that is held under a name, and was not taken with the token of the call.
+fn held_by_others(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    name: &str,
+) -> Result<Option<String>, Failure> {
+    let (key, own) = (identity_key(name), token_id(env));
+    for task in task::claimed_by(tx, project_id, &key)? {
+        let is_own = task.claim.as_ref().is_none_or(|claim| claim.bearer == own);
+        if !is_own && !route::is_waiting(&task) && is_claim_live(tx, env, &task)? {
+            return Ok(Some(format!("task {}", task.task_id)));
+        }
+    }
+    let leases = lease::held_leases(tx, project_id, env.now)?;
+    let is_others = |one: &&Lease| identity_key(&one.identity) == key && one.bearer != own;
+    if let Some(other) = leases.iter().find(is_others) {
+        return Ok(Some(format!("the lease on {}", visible(&other.pattern))));
+    }
+    let accepted = handoff::accepted(tx, project_id)?.into_iter().find(|one| {
+        let plan = Plan::of(one);
+        plan.accepted_as.as_deref().is_some_and(|by| identity_key(by) == key) && plan.accepted_bearer != own
+    });
+    Ok(accepted.map(|one| format!("hand-off {}", short(&one.handoff_id))))
 }
 
 /// The same, but for who is at work under the name: the same-identity rule says that of sessions.
@@ -98,6 +135,20 @@ pub(crate) fn require_may_be(
         bearer.identity(Some(name))?;
     }
     require_free(tx, env, project_id, name)
+}
+
+/// Refuses to write the key of a registered agent, also while it is away: whoever has the key reads what is sent to that agent.
+pub(crate) fn require_unregistered(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    name: &str,
+) -> Result<(), Failure> {
+    let Some(bearer) = unbound(env).filter(|bearer| name != bearer.actor()) else { return Ok(()) };
+    match agent::first_name(tx, project_id, name)? {
+        Some(_) => Err(name_taken(bearer, name, "is known here").into()),
+        None => Ok(()),
+    }
 }
 
 fn unbound<'a>(env: &Env<'a>) -> Option<&'a Bearer> {

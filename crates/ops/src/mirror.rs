@@ -3,7 +3,8 @@
 
 use baton_model::id::check_project;
 use baton_model::time::Millis;
-use baton_store::{Failure, Store, project};
+use baton_store::place::Place;
+use baton_store::{Failure, Store, place, project};
 
 /// A project and its folders on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub fn note(
         for known in projects {
             let noted = project::get(tx, &known.project_id)?.map(|project| project.is_isolated);
             if noted != Some(known.is_isolated)
-                || project::roots(tx, &known.project_id, machine)? != known.roots
+                || place::folders(tx, &known.project_id, machine)? != known.roots
             {
                 fresh.push(known);
             }
@@ -44,7 +45,13 @@ pub fn note(
             project::create(tx, &known.project_id, false, now)?;
             project::isolate(tx, &known.project_id, known.is_isolated)?;
             for root in &known.roots {
-                project::add_root(tx, &known.project_id, machine, root, now)?;
+                let place = Place {
+                    project_id: known.project_id.clone(),
+                    machine: machine.to_owned(),
+                    path: root.clone(),
+                    ..Place::default()
+                };
+                place::put(tx, &place, now)?;
             }
         }
         Ok(())

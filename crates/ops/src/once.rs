@@ -205,7 +205,7 @@ fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<Option<St
             let known = cx.store.read(|tx| handoff::by_id(tx, &cx.env.caller.grant, id))?;
             Ok(known.to_project_id)
         }
-        (named, _) => resolve::project_id(cx.store, cx.env.caller, named),
+        (named, _) => resolve::project_id(cx.store, &cx.env, named),
     };
     match found {
         Ok(project_id) => Ok(Some(project_id)),
@@ -216,7 +216,7 @@ fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<Option<St
 }
 
 /// How a call is refused that is in no project, or in none that is clearly meant.
-const NOWHERE: [&str; 2] = ["project_unresolved", "project_ambiguous"];
+const NOWHERE: [&str; 3] = ["project_unresolved", "project_ambiguous", "project_is_clone"];
 
 fn takes_request_id(entry: &Entry) -> bool {
     (entry.input_schema)().get("properties").is_some_and(|known| known.get("request_id").is_some())

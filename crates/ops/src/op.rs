@@ -6,6 +6,7 @@ use baton_model::access::{Grant, Scope};
 use baton_model::id::{ID_RANDOM, new_id};
 use baton_model::recall::IndexResult;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::repository::{MadeCommit, Repository};
 use baton_model::session::{Limits, Place, Session};
 use baton_model::time::Millis;
 use baton_store::{Failure, Store};
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site};
-use crate::resolve;
+use crate::{input, resolve};
 
 /// One thing that Baton can do.
 pub trait Operation {
@@ -55,6 +56,10 @@ pub struct Caller {
     pub folders: Vec<String>,
     /// The top folder of the git working copy it is in.
     pub git_root: Option<String>,
+    /// The repository of that working copy, where its files are sound.
+    pub repository: Option<Repository>,
+    /// What is wrong with them where they are not, in a sentence.
+    pub git_fault: Option<String>,
     /// What it may do. The local user may do everything.
     pub grant: Grant,
     /// What an index outside found for this call: its face asks before the operation runs.
@@ -81,6 +86,23 @@ pub trait Host {
     fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.
     fn git(&self, folder: &str) -> Option<baton_model::packet::Git>;
+    /// The top folder of the working copy around a folder, and its repository; nothing where there is none, or its files are not
+    /// sound.
+    fn repository(&self, _folder: &str) -> Option<(String, Repository)> {
+        None
+    }
+    /// Whether the repository with this id lies in this common git folder; nothing where that cannot be said.
+    fn holds_repository(&self, _common_dir: &str, _id: &str) -> Option<bool> {
+        None
+    }
+    /// Whether a folder is there; nothing where that cannot be said.
+    fn has_folder(&self, _folder: &str) -> Option<bool> {
+        None
+    }
+    /// The files of a working copy with changes that are not committed; nothing where that cannot be said.
+    fn uncommitted(&self, _folder: &str) -> Option<Vec<String>> {
+        None
+    }
     /// Whether GitHub can be spoken to: a token or an app is configured.
     fn github_access(&self) -> bool {
         false
@@ -91,6 +113,11 @@ pub trait Host {
     }
     /// Whether a working copy holds a commit; nothing where that cannot be said.
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
+        None
+    }
+    /// The commits that were made in a working copy since an instant, and since `head` was checked out there, oldest first;
+    /// nothing where that cannot be said.
+    fn commits_made(&self, _folder: &str, _since: Millis, _head: Option<&str>) -> Option<Vec<MadeCommit>> {
         None
     }
     /// What a path or glob names below a folder; nothing where that cannot be said.
@@ -257,7 +284,7 @@ fn input_schema<O: Operation>() -> Schema {
 
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     authorize(&O::META, &cx.env, &input)?;
-    let input = serde_path(input)?;
+    let input = input::read(input)?;
     let output = O::run(input, cx)
         .map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))?;
     serde_json::to_value(output).map_err(|error| {
@@ -284,31 +311,4 @@ pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(),
         grant.require(Scope::Operator)?;
     }
     Ok(())
-}
-
-fn serde_path<T: DeserializeOwned>(input: Value) -> Result<T, Refusal> {
-    // A packet has its own word for it.
-    if input
-        .as_object()
-        .is_some_and(|fields| fields.iter().any(|(key, value)| key != "packet" && has_nul(value)))
-    {
-        let what = "the input holds a NUL character, which no text may have";
-        return Err(Refusal::invalid("input_invalid", what, "remove it"));
-    }
-    serde_json::from_value(input).map_err(|error| {
-        Refusal::invalid(
-            "input_invalid",
-            format!("the input is malformed: {error}"),
-            "see the operation's schema",
-        )
-    })
-}
-
-fn has_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(items) => items.iter().any(has_nul),
-        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
-        _ => false,
-    }
 }

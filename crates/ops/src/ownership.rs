@@ -58,13 +58,18 @@ pub(crate) fn is_held_elsewhere(env: &Env<'_>, session: &Session, place: &Place)
 
 /// Whether the agent of a session may still be working: the session is fresh, and its process is not known to have ended.
 pub(crate) fn is_at_work(env: &Env<'_>, session: &Session) -> bool {
-    session.is_fresh(env.now, env.limits) && !env.host.process_gone(&session.place)
+    session.is_fresh(env.now, env.limits) && !is_process_gone(env, session)
+}
+
+/// Whether the process of a session is known to have ended. The caller's own runs: the client of a server is not asked.
+pub(crate) fn is_process_gone(env: &Env<'_>, session: &Session) -> bool {
+    session.place != env.caller.place && env.host.process_gone(&session.place)
 }
 
 /// A session as the roster shows it; one whose process has ended is neither live nor fresh.
 pub(crate) fn view(env: &Env<'_>, session: &Session) -> View {
     let view = session.view(env.now, env.limits);
-    if view.fresh && env.host.process_gone(&session.place) {
+    if view.fresh && is_process_gone(env, session) {
         return View { live: false, fresh: false, ..view };
     }
     view

@@ -7,8 +7,6 @@ use baton_model::memory::Memory;
 use baton_model::recall::{HASHING, HASHING_FLOOR, Matrix, QuantizedVector};
 use baton_store::{Failure, Tx, vector};
 
-/// The adapter of the outbox that indexes memories.
-pub const ADAPTER: &str = "recall";
 /// Memories that one effect may name.
 pub const AT_ONCE: usize = 64;
 /// The vectors that a process keeps in memory, in bytes; those of the project that was asked for least lately go first.

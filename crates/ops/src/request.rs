@@ -233,7 +233,8 @@ fn sort(value: &mut Value) {
     }
 }
 
-fn hash(text: &str) -> String {
+/// SHA-256 of a text, in hexadecimal.
+pub(crate) fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -9,59 +9,20 @@ use baton_store::{Failure, Store, Tx, project, session};
 use serde_json::{Value, json};
 
 use crate::op::{Caller, Env};
-use crate::{bearer, ownership};
+use crate::{bearer, locate, ownership};
 
 /// The project of a call: its argument, else the environment, else the working directory. To a token that does not reach
 /// it, it is as if it were not there.
-pub(crate) fn project_id(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<String, Failure> {
-    let found = project_argument(store, caller, named)?;
+pub(crate) fn project_id(store: &mut Store, env: &Env<'_>, named: Option<&str>) -> Result<String, Failure> {
+    let caller = env.caller;
+    let found = match named.or(caller.project.as_deref()) {
+        Some(name) => {
+            check_project(name)?;
+            name.to_owned()
+        }
+        None => locate::of_caller(store, env, caller)?,
+    };
     if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
-}
-
-fn project_argument(store: &mut Store, caller: &Caller, named: Option<&str>) -> Result<String, Failure> {
-    if let Some(name) = named.or(caller.project.as_deref()) {
-        check_project(name)?;
-        return Ok(name.to_owned());
-    }
-    let folders = caller.folders.clone();
-    let machine = caller.place.machine.clone();
-    let found = store.read(|tx| {
-        for folder in &folders {
-            // To a token that does not reach what is here, nothing is here.
-            if let Some(project) = project::by_root(tx, &machine, folder)?
-                && caller.grant.reaches(&project)
-            {
-                return Ok(Some((project, folder.clone())));
-            }
-        }
-        Ok(None)
-    })?;
-    match (found, &caller.git_root) {
-        (Some((project, root)), Some(git)) if git.len() > root.len() && git.starts_with(&root) => {
-            Err(ambiguous(&project, &root, git).into())
-        }
-        (Some((project, _)), _) => Ok(project),
-        (None, _) => Err(unresolved(caller).into()),
-    }
-}
-
-fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
-    Refusal::new(
-        Kind::Refused,
-        "project_ambiguous",
-        format!("the repository {git} is not registered, but it lies in {root}, which is project {project}"),
-        format!("register it with `baton init`, or say --project {project}"),
-    )
-}
-
-fn unresolved(caller: &Caller) -> Refusal {
-    let place = caller.folders.first().map_or_else(|| "no folder".to_owned(), Clone::clone);
-    Refusal::new(
-        Kind::NotFound,
-        "project_unresolved",
-        format!("no project is registered for {place}"),
-        "run `baton init` in the repository, or say --project ID",
-    )
 }
 
 /// The code of a refusal for a project that is not registered.
@@ -327,7 +288,11 @@ pub(crate) fn ousted_here(
     project_id: &str,
     who: &str,
 ) -> Result<Option<Session>, Failure> {
-    Ok(released_here(tx, env, project_id, who)?.filter(|last| last.is_ousted() && bearer::is_own(env, last)))
+    let by_another = |last: &Session| {
+        last.release.as_ref().is_some_and(|by| identity_key(&by.by) != identity_key(&last.identity))
+    };
+    let last = released_here(tx, env, project_id, who)?;
+    Ok(last.filter(|last| last.is_ousted() && by_another(last) && bearer::is_own(env, last)))
 }
 
 /// The last session of a name, if another one's act ended it and it is the caller's. Its agent may not have heard of that, so that

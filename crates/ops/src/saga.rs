@@ -10,7 +10,7 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
-use crate::handoff::steps::{self, StepResult as Local};
+use crate::handoff::steps::{self, StepResult as Local, close_row};
 use crate::handoff::{by_id, record, register_ends, tracker};
 use crate::op::Env;
 
@@ -63,6 +63,14 @@ pub fn due(store: &mut Store, env: &mut Env<'_>, limit: i64) -> Result<Vec<Strin
     store.read(|tx| Ok(handoff_step::due(tx, now, limit)?))
 }
 
+/// Expires a hand-off that is past its deadline, before anybody answers it: no server may be running that does so in time.
+pub(crate) fn expire_overdue(store: &mut Store, env: &mut Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
+    match handoff.expires_at {
+        Some(deadline) if deadline <= env.now => expire(store, env, &handoff.handoff_id),
+        _ => Ok(()),
+    }
+}
+
 fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure> {
     let known = store.read(|tx| by_id(tx, &Grant::default(), id))?;
     store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
@@ -71,7 +79,8 @@ fn expire(store: &mut Store, env: &mut Env<'_>, id: &str) -> Result<(), Failure>
         let mut after = Handoff { state, updated_at: env.now, ..before };
         after.result = Some("nobody took it in time".into());
         record(tx, env, &after, CLOCK)?;
-        apply_event(tx, env, &mut after, Event::Expire)
+        apply_event(tx, env, &mut after, Event::Expire)?;
+        close_row(tx, env, &after)
     })
 }
 
@@ -91,9 +100,17 @@ pub(crate) fn apply_event(
         saga::rebuild(&mut steps, &known, env.now);
     }
     saga::on_event(&mut steps, event, env.now);
+    name_result(&mut steps, handoff);
     advance(tx, env, handoff, &mut steps)?;
     handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?;
     Ok(handoff::put(tx, handoff)?)
+}
+
+/// A report tells the result that the hand-off has now: while it waits for the tracker, the task may be reopened and closed anew.
+fn name_result(steps: &mut [Step], handoff: &Handoff) {
+    if let Some(step) = steps.last_mut().filter(|step| step.kind == Kind::Report && !step.is_over()) {
+        step.result = step.result.take().or_else(|| handoff.result.clone());
+    }
 }
 
 /// Runs steps for as long as they need no external service. Returns the next action.
@@ -114,13 +131,15 @@ pub(crate) fn advance(
         }
         step.attempts += 1;
         let step = step.clone();
+        let was = handoff.state;
         let outcome = match steps::local(tx, env, handoff, &step, steps)? {
             Local::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
             Local::Wait(why) => Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false },
         };
         saga::settle(steps, at, outcome, env.now, 0);
-        if step.kind == Kind::Closed && handoff.state == State::Completed {
+        if step.kind == Kind::Closed && was != State::Completed && handoff.state == State::Completed {
             saga::on_event(steps, Event::Complete, env.now);
+            name_result(steps, handoff);
         }
     }
 }
@@ -176,7 +195,7 @@ fn lease(
     own: &Place,
 ) -> Result<StepStart, Failure> {
     let Some(step) = steps.get_mut(at) else { return Ok(StepStart::Finished) };
-    let call = steps::call(handoff, step)?;
+    let call = steps::call(tx, handoff, step)?;
     let before = step.clone();
     saga::take(step, own, env.now);
     let leased =
@@ -311,7 +330,7 @@ fn closed(came: &StepResult) -> &[i64] {
     }
 }
 
-/// Says something under the issue of a hand-off, where it has one.
+/// Says something under the issue of a hand-off, where it has one or is about to have one.
 pub(crate) fn comment_on_issue(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -321,7 +340,8 @@ pub(crate) fn comment_on_issue(
     bring(tx, env, handoff, Kind::Comment, text)
 }
 
-/// Brings something to the issue of a hand-off, where it has one: a comment, or as JSON what changed.
+/// Brings something to the issue of a hand-off, where it has one: a comment, or as JSON what changed. While a task is being
+/// published, it waits for the issue.
 pub(crate) fn bring(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -329,13 +349,17 @@ pub(crate) fn bring(
     kind: Kind,
     text: &str,
 ) -> Result<(), Failure> {
-    if handoff.issue_number.is_none() {
+    let before = handoff_step::of(tx, &handoff.handoff_id)?;
+    if handoff.issue_number.is_none() && !is_being_published(&before) {
         return Ok(());
     }
-    let before = handoff_step::of(tx, &handoff.handoff_id)?;
     let mut steps = before.clone();
     saga::append_event(&mut steps, kind, text, env.now);
     Ok(handoff_step::put(tx, &handoff.handoff_id, &before, &steps)?)
+}
+
+fn is_being_published(steps: &[Step]) -> bool {
+    steps.iter().any(|step| step.kind == Kind::Publish && !step.is_over())
 }
 
 /// An issue carries the marker of a hand-off and is not the known one: it is looked at soon.

@@ -208,8 +208,8 @@ fn source_code_and_lock_files_give_no_false_positive() {
         include_str!("table.rs"),
         include_str!("../../../Cargo.lock"),
         include_str!("../../../clippy.toml"),
-        include_str!("../../model/src/packet/mod.rs"),
-        include_str!("../../model/src/packet/shape.rs"),
+        include_str!("../../packet/src/packet/mod.rs"),
+        include_str!("../../packet/src/packet/shape.rs"),
     ];
     for source in sources {
         let lines: Vec<&str> =

@@ -20,9 +20,10 @@ crate::sql! {
         created_at FROM outbox WHERE project_id = $1 ORDER BY effect_id";
     PUT_EFFECT = "INSERT INTO outbox (project_id, effect_id, adapter, payload, state, attempts, due_at, lease_until, fence,
         last_error, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING";
-    EVERY_ROOT = "SELECT project_id, machine_id, path, created_at FROM project_root ORDER BY machine_id, path";
-    PUT_ROOT = "INSERT INTO project_root (project_id, machine_id, path, created_at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT DO NOTHING";
+    EVERY_ROOT = "SELECT project_id, machine_id, path, created_at, repository_id, common_dir, is_worktree
+        FROM project_root ORDER BY machine_id, path";
+    PUT_ROOT = "INSERT INTO project_root (project_id, machine_id, path, created_at, repository_id, common_dir, is_worktree)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING";
     POLLS = "SELECT repo, etag, since_at, due_at FROM tracker_poll ORDER BY repo";
     PUT_POLL = "INSERT INTO tracker_poll (repo, etag, since_at, due_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
 }

@@ -29,15 +29,20 @@ const FLOOR_MARGIN: i64 = 1_000_000_000;
 
 /// A floor above every number that was given out. Numbers begin at 1 and a counter rises by less than one in a millisecond,
 /// so the time in milliseconds is above those that are not known any more.
-fn floor(highest: i64, now: Millis) -> i64 {
+pub fn floor(highest: i64, now: Millis) -> i64 {
     if now > highest { now } else { highest.saturating_add(FLOOR_MARGIN) }
+}
+
+/// The highest number that the store has given out.
+pub fn highest(tx: &mut Tx<'_>) -> Result<i64, Fault> {
+    tx.query_one(HIGHEST, &[])?.reader().int()
 }
 
 /// Says that the store was put back to an earlier state: every counter of every project continues above a new floor, and a
 /// step of a hand-off that is not done is looked up in its tracker before it is tried, because it may have been done since.
 /// Returns the floor.
 pub fn raise_floor_after_restore(tx: &mut Tx<'_>, now: Millis) -> Result<i64, Fault> {
-    let floor = floor(tx.query_one(HIGHEST, &[])?.reader().int()?, now);
+    let floor = floor(highest(tx)?, now);
     tx.execute(RAISE, params![floor])?;
     tx.execute(KEEP, params![floor])?;
     tx.execute(MARK_STEPS_UNKNOWN, &[])?;
@@ -46,7 +51,7 @@ pub fn raise_floor_after_restore(tx: &mut Tx<'_>, now: Millis) -> Result<i64, Fa
 
 /// The same for the counters and hand-offs of one project, which was brought in from elsewhere.
 pub fn raise_one(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<(), Fault> {
-    let floor = floor(tx.query_one(HIGHEST, &[])?.reader().int()?, now);
+    let floor = floor(highest(tx)?, now);
     tx.execute(RAISE_ONE, params![floor, project_id])?;
     tx.execute(DOUBT_ONE, params![project_id])?;
     Ok(())

@@ -23,6 +23,8 @@ macro_rules! tables {
                 $constant = concat!("SELECT ", $first $(, ", ", $column)*, " FROM ", $name, " WHERE ", $condition, " ORDER BY ", $order);
                 $put = concat!("INSERT INTO ", $name, " (", $first $(, ", ", $column)*, ") VALUES (", $places, ") ON CONFLICT DO NOTHING");
             )+
+            REMOVE_HANDOFF = "DELETE FROM handoff WHERE handoff_id = $1";
+            REMOVE_STEP = "DELETE FROM handoff_step WHERE handoff_id = $1 AND step_no = $2";
         }
         pub(crate) const TABLES: &[Table] = &[
             $(Table {
@@ -45,14 +47,21 @@ tables! {
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
         "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at", "opened_by",
-        "stale_after"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21") of "project_id = $1" by "session_id";
+        "stale_after", "copy_root", "copy_branch", "copy_commit", "copy_is_worktree"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25")
+        of "project_id = $1" by "session_id";
+    SESSION_COMMIT, PUT_SESSION_COMMIT: "session_commit" ["project_id", "commit_id", "session_id", "made_at"]
+        ("$1, $2, $3, $4") of "project_id = $1" by "session_id, made_at, commit_id";
     STATE, PUT_STATE: "session_state" ["project_id", "identity_key", "task_key", "session_id", "version", "body",
         "updated_at", "identity", "handoff_id", "claimed_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key, task_key";
     BATON, PUT_BATON: "baton" ["project_id", "baton_id", "seq", "session_id", "identity", "thread_id", "created_at",
         "summary", "to_identity", "to_role", "holder_session_id", "held_at", "spent_by", "version"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "seq";
+    CHANGES, PUT_CHANGES: "changes" ["project_id", "baton_id", "identity", "manifest", "content_hash", "created_at"]
+        ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "baton_id";
+    CHANGES_PART, PUT_CHANGES_PART: "changes_part" ["project_id", "content_hash", "part", "content", "created_at"]
+        ("$1, $2, $3, $4, $5") of "project_id = $1" by "content_hash, part";
     CONVERSATION, PUT_CONVERSATION: "conversation" ["project_id", "tool", "native_id", "session_id", "baton_id", "bytes",
         "last_entry_at", "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "tool, native_id";
@@ -67,8 +76,8 @@ tables! {
         "max_tasks", "registered_at", "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10") of "project_id = $1" by "identity_key";
     LEASE, PUT_LEASE: "file_lease" ["project_id", "lease_id", "pattern", "mode", "advisory", "identity", "identity_key",
-        "session_id", "why", "taken_at", "expires_at", "released_at", "machine_id", "process"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14") of "project_id = $1" by "lease_id";
+        "session_id", "why", "taken_at", "expires_at", "released_at", "machine_id", "process", "bearer"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15") of "project_id = $1" by "lease_id";
     KEY, PUT_KEY: "public_key" ["project_id", "identity_key", "identity", "recipient", "added_by", "added_at"]
         ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "identity_key";
     TASK, PUT_TASK: "task" ["project_id", "task_id", "title", "description", "status", "priority", "issue_type",
@@ -76,8 +85,8 @@ tables! {
         "parent_id", "defer_until", "estimated_minutes", "specialist_tags", "agent_context", "handoff_instructions",
         "previous_agent", "attempts", "result", "pending_type", "woken", "claim_token", "claim_by", "claim_session_id",
         "claim_lease", "claim_until", "blocked", "passes", "ready", "wait_until", "clocks",
-        "claim_machine", "claim_process"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39")
+        "claim_machine", "claim_process", "claim_bearer"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40")
         of "project_id = $1" by "task_id";
     DEPENDENCY, PUT_DEPENDENCY: "task_dependency" ["project_id", "task_id", "depends_on_id", "kind", "gate", "place", "body"]
         ("$1, $2, $3, $4, $5, $6, $7") of "project_id = $1" by "task_id, place, depends_on_id, kind";
@@ -159,6 +168,21 @@ pub fn write(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<boo
     Ok(written == 1)
 }
 
+/// Writes a row of a hand-off or of a step in place of the one that is there, which an older export brought.
+pub fn replace(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(), Fault> {
+    let key = |column: &str| from_json(row.get(column));
+    match name {
+        "handoff" => tx.execute(REMOVE_HANDOFF, params![key("handoff_id")])?,
+        "handoff_step" => tx.execute(REMOVE_STEP, params![key("handoff_id"), key("step_no")])?,
+        _ => {
+            return Err(Fault::other(format!(
+                "rows of `{name}` belong to one project, and are not replaced"
+            )));
+        }
+    };
+    write(tx, name, row).map(drop)
+}
+
 /// What a column means in an export that was written before there was such a column.
 fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value {
     match (table, column) {
@@ -182,6 +206,7 @@ fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value
 const JSON: &[(&str, &str)] = &[
     ("project", "focus"),
     ("session_state", "body"),
+    ("changes", "manifest"),
     ("request", "answer"),
     ("message", "readers"),
     ("agent", "roles"),

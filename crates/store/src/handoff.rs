@@ -30,6 +30,12 @@ crate::sql! {
     OPEN_REPOS = "SELECT DISTINCT issues_repo FROM handoff WHERE issue_number IS NOT NULL AND (state IN ('offered', 'accepted')
         OR (state NOT IN ('planned', 'pending') AND updated_at >= $1)) ORDER BY issues_repo";
     WITH_ISSUE = "SELECT handoff_id FROM handoff WHERE issues_repo = $1 AND issue_number IS NOT NULL ORDER BY handoff_id";
+    WITHOUT_TASK = "SELECT handoff_id FROM handoff WHERE $1 IN (from_project_id, to_project_id) AND tracker = 'local'
+        AND state IN ('offered', 'accepted') AND task_id IS NOT NULL
+        AND EXISTS (SELECT 1 FROM project WHERE project.project_id = handoff.to_project_id)
+        AND NOT EXISTS (SELECT 1 FROM task WHERE task.project_id = handoff.to_project_id AND task.task_id = handoff.task_id)
+        ORDER BY handoff_id";
+    ACCEPTED = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND state = 'accepted' ORDER BY handoff_id");
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
 
@@ -80,6 +86,16 @@ pub fn of_project(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Handoff>, Fau
 pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<String>, Fault> {
     let rows = tx.query(BY_PREFIX, params![prefix, crate::prefix_end(prefix)])?;
     rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Ids of the project's open hand-offs whose task is not in the receiver's project, although that project is there.
+pub fn without_task(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
+    tx.query(WITHOUT_TASK, params![project_id])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// The hand-offs that the project has accepted and not ended.
+pub fn accepted(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Handoff>, Fault> {
+    tx.query(ACCEPTED, params![project_id])?.into_iter().map(read).collect()
 }
 
 /// Writes a new hand-off down.

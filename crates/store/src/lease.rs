@@ -12,17 +12,18 @@ use crate::params;
 macro_rules! columns {
     () => {
         "l.project_id, l.lease_id, l.pattern, l.mode, l.advisory, l.identity, l.session_id, l.why, l.taken_at, \
-         l.expires_at, l.released_at, l.machine_id, l.process"
+         l.expires_at, l.released_at, l.machine_id, l.process, l.bearer"
     };
 }
 
 crate::sql! {
     PUT = "INSERT INTO file_lease (project_id, lease_id, pattern, mode, advisory, identity, identity_key, session_id, why,
-        taken_at, expires_at, released_at, machine_id, process)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        taken_at, expires_at, released_at, machine_id, process, bearer)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
         ON CONFLICT (project_id, lease_id) DO UPDATE SET mode = excluded.mode, advisory = excluded.advisory,
         session_id = excluded.session_id, why = excluded.why, expires_at = excluded.expires_at,
-        released_at = excluded.released_at, machine_id = excluded.machine_id, process = excluded.process";
+        released_at = excluded.released_at, machine_id = excluded.machine_id, process = excluded.process,
+        bearer = excluded.bearer";
     HELD = concat!("SELECT ", columns!(), " FROM file_lease l LEFT JOIN session s ON s.project_id = l.project_id
         AND s.session_id = l.session_id WHERE l.project_id = $1 AND l.released_at IS NULL AND l.expires_at >= $2
         AND (l.session_id IS NULL OR s.released_at IS NULL) ORDER BY l.taken_at, l.lease_id");
@@ -47,6 +48,7 @@ fn read(row: Row) -> Result<Lease, Fault> {
         expires_at: r.int()?,
         released_at: r.opt_int()?,
         place: r.opt_text()?.zip(r.opt_text()?).map(|(machine, process)| Place { machine, process }),
+        bearer: r.opt_text()?,
     })
 }
 
@@ -89,6 +91,7 @@ pub fn put(tx: &mut Tx<'_>, lease: &Lease) -> Result<(), Fault> {
             lease.released_at,
             lease.place.as_ref().map(|place| place.machine.clone()),
             lease.place.as_ref().map(|place| place.process.clone()),
+            lease.bearer.clone(),
         ],
     )?;
     Ok(())

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod baton;
 pub mod chain;
+pub mod changes;
 pub mod conversation;
 pub mod copy;
 pub mod counter;
@@ -24,11 +25,13 @@ pub mod memory;
 pub mod message;
 mod migrate;
 pub mod outbox;
+pub mod place;
 pub mod project;
 pub mod request;
 pub mod search;
 pub mod search_memory;
 pub mod session;
+pub mod session_commit;
 pub mod state;
 pub mod task;
 pub mod token;
@@ -47,6 +50,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("agent", agent::ALL),
         ("baton", baton::ALL),
         ("chain", chain::ALL),
+        ("changes", changes::ALL),
         ("conversation", conversation::ALL),
         ("copy", copy::ALL),
         ("counter", counter::ALL),
@@ -61,9 +65,11 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("memory", memory::ALL),
         ("message", message::ALL),
         ("outbox", outbox::ALL),
+        ("place", place::ALL),
         ("project", project::ALL),
         ("request", request::ALL),
         ("session", session::ALL),
+        ("session_commit", session_commit::ALL),
         ("state", state::ALL),
         ("task", task::ALL),
         ("task_comment", task::comment::ALL),

@@ -33,6 +33,11 @@ crate::sql! {
     OF_THREAD = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND (thread_id = $2 OR message_id = $2) AND recalled_at IS NULL ORDER BY seq");
     NEWEST = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND seq < $2 AND recalled_at IS NULL ORDER BY seq DESC LIMIT $3");
     RECEIVERS = "SELECT to_identity, seq, kind FROM message WHERE project_id = $1 ORDER BY seq DESC LIMIT $2";
+    WAITING = concat!("SELECT ", columns!(), " FROM message WHERE project_id = $1 AND to_project_id IS NULL AND delivered_at IS NULL AND recalled_at IS NULL AND (expires_at IS NULL OR expires_at >= $2) ORDER BY seq");
+    NOT_ARRIVED = concat!("SELECT ", columns!(), " FROM message WHERE to_project_id IS NOT NULL AND $1 IN (project_id, to_project_id)
+        AND recalled_at IS NULL AND EXISTS (SELECT 1 FROM project WHERE project.project_id = message.to_project_id)
+        AND NOT EXISTS (SELECT 1 FROM message arrived WHERE arrived.project_id = message.to_project_id
+            AND arrived.message_id = message.message_id) ORDER BY created_at, message_id");
     BY_PREFIX = "SELECT message_id FROM message WHERE project_id = $1 AND message_id >= $2 AND message_id < $3 ORDER BY message_id LIMIT 5";
     TAKE = "UPDATE message SET to_identity = $1, to_key = $2 WHERE project_id = $3 AND message_id = $4 AND to_key = $5 AND recalled_at IS NULL";
     RECALL = "UPDATE message SET recalled_at = $1 WHERE project_id = $2 AND message_id = $3 AND delivered_at IS NULL
@@ -101,6 +106,16 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Fault> {
         ],
     )?;
     Ok(())
+}
+
+/// Senders' copies of messages that the other project, which is there, has not: one of both is the project.
+pub fn not_arrived(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Message>, Fault> {
+    tx.query(NOT_ARRIVED, params![project_id])?.into_iter().map(read).collect()
+}
+
+/// Everything that waits in the mailboxes of a project.
+pub fn waiting(tx: &mut Tx<'_>, project_id: &str, now: Millis) -> Result<Vec<Message>, Fault> {
+    tx.query(WAITING, params![project_id, now])?.into_iter().map(read).collect()
 }
 
 /// One message.

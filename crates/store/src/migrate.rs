@@ -33,6 +33,10 @@ pub const MIGRATIONS: Migrations = &[
     ("0014_conversation", include_str!("migrations/0014_conversation.sql")),
     ("0015_suggested_tracker", include_str!("migrations/0015_suggested_tracker.sql")),
     ("0016_counter_floor", include_str!("migrations/0016_counter_floor.sql")),
+    ("0017_place", include_str!("migrations/0017_place.sql")),
+    ("0018_holder_token", include_str!("migrations/0018_holder_token.sql")),
+    ("0019_session_commit", include_str!("migrations/0019_session_commit.sql")),
+    ("0020_changes", include_str!("migrations/0020_changes.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

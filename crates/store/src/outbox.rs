@@ -1,6 +1,6 @@
 //! The outbox: effects to be carried out outside, as rows.
 
-use baton_model::effect::{Effect, LEASE, RowFate};
+use baton_model::effect::{Action, Adapter, Effect, LEASE, RowFate};
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
@@ -27,8 +27,7 @@ fn read(row: Row) -> Result<Effect, Fault> {
     Ok(Effect {
         project_id: r.text()?,
         effect_id: r.text()?,
-        adapter: r.text()?,
-        payload: r.text()?,
+        action: Action::read(&r.text()?, &r.text()?),
         attempts: r.int()?,
         due_at: r.int()?,
         fence: r.int()?,
@@ -40,19 +39,26 @@ fn read(row: Row) -> Result<Effect, Fault> {
 pub fn push(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<(), Fault> {
     tx.execute_deferred(
         INSERT,
-        params![&effect.project_id, &effect.effect_id, &effect.adapter, &effect.payload, effect.due_at, now],
+        params![
+            &effect.project_id,
+            &effect.effect_id,
+            effect.action.adapter(),
+            effect.action.payload(),
+            effect.due_at,
+            now
+        ],
     )?;
     Ok(())
 }
 
 /// What an adapter may try now, the longest due first.
-pub fn due(tx: &mut Tx<'_>, adapter: &str, now: Millis, limit: i64) -> Result<Vec<Effect>, Fault> {
-    tx.query(DUE, params![adapter, now, now, limit])?.into_iter().map(read).collect()
+pub fn due(tx: &mut Tx<'_>, adapter: Adapter, now: Millis, limit: i64) -> Result<Vec<Effect>, Fault> {
+    tx.query(DUE, params![adapter.as_str(), now, now, limit])?.into_iter().map(read).collect()
 }
 
 /// How much an adapter still has to do.
-pub fn pending(tx: &mut Tx<'_>, adapter: &str) -> Result<i64, Fault> {
-    tx.query_one(PENDING, params![adapter])?.reader().int()
+pub fn pending(tx: &mut Tx<'_>, adapter: Adapter) -> Result<i64, Fault> {
+    tx.query_one(PENDING, params![adapter.as_str()])?.reader().int()
 }
 
 /// Takes an effect under a lease: compare-and-set on its fence. `None` if another process has taken it.
@@ -88,16 +94,16 @@ pub fn count(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
 }
 
 /// Why the latest try of something failed that an adapter still has to do.
-pub fn trouble(tx: &mut Tx<'_>, adapter: &str) -> Result<Option<String>, Fault> {
-    match tx.query_opt(TROUBLE, params![adapter])? {
+pub fn trouble(tx: &mut Tx<'_>, adapter: Adapter) -> Result<Option<String>, Fault> {
+    match tx.query_opt(TROUBLE, params![adapter.as_str()])? {
         Some(row) => row.reader().opt_text(),
         None => Ok(None),
     }
 }
 
 /// Makes due at once what an adapter would try again later for a project.
-pub fn hurry(tx: &mut Tx<'_>, adapter: &str, project_id: &str, now: Millis) -> Result<(), Fault> {
-    tx.execute_deferred(HURRY, params![now, adapter, project_id, now, now])?;
+pub fn hurry(tx: &mut Tx<'_>, adapter: Adapter, project_id: &str, now: Millis) -> Result<(), Fault> {
+    tx.execute_deferred(HURRY, params![now, adapter.as_str(), project_id, now, now])?;
     Ok(())
 }
 

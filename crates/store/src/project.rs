@@ -28,23 +28,14 @@ crate::sql! {
     IDS = "SELECT project_id FROM project ORDER BY project_id";
     SEQ = "SELECT seq FROM project WHERE project_id = $1";
     WEBHOOK = "SELECT webhook_url FROM project WHERE project_id = $1";
-    ROOT_PUT = "INSERT INTO project_root (project_id, machine_id, path, created_at) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (machine_id, path) DO UPDATE SET project_id = excluded.project_id";
-    ROOT_GET = "SELECT project_id FROM project_root WHERE machine_id = $1 AND path = $2";
     RELATE = "INSERT INTO project_relation (project_id, other_project_id, kind, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (project_id, other_project_id) DO UPDATE SET kind = excluded.kind";
     UNRELATE = "DELETE FROM project_relation WHERE project_id = $1 AND other_project_id = $2";
     UNRELATE_ALL = "DELETE FROM project_relation WHERE project_id = $1 OR other_project_id = $2";
     RELATED = "SELECT r.other_project_id, r.kind, p.is_isolated FROM project_relation r JOIN project p ON p.project_id = r.other_project_id
         WHERE r.project_id = $1 ORDER BY r.other_project_id";
-    ROOTS = "SELECT path FROM project_root WHERE project_id = $1 AND machine_id = $2 ORDER BY path";
-    OWNERS = "SELECT r.path, r.project_id, p.is_isolated FROM project_root r JOIN project p ON p.project_id = r.project_id
-        WHERE r.machine_id = $1 ORDER BY r.path";
-    OWNERS_EVERYWHERE = "SELECT r.path, r.project_id, p.is_isolated FROM project_root r JOIN project p
-        ON p.project_id = r.project_id ORDER BY p.is_isolated, r.path";
     ISOLATED = "SELECT project_id FROM project WHERE is_isolated <> 0 ORDER BY project_id";
     ISOLATE = "UPDATE project SET is_isolated = $1 WHERE project_id = $2";
-    ALL_ROOTS = "SELECT path FROM project_root WHERE machine_id = $1 ORDER BY path";
 }
 
 fn read(row: Row) -> Result<Project, Fault> {
@@ -140,31 +131,6 @@ pub fn webhook(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Faul
     }
 }
 
-/// Says that this folder of this machine belongs to the project; a folder belongs to one project.
-pub fn add_root(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    machine: &str,
-    path: &str,
-    now: Millis,
-) -> Result<(), Fault> {
-    tx.execute_deferred(ROOT_PUT, params![project_id, machine, path, now])?;
-    Ok(())
-}
-
-/// The project that this very folder is registered for.
-pub fn by_root(tx: &mut Tx<'_>, machine: &str, path: &str) -> Result<Option<String>, Fault> {
-    match tx.query_opt(ROOT_GET, params![machine, path])? {
-        Some(row) => row.reader().text().map(Some),
-        None => Ok(None),
-    }
-}
-
-/// The project's folders on this machine.
-pub fn roots(tx: &mut Tx<'_>, project_id: &str, machine: &str) -> Result<Vec<String>, Fault> {
-    tx.query(ROOTS, params![project_id, machine])?.into_iter().map(|row| row.reader().text()).collect()
-}
-
 /// A project that another is related to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relation {
@@ -210,35 +176,6 @@ pub fn related(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Relation>, Fault
             Ok(Relation { project_id: r.text()?, kind: r.text()?, is_isolated: r.bool()? })
         })
         .collect()
-}
-
-/// Every project's folders on this machine.
-pub fn all_roots(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<String>, Fault> {
-    tx.query(ALL_ROOTS, params![machine])?.into_iter().map(|row| row.reader().text()).collect()
-}
-
-/// A folder of this machine and the project that it is registered for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FolderOwner {
-    /// The folder.
-    pub path: String,
-    /// Its project.
-    pub project_id: String,
-    /// Whether that is isolated.
-    pub is_isolated: bool,
-}
-
-/// Every registered folder on this machine with its project.
-pub fn owners(tx: &mut Tx<'_>, machine: Option<&str>) -> Result<Vec<FolderOwner>, Fault> {
-    let read = |row: Row| {
-        let mut r = row.reader();
-        Ok(FolderOwner { path: r.text()?, project_id: r.text()?, is_isolated: r.bool()? })
-    };
-    let rows = match machine {
-        Some(machine) => tx.query(OWNERS, params![machine])?,
-        None => tx.query(OWNERS_EVERYWHERE, params![])?,
-    };
-    rows.into_iter().map(read).collect()
 }
 
 /// The isolated projects, by id.

@@ -36,6 +36,9 @@ crate::sql! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     PUT_FIRST = "INSERT INTO request (project_id, caller, verb, request_id, fingerprint, answer, created_at, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING";
+    NAMING = "SELECT caller, verb, request_id, answer FROM request WHERE project_id = $1 AND answer LIKE $2
+        ORDER BY caller, verb, request_id";
+    REWRITE = "UPDATE request SET answer = $1 WHERE project_id = $2 AND caller = $3 AND verb = $4 AND request_id = $5";
     FORGET = "DELETE FROM request WHERE expires_at < $1";
 }
 
@@ -48,6 +51,23 @@ pub fn get(tx: &mut Tx<'_>, key: &Key) -> Result<Option<StoredAnswer>, Fault> {
         }
         None => Ok(None),
     }
+}
+
+/// Changes the kept answers of a project in which a text occurs.
+pub fn rewrite(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    naming: &str,
+    change: impl Fn(&str) -> Option<String>,
+) -> Result<(), Fault> {
+    for row in tx.query(NAMING, params![project_id, format!("%{naming}%")])? {
+        let mut r = row.reader();
+        let (caller, verb, request_id, answer) = (r.text()?, r.text()?, r.text()?, r.text()?);
+        if let Some(answer) = change(&answer) {
+            tx.execute(REWRITE, params![answer, project_id, caller, verb, request_id])?;
+        }
+    }
+    Ok(())
 }
 
 /// Keeps an answer. The project's row is in hand, so the key is known to be free.

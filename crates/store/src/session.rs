@@ -1,6 +1,7 @@
 //! Sessions and the state they save.
 
 use baton_model::id::identity_key;
+use baton_model::repository::WorkingCopy;
 use baton_model::session::{Limits, Place, Release, ReleaseReason, Session};
 use baton_model::time::Millis;
 
@@ -12,14 +13,16 @@ macro_rules! columns {
     () => {
         "project_id, session_id, identity, surface, machine_id, process, started_at, heartbeat_at, \
          last_verb, released_at, release_reason, released_by, successor_session_id, thread_id, \
-         inherited_from, picked_up_session_id, baton_id, opened_by, stale_after"
+         inherited_from, picked_up_session_id, baton_id, opened_by, stale_after, \
+         copy_root, copy_branch, copy_commit, copy_is_worktree"
     };
 }
 
 crate::sql! {
     INSERT = "INSERT INTO session (project_id, session_id, identity, identity_key, surface, machine_id, process, started_at,
-        heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id, opened_by, stale_after)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+        heartbeat_at, last_verb, thread_id, inherited_from, picked_up_session_id, baton_id, opened_by, stale_after,
+        copy_root, copy_branch, copy_commit, copy_is_worktree)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
     UPDATE = "UPDATE session SET heartbeat_at = $1, last_verb = $2, released_at = $3, release_reason = $4, released_by = $5,
         successor_session_id = $6, thread_id = $7, inherited_from = $8, picked_up_session_id = $9, baton_id = $10,
         stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
@@ -34,6 +37,8 @@ crate::sql! {
     BEAT = "UPDATE session SET heartbeat_at = $1, last_verb = $2, stale_at = NULL
         WHERE project_id = $3 AND session_id = $4 AND released_at IS NULL";
     RELOCATE = "UPDATE session SET machine_id = $1, process = $2 WHERE project_id = $3 AND session_id = $4";
+    SET_COPY = "UPDATE session SET copy_root = $1, copy_branch = $2, copy_commit = $3, copy_is_worktree = $4
+        WHERE project_id = $5 AND session_id = $6";
     KEEP_ALIVE = "UPDATE session SET heartbeat_at = $1, stale_at = NULL
         WHERE project_id = $2 AND session_id = $3 AND released_at IS NULL";
     UNMARKED = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL AND stale_at IS NULL AND heartbeat_at < $1 ORDER BY project_id, session_id LIMIT $2");
@@ -75,6 +80,7 @@ fn read(row: Row) -> Result<Session, Fault> {
         baton_id: None,
         opened_by: None,
         stale_after: 0,
+        copy: None,
     };
     session.release = match (r.opt_int()?, r.opt_text()?, r.opt_text()?, r.opt_text()?) {
         (Some(at), reason, by, successor) => Some(Release {
@@ -91,6 +97,9 @@ fn read(row: Row) -> Result<Session, Fault> {
     session.baton_id = r.opt_text()?;
     session.opened_by = r.opt_text()?;
     session.stale_after = r.opt_int()?.unwrap_or(Limits::default().stale_after);
+    let copy = (r.opt_text()?, r.opt_text()?, r.opt_text()?, r.opt_int()?);
+    let (root, branch, commit, is_worktree) = copy;
+    session.copy = root.map(|root| WorkingCopy { root, branch, commit, is_worktree: is_worktree == Some(1) });
     Ok(session)
 }
 
@@ -120,6 +129,17 @@ pub fn get(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Option
 pub fn relocate(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
     let Place { machine, process } = &session.place;
     tx.execute_deferred(RELOCATE, params![machine, process, &session.project_id, &session.session_id])?;
+    Ok(())
+}
+
+/// Writes in which working copy a session works, and what is checked out there.
+pub fn set_copy(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
+    let Some(copy) = &session.copy else { return Ok(()) };
+    let WorkingCopy { root, branch, commit, is_worktree } = copy;
+    tx.execute_deferred(
+        SET_COPY,
+        params![root, branch.clone(), commit.clone(), *is_worktree, &session.project_id, &session.session_id],
+    )?;
     Ok(())
 }
 
@@ -266,6 +286,7 @@ pub fn by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>,
 
 /// Registers a session.
 pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
+    let copy = session.copy.as_ref();
     tx.execute_deferred(
         INSERT,
         params![
@@ -285,6 +306,10 @@ pub fn insert(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
             session.baton_id.clone(),
             session.opened_by.clone(),
             session.stale_after,
+            copy.map(|copy| copy.root.clone()),
+            copy.and_then(|copy| copy.branch.clone()),
+            copy.and_then(|copy| copy.commit.clone()),
+            copy.map(|copy| i64::from(copy.is_worktree)),
         ],
     )?;
     Ok(())

@@ -113,6 +113,26 @@ pub enum EntryContent {
 /// The name under which the server is registered.
 pub const NAME: &str = "baton";
 
+/// The variables that decide which store is opened, and for whom. A tool that starts servers with few variables has to be told
+/// to pass these on; else a server opens another store than the hooks and the shell of the same session. Only names are
+/// written, since a value may be a secret, and would hold where the shell has long another one.
+pub const PASSED_ON: &[&str] = &[
+    "BATON_STORE",
+    "BATON_SERVER",
+    "BATON_SERVER_CA",
+    "BATON_TOKEN",
+    "BATON_REDIS_URL",
+    "BATON_QDRANT_URL",
+    "BATON_IDENTITY",
+    "BATON_PROJECT",
+    "BATON_SESSION",
+    "BATON_PROCESS",
+    "BATON_MACHINE",
+    "BATON_SUPERVISOR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
 /// Where things are on this machine.
 #[derive(Debug, Clone)]
 pub struct Places {

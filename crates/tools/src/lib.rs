@@ -16,7 +16,7 @@ mod shapes;
 
 use agents::{
     aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kilo,
-    kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, zed,
+    kilo_code, kimi, kimi_cli, kiro, opencode, pi, qwen, roo, vibe, zed,
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
@@ -76,4 +76,5 @@ pub static ALL: &[&Tool] = &[
     &amp::TOOL,
     &aider::TOOL,
     &grok::TOOL,
+    &vibe::TOOL,
 ];

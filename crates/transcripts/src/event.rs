@@ -47,6 +47,9 @@ pub enum EventKind<'a> {
     Usage(Usage),
     /// The user stopped the agent.
     Interrupted,
+    /// The provider refused a request or failed: a limit, an overload, a rejected request. The tool writes it where an answer
+    /// would stand; no model said it.
+    ProviderError(Cow<'a, str>),
 }
 
 /// Facts about the session.
@@ -77,6 +80,8 @@ pub struct Call<'a> {
     pub category: Category,
     /// What it works on: the command line, path, pattern, address or description.
     pub target: Cow<'a, str>,
+    /// Lines that it reads, such as `120-180`, where it reads a part of a file.
+    pub lines: Option<String>,
     /// Files that it changes if it succeeds.
     pub edits: Vec<Edit>,
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::event::{Event, EventKind};
 use crate::formats::{
     aider, amp, antigravity, claude, cline, codex, copilot, crush, cursor, droid, gemini, goose, grok, kimi,
-    kimi_cli, kiro, opencode, pi, qwen, zed,
+    kimi_cli, kiro, opencode, pi, qwen, vibe, zed,
 };
 use crate::header::{Header, TranscriptFile};
 use crate::permission_mode::LineMode;
@@ -74,6 +74,7 @@ pub static ALL: &[&dyn TranscriptReader] = &[
     &amp::Amp,
     &aider::Aider,
     &kiro::Kiro,
+    &vibe::Vibe,
 ];
 
 /// The format of this id.

@@ -18,10 +18,7 @@ mod sqlite;
 
 /// How secrets are taken out, and a user's own rules for it.
 pub use baton_redact as redact;
-pub use collect::{
-    Activity, Attempt, Collector, Command, Decision, Failure, FileChange, Git, Message, Options, Remark,
-    Requests, Source, Summary, Task, Text, short_id, show, show_session, summarize, summarize_session,
-};
+pub use collect::{Collector, Options, short_id, show, show_session, summarize, summarize_session};
 pub use format::{ALL, TranscriptReader, by_id, detect};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, Listed, browse, find, header, list};
@@ -50,5 +47,6 @@ pub mod readers {
     pub use crate::formats::opencode::{KILO, OPENCODE};
     pub use crate::formats::pi::Pi;
     pub use crate::formats::qwen::Qwen;
+    pub use crate::formats::vibe::Vibe;
     pub use crate::formats::zed::Zed;
 }

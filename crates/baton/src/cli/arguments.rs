@@ -9,7 +9,7 @@ use crate::error::AppError;
 /// The instant that a span such as `30m` or `7d` reaches back to.
 pub(super) fn since(reach: Option<&str>) -> Result<Option<i64>, Refusal> {
     let Some(text) = reach else { return Ok(None) };
-    Ok(Some(crate::host::now().saturating_sub(span(text)?)))
+    Ok(Some(crate::clock::now().saturating_sub(span(text)?)))
 }
 
 /// A span of time such as `30m` or `7d`, in milliseconds.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::error::AppError;
 use crate::launch::shell_word;
-use crate::{holders, host};
+use crate::{clock, holders};
 
 /// Copy the store to a file, even while it is in use
 #[derive(clap::Args)]
@@ -127,11 +127,11 @@ pub(super) fn restore(args: RestoreArgs, app: &mut App) -> Result<(), AppError> 
         tracing::debug!(?step, "the restore goes on");
         Ok(())
     };
-    let draft = StagedRestore::build(&args.file, &store, args.incomplete, host::now(), &mut step)
+    let draft = StagedRestore::build(&args.file, &store, args.incomplete, clock::now(), &mut step)
         .map_err(|fault| unfit(fault, &args.file))?;
     let checked = check(&draft, app)?;
     refuse_users(&store)?;
-    let previous = draft.place(host::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
+    let previous = draft.place(clock::now(), &mut step).map_err(|fault| in_use(fault, &store))?;
     let undo = previous.as_ref().map(|previous| undo(previous, &store));
     let restored = Restored {
         store: &store,

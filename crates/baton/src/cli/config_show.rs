@@ -32,6 +32,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         ("stale_after", format!("{}s", limits.stale_after / 1000)),
         ("live_after", format!("{}s", limits.live_after / 1000)),
         ("auto_wrap", config.auto_wrap.to_string()),
+        ("run.continue", config.run_continue.to_string()),
+        ("wrap.changes", config.wrap_changes.word().to_owned()),
         ("route.fallback_after", format!("{}s", config.route.fallback_after / 1000)),
         ("route.escalate_after", format!("{}s", config.route.escalate_after / 1000)),
         ("route.max_attempts", config.route.max_attempts.to_string()),

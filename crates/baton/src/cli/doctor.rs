@@ -1,5 +1,7 @@
 //! `baton doctor`
 
+mod worktrees;
+
 use baton_model::id::visible;
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use serde::Serialize;
@@ -15,7 +17,14 @@ use baton_tools::install::Scope;
 
 /// Check that the store is sound and what is installed in your tools
 #[derive(clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Give worktrees that became projects of their own to the project of their repository, after asking
+    #[arg(long)]
+    fix: bool,
+    /// Do not ask
+    #[arg(long, requires = "fix")]
+    yes: bool,
+}
 
 /// What the doctor answers.
 #[derive(Serialize)]
@@ -28,6 +37,8 @@ struct Diagnosis {
     tools: Vec<ToolReport>,
     repository: Option<trust::Report>,
     trusted: Vec<TrustedFile>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    worktrees: Vec<worktrees::StrayWorktree>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recall: Option<report::Report>,
 }
@@ -40,7 +51,11 @@ struct Redis {
     why: Option<String>,
 }
 
-pub(super) fn run(_: Args, app: &mut App) -> Result<(), AppError> {
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    if args.fix {
+        let stray = worktrees::find(app)?;
+        worktrees::fix(&stray, args.yes, app)?;
+    }
     let ledger = app.run::<StoreCheck>(&StoreCheckInput {})?;
     let redis = app.config.redis.as_ref().filter(|_| app.config.server.is_none()).map(|redis| {
         let (state, why) = live::probe(redis);
@@ -50,9 +65,11 @@ pub(super) fn run(_: Args, app: &mut App) -> Result<(), AppError> {
         ledger,
         store: app.config.ledger(),
         redis,
-        tools: install::report(&install::places(app, Scope::User)?),
+        tools: install::report(&install::places(app, Scope::User)?, &app.config.ledger()),
         repository: trust::report(app),
         trusted: trust::listed(app),
+        // Of a store with damage in it as much is said as can be read.
+        worktrees: worktrees::find(app).unwrap_or_default(),
         recall: report::report(app)?,
     };
     app.show(&diagnosis, show)?;
@@ -89,6 +106,7 @@ fn show(diagnosis: &Diagnosis) -> String {
         let folder = visible(&file.folder);
         text.push_str(&format!("{folder}: its trusted settings are {}\n", file.state.as_str()));
     }
+    text.extend(diagnosis.worktrees.iter().map(worktrees::StrayWorktree::text));
     let tools: Vec<_> = diagnosis.tools.iter().map(install::row).collect();
     text + &render::section("tools", &tools)
 }

@@ -30,7 +30,7 @@ const GROUPS: [Group; 7] = [
     Group {
         topic: "daily",
         title: "Daily",
-        commands: &["start", "note", "checkpoint", "wrap", "pickup", "status"],
+        commands: &["start", "note", "checkpoint", "wrap", "pickup", "changes", "status"],
     },
     Group {
         topic: "hand-over",
@@ -42,6 +42,7 @@ const GROUPS: [Group; 7] = [
             "run",
             "decide",
             "log",
+            "why",
             "memory",
             "end",
             "reassign",

@@ -26,6 +26,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("ops/src/ledger/import.rs", &["log import", "*"]),
     ("ops/src/message/mail_send.rs", &["mail send"]),
     ("ops/src/ownership.rs", &["wrap", "*"]),
+    ("ops/src/locate.rs", &["*"]),
     ("ops/src/resolve.rs", &["wrap", "*"]),
     ("ops/src/session/checkpoint.rs", &["checkpoint"]),
     ("ops/src/session/end.rs", &["end"]),

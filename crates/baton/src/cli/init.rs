@@ -1,14 +1,17 @@
 //! `baton init`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
-use baton_model::refusal::Refusal;
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::op::Caller;
 use baton_ops::project::{Init, InitInput, InitOutput, Suggestion};
 use serde::Serialize;
 
 use super::{ActingIdentity, merge_driver};
 use crate::app::App;
+use crate::commit_hook::CommitHook;
+use crate::config;
 use crate::config::trust::{Trusted, sha256};
 use crate::error::AppError;
 use crate::git;
@@ -23,6 +26,15 @@ pub(super) struct Args {
     /// Project id; derived from the folder's name if omitted
     #[arg(long, value_name = "ID")]
     id: Option<String>,
+    /// Make this folder a place of a project that is there: another clone of the same repository
+    #[arg(long, value_name = "ID", conflicts_with_all = ["id", "separate"])]
+    join: Option<String>,
+    /// Keep this clone apart: a project of its own, whatever its remote or its settings say
+    #[arg(long)]
+    separate: bool,
+    /// Take this folder away from the project that it belongs to
+    #[arg(long = "move")]
+    move_folder: bool,
     /// Keep the project to itself: no related projects, no recall across projects
     #[arg(long)]
     isolated: bool,
@@ -44,6 +56,12 @@ pub(super) struct Args {
     /// Do not ask about the merge driver
     #[arg(long, conflicts_with = "merge_driver")]
     no_merge_driver: bool,
+    /// Add a trailer `Baton: ID` to commits that an agent makes here; writes a commit-msg hook of this clone
+    #[arg(long)]
+    commit_trailer: bool,
+    /// Remove that hook
+    #[arg(long, conflicts_with = "commit_trailer")]
+    no_commit_trailer: bool,
 }
 
 /// Where a repository says what it is.
@@ -52,7 +70,7 @@ pub(super) const DOCUMENT: &str = "docs/PROJECT.md";
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let remote = app.config.cwd.as_deref().and_then(git::remote);
     let caller = app.caller();
-    let root = caller.git_root.or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
+    let root = caller.git_root.clone().or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
     let file = root.as_ref().map(|root| RepoFile::new(root, DOCUMENT));
     let document = match file.as_ref().map(|file| file.text(SMALL)) {
         Some(Ok(text)) => text,
@@ -76,28 +94,57 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         sync: args.sync,
         remote,
         claimed,
+        join: args.join,
+        separate: args.separate,
+        move_folder: args.move_folder,
         identity: args.who.identity,
     })?;
+    write_id(app, &made, &caller);
     if let (Some(text), Some(file)) = (&made.document, file)
         && let Err(fault) = file.replace(text)
     {
         app.remark(&format!("{DOCUMENT} cannot be written: {fault}"));
     }
+    remark_on(app, &made);
+    let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
+    let commit_hook = change_hook(app, args.commit_trailer, args.no_commit_trailer)?;
+    let result = InitResult { made, merge_driver: changes, commit_hook };
+    app.show(&result, text)
+}
+
+/// Says what a person should know of the registration.
+fn remark_on(app: &App, made: &InitOutput) {
     if let Some(fault) = &made.document_fault {
         app.remark(&format!("warning: {fault}"));
     }
     if let Some(suggestion) = &made.suggestion {
         app.remark(&suggested(suggestion));
     }
-    let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
-    app.show(&InitResult { made, merge_driver: changes }, |InitResult { made, merge_driver }| {
-        let verb = if made.created { "registered" } else { "already registered:" };
-        let host = made.project.vcs_provider.as_deref().filter(|host| !matches!(*host, "none" | ""));
-        let host = host.map(|host| format!(" (hosted on {})", visible(host))).unwrap_or_default();
-        let (id, root) = (visible(&made.project_id), visible(&made.root));
-        let changes = merge_driver.iter().flatten().map(|change| format!("changed {change}\n"));
-        format!("{verb} project {id} for {root}{host}\n") + &changes.collect::<String>()
-    })
+    if let Some(from) = &made.taken_from {
+        app.remark(&format!(
+            "note: the folder belonged to project {}; what was done stays there",
+            visible(from)
+        ));
+    }
+}
+
+fn text(InitResult { made, merge_driver, commit_hook }: &InitResult) -> String {
+    let verb = if made.created { "registered" } else { "already registered:" };
+    let host = made.project.vcs_provider.as_deref().filter(|host| !matches!(*host, "none" | ""));
+    let host = host.map(|host| format!(" (hosted on {})", visible(host))).unwrap_or_default();
+    let (id, root) = (visible(&made.project_id), visible(&made.root));
+    let changes =
+        merge_driver.iter().flatten().chain(commit_hook).map(|change| format!("changed {change}\n"));
+    format!("{verb} project {id} for {root}{host}\n") + &changes.collect::<String>()
+}
+
+/// Writes the id of the repository into git's settings of it, from where it moves along with the folder.
+fn write_id(app: &App, made: &InitOutput, caller: &Caller) {
+    let known = caller.repository.as_ref().and_then(|repository| repository.id.as_deref());
+    let (Some(id), Some(root)) = (made.repository_id.as_deref(), caller.git_root.as_deref()) else { return };
+    if known != Some(id) && git::configure(Path::new(root), &[git::ID_KEY, id]).is_none() {
+        app.remark("note: git's settings of this repository cannot be written, so that it is not found once it moves");
+    }
 }
 
 /// A registration, and what was changed in git's configuration for it.
@@ -107,6 +154,25 @@ struct InitResult {
     made: InitOutput,
     #[serde(skip_serializing_if = "Option::is_none")]
     merge_driver: Option<Changes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit_hook: Option<String>,
+}
+
+/// Writes or removes the hook that adds the trailer to commits. Returns what was changed.
+fn change_hook(app: &App, install: bool, remove: bool) -> Result<Option<String>, AppError> {
+    if !install && !remove {
+        return Ok(None);
+    }
+    let hook = app.config.cwd.as_deref().and_then(CommitHook::of).ok_or_else(|| {
+        let what = "this folder lies in no git working copy";
+        Refusal::new(Kind::NotFound, "no_repository", what, "run it in a repository")
+    })?;
+    if remove {
+        return Ok(hook.remove()?);
+    }
+    let program = config::own_program(&app.config.vars);
+    let unknown = || anyhow::anyhow!("the path of this program is not known");
+    Ok(hook.install(&program.ok_or_else(unknown)?)?)
 }
 
 /// What is said of a tracker that the document names without the user's word.

@@ -15,6 +15,7 @@ use crate::error::AppError;
 use crate::install;
 use crate::install::change::{Plan, actions, put_in, take_out};
 use crate::install::check::{InstallState, install_state};
+use crate::install::opened_ledger::{OpenedLedger, opened_ledger};
 use crate::install::record::Record;
 use crate::render;
 use baton_tools::install::{InstallPart, Places, Scope};
@@ -294,7 +295,7 @@ fn overview(args: &Args, places: &Places, app: &App) -> Result<(), AppError> {
         let hint = format!("name tools, or say --all; found here: {}", found.join(", "));
         return Err(Refusal::invalid("install_which", "no tool was named", hint).into());
     }
-    app.show(&Overview { tools: report(places) }, |overview| {
+    app.show(&Overview { tools: report(places, &app.config.ledger()) }, |overview| {
         let mut text = render::table(&overview.tools.iter().map(row).collect::<Vec<_>>());
         if text.is_empty() {
             text.push_str("none of the tools that Baton knows was found\n");
@@ -316,6 +317,12 @@ pub(super) struct ToolReport {
     title: &'static str,
     mcp: InstallState,
     hooks: InstallState,
+    /// The ledger that its MCP server opens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp_ledger: Option<String>,
+    /// The ledger that its hooks open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hooks_ledger: Option<String>,
     hint: String,
 }
 
@@ -332,8 +339,24 @@ pub(super) fn row(tool: &ToolReport) -> Vec<String> {
     vec![tool.agent.to_owned(), format!("mcp {mcp}"), format!("hooks {hooks}"), visible(&tool.hint)]
 }
 
+/// What to do where a part of a tool opens another ledger than this shell.
+fn other_ledger(tool: &Tool, part: &str, opened: &OpenedLedger, ledger: &str) -> Option<String> {
+    if opened.ledger == ledger {
+        return None;
+    }
+    let what = format!("its {part} opens {}, this shell {ledger}", opened.ledger);
+    let file = opened.file.display();
+    if !opened.dropped.is_empty() {
+        let dropped = opened.dropped.join(", ");
+        return Some(format!("{what}; not passed on: {dropped}; run `baton install {}`", tool.id));
+    }
+    Some(format!(
+        "{what}; take the store out of baton's entry in {file}, or set BATON_STORE alike in your shell"
+    ))
+}
+
 /// How the installation of every tool that is found here stands.
-pub(super) fn report(places: &Places) -> Vec<ToolReport> {
+pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
     let hint = |tool: &Tool, one: &InstallState, other: &InstallState| match (one, other) {
         (InstallState::Broken(what), _) | (_, InstallState::Broken(what)) => format!("mend the file: {what}"),
         (InstallState::Dangling(program), _) | (_, InstallState::Dangling(program)) => {
@@ -348,8 +371,29 @@ pub(super) fn report(places: &Places) -> Vec<ToolReport> {
     let line = |one: Installer| {
         let state = |part| install_state(places, one.install, part);
         let (mcp, hooks, tool) = (state(InstallPart::Mcp), state(InstallPart::Hooks), one.tool);
-        let hint = hint(tool, &mcp, &hooks);
-        ToolReport { agent: tool.id, title: tool.title, mcp, hooks, hint }
+        let opened = |part| {
+            opened_ledger(places, one.install, part, &|choice| {
+                let (home, cwd) = (places.home.clone(), Some(places.project.clone()));
+                config::ledger_of(choice.vars, home, cwd, choice.store.as_deref()).ok()
+            })
+        };
+        let (by_server, by_hooks) = (opened(InstallPart::Mcp), opened(InstallPart::Hooks));
+        let state_hint = hint(tool, &mcp, &hooks);
+        let hint = [("MCP server", &by_server), ("hooks", &by_hooks)]
+            .into_iter()
+            .filter_map(|(part, opened)| other_ledger(tool, part, opened.as_ref()?, ledger))
+            .next()
+            .filter(|_| state_hint.is_empty())
+            .unwrap_or(state_hint);
+        ToolReport {
+            agent: tool.id,
+            title: tool.title,
+            mcp,
+            hooks,
+            mcp_ledger: by_server.map(|opened| opened.ledger),
+            hooks_ledger: by_hooks.map(|opened| opened.ledger),
+            hint,
+        }
     };
     installers().filter(|one| places.is_installed(one)).map(line).collect()
 }

@@ -6,11 +6,13 @@ use std::path::Path;
 use baton_model::delta;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::repository::is_commit_id;
 use baton_model::time::rfc3339;
 use baton_ops::ledger::{
     Export, ExportInput, ExportOutput, Import, ImportInput, ImportOutput, LedgerList, LedgerListInput,
     LedgerListOutput, Row,
 };
+use baton_ops::session::{CommitOrigin, CommitOriginInput};
 use baton_store::export_file::Writer;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
@@ -18,7 +20,7 @@ use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::error::AppError;
-use crate::{private, render};
+use crate::{git, private, render};
 
 /// Show the project's ledger, export it, or rebuild a store from an export
 #[derive(clap::Args)]
@@ -64,6 +66,9 @@ struct Read {
     /// Only entries of this kind
     #[arg(long, value_name = "K", value_parser = PossibleValuesParser::new(delta::Kind::ALL.map(delta::Kind::as_str)))]
     kind: Option<String>,
+    /// Only entries of the sessions in which this commit was made
+    #[arg(long, value_name = "SHA", conflicts_with_all = ["follow", "after"])]
+    commit: Option<String>,
     /// Keep printing new entries as they arrive
     #[arg(long, short)]
     follow: bool,
@@ -158,6 +163,25 @@ fn import(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
     if !rebuilt.verified {
         app.remark("nothing vouches for these lines: what was missing from them is missing now");
     }
+    match rebuilt.messages_delivered {
+        0 => {}
+        1 => app.remark("a message was sent after the receiver's project was exported: it is in its mailbox now"),
+        several => app.remark(&format!(
+            "{several} messages were sent after the receiver's project was exported: they are in its mailbox now"
+        )),
+    }
+    for id in &rebuilt.handoffs_without_task {
+        app.remark(&format!(
+            "hand-off {id} was left after the receiver's project was exported, so that its task is missing: its packet is there \
+             (`baton handoff show {id}`); to have the task, export both projects again and import them into an empty store"
+        ));
+    }
+    for id in &rebuilt.batons_held_and_moved {
+        app.remark(&format!(
+            "baton {id} is held by an open session, and `baton project merge` has left it anew in another project of this store: \
+             two agents may have the same work"
+        ));
+    }
     app.show(&rebuilt, |rebuilt| {
         let ImportOutput { project_id, deltas, rows, .. } = rebuilt;
         format!("rebuilt project {}: {deltas} deltas, {rows} rows\n", visible(project_id))
@@ -203,6 +227,9 @@ fn lines(file: &str, unverified: bool) -> Result<Vec<String>, AppError> {
 
 fn read(args: Read, app: &mut App) -> Result<(), AppError> {
     let since = super::since(args.since.as_deref())?;
+    if let Some(commit) = &args.commit {
+        return print_of_commit(&args, commit, since, app);
+    }
     if app.format == Format::Json && !args.follow {
         return print_all(&args, since, app);
     }
@@ -257,6 +284,50 @@ fn print_all(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), AppEr
         }
     };
     app.show(&LedgerListOutput { project_id, items, next: None, is_isolated: false }, |_| String::new())
+}
+
+/// What was written in the sessions in which a commit was made.
+fn print_of_commit(args: &Read, commit: &str, since: Option<i64>, app: &mut App) -> Result<(), AppError> {
+    let folder = app.config.cwd.clone().unwrap_or_default();
+    let id = git::commit_id(&folder, commit).unwrap_or_else(|| commit.to_ascii_lowercase());
+    let trailers = match is_commit_id(&id) {
+        true => {
+            git::commits(&folder, std::slice::from_ref(&id)).into_iter().flat_map(|c| c.trailers).collect()
+        }
+        false => Vec::new(),
+    };
+    let input = CommitOriginInput { project: app.project.clone(), commits: vec![id], trailers };
+    let origin = app.run::<CommitOrigin>(&input)?;
+    if origin.items.is_empty() {
+        let what = format!(
+            "project {} knows no session in which {} was made",
+            visible(&origin.project_id),
+            visible(commit)
+        );
+        let hint = "commits are noted while a session is open in their working copy; `baton log --since SPAN` looks by time";
+        return Err(Refusal::new(Kind::NotFound, "commit_unknown", what, hint).into());
+    }
+    let mut items = Vec::new();
+    for row in origin.items {
+        let session = Some(row.session.session_id);
+        let mut input = LedgerListInput { session, ..page_input(args, since, 0, app) };
+        loop {
+            let page = app.run::<LedgerList>(&input)?;
+            items.extend(page.items);
+            match page.next {
+                Some(next) => input.after = next,
+                None => break,
+            }
+        }
+    }
+    items.sort_by_key(|row| row.seq);
+    if app.format == Format::Json {
+        let project_id = origin.project_id;
+        return app.show(&LedgerListOutput { project_id, items, next: None, is_isolated: false }, |_| {
+            String::new()
+        });
+    }
+    write(&items, app)
 }
 
 fn write(rows: &[Row], app: &App) -> Result<(), AppError> {

@@ -6,7 +6,9 @@ mod audit;
 mod backup;
 mod bd;
 mod beads;
+mod changes;
 mod checkpoint;
+mod commit_trailer;
 mod completions;
 mod config_show;
 mod continue_in;
@@ -33,6 +35,7 @@ mod merge_driver;
 mod note;
 mod pickup;
 mod project;
+mod provenance;
 mod reassign;
 mod redact;
 #[cfg(test)]
@@ -141,6 +144,7 @@ enum Command {
     Wrap(wrap::Args),
     #[command(alias = "hd-exec", alias = "hd_exec")]
     Pickup(pickup::Args),
+    Changes(changes::Args),
     End(end::Args),
     Reassign(reassign::Args),
     Heartbeat(heartbeat::Args),
@@ -148,6 +152,7 @@ enum Command {
     Status(status::Args),
     Audit(audit::Args),
     Log(log::Args),
+    Why(provenance::Args),
     Note(note::NoteArgs),
     Decide(note::DecideArgs),
     Memory(memory::Args),
@@ -174,6 +179,8 @@ enum Command {
     Install(install::Args),
     #[command(hide = true)]
     Hook(hook::Args),
+    #[command(hide = true)]
+    CommitTrailer(commit_trailer::Args),
     Token(token::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
@@ -197,6 +204,7 @@ impl Command {
             Self::Checkpoint(args) => checkpoint::run(args, app),
             Self::Wrap(args) => wrap::run(args, app),
             Self::Pickup(args) => pickup::run(args, app),
+            Self::Changes(args) => changes::run(args, app),
             Self::End(args) => end::run(args, app),
             Self::Reassign(args) => reassign::run(args, app),
             Self::Heartbeat(args) => heartbeat::run(args, app),
@@ -204,6 +212,7 @@ impl Command {
             Self::Status(args) => status::run(args, app),
             Self::Audit(args) => audit::run(args, app),
             Self::Log(args) => log::run(args, app),
+            Self::Why(args) => provenance::run(&args, app),
             Self::Note(args) => note::run(args, app),
             Self::Decide(args) => note::decide(args, app),
             Self::Memory(args) => memory::run(args, app),
@@ -230,6 +239,7 @@ impl Command {
             Self::Install(args) => install::run(args, app),
             // Answered before anything was opened.
             Self::Hook(_) => Ok(()),
+            Self::CommitTrailer(args) => commit_trailer::run(&args, app),
             Self::Token(args) => token::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
@@ -315,7 +325,8 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
     ) {
         trust::name_ignored(&app);
     }
-    let ended = cli.command.run(&mut app);
+    let ended = cli.command.run(&mut app).map_err(|ended| name_inherited_session(&app, ended));
+    let ended = ended.map_err(|ended| ended.with_store(&app.config.ledger()));
     name_unanswered(&app);
     if !serves {
         app.resume();
@@ -323,6 +334,17 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
     beads::keep_in_step(&mut app);
     app.leave();
     ended
+}
+
+/// A session that is over and that the caller did not name itself: its environment does, so that no verb begins another one.
+fn name_inherited_session(app: &App, ended: AppError) -> AppError {
+    let AppError::Refused(mut refusal) = ended else { return ended };
+    if refusal.code == "session_released" && app.session.is_none() && app.config.session.is_some() {
+        refusal.hint = "BATON_SESSION names it, for all that runs in it: empty the variable to go on in another session \
+                        (`BATON_SESSION= baton pickup`, likewise every command after it)"
+            .into();
+    }
+    AppError::Refused(refusal)
 }
 
 /// Reports once, for each folder, that git did not answer, so that its information is missing.

@@ -1,5 +1,6 @@
 //! `baton pickup`
 
+mod location;
 mod recovery;
 
 use std::borrow::Cow;
@@ -7,13 +8,17 @@ use std::borrow::Cow;
 use baton_model::delta;
 use baton_model::id::visible;
 use baton_model::message::View as Message;
-use baton_ops::session::{Bundle, Document, NamedDocument, PickedBaton, Pickup, PickupInput, Transfer};
+use baton_ops::session::{
+    Bundle, Document, NamedDocument, PickedBaton, Pickup, PickupInput, Transfer, WaitingChanges,
+};
+use baton_ops::session::{Status, StatusInput};
 
 use self::recovery::recovered_text;
 use super::ActingIdentity;
 use crate::app::App;
+use crate::changes::ledger;
 use crate::error::AppError;
-use crate::render;
+use crate::{render, unwrapped};
 
 /// Pick up a baton: take over another agent's work, context and responsibility
 #[derive(clap::Args)]
@@ -41,6 +46,12 @@ pub(super) struct Args {
     /// Show all open tasks, decisions, recent entries, sessions and the whole chain, in place of the newest few
     #[arg(long)]
     full: bool,
+    /// Put the uncommitted changes that go with the baton into this working copy, all or none
+    #[arg(long, conflicts_with_all = ["dry_run", "there"])]
+    apply: bool,
+    /// Print only the folder in which the work lies, and claim nothing: cd "$(baton pickup --there)"
+    #[arg(long)]
+    there: bool,
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -56,11 +67,17 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         force: args.force,
         why: args.why,
         surface: args.surface,
-        dry_run: args.dry_run,
+        dry_run: args.dry_run || args.there,
         full: args.full,
         request_id: args.request_id,
     };
-    let bundle = pick_up(&input, app)?;
+    let mut bundle = pick_up(&input, app)?;
+    if args.apply {
+        apply(&mut bundle, app);
+    }
+    if args.there {
+        return location::print(app, bundle);
+    }
     app.show(&bundle, show)?;
     // Only now, with the answer written out, are the signals in it delivered: those that were shown whole.
     let is_shown = |signal: &&Message| !app.shows_text() || is_shown_whole(signal);
@@ -72,9 +89,25 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.mark_delivered(bundle.project_id, message_ids)
 }
 
+/// Applies the changes of the baton. The pickup is done: what could not be applied is said first.
+fn apply(bundle: &mut Bundle, app: &mut App) {
+    let Some(mut changes) = bundle.changes.clone() else {
+        app.remark("this baton has no uncommitted changes: there is nothing to apply");
+        return;
+    };
+    let outcome = ledger::apply_picked(app, &bundle.project_id, &changes.baton_id);
+    changes.set_outcome(outcome);
+    bundle.name_changes(changes);
+}
+
 /// Picks up, and looks at the issue of what was picked up.
 pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, AppError> {
     let mut bundle = app.run::<Pickup>(input)?;
+    if bundle.baton.is_none() && bundle.handoff.is_none() {
+        let status = app.run::<Status>(&StatusInput { project: Some(bundle.project_id.clone()) })?;
+        let of = (status.project_id.as_str(), &status.card);
+        bundle.rules_reminders.extend(unwrapped::remark(app, of, (bundle.session_id.as_deref(), None)));
+    }
     if let Some(transfer) = bundle.handoff.as_deref_mut() {
         look_at_issue(transfer, app);
     }
@@ -153,8 +186,10 @@ pub(super) fn show(bundle: &Bundle) -> String {
         (Some(session), None) => format!("picked up: session {session} as {identity}\n"),
         (None, _) => String::new(),
     };
+    text.extend(bundle.changes.as_ref().map(changes_text));
     text.push_str(&render::warnings(bundle.warnings.iter().map(|warning| &warning.message)));
     text.extend(bundle.baton.as_ref().map(baton_text));
+    text.extend(bundle.location.as_ref().map(location::text));
     text.extend(bundle.handoff.as_deref().map(transfer_text));
     text.extend(bundle.recovered.as_ref().map(recovered_text));
     text.extend(bundle.pending_signals.iter().map(signal_text));
@@ -167,6 +202,20 @@ pub(super) fn show(bundle: &Bundle) -> String {
         text.push_str("  … there is more: baton pickup --full\n");
     }
     text.push_str(&render::reminders(&bundle.rules_reminders));
+    text
+}
+
+/// The changes that go with the baton: before the packet, since edits made without them collide.
+fn changes_text(changes: &WaitingChanges) -> String {
+    let mut text = format!("{}\n", visible(&changes.sentence()));
+    let files: Vec<String> = changes.files.iter().map(|path| visible(path)).collect();
+    let more = changes.files_total.saturating_sub(files.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    text.push_str(&format!("  files: {}{more}\n", files.join(", ")));
+    for left in &changes.left_out {
+        text.push_str(&format!("  not among them: {} {}\n", visible(&left.path), visible(&left.reason)));
+    }
+    text.extend(changes.advice.as_ref().map(|advice| format!("  {}\n", visible(advice))));
     text
 }
 

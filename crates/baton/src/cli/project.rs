@@ -1,5 +1,7 @@
 //! `baton project`
 
+mod places;
+
 use baton_model::id::visible;
 use baton_ops::project::{self, ListInput, RelateInput, RelatedProject, Row, SetInput, ShowInput};
 use serde::Serialize;
@@ -30,6 +32,14 @@ enum Verb {
     Set(Box<Set>),
     /// Relate two projects, so that recall may search both
     Relate(Relate),
+    /// List the folders and worktrees in which a project is worked on
+    Places,
+    /// Give a folder to another project, or to a new one
+    Split(places::Split),
+    /// Forget a folder; nothing of the ledger is removed
+    Remove(places::Remove),
+    /// Merge a project into another: folders and open batons move
+    Merge(places::Merge),
 }
 
 #[derive(clap::Args)]
@@ -97,6 +107,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 render::table(&answer.related.iter().map(row).collect::<Vec<_>>())
             })
         }
+        Verb::Places => places::list(app),
+        Verb::Split(args) => places::split(args, app),
+        Verb::Remove(args) => places::remove(args, app),
+        Verb::Merge(args) => places::merge(args, app),
         Verb::Set(set) => {
             let input = SetInput {
                 project: set.id.or_else(|| app.project.clone()),

@@ -10,13 +10,15 @@ use super::{ActingIdentity, span};
 use crate::app::App;
 use crate::error::AppError;
 use crate::launch;
-use crate::supervisor::{self, Plan};
+use crate::supervisor::Plan;
+use crate::supervisor::chain::{self, Link};
 
 /// Run a coding agent in its own session and save what it did when it exits
 ///
 /// The agent has the terminal; its signals and its exit code are passed on. When it exits, what it did is read from its
 /// transcript and left as a baton, unless it has wrapped on its own. When the agent calls `baton`, it acts in this
-/// session.
+/// session. With --then, the next tool goes on in the same terminal with that baton where one stops at a limit or a
+/// failure.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -33,6 +35,9 @@ pub(super) struct Args {
     /// Maximum size of its document, in tokens (2000) or bytes (2KiB)
     #[arg(long, value_name = "N|NKiB", requires = "pickup")]
     budget: Option<String>,
+    /// Tools that go on, one after the other, if the one before stops at a limit or a failure
+    #[arg(long, value_name = "TOOL,…", value_delimiter = ',', conflicts_with = "no_wrap")]
+    then: Vec<String>,
     /// Leave no baton; save a checkpoint and end the session
     #[arg(long)]
     no_wrap: bool,
@@ -66,8 +71,15 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         budget: args.budget,
         wrap: !args.no_wrap,
         every: span(&args.checkpoint_every)?,
+        headless: false,
+        next: None,
     };
-    supervisor::run(&plan, app)
+    let link = |name: &String| {
+        let launcher = named_launcher(name)?;
+        Ok(Link { launcher, program: find_program(launcher, app)? })
+    };
+    let links = args.then.iter().map(link).collect::<Result<Vec<Link>, Refusal>>()?;
+    chain::run_chain(plan, links, app)
 }
 
 fn named_launcher(name: &str) -> Result<Launcher, Refusal> {

@@ -6,7 +6,7 @@ use baton_ops::session::{Start, StartInput};
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
-use crate::render;
+use crate::{render, unwrapped};
 
 /// Start a new session; use `baton pickup` to continue another agent's work
 #[derive(clap::Args)]
@@ -28,7 +28,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
-    let started = app.run::<Start>(&StartInput {
+    let mut started = app.run::<Start>(&StartInput {
         project: app.project.clone(),
         identity: args.who.identity,
         surface: args.surface,
@@ -36,6 +36,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         why: args.why,
         request_id: args.request_id,
     })?;
+    let own = Some(started.session_id.as_str());
+    let left = unwrapped::remark(app, (&started.project_id, &started.card), (own, None));
+    started.rules_reminders.extend(left.clone());
+    started.card.reminders.extend(left);
     app.show(&started, |started| {
         let verb = match (&started.replay.since, started.resumed) {
             (Some(since), _) => {

@@ -5,7 +5,7 @@ use baton_ops::session::{Status, StatusInput};
 use super::watch;
 use crate::app::App;
 use crate::error::AppError;
-use crate::render;
+use crate::{render, unwrapped};
 
 /// Show who is working on what and which hand-offs are waiting
 #[derive(clap::Args)]
@@ -19,6 +19,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.watch {
         return watch::run(app);
     }
-    let status = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
+    let mut status = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
+    let own = app.session.clone();
+    let left = unwrapped::remark(app, (&status.project_id, &status.card), (own.as_deref(), None));
+    status.card.reminders.extend(left);
     app.show(&status, |status| render::card(&status.card))
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::{host, render};
+use crate::{clock, render};
 
 /// Move a whole ledger to another store
 #[derive(clap::Args)]
@@ -49,7 +49,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 fn advance_counters(app: &mut App) -> Result<(), AppError> {
     app.refuse_remote()?;
     let store = app.config.store.to_string();
-    let floor = app.store()?.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, host::now())?))?;
+    let floor = app.store()?.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, clock::now())?))?;
     app.show(&Advanced { store: &store, floor }, |advanced| {
         format!("counters of {} continue above {}\n", advanced.store, advanced.floor)
     })
@@ -76,7 +76,7 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
         .into());
     }
     let mut source = Store::open_read_only(&from)?;
-    let mut target = Store::open(&to, host::now())?;
+    let mut target = Store::open(&to, clock::now())?;
     let chains = if unverified { ChainPolicy::AsTheyAre } else { ChainPolicy::Whole };
     let copied = copy::copy(&mut source, &mut target, chains)?;
     // What is on the disk is what counts, so the comparison is made once more from the outside.
@@ -84,7 +84,7 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
         return Err(anyhow::anyhow!("{to} does not hold what was written to it: do not use it").into());
     }
     // The source may be a backup, and what came after it has given out numbers.
-    target.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, host::now())?))?;
+    target.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, clock::now())?))?;
     target.analyze()?;
     let items = copied.iter();
     let items = items.map(|table| Table { table: table.name, rows: table.rows, hash: &table.hash }).collect();

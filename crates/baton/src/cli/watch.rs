@@ -14,7 +14,7 @@ use tokio::signal::ctrl_c;
 
 use crate::app::{App, Format};
 use crate::error::AppError;
-use crate::{host, render};
+use crate::{clock, render};
 
 /// Pause between two looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -62,7 +62,7 @@ fn each(
 
 fn screen(app: &mut App, runtime: &Runtime) -> Result<(), AppError> {
     each(app, runtime, |app, _, now| {
-        let text = format!("{}\n{} · Ctrl-C ends\n", render::card(&now.card), rfc3339(host::now()));
+        let text = format!("{}\n{} · Ctrl-C ends\n", render::card(&now.card), rfc3339(clock::now()));
         put(&frame(&render::for_terminal(&text, app.color)))
     })
 }
@@ -83,7 +83,7 @@ fn lines(app: &mut App, runtime: &Runtime) -> Result<(), AppError> {
         match (is_text, changes.is_empty()) {
             (_, true) => Ok(()),
             (true, _) => {
-                let at = rfc3339(host::now());
+                let at = rfc3339(clock::now());
                 let lines: String = changes.iter().map(|change| format!("{at}  {change}\n")).collect();
                 put(&render::for_terminal(&lines, false))
             }

@@ -1,13 +1,17 @@
 //! `baton wrap`
 
+use std::io::IsTerminal;
+
 use baton_model::id::visible;
-use baton_ops::session::{Wrap, WrapInput};
-use serde_json::Value;
+use baton_ops::session::{Wrap, WrapInput, WrapOutput};
+use serde_json::{Map, Value};
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;
+use crate::changes::ledger::{self, CapturedCopy};
+use crate::config::ChangesMode;
 use crate::error::AppError;
-use crate::render;
+use crate::{git, render};
 
 /// End a session and leave a baton for the next agent
 ///
@@ -41,6 +45,9 @@ pub(super) struct Args {
     /// Offer the baton to this role only
     #[arg(long, value_name = "R")]
     role: Option<String>,
+    /// Take along what is not committed, for `baton pickup --apply`; without it [wrap] changes decides
+    #[arg(long, conflicts_with = "force")]
+    with_changes: bool,
     /// Leave a baton even if one made from this session's transcript was already taken
     #[arg(long)]
     again: bool,
@@ -57,11 +64,14 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let packet = args.packet.as_deref().map(read_input).transpose()?;
+    let copy = changes(&args, app)?;
     let wrapped = app.run::<Wrap>(&WrapInput {
         project: app.project.clone(),
         session: app.session.clone(),
         identity: args.who.identity,
         packet: packet.map(Value::String),
+        packet_text: None,
+        fields: Map::new(),
         summary: args.summary,
         next: args.next,
         focus: args.focus,
@@ -69,10 +79,18 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         to: args.to,
         role: args.role,
         again: args.again,
+        changes: copy.as_ref().map(|copy| copy.manifest.clone()),
         force: args.force,
         why: args.why,
         request_id: args.request_id,
     })?;
+    match copy {
+        Some(_) if wrapped.changes.is_none() && !wrapped.replay.replayed => {
+            app.remark("what is not committed stays here: no baton was left that it could go with");
+        }
+        Some(_) => {}
+        None => hint_at_changes(&wrapped, app),
+    }
     app.show(&wrapped, |wrapped| {
         let summary = visible(&wrapped.summary);
         let warnings = render::warnings(wrapped.warnings.iter().map(|warning| &warning.message));
@@ -88,8 +106,45 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 "
             );
         }
+        let (changes, apply) = match &wrapped.changes {
+            Some(manifest) => (super::changes::summary(manifest), " --apply"),
+            None => (String::new(), ""),
+        };
         format!(
-            "wrapped: baton {baton} waits\n  {summary}\n{warnings}  the next agent continues with `baton pickup`\n"
+            "wrapped: baton {baton} waits\n  {summary}\n{warnings}{changes}  the next agent continues with `baton pickup{apply}`\n"
         )
     })
+}
+
+/// What is not committed here, uploaded: where it was asked for or is always taken along.
+fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError> {
+    let project = app.project.clone();
+    if !args.with_changes {
+        // The work of another agent or project has its changes elsewhere.
+        let is_elsewhere = args.force || project.is_some();
+        return if is_elsewhere { Ok(None) } else { ledger::always(app, None) };
+    }
+    let root = ledger::root(app)?;
+    let Some(copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
+        app.remark("everything is committed here: no changes go with the baton");
+        return Ok(None);
+    };
+    ledger::upload(app, project.as_deref(), &copy)?;
+    Ok(Some(copy))
+}
+
+/// Names at a terminal what stays behind.
+fn hint_at_changes(wrapped: &WrapOutput, app: &App) {
+    let is_left = wrapped.changes.is_none() && wrapped.forced_by.is_none() && !wrapped.replay.replayed;
+    if app.config.wrap_changes != ChangesMode::Ask || !is_left || !std::io::stderr().is_terminal() {
+        return;
+    }
+    let files = app.config.cwd.as_deref().and_then(git::uncommitted).unwrap_or_default();
+    if !files.is_empty() {
+        app.remark(&format!(
+            "{} files are not committed and stay here; `baton changes keep {}` gives them to the baton",
+            files.len(),
+            visible(&wrapped.baton_id)
+        ));
+    }
 }

@@ -46,7 +46,10 @@ impl RepositoryFile {
         let root = top.as_deref().unwrap_or(folder);
         let inside = path.strip_prefix(root).unwrap_or(&path);
         match RepoFile::new(root, inside).bytes(SMALL) {
-            Ok(Some(bytes)) => Self::read(folder, &bytes, config_dir).map(Some),
+            Ok(Some(bytes)) => {
+                let twin = top.as_deref().and_then(|top| in_main_working_copy(top, folder));
+                Self::read((folder, twin.as_deref()), &bytes, config_dir).map(Some)
+            }
             Ok(None) => Ok(None),
             // What has no content was never trusted.
             Err(fault) => Ok(Some(Self::unread(file::unreadable(&path, &fault.to_string()), path))),
@@ -59,10 +62,17 @@ impl RepositoryFile {
         Self { path, digest: String::new(), is_trusted: false, given, ignored, fault: Some(fault), lines }
     }
 
-    fn read(folder: &Path, bytes: &[u8], config_dir: &Path) -> Result<Self, Refusal> {
+    /// Reads the file of a folder. What the user trusts in the main working copy counts in a worktree with the same content.
+    fn read(
+        (folder, twin): (&Path, Option<&Path>),
+        bytes: &[u8],
+        config_dir: &Path,
+    ) -> Result<Self, Refusal> {
         let path = folder.join(NAME);
         let digest = trust::sha256(bytes);
-        let is_trusted = trust::Trusted::read(config_dir).holds(folder, &digest);
+        let trusted = trust::Trusted::read(config_dir);
+        let is_trusted =
+            trusted.holds(folder, &digest) || twin.is_some_and(|twin| trusted.holds(twin, &digest));
         let text = std::str::from_utf8(bytes)
             .map_err(|_| file::unreadable(&path, &crate::repo_file::Fault::NotText.to_string()));
         let parsed = text.and_then(|text| {
@@ -114,6 +124,12 @@ impl RepositoryFile {
             false => RepoFile::from_user_path(&self.folder().join(path)),
         }
     }
+}
+
+/// The same folder in the main working copy, where this one is a linked worktree of it.
+fn in_main_working_copy(top: &Path, folder: &Path) -> Option<PathBuf> {
+    let repository = git::repository(top).ok().filter(|repository| repository.is_worktree)?;
+    Some(Path::new(&repository.main?).join(folder.strip_prefix(top).ok()?))
 }
 
 /// What a repository may set without being trusted.

@@ -71,7 +71,7 @@ impl Trusted {
     pub(crate) fn write(&self, config_dir: &Path) -> std::io::Result<()> {
         crate::private::create_folder(config_dir)?;
         let mut random = [0; 8];
-        crate::host::random(&mut random);
+        crate::clock::random(&mut random);
         let beside = config_dir.join(format!("trust.{:016x}.tmp", u64::from_le_bytes(random)));
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create_new(true);

@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `core.fsmonitor`, `core.hooksPath`, hooks | set to nothing on the command line, which wins over every file |
 //! | `filter.*` by `.gitattributes` | drivers that the repository itself defines are emptied; one that cannot be is not called |
-//! | pager, editor, `diff.external`, textconv, aliases | only built-in commands that use none of them |
+//! | pager, editor, `diff.external`, textconv, `gpg.program`, aliases | only built-in commands that use none of them |
 //! | `remote.*`, a promisor, `ext::` | no transport is allowed, and missing objects are not fetched |
 //! | `core.worktree`, a bare repository in a folder | the folder that was found is the working tree, and git begins there |
 //! | a `.git` file or link that leads elsewhere | followed only where the other side names this folder |
@@ -13,6 +13,10 @@
 //! | `include.path` on a FIFO, a huge index | a time limit for all calls together, and a limit on the answer |
 
 mod budget;
+mod history;
+mod layout;
+mod plumbing;
+mod reflog;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -23,7 +27,10 @@ use std::time::{Duration, Instant};
 use baton_model::packet::Git;
 
 use crate::config;
-use crate::repo_file::RepoFile;
+pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
+pub(crate) use layout::{ID_KEY, holds_id, repository};
+pub(crate) use plumbing::Plumbing;
+pub(crate) use reflog::commits_made;
 
 /// How long git may take for a change that the user asked for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,11 +39,10 @@ const LIMIT: u64 = 16 * 1024 * 1024;
 /// The memory that git may take beside the files it maps, in bytes.
 #[cfg(target_os = "linux")]
 const MEMORY: u64 = 1024 * 1024 * 1024;
-/// The longest line of a `.git` file.
-const POINTER: u64 = 4096;
 
 /// Settings that win over those of the repository.
-const SETTINGS: [&str; 14] = [
+const SETTINGS: [&str; 17] = [
+    "blame.ignoreRevsFile=",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
@@ -47,6 +53,8 @@ const SETTINGS: [&str; 14] = [
     "credential.helper=",
     "diff.external=",
     "gc.auto=0",
+    "gpg.program=false",
+    "log.showSignature=false",
     "maintenance.auto=false",
     "protocol.allow=never",
     "safe.bareRepository=explicit",
@@ -161,6 +169,25 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
     Some(state)
 }
 
+/// The files with changes that are not committed, untracked ones among them. None where git does not tell, or telling would run
+/// filters that the repository brings.
+pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
+    let root = root(folder)?;
+    if !is_its_own(&root) {
+        return None;
+    }
+    let args = [
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=all",
+        "--ignore-submodules=all",
+        "--no-renames",
+    ];
+    let text = run(&root, &args, &filters(&root)?)?;
+    Some(text.split('\0').filter_map(|entry| entry.get(3..)).map(str::to_owned).collect())
+}
+
 /// Branch and commit alone, which are read without looking at files.
 fn head(root: &Path) -> Option<Git> {
     let line = |args: &[&str]| run(root, args, &[]).map(|text| text.trim().to_owned());
@@ -197,31 +224,7 @@ fn filters(root: &Path) -> Option<Vec<String>> {
 /// Whether `.git` is this folder's own: a folder, or a file whose other side names this folder, as for worktrees and
 /// submodules.
 fn is_its_own(root: &Path) -> bool {
-    let git = root.join(".git");
-    let Ok(meta) = git.symlink_metadata() else { return false };
-    if meta.is_dir() {
-        return !is_inside_another(&git);
-    }
-    let text = RepoFile::new(root, ".git").text(POINTER).ok().flatten();
-    let Some(target) = text.as_deref().and_then(|text| text.trim().strip_prefix("gitdir:")) else {
-        return false;
-    };
-    let target = root.join(target.trim());
-    let (Ok(real), Ok(target)) = (git.canonicalize(), target.canonicalize()) else { return false };
-    let back = RepoFile::new(&target, "gitdir").text(POINTER).ok().flatten();
-    if let Some(back) = back {
-        return target.join(back.trim()).canonicalize().is_ok_and(|back| back == real);
-    }
-    // A submodule's folder lies in the repository above it.
-    root.ancestors().skip(1).any(|above| {
-        above.join(".git/modules").canonicalize().is_ok_and(|modules| target.starts_with(modules))
-    })
-}
-
-/// Whether a `.git` folder takes its objects and settings from elsewhere, which only those of worktrees do, and these are
-/// not folders in a working copy.
-fn is_inside_another(git: &Path) -> bool {
-    git.join("commondir").symlink_metadata().is_ok()
+    layout::layout(root).is_ok()
 }
 
 /// One of the calls that share the time of a command.

@@ -231,3 +231,25 @@ fn git_that_hangs_is_given_up() {
     assert!(begin.elapsed() < budget::PATIENCE * 2, "all calls share one limit");
     assert_eq!(unanswered(), [copy.root()], "which is said");
 }
+
+#[test]
+fn a_deep_worktree_costs_a_command_less_than_two_milliseconds() {
+    let copy = Copy::new();
+    for n in 0..300 {
+        copy.git(&["branch", &format!("packed-{n}")]);
+    }
+    copy.git(&["pack-refs", "--all"]);
+    copy.git(&["worktree", "add", "-q", "-b", "fix", "../beside"]);
+    let deep = copy.dir.path().join("beside/a/b/c/d/e/f/g/h/i/j");
+    fs::create_dir_all(&deep).expect("folder");
+    let found = || repository(&root(&deep).expect("a root")).expect("a repository");
+    assert!(found().is_worktree && found().branch.as_deref() == Some("fix") && found().commit.is_some());
+    // The best of several rounds: the machine may have much else to do.
+    let round = || {
+        let begin = Instant::now();
+        (0..50).for_each(|_| drop(found()));
+        begin.elapsed() / 50
+    };
+    let best = (0..10).map(|_| round()).min().expect("rounds");
+    assert!(best < std::time::Duration::from_millis(2), "{best:?}");
+}

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use baton_model::accounting::RemarkKind;
 use baton_model::id::visible;
 use baton_model::session::View;
 use baton_model::time::{Millis, Timestamp, ago};
@@ -56,6 +57,8 @@ pub(super) fn text(status: &StatusOutput, now: Millis) -> String {
         let by = visible(&last.last_wrapped_by);
         lines.push(format!("- Last wrap: by {by}{}.", age(last.last_wrapped_at)));
     }
+    let left = card.reminders.iter().filter(|remark| remark.kind == RemarkKind::UnwrappedTranscript);
+    lines.extend(left.map(|remark| format!("- {}.", remark.message)));
     lines.push(CLOSING.to_owned());
     bounded(lines)
 }
@@ -71,7 +74,8 @@ fn is_held(waiting: &Waiting) -> bool {
 }
 
 fn worker(session: &View) -> String {
-    format!("{} ({})", visible(&session.identity), visible(&session.surface))
+    let place = session.copy.as_ref().map(|copy| format!(", in {}", copy.sighting())).unwrap_or_default();
+    format!("{} ({}{place})", visible(&session.identity), visible(&session.surface))
 }
 
 /// The lines, as far as they fit: the first and the last always do.

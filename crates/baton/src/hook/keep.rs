@@ -13,10 +13,11 @@ use baton_tools::{Installer, Tool};
 
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
+use crate::changes::ledger;
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host;
-use crate::process::ProcessAncestry;
+use crate::process::{self, ProcessAncestry};
 
 /// How long a transcript may go on being written before it is read as it is.
 const SETTLING: Duration = Duration::from_secs(5);
@@ -100,7 +101,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     }
     let mut app = app(config.clone());
     if config.server.is_none() {
-        app.lend(Store::open_existing(&config.store, host::now())?);
+        app.lend(Store::open_existing(&config.store, clock::now())?);
     }
     // Where no project is registered, no transcript is read either.
     app.run::<Status>(&StatusInput::default())?;
@@ -110,16 +111,21 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     let file =
         payload.transcript.as_ref().filter(|path| path.is_file()).map(|path| path.display().to_string());
     let Some(id) = file.or_else(|| payload.session.clone()) else { return Ok(()) };
+    // Who supervises an agent ends its session, too. The end that a hook hears of may be that of an agent which that one started,
+    // or of one of its conversations.
+    let is_own_end = config.supervisor.as_deref().is_none_or(process::has_ended);
     let input = CaptureInput {
         project: None,
         id,
         agent: Some(installer.tool.id.to_owned()),
         event: call.event.clone(),
-        wrap: config.auto_wrap && ends(&call.event),
-        over: call.event == "session-end",
+        wrap: config.auto_wrap && is_own_end && ends(&call.event),
+        over: is_own_end && call.event == "session-end",
     };
-    app.run::<Capture>(&input)?;
+    let kept = app.run::<Capture>(&input)?;
+    let attached = ledger::attach_kept(&mut app, &kept);
     app.leave();
+    attached?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use baton_store::Target;
 use super::Call;
 use crate::config::Config;
 use crate::error::{AppError, quote};
-use crate::{host, private};
+use crate::{clock, private};
 
 /// Beyond this size the log begins anew, and the one before is kept.
 const LIMIT: u64 = 256 * 1024;
@@ -25,7 +25,7 @@ pub(super) fn write(config: &Config, call: &Call, ended: &AppError) {
     if fs::metadata(&file).is_ok_and(|meta| meta.len() > LIMIT) {
         let _ = fs::rename(&file, file.with_extension("log.1"));
     }
-    let at = baton_model::time::rfc3339(host::now());
+    let at = baton_model::time::rfc3339(clock::now());
     let line = format!("{at} {} {}: {}\n", quote(&call.agent), quote(&call.event), quote(what));
     let log = private::append(&file);
     let _ = log.and_then(|mut log| log.write_all(line.as_bytes()));

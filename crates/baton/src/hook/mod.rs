@@ -13,16 +13,19 @@ mod payload;
 use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use baton_ops::session::{Status, StatusInput};
+use baton_ops::session::{Status, StatusInput, StatusOutput};
 use baton_store::{Store, Target};
 use serde_json::json;
 
 use crate::app::{App, Format};
+use crate::clock;
 use crate::config::{self, Config};
 use crate::error::AppError;
-use crate::host;
+use crate::process::ProcessAncestry;
+use crate::supervisor::runs;
+use crate::unwrapped;
 use baton_tools::Installer;
 use baton_tools::install::Answer;
 pub(crate) use keep::work;
@@ -62,23 +65,34 @@ impl Call {
 /// Answers a hook.
 pub(crate) fn answer(call: Call) {
     let (sender, receiver) = mpsc::channel();
-    let budget = if keep::keeps(&call.event) { PASSING_ON } else { BUDGET };
-    thread::spawn(move || _ = sender.send(respond(&call)));
-    // A response that is not ready in time is dropped: the process exits with this thread.
-    if let Ok(Some(text)) = receiver.recv_timeout(budget) {
+    // Who supervises the agent waits for the name of its conversation.
+    let passes_on = keep::keeps(&call.event) || config::is_supervised();
+    let budget = if passes_on { PASSING_ON } else { BUDGET };
+    thread::spawn(move || {
+        let said = respond(&call, &|first| _ = sender.send(first));
+        let _ = sender.send(said);
+    });
+    // A response that is not ready in time is dropped: the process exits with this thread. Of several the last counts.
+    let (begin, mut said) = (Instant::now(), None);
+    while let Ok(text) = receiver.recv_timeout(budget.saturating_sub(begin.elapsed())) {
+        said = text;
+    }
+    if let Some(text) = said {
         let mut out = std::io::stdout();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 }
 
-/// The text for standard output, if any. Errors go to the log.
-fn respond(call: &Call) -> Option<String> {
+/// The text for standard output, if any; `meanwhile` gets what is to be said if there is no time for more. Errors go to the
+/// log.
+fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
     let patience = if keep::keeps(&call.event) { PATIENCE_OF_KEEPING } else { PATIENCE };
     let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
+    name_conversation(&payload, &config);
     let tool = baton_tools::installer(&call.agent);
     let said = match (tool, call.event.as_str()) {
-        (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config),
+        (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config, meanwhile),
         (Some(tool), event) if keep::keeps(event) => {
             keep::detach(call, tool, &payload, &config).map(|()| None)
         }
@@ -96,12 +110,20 @@ fn respond(call: &Call) -> Option<String> {
     }
 }
 
+/// Tells the run that supervises this agent, if there is one, which conversation is the agent's.
+fn name_conversation(payload: &Payload, config: &Config) {
+    if let (Some(session), Some(id)) = (&config.session, &payload.session) {
+        runs::report(&config.data_dir, session, &ProcessAncestry::ancestry().fingerprint(), id);
+    }
+}
+
 /// The announcement, in the shape that the tool reads.
 fn announcement(
     call: &Call,
     tool: Installer,
     payload: &Payload,
     config: &Config,
+    meanwhile: &dyn Fn(Option<String>),
 ) -> Result<Option<String>, AppError> {
     if !exists(config) || payload.is_later_round() {
         return Ok(None);
@@ -110,7 +132,7 @@ fn announcement(
     if config.server.is_none() {
         app.lend(opened(config)?);
     }
-    let status = match app.run::<Status>(&StatusInput::default()) {
+    let mut status = match app.run::<Status>(&StatusInput::default()) {
         Ok(status) => status,
         Err(ended) if is_elsewhere(&ended) => return Ok(None),
         Err(ended) => return Err(ended),
@@ -118,8 +140,15 @@ fn announcement(
     if !announce::first(config, call, payload) {
         return Ok(None);
     }
-    let text = announce::text(&status, host::now());
-    Ok(shaped(tool.install.answer, payload.event_name(call), &text))
+    let said = |status: &StatusOutput| {
+        let text = announce::text(status, clock::now());
+        shaped(tool.install.answer, payload.event_name(call), &text)
+    };
+    meanwhile(said(&status));
+    let own = payload.session.as_deref();
+    let left = unwrapped::remark(&mut app, (&status.project_id, &status.card), (None, own));
+    status.card.reminders.extend(left);
+    Ok(said(&status))
 }
 
 fn opened(config: &Config) -> Result<Store, AppError> {
@@ -127,7 +156,7 @@ fn opened(config: &Config) -> Result<Store, AppError> {
         Ok(store) => store,
         // One of an older version is brought up to date, as by any command.
         Err(fault) if matches!(fault.kind, baton_store::FaultKind::Older { .. }) => {
-            Store::open_existing(&config.store, host::now())?
+            Store::open_existing(&config.store, clock::now())?
         }
         Err(fault) => return Err(fault.into()),
     })
@@ -150,7 +179,7 @@ fn exists(config: &Config) -> bool {
 
 /// Whether the agent works where no project is registered, or in none that is clearly meant.
 fn is_elsewhere(ended: &AppError) -> bool {
-    let codes = ["project_unresolved", "project_ambiguous", "project_unknown"];
+    let codes = ["project_unresolved", "project_ambiguous", "project_unknown", "project_is_clone"];
     matches!(ended, AppError::Refused(refusal) if codes.contains(&refusal.code))
 }
 

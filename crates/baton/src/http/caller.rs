@@ -2,6 +2,7 @@
 
 use axum::http::HeaderMap;
 use baton_model::refusal::Refusal;
+use baton_model::repository::Repository;
 use baton_model::session::Place;
 use baton_ops::op::Caller;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,10 @@ pub(crate) struct CallerHeader {
     process: String,
     folders: Vec<String>,
     git_root: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repository: Option<Repository>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    git_fault: Option<String>,
 }
 
 impl CallerHeader {
@@ -33,6 +38,8 @@ impl CallerHeader {
             process: caller.place.process.clone(),
             folders: caller.folders.clone(),
             git_root: caller.git_root.clone(),
+            repository: caller.repository.clone(),
+            git_fault: caller.git_fault.clone(),
         }
     }
 
@@ -46,6 +53,8 @@ impl CallerHeader {
             place: Place { machine: self.machine, process: self.process },
             folders: self.folders,
             git_root: self.git_root,
+            repository: self.repository,
+            git_fault: self.git_fault,
             ..Caller::default()
         }
     }

@@ -23,8 +23,8 @@ use tokio::sync::Semaphore;
 
 use super::answer::problem_as;
 use super::body;
+use crate::clock;
 use crate::config::Config;
-use crate::host;
 use crate::store_pool::Pool;
 
 /// The largest body that GitHub sends. What is not about issues is only counted and compared with its signature.
@@ -122,7 +122,7 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
         Err(response) => return response,
     };
     let posted: Posted = serde_json::from_slice(&body).unwrap_or_default();
-    let is_fresh = is_fresh(&posted, host::now());
+    let is_fresh = is_fresh(&posted, clock::now());
     let Some(input) = input(event(&head.headers), posted).filter(|_| is_fresh) else {
         return StatusCode::NO_CONTENT.into_response();
     };

@@ -18,8 +18,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::otlp::{self, Attribute};
+use crate::clock;
 use crate::error::AppError;
-use crate::host;
 
 /// Spans that may wait; more are dropped.
 const QUEUE: usize = 8_192;
@@ -79,7 +79,7 @@ impl Tracing {
     pub(crate) fn start(vars: &BTreeMap<String, String>) -> Result<Option<Self>, AppError> {
         let Some(target) = Target::read(vars)? else { return Ok(None) };
         let (spans, waiting) = channel(QUEUE);
-        let base = u64::try_from(host::now()).unwrap_or_default().saturating_mul(1_000_000);
+        let base = u64::try_from(clock::now()).unwrap_or_default().saturating_mul(1_000_000);
         let tracer = Arc::new(Tracer { spans, dropped: AtomicU64::new(0), base, begun: Instant::now() });
         let stop = CancellationToken::new();
         let sending = tokio::spawn(send(target, waiting, stop.clone()));
@@ -202,13 +202,13 @@ fn read_parent(text: &str) -> Option<Parent> {
 
 fn random_span() -> u64 {
     let mut bytes = [0; 8];
-    host::random(&mut bytes);
+    clock::random(&mut bytes);
     u64::from_be_bytes(bytes).max(1)
 }
 
 fn random_trace() -> u128 {
     let mut bytes = [0; 16];
-    host::random(&mut bytes);
+    clock::random(&mut bytes);
     u128::from_be_bytes(bytes).max(1)
 }
 

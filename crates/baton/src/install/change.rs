@@ -205,8 +205,7 @@ fn insert(
         EntryContent::Table { at, many: false, value } => match tables::get(text, at)? {
             None => only(tables::append(text, at, false, value)?),
             Some(there) if !is_server(&there) => return Err(EditRefusal::Taken),
-            Some(there) if there["command"] == value["command"] => only(text.to_owned()),
-            Some(_) => only(tables::replace(text, at, "command", &value["command"])?),
+            Some(there) => only(renew_server(text, at, &there, value)?),
         },
         EntryContent::Table { at, many: true, value } => {
             let same = |there: &Value| is_hook(there) && there["event"] == value["event"];
@@ -226,6 +225,18 @@ fn insert(
         }
         EntryContent::ByHand(_) => only(text.to_owned()),
     })
+}
+
+/// Names the program anew that has moved, and adds what an earlier version did not write. Whatever the user gave it stays.
+fn renew_server(text: &str, at: &[&str], there: &Value, value: &Value) -> Result<String, EditError> {
+    let mut text = text.to_owned();
+    if there["command"] != value["command"] {
+        text = tables::set(&text, at, "command", &value["command"])?;
+    }
+    if let (Some(names), true) = (value.get("env_vars"), there.get("env_vars").is_none()) {
+        text = tables::set(&text, at, "env_vars", names)?;
+    }
+    Ok(text)
 }
 
 fn insert_server(text: &str, at: &[&str], value: &Value) -> Result<InsertedEntry, EditRefusal> {

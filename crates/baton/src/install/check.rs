@@ -90,34 +90,43 @@ fn starts(places: &Places, program: &str) -> bool {
 
 /// The program that an entry names, if the entry is there.
 fn program(places: &Places, want: &InstallEntry) -> Result<Option<String>, String> {
-    let text = files::read(&files::resolved(&want.file)).map_err(|refusal| refusal.message)?;
-    let Some(text) = text else { return Ok(None) };
+    Ok(match &want.what {
+        // One that names another program, or is of another version, counts as missing: installing writes it anew.
+        EntryContent::Whole(new) => (read(want)?.as_ref() == Some(new)).then(|| places.baton.clone()),
+        _ => entry(want)?.and_then(|value| program_of(&value)),
+    })
+}
+
+fn read(want: &InstallEntry) -> Result<Option<String>, String> {
+    files::read(&files::resolved(&want.file)).map_err(|refusal| refusal.message)
+}
+
+/// The entry of ours as it stands in the tool's file, if it is there.
+pub(super) fn entry(want: &InstallEntry) -> Result<Option<Value>, String> {
+    let Some(text) = read(want)? else { return Ok(None) };
     let broken = |error: super::edit::EditError| format!("{}: {error}", want.file.display());
     Ok(match &want.what {
         EntryContent::Member { at, .. } => {
             let here: Vec<&str> = at.iter().copied().chain([NAME]).collect();
-            let there = objects::get(&text, &here).map_err(broken)?;
-            there.filter(is_server).and_then(|value| program_of(&value))
+            objects::get(&text, &here).map_err(broken)?.filter(is_server)
         }
         EntryContent::Element { at, .. } => hook(objects::get(&text, at).map_err(broken)?, |_| true),
         EntryContent::Table { at, many: false, .. } => {
-            tables::get(&text, at).map_err(broken)?.filter(is_server).and_then(|value| program_of(&value))
+            tables::get(&text, at).map_err(broken)?.filter(is_server)
         }
         EntryContent::Table { at, value, .. } => {
             hook(tables::get(&text, at).map_err(broken)?, |there| there["event"] == value["event"])
         }
-        // One that names another program, or is of another version, counts as missing: installing writes it anew.
-        EntryContent::Whole(new) => (text == *new).then(|| places.baton.clone()),
-        EntryContent::Setting { .. } | EntryContent::ByHand(_) => None,
+        EntryContent::Whole(_) | EntryContent::Setting { .. } | EntryContent::ByHand(_) => None,
     })
 }
 
-/// The program of a hook in a list, also where its group holds other hooks.
-fn hook(list: Option<Value>, fits: impl Fn(&Value) -> bool) -> Option<String> {
+/// A hook of ours in a list, also where its group holds other hooks.
+fn hook(list: Option<Value>, fits: impl Fn(&Value) -> bool) -> Option<Value> {
     let list = list?.as_array()?.clone();
-    let inner = list.into_iter().flat_map(|group| match group["hooks"].as_array() {
+    let mut inner = list.into_iter().flat_map(|group| match group["hooks"].as_array() {
         Some(inner) => inner.clone(),
         None => vec![group],
     });
-    inner.filter(|hook| fits(hook) && is_hook(hook)).find_map(|hook| program_of(&hook))
+    inner.find(|hook| fits(hook) && is_hook(hook))
 }

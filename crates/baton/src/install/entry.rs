@@ -25,7 +25,7 @@ fn is_baton(program: &str) -> bool {
 }
 
 /// The words that run Baton, in whatever shape a tool keeps a command.
-fn command(value: &Value) -> Option<Vec<String>> {
+pub(super) fn command(value: &Value) -> Option<Vec<String>> {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let found = match value.get("command").or_else(|| value.get("cmd")) {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(str::to_owned).collect(),

@@ -7,4 +7,5 @@ pub(crate) mod check;
 mod edit;
 mod entry;
 pub(crate) mod files;
+pub(crate) mod opened_ledger;
 pub(crate) mod record;

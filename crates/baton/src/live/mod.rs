@@ -84,7 +84,7 @@ struct Shared {
 impl Shared {
     fn new() -> Self {
         let mut bytes = [0; 8];
-        crate::host::random(&mut bytes);
+        crate::clock::random(&mut bytes);
         Self {
             own: bytes.iter().map(|b| format!("{b:02x}")).collect(),
             heard: RwLock::default(),

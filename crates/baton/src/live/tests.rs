@@ -38,6 +38,7 @@ fn session(id: &str) -> Session {
         picked_up_session_id: None,
         opened_by: None,
         stale_after: 0,
+        copy: None,
         baton_id: None,
     }
 }

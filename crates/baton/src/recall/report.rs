@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use baton_model::effect::Adapter;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::recall::ADAPTER;
+
 use baton_store::{memory, outbox, project, vector};
 use serde::Serialize;
 
@@ -77,7 +78,13 @@ pub(crate) fn report(app: &mut App) -> Result<Option<Report>, AppError> {
     let (projects, memories, without_vector, to_do, trouble) = app.store()?.read(|tx| {
         let projects: Vec<String> = project::list(tx)?.into_iter().map(|p| p.project_id).collect();
         let (memories, lacking) = (memory::count(tx)?, vector::lack_count(tx, &embedder)?);
-        Ok((projects, memories, lacking, outbox::pending(tx, ADAPTER)?, outbox::trouble(tx, ADAPTER)?))
+        Ok((
+            projects,
+            memories,
+            lacking,
+            outbox::pending(tx, Adapter::MemoryIndex)?,
+            outbox::trouble(tx, Adapter::MemoryIndex)?,
+        ))
     })?;
     let mut report =
         Report { embedder, memories, without_vector, to_do, trouble, embeddings: None, qdrant: None };

@@ -11,9 +11,9 @@ use baton_model::time::rfc3339;
 use super::github_auth::Access;
 use super::github_http::{Answer, Http};
 use super::github_json::{Change, Comment, Issue, Label, NewComment, NewIssue, Problem, json, read};
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError as Fault;
-use crate::host;
 
 /// From taking a step to the last moment at which something may be created: the lease is longer by more than a request takes.
 const START_BY: Duration = Duration::from_secs(5);
@@ -25,11 +25,11 @@ pub(super) struct StepTime(Instant, i64);
 impl StepTime {
     /// Now.
     pub(super) fn now() -> Self {
-        Self(Instant::now(), host::now())
+        Self(Instant::now(), clock::now())
     }
 
     fn is_old(self) -> bool {
-        let slept = u64::try_from(host::now().saturating_sub(self.1)).unwrap_or_default();
+        let slept = u64::try_from(clock::now().saturating_sub(self.1)).unwrap_or_default();
         self.0.elapsed() > START_BY || Duration::from_millis(slept) > START_BY
     }
 }
@@ -367,7 +367,7 @@ fn judged(answer: Result<Answer, super::github_http::RequestError>, changes: boo
         message: &message,
     };
     let said = |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
-    match verdict(answer.status, &marks, host::now()) {
+    match verdict(answer.status, &marks, clock::now()) {
         RetryDecision::Good => Ok(answer),
         RetryDecision::Later(after) => Err(Stop::Retry(said(marks.message), after, false)),
         RetryDecision::Unknown => {

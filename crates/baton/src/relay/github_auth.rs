@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::github_http::{Answer, Http, RequestError};
 use super::github_json::{json, read};
+use crate::clock;
 use crate::config::Config;
 use crate::host;
 
@@ -98,7 +99,7 @@ impl Access {
 
 impl App {
     async fn token(&self, http: &Http, path: &str) -> Result<String, TokenFailure> {
-        let now = host::now();
+        let now = clock::now();
         let known = self.token.lock().ok().and_then(|known| known.clone());
         if let Some((token, _)) = known.filter(|(_, until)| *until > now + MARGIN) {
             return Ok(token);

@@ -8,8 +8,8 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::github_auth::Access;
+use crate::clock;
 use crate::error::AppError;
-use crate::host;
 
 /// The revision of the API that answers are read in.
 const REVISION: &str = "2022-11-28";
@@ -146,7 +146,7 @@ impl Http {
             reset: answer.reset,
             message: answer.body["message"].as_str().unwrap_or_default(),
         };
-        if let RetryDecision::Later(Some(after)) = verdict(answer.status, &marks, host::now())
+        if let RetryDecision::Later(Some(after)) = verdict(answer.status, &marks, clock::now())
             && let Ok(mut until) = self.blocked_until.lock()
         {
             let pause = Duration::from_millis(u64::try_from(after).unwrap_or_default());

@@ -15,14 +15,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_model::duty;
-use baton_model::effect::{Effect, Outcome, RowFate, after};
+use baton_model::effect::{Action, Adapter, Effect, Outcome, RowFate, after};
 use baton_model::time::Millis;
 use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
 
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
@@ -50,7 +51,7 @@ pub(crate) fn start(
     duties: &Arc<Duties>,
     runtime: Handle,
 ) -> Result<ServiceHandle, AppError> {
-    let store = Store::open(&config.store, host::now())?;
+    let store = Store::open(&config.store, clock::now())?;
     let webhook = webhook::Webhook::new(config.webhook_secret.clone())?;
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     Ok(ServiceHandle::start(Relay { store, machine, duties, webhook, runtime }, Duration::ZERO)?)
@@ -72,9 +73,9 @@ impl Service for Relay {
 }
 
 async fn carry_out(webhook: &webhook::Webhook, effect: &Effect) -> Outcome {
-    match effect.adapter.as_str() {
-        "webhook" => webhook.post(effect).await,
-        other => Outcome::Final { why: format!("no adapter is called `{other}`") },
+    match &effect.action {
+        Action::Webhook(post) => webhook.post(effect, post).await,
+        other => Outcome::Final { why: format!("this is no effect of the webhook: {}", other.payload()) },
     }
 }
 
@@ -88,7 +89,7 @@ fn sweep(
     if duties.fence(duty::RELAY).is_none() {
         return Ok(0);
     }
-    let due = store.read(|tx| Ok(outbox::due(tx, "webhook", now(), AT_ONCE)?))?;
+    let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), AT_ONCE)?))?;
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();
@@ -142,30 +143,24 @@ fn log_outcome(effect: &Effect, next: &RowFate) {
 /// A random number from 0 to 999.
 fn jitter() -> i64 {
     let mut bytes = [0; 2];
-    host::random(&mut bytes);
+    clock::random(&mut bytes);
     i64::from(u16::from_le_bytes(bytes)) % 1_000
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_model::effect::WebhookPost;
     use baton_store::{Target, project};
+    use serde_json::Value;
 
     fn store_with_effect() -> Store {
         let mut store = Store::open(&Target::Memory, 0).expect("store");
         store
             .write_shared(|tx| {
                 project::create(tx, "p", false, 0)?;
-                let effect = Effect {
-                    effect_id: "e".into(),
-                    project_id: "p".into(),
-                    adapter: "webhook".into(),
-                    payload: "{}".into(),
-                    attempts: 0,
-                    due_at: 0,
-                    fence: 0,
-                    last_error: None,
-                };
+                let post = WebhookPost { url: "http://127.0.0.1:1".into(), delta: Value::Null };
+                let effect = Effect::new("e".into(), "p", Action::Webhook(post), 0);
                 Ok(outbox::push(tx, &effect, 0)?)
             })
             .expect("pushed");
@@ -180,8 +175,8 @@ mod tests {
     fn what_is_done_is_not_done_again() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 1);
-        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("done".to_owned(), 1)]);
     }
 
@@ -190,11 +185,11 @@ mod tests {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
         assert_eq!(
-            sweep(&mut store, &duties, host::now, |_| Outcome::Retry { why: "503".into(), after: None })
+            sweep(&mut store, &duties, clock::now, |_| Outcome::Retry { why: "503".into(), after: None })
                 .expect("swept"),
             1
         );
-        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
         assert_eq!(states(&mut store), [("pending".to_owned(), 1)]);
     }
 
@@ -202,7 +197,7 @@ mod tests {
     fn what_failed_for_good_is_kept_with_its_reason() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        sweep(&mut store, &duties, host::now, |_| Outcome::Final { why: "gone".into() }).expect("swept");
+        sweep(&mut store, &duties, clock::now, |_| Outcome::Final { why: "gone".into() }).expect("swept");
         assert_eq!(states(&mut store), [("failed".to_owned(), 1)]);
     }
 
@@ -210,11 +205,11 @@ mod tests {
     fn a_leased_effect_is_left_to_whoever_has_it() {
         let mut store = store_with_effect();
         let duties = Duties::everything(&mut store);
-        let due = store.read(|tx| Ok(outbox::due(tx, "webhook", host::now(), 1)?)).expect("due");
-        let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("leased");
-        let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], host::now())?)).expect("asked");
+        let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, clock::now(), 1)?)).expect("due");
+        let first = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], clock::now())?)).expect("leased");
+        let second = store.write(&["p"], |tx| Ok(outbox::lease(tx, &due[0], clock::now())?)).expect("asked");
         assert!(first.is_some() && second.is_none());
-        assert_eq!(sweep(&mut store, &duties, host::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &duties, clock::now, |_| Outcome::Done).expect("swept"), 0);
     }
 
     #[test]
@@ -223,7 +218,7 @@ mod tests {
         let before = Duties::everything(&mut store);
         let now = Duties::everything(&mut store);
         assert!(before.fence(duty::RELAY).is_some(), "it has not noticed yet");
-        assert_eq!(sweep(&mut store, &before, host::now, |_| Outcome::Done).expect("swept"), 0);
-        assert_eq!(sweep(&mut store, &now, host::now, |_| Outcome::Done).expect("swept"), 1);
+        assert_eq!(sweep(&mut store, &before, clock::now, |_| Outcome::Done).expect("swept"), 0);
+        assert_eq!(sweep(&mut store, &now, clock::now, |_| Outcome::Done).expect("swept"), 1);
     }
 }

@@ -9,17 +9,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_model::duty;
-use baton_model::effect::{Effect, Outcome, after};
+use baton_model::effect::{Action, Adapter, Effect, Outcome, after};
 use baton_model::memory::Memory;
-use baton_ops::recall::{ADAPTER, AT_ONCE, text_of};
+use baton_ops::recall::{AT_ONCE, text_of};
 use baton_store::{Failure, Store, memory, outbox};
-use serde_json::Value;
 use tokio::runtime::Handle;
 
 use super::{SWEEP, jitter, log_outcome, record};
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::leadership::Duties;
 use crate::recall::{IndexServices, Point, ServiceError};
 use crate::services::{Service, ServiceHandle, StopSignal};
@@ -53,7 +53,7 @@ pub(crate) fn start(
     runtime: Handle,
 ) -> Result<Option<ServiceHandle>, AppError> {
     let Some(outside) = machine.outside()? else { return Ok(None) };
-    let store = Store::open(&config.store, host::now())?;
+    let store = Store::open(&config.store, clock::now())?;
     let (machine, duties) = (Arc::clone(machine), Arc::clone(duties));
     let indexer = Indexer { store, outside, machine, duties, runtime, backoff: REST };
     Ok(Some(ServiceHandle::start(indexer, Duration::ZERO)?))
@@ -95,7 +95,7 @@ impl Service for Indexer {
 pub(crate) fn drive(store: &mut Store, machine: &Arc<Machine>, until: Instant) -> Result<usize, AppError> {
     let Some(outside) = machine.outside()? else { return Ok(0) };
     let now = machine.now();
-    if store.read(|tx| Ok(outbox::due(tx, ADAPTER, now, 1)?))?.is_empty() {
+    if store.read(|tx| Ok(outbox::due(tx, Adapter::MemoryIndex, now, 1)?))?.is_empty() {
         return Ok(0);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -156,7 +156,7 @@ impl Worker<'_> {
         }
         let limit = i64::try_from(AT_ONCE).unwrap_or(i64::MAX);
         let now = self.machine.now();
-        let due = store.read(|tx| Ok(outbox::due(tx, ADAPTER, now, limit)?))?;
+        let due = store.read(|tx| Ok(outbox::due(tx, Adapter::MemoryIndex, now, limit)?))?;
         let mut projects: BTreeMap<&str, Vec<&Effect>> = BTreeMap::new();
         for effect in &due {
             projects.entry(&effect.project_id).or_default().push(effect);
@@ -321,11 +321,10 @@ impl EffectBatch {
     fn of(effects: &[Effect]) -> Self {
         let mut work = Self::default();
         for effect in effects {
-            let payload: Value = serde_json::from_str(&effect.payload).unwrap_or_default();
-            let ids = payload["memory_ids"].as_array().into_iter().flatten();
-            work.ids.extend(ids.filter_map(Value::as_str).map(str::to_owned));
             work.tries = work.tries.max(effect.attempts);
-            work.forget_before = work.forget_before.max(payload["forget_before"].as_i64());
+            let Action::MemoryIndex(update) = &effect.action else { continue };
+            work.ids.extend(update.memory_ids.iter().cloned());
+            work.forget_before = work.forget_before.max(update.forget_before);
         }
         work
     }
@@ -352,22 +351,18 @@ impl From<Failure> for EarlyStop {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_model::effect::IndexUpdate;
 
-    fn effect(payload: Value) -> Effect {
-        Effect {
-            effect_id: "e".into(),
-            project_id: "p".into(),
-            adapter: ADAPTER.into(),
-            payload: payload.to_string(),
-            attempts: 0,
-            due_at: 0,
-            fence: 0,
-            last_error: None,
-        }
+    fn effect(update: IndexUpdate) -> Effect {
+        Effect::new("e".into(), "p", Action::MemoryIndex(update), 0)
+    }
+
+    fn forgetting(before: i64) -> Effect {
+        effect(IndexUpdate { forget_before: Some(before), ..IndexUpdate::default() })
     }
 
     fn page(count: usize) -> Effect {
-        effect(serde_json::json!({ "memory_ids": (0..count).map(|n| n.to_string()).collect::<Vec<_>>() }))
+        effect(IndexUpdate { memory_ids: (0..count).map(|n| n.to_string()).collect(), forget_before: None })
     }
 
     #[test]
@@ -378,7 +373,7 @@ mod tests {
         assert_eq!(taken(&[page(1), page(64)]), 1);
         assert_eq!(taken(&vec![page(1); 70]), 64);
         assert_eq!(taken(&[page(1_000)]), 1, "whatever one effect names is one try");
-        assert_eq!(taken(&vec![effect(serde_json::json!({ "forget_before": 1 })); 3]), 3);
+        assert_eq!(taken(&vec![forgetting(1); 3]), 3);
     }
 
     #[test]
@@ -388,18 +383,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_asks_for_nothing() {
-        let odd = [
-            effect(serde_json::json!({ "memory_ids": [1, "m"] })),
-            Effect { payload: "{".into(), ..page(0) },
-        ];
-        assert_eq!(
-            EffectBatch::of(&odd),
-            EffectBatch { ids: ["m".to_owned()].into(), forget_before: None, tries: 0 }
-        );
-        let both = [
-            effect(serde_json::json!({ "forget_before": 7 })),
-            effect(serde_json::json!({ "forget_before": 5 })),
-        ];
-        assert_eq!(EffectBatch::of(&both).forget_before, Some(7));
+        let odd = Effect::new("e".into(), "p", Action::read("recall", "{"), 0);
+        assert_eq!(EffectBatch::of(&[odd]), EffectBatch::default());
+        assert_eq!(EffectBatch::of(&[forgetting(7), forgetting(5)]).forget_before, Some(7));
     }
 }

@@ -13,9 +13,10 @@ use baton_store::{Failure, Store, tracker};
 use tokio::runtime::Handle;
 
 use super::github::{GitHub, StepTime};
+use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
@@ -65,7 +66,7 @@ impl Driver {
 
     fn with<T>(&self, store: &mut Store, f: impl FnOnce(&mut Store, &mut Env<'_>) -> T) -> T {
         let machine: &Machine = &self.machine;
-        let mut random = host::random;
+        let mut random = clock::random;
         let mut env = Env {
             now: self.machine.now(),
             random: &mut random,
@@ -223,7 +224,7 @@ pub(crate) fn start(
 ) -> Result<Vec<ServiceHandle>, AppError> {
     let mut lanes = Vec::new();
     for (number, duty_id) in duty::LANES.into_iter().enumerate() {
-        let mut store = Store::open(&config.store, host::now())?;
+        let mut store = Store::open(&config.store, clock::now())?;
         driver.machine.observe(&mut store);
         let (driver, duties, runtime) = (Arc::clone(driver), Arc::clone(duties), runtime.clone());
         let lane = Lane { store, driver, duties, runtime, number, duty_id };

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use baton_model::effect::{Effect, Outcome};
+use baton_model::effect::{Effect, Outcome, WebhookPost};
 use hmac::{Hmac, KeyInit, Mac};
-use serde_json::Value;
 use sha2::Sha256;
 
+use crate::clock;
 use crate::error::AppError;
-use crate::host;
 
 /// How long a receiver may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,16 +32,12 @@ impl Webhook {
     }
 
     /// Posts one delta. The effect's id goes along, so that a receiver can drop what it has seen.
-    pub(super) async fn post(&self, effect: &Effect) -> Outcome {
-        let payload: Value = serde_json::from_str(&effect.payload).unwrap_or(Value::Null);
-        let Some(url) = payload["url"].as_str() else {
-            return Outcome::Final { why: "the effect names no URL".into() };
-        };
-        let body = payload["delta"].to_string();
-        let seconds = host::now() / 1_000;
+    pub(super) async fn post(&self, effect: &Effect, post: &WebhookPost) -> Outcome {
+        let body = post.delta.to_string();
+        let seconds = clock::now() / 1_000;
         let mut request = self
             .client
-            .post(url)
+            .post(&post.url)
             .header("content-type", "application/json")
             .header("baton-effect-id", &effect.effect_id)
             .header("baton-attempt", effect.attempts);

@@ -27,8 +27,24 @@ pub(super) fn answer(
             json!(machine.process_gone(&place))
         }
         Question::Git { folder } if is_own(caller, folder) => json!(machine.git(folder)),
+        Question::HasFolder { folder } if is_of_repository(caller, folder, machine) => {
+            json!(machine.has_folder(folder))
+        }
+        Question::Uncommitted { folder } if is_of_repository(caller, folder, machine) => {
+            json!(machine.uncommitted(folder))
+        }
+        Question::Repository { folder } if is_of_repository(caller, folder, machine) => {
+            json!(machine.repository(folder))
+        }
+        // Of no other repository than the caller's own.
+        Question::HoldsRepository { common_dir, id } if is_own_id(caller, id) => {
+            json!(machine.holds_repository(common_dir, id))
+        }
         Question::HasCommit { folder, revision } if is_own(caller, folder) => {
             json!(machine.has_commit(folder, revision))
+        }
+        Question::CommitsMade { folder, since, head } if is_own(caller, folder) => {
+            json!(machine.commits_made(folder, *since, head.as_deref()))
         }
         Question::PathKind { folder, pattern }
             if is_own(caller, folder) && stays_inside(Path::new(pattern)) =>
@@ -54,6 +70,16 @@ pub(super) fn answer(
         }
         _ => Value::Null,
     })
+}
+
+/// Whether a folder is the top of a working copy of the repository in which the call was made.
+fn is_of_repository(caller: &Caller, folder: &str, machine: &Machine) -> bool {
+    let own = caller.repository.as_ref().map(|repository| &repository.common_dir);
+    machine.repository(folder).is_some_and(|(root, other)| root == folder && own == Some(&other.common_dir))
+}
+
+fn is_own_id(caller: &Caller, id: &str) -> bool {
+    caller.repository.as_ref().is_some_and(|own| own.id.as_deref() == Some(id))
 }
 
 /// Whether a folder is the working copy in which the call was made, or lies in it. Others are not disclosed to a

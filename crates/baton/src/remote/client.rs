@@ -16,9 +16,10 @@ use super::answers::answer;
 use super::disk::{Disk, DiskRead};
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED, Question};
 use super::placeholder::{self, WithheldText, reveal};
+use crate::clock;
 use crate::config::{Config, Server};
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 use crate::http::CallerHeader;
 
 /// How long a connection may take.
@@ -350,7 +351,7 @@ fn kind(status: StatusCode) -> Kind {
 /// A key of a request's own.
 fn key() -> String {
     let mut bytes = [0; 16];
-    host::random(&mut bytes);
+    clock::random(&mut bytes);
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -14,8 +14,9 @@ use baton_store::{Failure, Fault, Store, Target};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::clock;
 use crate::error::AppError;
-use crate::host::{self, Machine};
+use crate::host::Machine;
 
 /// A read request.
 pub(super) enum DiskRead {
@@ -49,10 +50,10 @@ impl Disk {
         projects: &[ProjectFolders],
     ) -> Result<Value, AppError> {
         let mut store = self.open()?;
-        note(&mut store, &caller.place.machine, projects, host::now())?;
+        note(&mut store, &caller.place.machine, projects, clock::now())?;
         let machine: &Machine = &self.machine;
         let env =
-            Env { now: host::now(), random: &mut host::random, caller, limits: self.limits, host: machine };
+            Env { now: clock::now(), random: &mut clock::random, caller, limits: self.limits, host: machine };
         let mut cx = Cx { store: &mut store, env };
         let answer: Result<Value, Failure> = match reading {
             DiskRead::Operation(entry, input) => (entry.run)(input, &mut cx),
@@ -64,7 +65,7 @@ impl Disk {
 
     /// Where nothing can be kept, a store in memory does for once.
     fn open(&self) -> Result<Store, Fault> {
-        Store::open(&Target::File(self.store.clone()), host::now())
-            .or_else(|_| Store::open(&Target::Memory, host::now()))
+        Store::open(&Target::File(self.store.clone()), clock::now())
+            .or_else(|_| Store::open(&Target::Memory, clock::now()))
     }
 }

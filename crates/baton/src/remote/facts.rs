@@ -8,6 +8,7 @@ use std::path::Path;
 
 use baton_model::packet::Git;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::repository::{MadeCommit, Repository};
 use baton_model::session::{Place, Session};
 use baton_model::time::Millis;
 use baton_ops::document::OmissionReason;
@@ -36,12 +37,43 @@ pub(crate) enum Question {
         /// Where.
         folder: String,
     },
+    /// Whether the repository in which the caller stands lies in this common git folder, too.
+    HoldsRepository {
+        /// The folder.
+        common_dir: String,
+        /// The id of the caller's repository.
+        id: String,
+    },
+    /// Whether a working copy of the caller's repository is there.
+    HasFolder {
+        /// Its top folder.
+        folder: String,
+    },
+    /// The files of a working copy of the caller's repository with changes that are not committed.
+    Uncommitted {
+        /// Its top folder.
+        folder: String,
+    },
+    /// The repository of a working copy of it.
+    Repository {
+        /// Its top folder.
+        folder: String,
+    },
     /// Whether the working copy holds a commit.
     HasCommit {
         /// Where.
         folder: String,
         /// Which.
         revision: String,
+    },
+    /// The commits that were made in a working copy since an instant.
+    CommitsMade {
+        /// Its top folder.
+        folder: String,
+        /// In milliseconds since 1970.
+        since: Millis,
+        /// What was checked out there when the session last said so.
+        head: Option<String>,
     },
     /// What a path or glob names below a folder.
     PathKind {
@@ -184,6 +216,28 @@ impl Host for RemoteHost<'_> {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
+    }
+
+    fn has_folder(&self, folder: &str) -> Option<bool> {
+        self.ask_for(Question::HasFolder { folder: folder.to_owned() })?
+    }
+
+    fn uncommitted(&self, folder: &str) -> Option<Vec<String>> {
+        self.ask_for(Question::Uncommitted { folder: folder.to_owned() })?
+    }
+
+    fn repository(&self, folder: &str) -> Option<(String, Repository)> {
+        self.ask_for(Question::Repository { folder: folder.to_owned() })?
+    }
+
+    fn holds_repository(&self, common_dir: &str, id: &str) -> Option<bool> {
+        let question = Question::HoldsRepository { common_dir: common_dir.to_owned(), id: id.to_owned() };
+        self.ask_for(question)?
+    }
+
+    fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
+        let head = head.map(str::to_owned);
+        self.ask_for(Question::CommitsMade { folder: folder.to_owned(), since, head })?
     }
 
     fn path_kind(&self, folder: &str, pattern: &str) -> Option<PathKind> {

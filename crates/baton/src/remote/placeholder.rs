@@ -10,7 +10,7 @@ use baton_ops::op::Operation;
 use baton_ops::task::Create;
 use serde_json::{Map, Value, json};
 
-use crate::host;
+use crate::clock;
 
 /// Where the stand-in of an object stands; how the stand-in of a text begins.
 const KEPT: &str = "baton:kept";
@@ -48,7 +48,7 @@ impl WithheldText {
 
     fn swap(&mut self, value: &mut Value) {
         let mut bytes = [0; 16];
-        host::random(&mut bytes);
+        clock::random(&mut bytes);
         let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         match value {
             Value::String(text) if !text.trim().is_empty() => {

@@ -220,7 +220,7 @@ impl Folder {
     /// A new file beside it, with the permissions of the one that is there.
     pub(crate) fn begin(&self) -> Result<Draft, Fault> {
         let mut random = [0; 8];
-        crate::host::random(&mut random);
+        crate::clock::random(&mut random);
         let name = with(&self.name, &format!(".{:016x}.tmp", u64::from_le_bytes(random)));
         let old = self.file()?;
         let file = self.dir.make(&name)?;

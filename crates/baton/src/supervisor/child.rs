@@ -50,6 +50,8 @@ mod unix {
         quit: Listener,
         /// Whether a terminal sends what its keys mean to the whole group itself.
         terminal: bool,
+        /// Whether a signal that asks for the end was passed on to an agent.
+        forwarded: bool,
     }
 
     impl Signals {
@@ -66,7 +68,7 @@ mod unix {
             ];
             drop(inside);
             let terminal = io::stdin().is_terminal();
-            Ok(Self { runtime, ended, terminate, hangup, interrupt, quit, terminal })
+            Ok(Self { runtime, ended, terminate, hangup, interrupt, quit, terminal, forwarded: false })
         }
 
         /// Waits so long at most, and hands on what is sent to us; the exit code, once the agent has ended.
@@ -87,10 +89,29 @@ mod unix {
                 }
             });
             if let Some(signal) = heard {
+                self.forwarded = true;
                 // One that has just ended needs it no more.
                 let _ = kill_process(pid, signal);
             }
             self.wait_status(pid)
+        }
+
+        /// Whether somebody asked for the end, beside the keys of a terminal.
+        pub(crate) fn was_forwarded(&self) -> bool {
+            self.forwarded
+        }
+
+        /// Waits so long at most while no agent runs; whether somebody asks for the end.
+        pub(crate) fn is_end_requested(&mut self, pause: Duration) -> bool {
+            self.runtime.block_on(async {
+                tokio::select! {
+                    _ = self.terminate.recv() => true,
+                    _ = self.hangup.recv() => true,
+                    _ = self.interrupt.recv() => true,
+                    _ = self.quit.recv() => true,
+                    () = tokio::time::sleep(pause) => false,
+                }
+            })
         }
 
         /// What became of the agent. When it stops itself, as for Ctrl-Z, so do we: else the shell would never take the
@@ -124,6 +145,15 @@ pub struct Signals;
 impl Signals {
     pub fn listen() -> io::Result<Self> {
         Ok(Self)
+    }
+
+    pub fn was_forwarded(&self) -> bool {
+        false
+    }
+
+    pub fn is_end_requested(&mut self, pause: Duration) -> bool {
+        std::thread::sleep(pause);
+        false
     }
 
     pub fn wait(&mut self, agent: &mut Agent, pause: Duration) -> io::Result<Option<i32>> {

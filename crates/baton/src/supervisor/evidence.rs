@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::Supervisor;
 use super::find_transcript::{Choice, Conversation, Evidence, Transcript, choose, went_on};
 use crate::app::App;
+use crate::clock;
 use crate::error::AppError;
-use crate::host;
 
 /// What an entry of the ledger says about a transcript.
 #[derive(Default, Deserialize)]
@@ -74,18 +74,19 @@ impl Supervisor<'_> {
     }
 
     fn evidence(&self, app: &mut App) -> Result<Evidence, AppError> {
-        let (mut taken, rivals) = self.place.others(host::now());
+        let mut taken = self.place.others(clock::now());
         taken.extend(self.conversations_of_others(app)?);
         Ok(Evidence {
             cwd: self.cwd.clone(),
             began: self.began,
-            hooks: self.hooked_transcripts(app)?,
+            hooks: match self.place.reported() {
+                none if none.is_empty() => self.hooked_transcripts(app)?,
+                reported => reported,
+            },
             words: self.words.clone(),
             written: self.written.clone(),
-            before: self.before.clone(),
             taken,
             bound: self.place.bound().cloned(),
-            rivals,
         })
     }
 
@@ -93,7 +94,7 @@ impl Supervisor<'_> {
         if rows.is_empty() {
             return;
         }
-        let what = "nothing tells which of the conversations here was this agent's, so none is taken";
+        let what = "nothing proves which conversation here was this agent's, so none is taken; with `baton install` its hooks do";
         self.remarks.push(what.to_owned());
         self.remarks.extend(rows.iter().map(|row| {
             let (agent, id) = (visible(&row.conversation.agent), visible(&row.conversation.id));

@@ -1,4 +1,4 @@
-//! Which transcript the supervised agent wrote: by proof, else the only one that can be it. Another agent's is never taken.
+//! Which transcript the supervised agent wrote: one that is proven to be its own, or none. Another agent's is never taken.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -59,24 +59,6 @@ impl Transcript {
     }
 }
 
-/// Another run whose conversation is not known.
-pub(super) struct Rival {
-    /// Where it runs.
-    pub cwd: PathBuf,
-    /// When it began.
-    pub began: Millis,
-    /// The tool that it runs, if it is known.
-    pub tool: Option<String>,
-}
-
-impl Rival {
-    fn may_own(&self, row: &Transcript) -> bool {
-        row.is_in(&self.cwd)
-            && self.tool.as_ref().is_none_or(|tool| *tool == row.conversation.agent)
-            && row.created_at.is_none_or(|at| self.began <= at.0 + BLUR)
-    }
-}
-
 /// What tells whose a transcript is.
 #[derive(Default)]
 pub(super) struct Evidence {
@@ -90,22 +72,18 @@ pub(super) struct Evidence {
     pub words: Vec<String>,
     /// Files that it, or a child of it, had open for writing.
     pub written: BTreeSet<PathBuf>,
-    /// What was there before it was started.
-    pub before: BTreeSet<Conversation>,
     /// What is known to be another's: of another run, or of a process with hooks.
     pub taken: BTreeSet<Conversation>,
     /// What was found to be this run's before.
     pub bound: Option<Conversation>,
-    /// Other runs.
-    pub rivals: Vec<Rival>,
 }
 
 /// The result of matching the evidence against transcripts.
 #[derive(Debug)]
 pub(super) enum Choice<'a> {
-    /// Proven, or the only one that can be it.
+    /// The agent's own, by proof.
     One(&'a Transcript),
-    /// Any of these may be it; the evidence does not decide.
+    /// Begun in the folder since; nothing proves whose they are.
     Unclear(Vec<&'a Transcript>),
     /// There is none.
     None,
@@ -116,10 +94,11 @@ pub(super) fn choose<'a>(listed: &'a [Transcript], evidence: &Evidence) -> Choic
     let changed =
         |row: &&Transcript| row.updated_at.is_none_or(|at| at.0 >= evidence.began.saturating_sub(BLUR));
     let rows = || listed.iter().filter(changed);
-    let proofs: [&dyn Fn(&Transcript) -> bool; 3] = [
+    let proofs: [&dyn Fn(&Transcript) -> bool; 4] = [
         &|row| evidence.hooks.contains(&row.conversation.id),
         &|row| evidence.words.iter().any(|word| names(word, &row.conversation.id)),
         &|row| row.key.is_none() && evidence.written.contains(&row.path),
+        &|row| evidence.bound.as_ref() == Some(&row.conversation),
     ];
     for proof in proofs {
         // An agent may begin anew within one run: what it wrote last is where it stands.
@@ -130,22 +109,11 @@ pub(super) fn choose<'a>(listed: &'a [Transcript], evidence: &Evidence) -> Choic
     let fresh = |row: &&Transcript| {
         row.is_in(&evidence.cwd)
             && row.is_begun_since(evidence.began)
-            && !evidence.before.contains(&row.conversation)
             && !evidence.taken.contains(&row.conversation)
     };
-    let candidates: Vec<&Transcript> = rows().filter(fresh).collect();
-    let is_bound = |row: &&&Transcript| evidence.bound.as_ref() == Some(&row.conversation);
-    let rivals = |row: &Transcript| evidence.rivals.iter().filter(|rival| rival.may_own(row)).count();
-    match (candidates.iter().find(is_bound), candidates.as_slice()) {
-        (_, []) => Choice::None,
-        // What came since may be the other runs'.
-        (Some(bound), all)
-            if all.iter().filter(|row| !is_bound(row)).all(|row| rivals(row) + 1 >= all.len()) =>
-        {
-            Choice::One(bound)
-        }
-        (None, [only]) if rivals(only) == 0 => Choice::One(only),
-        _ => Choice::Unclear(candidates),
+    match rows().filter(fresh).collect::<Vec<_>>() {
+        none if none.is_empty() => Choice::None,
+        candidates => Choice::Unclear(candidates),
     }
 }
 
@@ -192,10 +160,6 @@ mod tests {
         Evidence { cwd: "/shop".into(), began: BEGAN, ..Evidence::default() }
     }
 
-    fn rival(began: Millis) -> Rival {
-        Rival { cwd: "/shop".into(), began: BEGAN + began * 1_000, tool: None }
-    }
-
     #[track_caller]
     fn check(rows: &[Transcript], evidence: &Evidence, expected: &str) {
         let found = match choose(rows, evidence) {
@@ -209,16 +173,20 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_begun_in_the_folder_since_can_be_it() {
+    fn what_was_begun_in_the_folder_since_is_named_and_not_taken() {
         let (live, elsewhere) =
             (row("live", Some("/shop"), -90, 60), row("elsewhere", Some("/shopping"), 5, 9));
-        check(&[live.clone(), elsewhere.clone()], &evidence(), "none");
-        check(&[live, elsewhere, row("own", Some("/shop/web"), 5, 9)], &evidence(), "own");
-        check(&[row("homeless", None, 5, 9)], &evidence(), "homeless");
-        // One that had just begun when the run did.
-        let known = Evidence { before: [conversation("just")].into(), ..evidence() };
-        check(&[row("just", Some("/shop"), -1, 9)], &known, "none");
-        check(&[row("own", Some("/shop"), -1, -1)], &evidence(), "own");
+        let found = |rows: &[Transcript], evidence: &Evidence| match choose(rows, evidence) {
+            Choice::Unclear(rows) => rows.iter().map(|row| row.conversation.id.clone()).collect(),
+            Choice::One(_) => vec!["taken".to_owned()],
+            Choice::None => Vec::new(),
+        };
+        assert!(found(&[live.clone(), elsewhere.clone()], &evidence()).is_empty());
+        assert_eq!(found(&[live, elsewhere, row("one", Some("/shop/web"), 5, 9)], &evidence()), ["one"]);
+        assert_eq!(found(&[row("homeless", None, 5, 9)], &evidence()), ["homeless"]);
+        let taken = Evidence { taken: [conversation("bbbbbbbb-2")].into(), ..evidence() };
+        let rows = [row("aaaaaaaa-1", Some("/shop"), 1, 9), row("bbbbbbbb-2", Some("/shop"), 20, 30)];
+        assert_eq!(found(&rows, &taken), ["aaaaaaaa-1"]);
     }
 
     #[test]
@@ -236,21 +204,8 @@ mod tests {
         }
         let written = [PathBuf::from("/home/you/bbbbbbbb-2.jsonl")].into();
         check(&rows, &Evidence { written, ..evidence() }, "bbbbbbbb-2");
-    }
-
-    #[test]
-    fn what_is_anothers_is_not_taken_and_two_are_not_guessed_between() {
-        let rows = [row("aaaaaaaa-1", Some("/shop"), 1, 9), row("bbbbbbbb-2", Some("/shop"), 20, 30)];
-        let taken = Evidence { taken: [conversation("bbbbbbbb-2")].into(), ..evidence() };
-        check(&rows, &taken, "aaaaaaaa-1");
-        // Another run that has written nothing yet may have written it.
-        let unclear = Evidence { rivals: vec![rival(-5)], ..evidence() };
-        assert!(matches!(choose(&rows[..1], &unclear), Choice::Unclear(_)));
-        let later = Evidence { rivals: vec![rival(10)], ..evidence() };
-        assert!(matches!(choose(&rows[..1], &later), Choice::One(_)));
-        // What was bound stays, where the other is explained by another run.
-        let bound = Evidence { bound: Some(conversation("aaaaaaaa-1")), ..evidence() };
-        check(&rows, &bound, "aaaaaaaa-1|bbbbbbbb-2");
-        check(&rows, &Evidence { rivals: vec![rival(10)], ..bound }, "aaaaaaaa-1");
+        // What was proven once stays proven.
+        let bound = Some(conversation("aaaaaaaa-1"));
+        check(&rows, &Evidence { bound, ..evidence() }, "aaaaaaaa-1");
     }
 }

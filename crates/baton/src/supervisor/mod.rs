@@ -1,41 +1,48 @@
 //! An agent that a human works with, supervised: it runs in a session that was registered before, and what it did is kept
 //! when it ends, whether it thought of that or not.
 
+pub(crate) mod chain;
 mod child;
 mod evidence;
 mod find_transcript;
+mod keep;
 mod open_files;
 mod own_session;
 mod report;
-mod runs;
+pub(crate) mod runs;
+mod stop;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use baton_model::delta;
 use baton_model::id::{check_label, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_ops::ledger::{LedgerList, LedgerListInput, Row};
 use baton_ops::op::Caller;
-use baton_ops::session::{End, EndInput, Handoff, HandoffInput, Heartbeat, HeartbeatInput, Wrap, WrapInput};
+use baton_ops::session::{End, EndInput, Handoff, HandoffInput, Heartbeat, HeartbeatInput};
 use baton_ops::transcript::{Capture, CaptureInput, CaptureOutput};
 use baton_tools::Launcher;
 use baton_transcripts::PermissionMode;
 
 use crate::app::{App, Format};
+use crate::changes::ledger;
 use crate::error::{AppError, quote};
 use crate::launch::{self, Call, Prompt};
-use crate::{host, process, render};
+use crate::{clock, process, render};
 use child::{Agent, Signals};
 use evidence::Search;
-use find_transcript::Conversation;
 use own_session::{OwnSession, begin};
-use report::{Form, Outcome, Report, Source};
+use report::Outcome;
+use stop::Stop;
 
-/// So often it is looked which files the agent has open.
+/// So often it is looked which files the agent has open; more often at first, since one that answers a single question soon
+/// ends.
 const LOOK: Duration = Duration::from_secs(1);
+const FIRST_LOOKS: Duration = Duration::from_millis(50);
+/// How long the first looks last.
+const BEGINNING: Millis = 10_000;
 /// A conversation that has just begun is looked for so soon; then ever more seldom.
 const FIRST_SEARCH: Millis = 1_000;
 const LAST_SEARCH: Millis = 60_000;
@@ -62,14 +69,25 @@ pub(crate) struct Plan {
     pub wrap: bool,
     /// Pause between two checkpoints in milliseconds; 0 for none.
     pub every: Millis,
+    /// Whether it starts without a terminal, where the command line is ours to build.
+    pub headless: bool,
+    /// The tool that goes on if this one stops at a limit or a failure.
+    pub next: Option<Launcher>,
+}
+
+/// How a run ended.
+struct Completion {
+    code: i32,
+    /// Why it stopped, unless it was done.
+    stop: Option<Stop>,
+    kept: Outcome,
 }
 
 /// Runs the agent to its end. Errors in keeping its work are reported; the exit status is the agent's in any case.
-pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
+fn run(plan: &Plan, signals: &mut Signals, app: &mut App) -> Result<Completion, AppError> {
     let flags = flags(plan)?;
     let cwd = app.config.cwd.clone().unwrap_or_default();
-    let mut signals = Signals::listen()?;
-    let began = host::now();
+    let began = clock::now();
     let mut supervised = Supervisor::begin(plan, began, cwd, app)?;
     let started = supervised.prompt(plan, app).and_then(|prompt| {
         let vars = supervised.vars(app);
@@ -84,16 +102,18 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
             return Err(ended);
         }
     };
-    let code = supervised.stand_by(&mut agent, &mut signals, app)?;
-    supervised.keep(code, app)?;
-    if code == 0 { Ok(()) } else { Err(AppError::Tool(code)) }
+    let code = supervised.stand_by(&mut agent, signals, app)?;
+    let stop = supervised.stop(code, signals.was_forwarded(), app);
+    let kept = supervised.keep(code, stop.as_ref(), app)?;
+    Ok(Completion { code, stop, kept })
 }
 
 /// The flags of the manner in which the tool is to run.
 fn flags(plan: &Plan) -> Result<&'static [&'static str], Refusal> {
     let manner = plan.mode.as_deref().and_then(PermissionMode::from_word);
     let (Some(Launcher { tool, launch }), Some(manner)) = (plan.launcher, manner) else { return Ok(&[]) };
-    launch.mode(manner).ok_or_else(|| {
+    let flags = if plan.headless { launch.headless_mode(manner) } else { launch.mode(manner) };
+    flags.ok_or_else(|| {
         let what = format!("{} has no flag for the mode {}", tool.title, manner.as_str());
         Refusal::invalid("mode_unsupported", what, "leave --mode out, or give the tool's own flags after --")
     })
@@ -121,11 +141,11 @@ struct Supervisor<'a> {
     words: Vec<String>,
     /// Files that it was seen to write.
     written: BTreeSet<PathBuf>,
-    /// Conversations that were there before.
-    before: BTreeSet<Conversation>,
     place: runs::Registration,
     /// Remarks, printed once the terminal is free again.
     remarks: Vec<String>,
+    /// What the supervisor itself wrote into the ledger, which is no work of the agent.
+    own_notes: Vec<String>,
 }
 
 impl<'a> Supervisor<'a> {
@@ -155,7 +175,7 @@ impl<'a> Supervisor<'a> {
         };
         let place = runs::Registration::take(&app.config.data_dir, &begun.session_id, run);
         let (words, written) = (Vec::new(), BTreeSet::new());
-        let mut own = Self {
+        Ok(Self {
             plan,
             caller,
             begun,
@@ -163,12 +183,10 @@ impl<'a> Supervisor<'a> {
             cwd,
             words,
             written,
-            before: BTreeSet::new(),
             place,
             remarks: Vec::new(),
-        };
-        own.before = own.listed(app)?.into_iter().map(|row| row.conversation).collect();
-        Ok(own)
+            own_notes: Vec::new(),
+        })
     }
 
     /// The agent's initial prompt: the document of the baton that was picked up.
@@ -201,6 +219,7 @@ impl<'a> Supervisor<'a> {
             ("BATON_IDENTITY", self.begun.identity.clone()),
             ("BATON_SESSION", self.begun.session_id.clone()),
             ("BATON_PROCESS", process::own()),
+            ("BATON_SUPERVISOR", process::own()),
         ];
         if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
             vars.push(("BATON_STORE", store.clone()));
@@ -216,7 +235,8 @@ impl<'a> Supervisor<'a> {
         vars: &[(&'static str, String)],
     ) -> Result<Vec<String>, Refusal> {
         let Some(Launcher { launch: how, .. }) = plan.launcher else { return Ok(plan.more.clone()) };
-        let words = if plan.built { how.start } else { &[] };
+        let headless = how.headless.as_ref().filter(|_| plan.headless).map(|headless| headless.words);
+        let words = if plan.built { headless.unwrap_or(how.start) } else { &[] };
         let call = Call { prompt, session: None, mode, cwd: &self.cwd, more: &plan.more };
         Ok([launch::vars_as_flags(how, vars), launch::argv(words, &call)?].concat())
     }
@@ -229,10 +249,11 @@ impl<'a> Supervisor<'a> {
         let mut search = FIRST_SEARCH;
         loop {
             open_files::written_by(agent.pid(), &mut self.written);
-            if let Some(code) = signals.wait(agent, pause)? {
+            let is_new = clock::now().saturating_sub(self.began) < BEGINNING;
+            if let Some(code) = signals.wait(agent, if is_new { pause.min(FIRST_LOOKS) } else { pause })? {
                 return Ok(code);
             }
-            let now = host::now();
+            let now = clock::now();
             if open && now.saturating_sub(beaten) >= beat {
                 beaten = now;
                 open = self.is_open(app);
@@ -263,81 +284,6 @@ impl<'a> Supervisor<'a> {
             Err(AppError::Refused(no)) => Some(no),
             _ => None,
         }
-    }
-
-    /// Keeps what the agent did, and reports what was kept.
-    fn keep(&mut self, code: i32, app: &mut App) -> Result<(), AppError> {
-        let kept = self.capture_at_end(app).unwrap_or_else(|ended| {
-            let why = quote(ended.text().lines().next().unwrap_or_default());
-            self.remarks.push(format!("what the agent did could not be kept: {why}"));
-            self.remarks.push(
-                "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),
-            );
-            Outcome { kept: Form::Nothing, left: None }
-        });
-        self.remarks.iter().for_each(|remark| app.remark(remark));
-        let report = Report {
-            project_id: &self.begun.project_id,
-            identity: &self.begun.identity,
-            session_id: &self.begun.session_id,
-            exit_code: code,
-            warnings: &self.remarks,
-            kept,
-        };
-        match app.format {
-            Format::Text => {
-                app.remark(&report.sentence());
-                Ok(())
-            }
-            Format::Json | Format::JsonLines => app.show(&report, Report::sentence),
-        }
-    }
-
-    fn capture_at_end(&mut self, app: &mut App) -> Result<Outcome, AppError> {
-        let over = self.beat(app);
-        let (open, ended) = (over.is_none(), Form::of_end(over.as_ref(), &self.begun.identity));
-        let captured = self.capture("session-end", self.plan.wrap, app)?;
-        let transcript = captured
-            .as_ref()
-            .map(|kept| Conversation { agent: kept.agent.clone(), id: kept.transcript_id.clone() });
-        let kept = |how, baton_id| Outcome { kept: how, left: Some(Source { baton_id, transcript }) };
-        match captured {
-            Some(CaptureOutput { baton_id: Some(id), .. }) => Ok(kept(Form::Baton, Some(id))),
-            Some(CaptureOutput { standing: Some(standing), .. }) => {
-                Ok(kept(Form::Taken, Some(standing.baton_id)))
-            }
-            Some(captured) if !open => {
-                Ok(kept(if captured.delta_id.is_some() { Form::Note } else { ended }, None))
-            }
-            None if !open => Ok(kept(ended, None)),
-            None if self.plan.wrap && self.has_saved(app)? => {
-                let left = self.wrap(app)?;
-                Ok(kept(Form::Baton, Some(left)))
-            }
-            captured => {
-                self.end("the agent ended", app);
-                Ok(kept(if captured.is_some() { Form::Checkpoint } else { Form::Nothing }, None))
-            }
-        }
-    }
-
-    /// Leaves a baton of what the agent saved by itself.
-    fn wrap(&self, app: &mut App) -> Result<String, AppError> {
-        let (project, session) = self.own();
-        let wanted = HandoffInput {
-            project: project.clone(),
-            session: self.begun.session_id.clone(),
-            ..HandoffInput::default()
-        };
-        let gathered = app.run_as::<Handoff>(&self.caller, &wanted)?;
-        let input = WrapInput { project, session, packet: Some(gathered.packet), ..WrapInput::default() };
-        Ok(app.run_as::<Wrap>(&self.caller, &input)?.baton_id)
-    }
-
-    /// Whether the agent saved anything by itself.
-    fn has_saved(&self, app: &mut App) -> Result<bool, AppError> {
-        let ledger = self.ledger(LedgerListInput { brief: true, ..LedgerListInput::default() }, app)?;
-        Ok(ledger.iter().any(|row| !matches!(row.kind, delta::Kind::Start | delta::Kind::Pickup)))
     }
 
     /// The project and the session that were begun.
@@ -377,7 +323,12 @@ impl<'a> Supervisor<'a> {
             ..CaptureInput::default()
         };
         match app.run_as::<Capture>(&self.caller, &input) {
-            Ok(kept) => Ok(Some(kept)),
+            Ok(kept) => {
+                if let Err(ended) = ledger::attach_kept(app, &kept) {
+                    ledger::remark_left_behind(app, &ended);
+                }
+                Ok(Some(kept))
+            }
             Err(AppError::Refused(no)) if no.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),
         }

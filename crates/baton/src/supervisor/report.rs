@@ -4,7 +4,9 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use serde::Serialize;
 
+use super::chain::Handover;
 use super::find_transcript::Conversation;
+use super::stop::Stop;
 use crate::render;
 
 /// The answer.
@@ -14,6 +16,9 @@ pub(super) struct Report<'a> {
     pub identity: &'a str,
     pub session_id: &'a str,
     pub exit_code: i32,
+    /// Why it stopped, unless it was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop: Option<&'a Stop>,
     pub warnings: &'a [String],
     #[serde(flatten)]
     pub kept: Outcome,
@@ -26,6 +31,9 @@ pub(super) struct Outcome {
     /// Source out where keeping failed.
     #[serde(flatten)]
     pub left: Option<Source>,
+    /// With what another tool goes on.
+    #[serde(skip)]
+    pub handover: Handover,
 }
 
 /// What stands in the ledger now, and where it was taken from.

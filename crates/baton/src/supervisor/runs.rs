@@ -2,16 +2,45 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use baton_model::time::Millis;
 use serde::{Deserialize, Serialize};
 
-use super::find_transcript::{Conversation, Rival};
+use super::find_transcript::Conversation;
 use crate::{private, process};
 
 /// What an earlier run was found to have written counts for so long.
 const RETENTION: Millis = 86_400_000;
+/// The extension of the file in which hooks name the run's conversation.
+const REPORTS: &str = "hooks";
+
+/// A conversation that a hook of the run's agent named.
+#[derive(Serialize, Deserialize)]
+struct HookReport {
+    /// The agent's process: an agent that the run's agent starts inherits the environment, and is another process.
+    process: String,
+    id: String,
+}
+
+/// Records that a hook of this process was called for this conversation in this session. Nothing happens where no run is.
+pub(crate) fn report(data_dir: &Path, session_id: &str, process: &str, id: &str) {
+    let Some(file) = run_file(data_dir, session_id).filter(|file| file.is_file()) else { return };
+    let report = HookReport { process: process.to_owned(), id: id.to_owned() };
+    if let Ok(line) = serde_json::to_string(&report) {
+        // A report that cannot be written is no proof; another may follow.
+        let _ = private::append(&file.with_extension(REPORTS)).and_then(|mut file| writeln!(file, "{line}"));
+    }
+}
+
+/// The file of a run; none for what is no id of a session.
+fn run_file(data_dir: &Path, session_id: &str) -> Option<PathBuf> {
+    let is_id =
+        !session_id.is_empty() && session_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    is_id.then(|| data_dir.join("runs").join(format!("{session_id}.json")))
+}
 
 /// What a run says of itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -64,28 +93,50 @@ impl Registration {
         }
     }
 
-    /// The conversations of other runs, and those runs of which none is known. What is long over is forgotten.
-    pub(super) fn others(&self, now: Millis) -> (BTreeSet<Conversation>, Vec<Rival>) {
-        let (mut taken, mut rivals) = (BTreeSet::new(), Vec::new());
+    /// The conversations that hooks of the run's agent named. The first that was called is the agent's own.
+    pub(super) fn reported(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.file.with_extension(REPORTS)).unwrap_or_default();
+        let reports: Vec<HookReport> =
+            text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let Some(own) = reports.first().map(|first| first.process.clone()) else { return Vec::new() };
+        reports.into_iter().filter(|report| report.process == own).map(|report| report.id).collect()
+    }
+
+    /// The conversations of other runs. What is long over is forgotten.
+    pub(super) fn others(&self, now: Millis) -> BTreeSet<Conversation> {
+        let mut taken = BTreeSet::new();
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == REPORTS) {
+                remove_if_old(&path);
+                continue;
+            }
             let run = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Run>(&text).ok());
             let Some(run) = run.filter(|_| path != self.file) else { continue };
             let has_ended = process::has_ended(&run.process);
             match run.conversation {
                 _ if has_ended && now.saturating_sub(run.began) > RETENTION => _ = fs::remove_file(&path),
                 Some(conversation) => _ = taken.insert(conversation),
-                None if !has_ended => rivals.push(Rival { cwd: run.cwd, began: run.began, tool: run.tool }),
                 None => {}
             }
         }
-        (taken, rivals)
+        taken
+    }
+}
+
+/// Removes a file that nobody has written to for as long as runs count.
+fn remove_if_old(path: &Path) {
+    let changed = fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    let retention = Duration::from_millis(RETENTION.unsigned_abs());
+    if changed.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > retention) {
+        let _ = fs::remove_file(path);
     }
 }
 
 impl Drop for Registration {
     /// What is known of its conversation stays: another run of the same time may look for its own.
     fn drop(&mut self) {
+        let _ = fs::remove_file(self.file.with_extension(REPORTS));
         if self.run.conversation.is_none() {
             let _ = fs::remove_file(&self.file);
         }

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::{host, process, router};
+use crate::{clock, process, router};
 use outcome::Outcome;
 pub(crate) use preset::preset;
 use record::FinishedCommand;
@@ -136,7 +136,7 @@ struct ClaimedTask {
 impl Worker<'_> {
     /// Registers, which is also its sign of life while it has nothing to do.
     fn register(&mut self, app: &mut App) -> Result<(), AppError> {
-        let now = host::now();
+        let now = clock::now();
         let every = REGISTER_EVERY.min(app.config.limits.stale_after / 3);
         if now.saturating_sub(self.registered_at) < every && self.registered_at > 0 {
             return Ok(());
@@ -265,7 +265,7 @@ impl Worker<'_> {
             app.run_as::<Delivered>(&self.caller, &read)?;
         }
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
-        let (mut beaten, mut warned) = (host::now(), false);
+        let (mut beaten, mut warned) = (clock::now(), false);
         let ending = loop {
             if let Some(status) = command.try_wait()? {
                 break CommandEnd::Ended(status);
@@ -273,7 +273,7 @@ impl Worker<'_> {
             if stop.within(Duration::from_millis(20)) {
                 break CommandEnd::Interrupted;
             }
-            let now = host::now();
+            let now = clock::now();
             if let Some(most) = self.max_duration {
                 let ran = now.saturating_sub(command.started_at);
                 if ran >= most {
@@ -328,6 +328,7 @@ fn held_vars(app: &App, worker: &Worker<'_>, held: &ClaimedTask) -> Vec<(&'stati
         ("BATON_PROJECT", held.project_id.clone()),
         ("BATON_IDENTITY", worker.plan.name.clone()),
         ("BATON_PROCESS", process::own()),
+        ("BATON_SUPERVISOR", process::own()),
     ];
     if let Some((store, _)) = app.config.origins.get("store").filter(|(_, from)| from == "--store") {
         vars.push(("BATON_STORE", store.clone()));

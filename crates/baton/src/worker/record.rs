@@ -14,6 +14,7 @@ use super::run::CommandEnd;
 use super::{ClaimedTask, Worker};
 use crate::app::App;
 use crate::error::AppError;
+use crate::private;
 
 /// A command that is over.
 pub(super) struct FinishedCommand {
@@ -64,11 +65,14 @@ impl Worker<'_> {
         if let Some(file) = &finished.result_file {
             match is_recorded {
                 true => drop(fs::remove_file(file)),
-                false => app.remark(&format!(
-                    "{}: not all that the command wrote is recorded; it is kept in {}",
-                    visible(&held.task_id),
-                    file.display()
-                )),
+                false => {
+                    private::restrict(file)?;
+                    app.remark(&format!(
+                        "{}: not all that the command wrote is recorded; it is kept in {}",
+                        visible(&held.task_id),
+                        file.display()
+                    ));
+                }
             }
         }
         Ok(word)

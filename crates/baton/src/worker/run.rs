@@ -12,8 +12,8 @@ use baton_tools::Launcher;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
+use crate::clock;
 use crate::error::AppError;
-use crate::host;
 use crate::launch;
 
 /// Time for a command to exit after it was asked to, before it is killed.
@@ -75,7 +75,7 @@ impl Command {
             // does not block the worker.
             std::thread::spawn(move || _ = stdin.write_all(text.as_bytes()));
         }
-        Ok(Self { child, handoff, result, started_at: host::now() })
+        Ok(Self { child, handoff, result, started_at: clock::now() })
     }
 
     /// How it ended, if it did.

@@ -187,6 +187,59 @@ fn every_agent_passes_the_baton_to_every_other() {
     });
 }
 
+/// Nobody can approve a call in a headless run: what only reads is not refused for that.
+#[test]
+fn codex_without_a_user_reads_what_waits_under_every_approval_policy() {
+    let Some(folder) = clis() else { return };
+    for policy in ["on-request", "never"] {
+        let stage = Stage::ready();
+        stage.terminal("Lola").json(&["start"]);
+        stage.terminal("Lola").json(&["wrap", "--summary", "half of the cart"]);
+        let model = MockModel::every_time(vec![Call::baton("inbox", json!({ "action": "status" }))], "done");
+        Cli::Codex.configure(&stage, &model.url());
+        // The server as `baton install` sets it up: nothing is approved beforehand.
+        let file = stage.home().join(".codex/config.toml");
+        let config = std::fs::read_to_string(&file).expect("settings");
+        let config = config.replace("default_tools_approval_mode = \"approve\"\n", "");
+        std::fs::write(&file, format!("approval_policy = {policy:?}\n{config}")).expect("written");
+        let mut command = Cli::Codex.command(&stage, &folder, &model.url());
+        ended(
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("it starts"),
+        );
+        let results = model.results();
+        assert!(results.iter().any(|result| result.contains("Lola")), "{policy}: {results:#?}");
+    }
+}
+
+/// Claude Code's provider refuses every request; Codex goes on with what Claude Code was asked.
+#[test]
+fn at_a_limit_the_next_agent_is_told_what_the_first_was_asked() {
+    let Some(folder) = clis() else { return };
+    let stage = Stage::ready();
+    let (full, next) = (MockModel::start(Vec::new(), "never said"), MockModel::start(Vec::new(), "done"));
+    full.limit();
+    Cli::Codex.configure(&stage, &next.url());
+    let mut at = stage.bare();
+    at.set("PATH", format!("{}:{}", folder.display(), env("PATH").expect("PATH")));
+    at.set("BATON_IDENTITY", "Donna");
+    at.set("ANTHROPIC_BASE_URL", full.url());
+    at.set("ANTHROPIC_API_KEY", "dummy");
+    at.set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    let id = "33333333-aaaa-4000-8000-00000000abcd";
+    let words = ["--", "-p", "Round the prices of the cart", "--session-id", id];
+    let answer = at.run(&[&["run", "--agent", "claude", "--then", "codex"][..], &words].concat());
+    assert!(answer.err.contains("Claude Code stopped at a limit"), "{answer:#?}");
+    assert!(answer.err.contains("Codex goes on with baton"), "{answer:#?}");
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert!(next.was_told("Round the prices of the cart"), "{:#?}", next.requests());
+    stage.assert_sound();
+}
+
 /// Nobody is there to be asked: the agent works as `Bot`, and does not wait for an answer.
 #[test]
 fn an_agent_without_its_user_works_as_bot() {
@@ -248,7 +301,7 @@ fn every_agent_shows_the_server_as_connected() {
     let status = codex_status(&stage, &folder);
     let servers = items(&json!({ "items": status["data"] }));
     assert_eq!(servers[0]["name"], "baton", "{status:#}");
-    assert_eq!(servers[0]["tools"].as_object().map(serde_json::Map::len), Some(10), "{status:#}");
+    assert_eq!(servers[0]["tools"].as_object().map(serde_json::Map::len), Some(11), "{status:#}");
 }
 
 /// What Codex' own server says about its MCP servers.

@@ -200,7 +200,11 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
     let message = text(&mail, "message_id");
     let handoff = made("handoff_create", json!({ "to_project_id": "lib", "subject": "s" }));
     let handoff = text(&handoff, "handoff_id");
-    made("session_wrap", json!({ "summary": "all there is" }));
+    let hash = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
+    made("changes_upload", json!({ "content_hash": hash, "part": 0, "content": "eA==" }));
+    let changes = json!({ "files": ["a"], "content_hash": hash, "bytes": 1 });
+    let wrapped = made("session_wrap", json!({ "summary": "all there is", "changes": changes }));
+    let baton = text(&wrapped, "baton_id");
 
     let everything = || {
         let file = stage.root().join("all.jsonl");
@@ -217,7 +221,9 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
             "task_show" | "task_tree" => json!({ "id": task }),
             "mail_read" | "mail_thread" => json!({ "message_id": message }),
             "handoff_show" => json!({ "id": handoff }),
+            "commit_origin" => json!({ "commits": ["a".repeat(40)] }),
             "session_handoff" => json!({ "session": session }),
+            "changes_part" => json!({ "baton_id": baton, "part": 0 }),
             "agent_show" => json!({ "name": "Lola" }),
             "mail_search" | "project_search" => json!({ "query": "s" }),
             _ => json!({}),

@@ -180,6 +180,39 @@ fn what_two_homes_add_to_the_notes_at_once_is_all_there() {
     assert_eq!(home(1).json(&["task", "show", &id, "--full"])["notes"], written["notes"]);
 }
 
+#[test]
+fn parts_that_two_homes_on_one_working_copy_create_at_once_have_an_id_each() {
+    let stage = Stage::ready();
+    stage.file("shop/.baton.toml", MIRROR);
+    let home = |number: usize| -> Terminal<'_> {
+        let home = stage.root().join(format!("home-{number}"));
+        fs::create_dir_all(&home).expect("a home");
+        stage.terminal(&format!("Agent{number}")).with("HOME", &home).with("XDG_DATA_HOME", home.join("data"))
+    };
+    (0..2).for_each(|number| _ = home(number).json(&["init"]));
+    let whole =
+        home(0).json(&["task", "create", "whole", "-t", "epic"])["id"].as_str().expect("an id").to_owned();
+    let titles: Vec<String> = (0..16).map(|n| format!("part {n}")).collect();
+    let parts: Vec<_> = (0..16)
+        .map(|n| home(n % 2).spawn(&["task", "create", &titles[n], "--parent", &whole, "--json"]))
+        .collect();
+    let ids: BTreeSet<String> = parts
+        .into_iter()
+        .map(|child| Answer::of(child, &["task create"]).json()["id"].as_str().expect("an id").to_owned())
+        .collect();
+    assert_eq!(ids.len(), 16, "{ids:?}");
+    for number in 0..2 {
+        let all = home(number).json(&["task", "list", "--all"]);
+        let there: BTreeSet<&str> = all["items"]
+            .as_array()
+            .expect("tasks")
+            .iter()
+            .filter_map(|task| task["title"].as_str())
+            .collect();
+        assert!(titles.iter().all(|title| there.contains(title.as_str())), "{there:?}");
+    }
+}
+
 /// What a restore takes back in the ledger, the file has still.
 #[test]
 fn a_store_that_went_back_takes_in_what_the_file_has() {

@@ -173,7 +173,8 @@ fn what_is_started_holds_the_baton_and_is_known_when_it_calls() {
     let again =
         codex.run(&["continue", NORMAL, "--in", "codex", "--force", "--why", "another try", "--json"]);
     assert_ne!(again.json()["handoff_id"], ledger[2]["delta_id"], "{again:#?}");
-    assert_eq!(lola.json(&["handoff", "show", &text(&again.json(), "handoff_id")])["state"], "held");
+    // The tool has ended, and its process is known to be gone.
+    assert_eq!(lola.json(&["handoff", "show", &text(&again.json(), "handoff_id")])["state"], "abandoned");
     stage.assert_sound();
 }
 

@@ -52,6 +52,10 @@ fn its_git_settings_run_nothing_and_reach_nobody() {
         ("protocol.allow", "always"),
         ("fetch.recurseSubmodules", "true"),
         ("submodule.recurse", "true"),
+        ("log.showSignature", "true"),
+        ("log.mailmap", "true"),
+        ("blame.ignoreRevsFile", "../outside/revs"),
+        ("trailer.baton.command", &clone.program("trailer")),
     ] {
         clone.git(&["config", key, value]);
     }

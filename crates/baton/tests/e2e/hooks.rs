@@ -4,12 +4,13 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::mcp::client::{Client, MODERN};
 use crate::stage::{Answer, Stage, Terminal, text};
 
 fn hook(terminal: &Terminal<'_>, event: &str, agent: &str, told: &Value) -> Answer {
@@ -213,6 +214,75 @@ fn an_end_without_a_wrap_leaves_a_baton_that_the_next_agent_takes_at_once() {
     let picked = lola.json(&["pickup"]);
     assert_eq!((&picked["baton"]["delta_id"], &picked["baton"]["kept"]), (&wrap["delta_id"], &json!(true)));
     stage.assert_sound();
+}
+
+#[test]
+fn an_agent_that_has_ended_is_not_at_work_whatever_was_kept() {
+    let stage = Stage::ready();
+    let lola = stage.terminal("Lola");
+    let end = |donna: &Terminal<'_>, transcript: &str, released: usize| {
+        let session = text(&donna.json(&["start"]), "session_id");
+        let over = json!({ "session_id": "s", "transcript_path": transcript, "cwd": stage.shop() });
+        hook(donna, "session-end", "claude", &over);
+        let release = kept(&stage, "release", released).remove(released - 1);
+        assert_eq!(text(&release, "session_id"), session);
+        lola.json(&["pickup", "--dry-run"])
+    };
+    // Nothing was said, or nothing was written.
+    let donna = stage.terminal("Donna");
+    let empty = stage.file("empty.jsonl", "");
+    end(&donna, &empty, 1);
+    end(&donna, "/nowhere/x.jsonl", 2);
+    // Only a checkpoint is wanted.
+    let picked = end(&donna.with("BATON_AUTO_WRAP", "false"), &sample("normal.jsonl"), 3);
+    assert!(picked["recovered"]["last_checkpoint"].is_object(), "{picked:#}");
+    stage.assert_sound();
+}
+
+#[test]
+fn a_conversation_that_left_no_baton_is_named_with_the_call_that_takes_it_over() {
+    let stage = Stage::ready();
+    let id = "22222222-aaaa-4000-8000-00000000abcd";
+    let at = |ago: &str| {
+        let ago = format!("{ago} seconds ago");
+        let date = Command::new("date").args(["-u", "-d", &ago, "+%Y-%m-%dT%H:%M:%S.000Z"]).output();
+        String::from_utf8(date.expect("a date").stdout).expect("text").trim().to_owned()
+    };
+    let line = |uuid: &str, parent: Value, role: &str, ago: &str| {
+        json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": stage.shop(), "timestamp": at(ago),
+            "message": { "role": role, "content": "Round the prices" } })
+    };
+    // Its agent was killed: no hook of it ran.
+    let killed = format!(
+        "{}\n{}\n",
+        line("u1", Value::Null, "user", "90"),
+        line("a1", json!("u1"), "assistant", "60")
+    );
+    stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), killed);
+    let call = format!("baton import-transcript {id} --agent claude");
+    let lola = stage.terminal("Lola");
+    assert!(lola.text(&["status"]).contains(&call));
+    for agent in ["claude", "codex"] {
+        let told = json!({ "session_id": format!("new-{agent}"), "cwd": stage.shop() });
+        let said = hook(&stage.bare(), "session-start", agent, &told).out;
+        assert!(said.contains(&call), "{agent}: {said}");
+    }
+    let reminders = |answer: &Value| answer["rules_reminders"].to_string();
+    assert!(reminders(&lola.json(&["start"])).contains(&call));
+    assert!(reminders(&lola.json(&["pickup"])).contains(&call));
+    lola.json(&["end"]);
+    let mut client = Client::pipe(&stage.terminal("Donna"), MODERN);
+    let (opened, found) = (client.done("session_start", json!({})), client.done("hd_exec", json!({})));
+    assert!(reminders(&opened).contains(&call));
+    assert!(
+        text(&found, "next_step").contains(&format!("{{action: import, id: {id}, agent: claude}}")),
+        "{found:#}"
+    );
+    let taken = text(&lola.json(&["import-transcript", id]), "baton_id");
+    assert!(!lola.text(&["status"]).contains(&call), "it has left one now");
+    let picked = lola.json(&["pickup"]);
+    assert_eq!(text(&picked["baton"], "delta_id"), taken);
+    assert!(!reminders(&picked).contains(&call));
 }
 
 #[test]

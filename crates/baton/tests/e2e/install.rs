@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::stage::{BATON, Stage, env, text};
 
@@ -259,4 +259,71 @@ fn the_changes_as_people_read_them() {
         .replace(BATON, "/opt/baton")
         .replace(&stage.home().display().to_string(), "«home»");
     assert_snapshot!(seen.replace('\u{feff}', "«mark»"));
+}
+
+/// A server that opens another store than the shell works, and finds nothing of what the shell sees.
+#[test]
+fn doctor_says_which_tool_opens_another_store_than_the_shell() {
+    let stage = furnished();
+    let lola = stage.terminal("Lola");
+    lola.json(&["install", "codex", "claude", "--yes"]);
+    let shell = text(&lola.json(&["doctor"]), "store");
+    let tool = |name: &str| {
+        let tools = lola.json(&["doctor"])["tools"].take();
+        tools.as_array().expect("tools").iter().find(|tool| tool["agent"] == name).expect(name).clone()
+    };
+    for name in ["codex", "claude"] {
+        let there = tool(name);
+        let opened = (text(&there, "mcp_ledger"), text(&there, "hooks_ledger"), text(&there, "hint"));
+        assert_eq!(opened, (shell.clone(), shell.clone(), String::new()), "{name}");
+    }
+    // Codex passes on nothing that its entry does not name.
+    let file = stage.home().join(".codex/config.toml");
+    let installed = fs::read_to_string(&file).expect("installed");
+    let without: Vec<&str> = installed.lines().filter(|line| !line.starts_with("env_vars")).collect();
+    fs::write(&file, without.join("\n")).expect("written");
+    let codex = tool("codex");
+    assert!(text(&codex, "mcp_ledger").ends_with("/baton/baton.db"), "{codex:#}");
+    let hint = text(&codex, "hint");
+    assert!(hint.contains("; not passed on: ") && hint.contains("baton install codex"), "{hint}");
+    // An entry that names a store of its own, in its variables or on its command line.
+    let other = stage.root().join("other.db").display().to_string();
+    let entries = [
+        json!({ "command": BATON, "args": ["mcp"], "env": { "BATON_STORE": other } }),
+        json!({ "command": BATON, "args": ["mcp", "--store", other] }),
+    ];
+    for entry in entries {
+        stage.file("home/.claude.json", json!({ "mcpServers": { "baton": entry } }).to_string());
+        let claude = tool("claude");
+        let (opened, hint) = (text(&claude, "mcp_ledger"), text(&claude, "hint"));
+        assert!(opened == other && hint.contains(".claude.json") && hint.contains(&shell), "{claude:#}");
+    }
+    // A variable that the tool fills in is the shell's.
+    let entry = json!({ "command": BATON, "args": ["mcp"], "env": { "BATON_STORE": "${BATON_STORE}" } });
+    stage.file("home/.claude.json", json!({ "mcpServers": { "baton": entry } }).to_string());
+    assert_eq!(text(&tool("claude"), "hint"), "");
+}
+
+/// Codex starts servers with few variables: without their names its server opens another store than the shell.
+#[test]
+fn codex_passes_on_what_says_which_store_is_opened() {
+    let stage = furnished();
+    let lola = stage.terminal("Lola");
+    lola.json(&["install", "codex", "--yes"]);
+    let file = stage.home().join(".codex/config.toml");
+    let passed = |text: &str| {
+        let read: toml::Table = text.parse().expect("TOML");
+        read["mcp_servers"]["baton"]["env_vars"].as_array().expect("names").len()
+    };
+    let installed = fs::read_to_string(&file).expect("installed");
+    assert!(passed(&installed) > 10 && installed.contains("\"BATON_STORE\""), "{installed}");
+    // An entry of an earlier version gets the names, and keeps what the user gave it.
+    let without = |line: &&str| !line.starts_with("env_vars");
+    let older: Vec<&str> = installed.lines().filter(without).collect();
+    fs::write(&file, format!("{}\nstartup_timeout_sec = 60\n", older.join("\n"))).expect("written");
+    lola.json(&["install", "codex", "--yes"]);
+    let renewed = fs::read_to_string(&file).expect("renewed");
+    assert!(passed(&renewed) > 10 && renewed.contains("startup_timeout_sec = 60"), "{renewed}");
+    lola.json(&["install", "codex", "--yes"]);
+    assert_eq!(fs::read_to_string(&file).expect("the same"), renewed, "twice changes nothing");
 }

@@ -68,6 +68,13 @@ fn unnumbered(line: &str) -> String {
     })
 }
 
+/// Without the store that a refusal names: it is the server's address where there is one.
+fn without_store(line: String) -> String {
+    let parts =
+        line.split_once(",\"store\":\"").and_then(|(head, rest)| Some((head, rest.split_once('"')?.1)));
+    parts.map_or_else(|| line.clone(), |(head, tail)| format!("{head}{tail}"))
+}
+
 /// What a team does in a day, each command with everything that it says.
 fn day(stage: &Stage) -> Vec<String> {
     let mut said = Vec::new();
@@ -99,7 +106,7 @@ fn day(stage: &Stage) -> Vec<String> {
         ];
         let is_steady =
             |line: &&str| !line.contains("age1") && !own.iter().any(|key| line.trim().starts_with(key));
-        let shown: Vec<String> = shown.lines().filter(is_steady).map(unnumbered).collect();
+        let shown: Vec<String> = shown.lines().filter(is_steady).map(unnumbered).map(without_store).collect();
         said.push(format!("{line}\n{}", shown.join("\n")));
     }
     said
@@ -369,7 +376,10 @@ fn a_write_whose_answer_was_lost_happens_once() {
     for (args, kind) in [(&["note", "hello"][..], "note"), (&["start"], "start")] {
         let (address, passed) = losing(stage.far().0.address.clone(), 1);
         lola.with("BATON_SERVER", format!("http://{address}")).json(args);
-        assert_eq!(passed.lock().expect("no panic").len(), 2, "it was sent again");
+        let passed = passed.lock().expect("no panic");
+        let same = passed.iter().filter(|request| **request == passed[0]).count();
+        assert_eq!(same, 2, "it was sent again");
+        drop(passed);
         let written = items(&lola.json(&["log", "--kind", kind]));
         assert_eq!(written.len(), 1, "{kind}: {written:#?}");
     }

@@ -295,7 +295,8 @@ fn whatever_runs_for_long_notices_that_its_store_was_replaced() {
     }
     replace(&stage, &backup);
     let after = ask(note);
-    assert!(after.contains("store_replaced") && !after.contains("baton.db"), "{after}");
+    // On a pipe, where only the user of this machine listens, a refusal names the store.
+    assert!(after.contains("store_replaced") && after.contains("\"store\\\""), "{after}");
     drop(to);
     pipe.wait().expect("ends");
     assert!(watched.map_while(Result::ok).any(|line| line.contains("store_replaced")), "the watch says so");

@@ -13,7 +13,8 @@ use serde_json::Value;
 use crate::picker::{Seat, script};
 use crate::stage::{Answer, BATON, Stage, Terminal, env, text};
 
-/// Writes a transcript of one question and one answer, then does what `$DO` says.
+/// Writes a transcript of one question and one answer, of which its hook tells unless `$HOOKLESS` is set, then does what `$DO`
+/// says.
 const AGENT: &str = r#"#!/bin/sh
 for arg in "$@"; do printf '%s\0' "$arg"; done > "$HOME/args"
 if [ -n "$ASKED" ]; then
@@ -25,12 +26,16 @@ if [ -n "$ASKED" ]; then
     echo "{\"type\":\"user\",\"uuid\":\"u1\",\"parentUuid\":null,$head,\"message\":{\"role\":\"user\",\"content\":\"$ASKED\"}}"
     echo "{\"type\":\"assistant\",\"uuid\":\"a1\",\"parentUuid\":\"u1\",$head,\"message\":{\"role\":\"assistant\",\"content\":\"Half of it.\"}}"
   } > "$folder/$ID.jsonl"
+  if [ -z "$HOOKLESS" ]; then
+    printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s"}' "$ID" "$folder/$ID.jsonl" "$(pwd)" |
+      "$BATON" hook session-start --agent claude > "$HOME/announced"
+  fi
 fi
 eval "$DO"
 "#;
 
 /// Donna's terminal with this agent on the path; what it does, and what it is asked, if it writes that down.
-fn agent<'a>(stage: &'a Stage, program: &str, asked: &str, does: &str) -> Terminal<'a> {
+pub(crate) fn agent<'a>(stage: &'a Stage, program: &str, asked: &str, does: &str) -> Terminal<'a> {
     let path = stage.file(&format!("bin/{program}"), AGENT);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
     let bin = Path::new(&path).parent().expect("bin").display().to_string();
@@ -85,6 +90,22 @@ fn an_agent_that_wraps_by_itself_is_left_alone() {
     assert_eq!(kept["kept"], "by_agent", "{kept:#}");
     assert_eq!(kinds(&stage), ["start", "wrap"]);
     assert!(text(&stage.terminal("Lola").json(&["pickup"])["baton"], "body").contains("my own words"));
+}
+
+/// Its environment names the session of the run for all that it starts.
+#[test]
+fn an_agent_that_has_wrapped_is_told_how_it_goes_on_with_the_next_baton() {
+    let stage = Stage::ready();
+    stage.terminal("Lola").json(&["start"]);
+    stage.terminal("Lola").json(&["wrap", "--summary", "the cart rounds"]);
+    let does = "$BATON wrap --summary half >/dev/null; $BATON pickup 2> $HOME/hint
+        BATON_SESSION= $BATON pickup >/dev/null && BATON_SESSION= $BATON note 'it rounds no more' >/dev/null";
+    let lola = agent(&stage, "claude", "", does);
+    lola.run(&["run", "--", "claude"]).done();
+    let hint = fs::read_to_string(stage.root().join("home/hint")).expect("the refusal");
+    assert!(hint.contains("session_released") && hint.contains("BATON_SESSION= baton pickup"), "{hint}");
+    let noted = stage.ledger("shop").iter().any(|delta| delta.to_string().contains("it rounds no more"));
+    assert!(noted, "the note of the second session");
 }
 
 #[test]
@@ -174,9 +195,49 @@ fn another_agents_live_conversation_is_not_taken() {
 }
 
 #[test]
+fn what_came_into_being_beside_a_run_is_not_its_own_without_proof() {
+    let stage = Stage::ready();
+    let mut donna = agent(&stage, "claude", "", OTHERS);
+    donna.set("OTHER", OTHER);
+    donna.set("AGO", "0 seconds");
+    // Somebody else's conversation that begins meanwhile, and one that ended just before.
+    for command in [&["sh", "-c", OTHERS][..], &["true"], &["claude"]] {
+        let kept = kept(&donna.run(&[&["--json", "run", "--"], command].concat()).done());
+        assert_eq!((kept["kept"].as_str(), &kept["transcript"]), (Some("nothing"), &Value::Null), "{kept:#}");
+        let way = format!("baton import-transcript {OTHER} --agent claude");
+        assert!(kept["warnings"].to_string().contains(&way), "{kept:#}");
+    }
+    assert!(!kinds(&stage).contains(&"wrap".to_owned()));
+}
+
+#[test]
+fn a_file_that_the_agent_holds_open_is_its_own() {
+    let stage = Stage::ready();
+    let does = r#"exec 3>>"$HOME/.claude/projects/-shop/$ID.jsonl"; sleep 2"#;
+    let mut donna = agent(&stage, "claude", "Round the prices", does);
+    donna.set("HOOKLESS", "1");
+    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!(kept["kept"], "baton", "{kept:#}");
+}
+
+#[test]
+fn the_end_of_a_conversation_within_a_run_does_not_end_the_session_of_the_run() {
+    let stage = Stage::ready();
+    let does = r#"printf '{"session_id":"%s","transcript_path":"%s","cwd":"%s"}' "$ID" "$folder/$ID.jsonl" "$(pwd)" |
+      "$BATON" hook session-end --agent claude
+      for i in $(seq 150); do "$BATON" log --json | grep -q session-end && break; sleep 0.1; done
+      "$BATON" note 'still at work' --json > "$HOME/noted" || exit 9"#;
+    let donna = agent(&stage, "claude", "Round the prices", does);
+    let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
+    assert_eq!((kept["kept"].as_str(), &kept["exit_code"]), (Some("baton"), &Value::from(0)), "{kept:#}");
+    assert_eq!(kinds(&stage), ["start", "checkpoint", "note", "wrap"]);
+}
+
+#[test]
 fn between_two_conversations_nothing_is_guessed_and_both_are_named() {
     let stage = Stage::ready();
     let mut donna = agent(&stage, "claude", "Round the prices", OTHERS);
+    donna.set("HOOKLESS", "1");
     donna.set("OTHER", OTHER);
     donna.set("AGO", "0 seconds");
     let kept = kept(&donna.run(&["--json", "run", "--", "claude"]).done());
@@ -232,7 +293,7 @@ fn two_runs_in_one_folder_leave_a_baton_each() {
 }
 
 /// Waits until a file is there.
-fn wait_for(path: &Path) {
+pub(crate) fn wait_for(path: &Path) {
     let began = Instant::now();
     while !path.exists() {
         assert!(began.elapsed() < Duration::from_secs(60), "{} never came", path.display());
@@ -240,7 +301,7 @@ fn wait_for(path: &Path) {
     }
 }
 
-fn tell(child: &Child, signal: &str) {
+pub(crate) fn tell(child: &Child, signal: &str) {
     let told = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
     assert!(told.success());
 }

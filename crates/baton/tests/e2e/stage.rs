@@ -195,7 +195,10 @@ impl Stage {
                 line.replace(
                     &format!("store {shown} (postgres)"),
                     &format!("store {} (sqlite)", self.store().display()),
-                ) + "\n",
+                )
+                // The store that a refusal names.
+                .replace(&format!("  store: {shown}"), &format!("  store: {}", self.store().display()))
+                    + "\n",
             ),
         };
         let lines: String = text.lines().filter_map(line).collect();

@@ -107,6 +107,23 @@ fn a_store_that_cannot_be_opened_names_its_path() {
     }
 }
 
+/// Two stores look alike until something is missing in one of them.
+#[test]
+fn a_refusal_names_the_store_in_which_something_was_not_found() {
+    let stage = Stage::ready();
+    let lola = stage.terminal("Lola");
+    let store = text(&lola.json(&["doctor"]), "store");
+    for call in [&["pickup", "--handoff", "0"][..], &["task", "show", "none"], &["wrap", "--summary", "x"]] {
+        let answer = lola.run(&[call, &["--json"]].concat());
+        assert_eq!(answer.json()["error"]["store"], store.as_str(), "{answer:#?}");
+    }
+    let said = lola.run(&["task", "show", "none"]);
+    assert!(said.err.contains(&format!("\n  store: {store}\n")), "{said:#?}");
+    // What is wrong with the call itself is wrong in any store.
+    let said = lola.run(&["run", "--agent", "vim"]);
+    assert!(!said.err.contains("store: "), "{said:#?}");
+}
+
 /// Runs a command where its user may not write: root becomes somebody else, everybody else takes the right from himself.
 fn without_rights(stage: &Stage, args: &str) -> Option<Answer> {
     let call = format!("\"$BATON\" {args} --json");

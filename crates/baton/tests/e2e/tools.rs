@@ -114,7 +114,9 @@ fn plays(stage: &Stage, baton: &str, program: &Path, model: &MockModel, agent: &
         files(&home).into_iter().filter(|(path, _)| !path.starts_with(home.join("data"))).collect();
     mine.json(&["install", agent.id, "--yes"]);
     mine.json(&["install", agent.id, "--yes"]);
-    run(stage, program, agent.args, &agent.vars);
+    let mut vars = agent.vars.clone();
+    vars.push(("BATON_AUTO_WRAP", "false".to_owned()));
+    run(stage, program, agent.args, &vars);
     let log = fs::read_to_string(home.join("data/baton/hooks.log")).unwrap_or_default();
     let asked: Vec<String> = model.requests().into_iter().map(|request| request.path).collect();
     assert!(model.was_told(&format!("baton {baton} from Donna")), "announced: {asked:?} {log}");
@@ -125,10 +127,8 @@ fn plays(stage: &Stage, baton: &str, program: &Path, model: &MockModel, agent: &
     let packet = &checkpoint["body"]["packet"];
     assert_eq!(packet["source"]["agent"], agent.id, "{checkpoint:#}");
     assert!(packet["commands"].to_string().contains("start --as Worker"), "{packet:#}");
-    // With the setting, the same leaves a baton.
-    let mut vars = agent.vars.clone();
-    vars.push(("BATON_AUTO_WRAP", "true".to_owned()));
-    run(stage, program, agent.args, &vars);
+    // By default, the same leaves a baton.
+    run(stage, program, agent.args, &agent.vars);
     let wrap = kept(stage, "wrap");
     let packet: Value = serde_json::from_str(&text(&wrap, "body")).expect("a packet");
     assert_eq!(packet["source"]["agent"], agent.id, "{packet:#}");

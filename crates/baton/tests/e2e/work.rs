@@ -212,6 +212,9 @@ fn all_that_a_command_wrote_is_recorded_or_kept_in_a_file_that_is_named() {
 /// What is in the file that a worker says it has kept.
 fn kept_file(warned: &str) -> String {
     let path = warned.lines().find_map(|line| line.split_once("it is kept in ")).expect("a file").1;
+    let mode =
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path.trim()).expect("there").permissions());
+    assert_eq!(mode & 0o777, 0o600, "its owner's alone");
     std::fs::read_to_string(path.trim()).expect("readable").trim().to_owned()
 }
 

@@ -68,6 +68,8 @@ pub struct Lease {
     pub expires_at: Millis,
     /// When it was given back.
     pub released_at: Option<Millis>,
+    /// The access token that took it, by its id.
+    pub bearer: Option<String>,
 }
 
 /// A lease as answers show it.
@@ -106,6 +108,7 @@ impl Lease {
             identity: &self.identity,
             session_id: self.session_id.as_deref(),
             place: self.place.as_ref(),
+            bearer: self.bearer.as_deref(),
         }
     }
 
@@ -116,8 +119,12 @@ impl Lease {
 
     /// Whether the two cannot be held side by side.
     pub fn conflicts(&self, other: &Self) -> bool {
-        !self.same_holder(other)
-            && (self.mode == Mode::Exclusive || other.mode == Mode::Exclusive)
+        !self.same_holder(other) && self.overlaps(other)
+    }
+
+    /// Whether the two, of whichever holders, exclude each other on a path.
+    fn overlaps(&self, other: &Self) -> bool {
+        (self.mode == Mode::Exclusive || other.mode == Mode::Exclusive)
             && pattern::touches(&self.pattern, &other.pattern)
     }
 
@@ -175,8 +182,15 @@ impl Lease {
 }
 
 /// Checks a lease against those that are held: conflicts are refused, or only returned where either side is advisory.
-pub fn admit(wanted: &Lease, held: &[Lease], now: Millis) -> Result<Vec<Lease>, Refusal> {
-    let against: Vec<Lease> = held.iter().filter(|other| wanted.conflicts(other)).cloned().collect();
+/// `is_elsewhere` says which are held by another live process of the wanted lease's name.
+pub fn admit(
+    wanted: &Lease,
+    held: &[Lease],
+    is_elsewhere: impl Fn(&Lease) -> bool,
+    now: Millis,
+) -> Result<Vec<Lease>, Refusal> {
+    let conflicts = |other: &&Lease| wanted.conflicts(other) || is_elsewhere(other) && wanted.overlaps(other);
+    let against: Vec<Lease> = held.iter().filter(conflicts).cloned().collect();
     let firm: Vec<&Lease> = against.iter().filter(|other| !other.advisory && !wanted.advisory).collect();
     let Some(first) = firm.first() else { return Ok(against) };
     Err(Refusal::new(
@@ -211,6 +225,7 @@ mod tests {
             taken_at: 0,
             expires_at: USUAL,
             released_at: None,
+            bearer: None,
         }
     }
 
@@ -224,13 +239,14 @@ mod tests {
             (Exclusive, Exclusive, true),
         ] {
             let held = [lease("Lola", "src/**", theirs)];
-            let answer = admit(&lease("Donna", "src/a.rs", ours), &held, 0);
+            let answer = admit(&lease("Donna", "src/a.rs", ours), &held, |_| false, 0);
             assert_eq!(answer.is_err(), refused, "{ours:?} {theirs:?}");
             assert!(
-                admit(&lease("Donna", "docs/a.md", ours), &held, 0).is_ok_and(|against| against.is_empty())
+                admit(&lease("Donna", "docs/a.md", ours), &held, |_| false, 0)
+                    .is_ok_and(|against| against.is_empty())
             );
             assert!(
-                admit(&lease("LOLA", "src/a.rs", ours), &held, 0).is_ok(),
+                admit(&lease("LOLA", "src/a.rs", ours), &held, |_| false, 0).is_ok(),
                 "one's own never stand in the way"
             );
         }
@@ -240,15 +256,19 @@ mod tests {
     fn what_is_advisory_is_told_and_refuses_nobody() {
         let held = [lease("Lola", "src/**", Mode::Exclusive)];
         let wanted = Lease { advisory: true, ..lease("Donna", "src/a.rs", Mode::Exclusive) };
-        assert_eq!(admit(&wanted, &held, 0).map(|against| against.len()), Ok(1));
+        assert_eq!(admit(&wanted, &held, |_| false, 0).map(|against| against.len()), Ok(1));
         let held = [Lease { advisory: true, ..lease("Lola", "src/**", Mode::Exclusive) }];
-        assert_eq!(admit(&lease("Donna", "src/a.rs", Mode::Exclusive), &held, 0).map(|a| a.len()), Ok(1));
+        assert_eq!(
+            admit(&lease("Donna", "src/a.rs", Mode::Exclusive), &held, |_| false, 0).map(|a| a.len()),
+            Ok(1)
+        );
     }
 
     #[test]
     fn a_refusal_names_the_holder() {
         let held = [lease("Lola", "src/**", Mode::Exclusive)];
-        let refusal = admit(&lease("Donna", "src/a.rs", Mode::Shared), &held, 60_000).expect_err("refused");
+        let refusal =
+            admit(&lease("Donna", "src/a.rs", Mode::Shared), &held, |_| false, 60_000).expect_err("refused");
         assert_eq!(
             (refusal.code, &refusal.details["holders"][0]["holder"]),
             ("lease_conflict", &json!("Lola"))

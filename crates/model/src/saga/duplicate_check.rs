@@ -80,7 +80,7 @@ pub fn doubles_of(step: &Step) -> Vec<i64> {
 }
 
 fn read(step: &Step) -> Value {
-    let text = step.result.as_deref().filter(|_| step.kind != Kind::Comment);
+    let text = step.result.as_deref().filter(|_| !matches!(step.kind, Kind::Comment | Kind::Report));
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null)
 }
 

@@ -5,6 +5,9 @@ use crate::effect::FIRST_RETRY;
 use crate::handoff::Event;
 use crate::time::Millis;
 
+/// How long after a retry a request to close the task may still arrive.
+const LATE_CLOSE: Millis = 600_000;
+
 /// What an event of the hand-off makes of its steps: the one table beside the states'.
 pub fn on_event(steps: &mut Vec<Step>, event: Event, now: Millis) {
     match event {
@@ -65,8 +68,15 @@ pub fn append_event(steps: &mut Vec<Step>, kind: Kind, text: &str, now: Millis) 
 /// A person wants it tried again: what failed, was left out or was undone is to be done once more; what was still to be
 /// undone is not.
 fn go_on(steps: &mut [Step], now: Millis) {
-    let undone: Vec<Kind> =
-        steps.iter().filter(|s| s.stage == StepStage::Done).filter_map(|s| forward_of(s.kind)).collect();
+    for step in steps.iter_mut().filter(|step| step.kind == Kind::UndoTask) {
+        // One request to close was answered where the step is done; every other one may still arrive.
+        step.is_unknown |= step.attempts > i64::from(step.stage == StepStage::Done);
+    }
+    let undone: Vec<Kind> = steps
+        .iter()
+        .filter(|s| s.stage == StepStage::Done || s.kind == Kind::UndoTask && s.is_unknown)
+        .filter_map(|s| forward_of(s.kind))
+        .collect();
     for step in steps.iter_mut() {
         if forward_of(step.kind).is_some() {
             step.stage = StepStage::Skipped;
@@ -82,6 +92,24 @@ fn go_on(steps: &mut [Step], now: Millis) {
         step.updated_at = now;
     }
     wake(steps, now);
+}
+
+/// Whether the task's issue may have been closed by a request of ours that a retry has overtaken. Answers so once for each
+/// retry: who closes it again means it.
+pub fn take_late_close(steps: &mut [Step], now: Millis) -> bool {
+    let is_late = |step: &&mut Step| {
+        step.kind == Kind::UndoTask
+            && step.stage == StepStage::Skipped
+            && step.is_unknown
+            && now < step.updated_at.saturating_add(LATE_CLOSE)
+    };
+    match steps.iter_mut().find(is_late) {
+        Some(step) => {
+            step.is_unknown = false;
+            true
+        }
+        None => false,
+    }
 }
 
 fn forward_of(kind: Kind) -> Option<Kind> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use duplicate_check::{
     check_duplicates_now, doubles_of, record_duplicate_check, schedule_duplicate_check,
 };
-pub use events::{append_event, on_event, push};
+pub use events::{append_event, on_event, push, take_late_close};
 pub use rebuild::{is_planned, rebuild};
 
 use crate::effect::{FIRST_RETRY, LEASE, MAX_PAUSE};

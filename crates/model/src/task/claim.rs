@@ -31,6 +31,8 @@ pub struct Claim {
     pub lease: Millis,
     /// Until when it lasts without another sign of life.
     pub until: Millis,
+    /// The access token that claimed it, by its id.
+    pub bearer: Option<String>,
 }
 
 /// What is known of the session of a claim.
@@ -73,7 +75,12 @@ impl Claim {
 
     /// Who has it.
     pub fn holder(&self) -> Holder<'_> {
-        Holder { identity: &self.by, session_id: self.session_id.as_deref(), place: self.place.as_ref() }
+        Holder {
+            identity: &self.by,
+            session_id: self.session_id.as_deref(),
+            place: self.place.as_ref(),
+            bearer: self.bearer.as_deref(),
+        }
     }
 
     /// Whether it is the asker's own.
@@ -146,7 +153,7 @@ impl From<&Claim> for View {
 
 impl Claimant<'_> {
     fn holder(&self) -> Holder<'_> {
-        Holder { identity: self.identity, session_id: self.session_id, place: self.place }
+        Holder { identity: self.identity, session_id: self.session_id, place: self.place, bearer: None }
     }
 }
 
@@ -254,6 +261,7 @@ mod tests {
             lease: 100,
             until: 1_000,
             place: None,
+            bearer: None,
         };
         Task { task_id: "a-1".into(), claim: Some(claim), claim_token: 3, ..Task::default() }
     }

@@ -19,6 +19,8 @@ use super::record::{Record, read};
 use super::version::Version;
 use crate::time::{Millis, rfc3339};
 
+pub use lost::{keep_sealed, lost_by_sides, replaced_by};
+
 /// What goes with the status: it is taken from the side whose status is.
 const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", "metadata/handoff.v1/result"];
 
@@ -245,7 +247,9 @@ fn conflicts(
         // What is older than the version seen last was no change since.
         let is_new = last.is_none_or(|last| *stamp > last.stamp(name) || came.base.is_some());
         let both = our != their && began(name) != our && began(name) != their;
-        let is_said = name == "status" || !CLOSING.contains(&name.as_str());
+        // Where one side is open, its being so is told; two closings may have two reasons.
+        let is_reason = name == "close_reason" && our.is_some() && their.is_some();
+        let is_said = name == "status" || is_reason || !CLOSING.contains(&name.as_str());
         if is_said && is_new && both && !entry::is_member(name) {
             let kept = if theirs_kept.contains(name) { Side::Theirs } else { Side::Ours };
             let [ours, theirs] = [our, their].map(|value| value.cloned().unwrap_or_default());
@@ -277,6 +281,7 @@ fn put_back(known: &[Version<'_>], ours: &State, theirs: &Record, theirs_kept: &
     theirs_kept.iter().filter(is_put_back).map(conflict).collect()
 }
 
+mod lost;
 mod replaced;
 mod text;
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::record::OWN;
 use super::{Task, patch};
 use crate::refusal::{Kind, Refusal};
 
@@ -13,6 +14,10 @@ const READERS: &str = "readers";
 pub const STAND_IN: &str = "baton:sealed";
 /// How an encrypted text begins.
 const HEAD: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
+/// How it ends.
+const TAIL: &str = "-----END AGE ENCRYPTED FILE-----";
+/// The fewest characters of an encrypted text for one reader: its header alone has more.
+const LEAST: usize = 200;
 
 /// The object that stands in place of a context.
 pub fn object(text: &str, readers: &[String]) -> Map<String, Value> {
@@ -27,6 +32,13 @@ pub fn text(context: &Map<String, Value>) -> Option<&str> {
 /// Whether a text is an encrypted one.
 pub fn is_encrypted(text: &str) -> bool {
     text.starts_with(HEAD)
+}
+
+/// Whether an encrypted text has an end and something between: what was cut or made up is none that anybody can read.
+pub fn is_whole(text: &str) -> bool {
+    let inside = text.trim_end().strip_prefix(HEAD).and_then(|rest| rest.strip_suffix(TAIL));
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '\n' | '\r');
+    inside.is_some_and(|inside| inside.trim().len() >= LEAST && inside.chars().all(is_base64))
 }
 
 /// Whether an encrypted text stands in the place of the plain context.
@@ -70,6 +82,40 @@ pub fn check_reader(task: &Task, identity: &str) -> Result<(), Refusal> {
         ),
     )
     .with("readers", json!(readers)))
+}
+
+/// The remembered line of a sensitive task without the plain contexts that it had before.
+pub fn without_plain(line: &str) -> String {
+    let Ok(mut row) = serde_json::from_str::<Value>(line) else { return line.to_owned() };
+    let Some(Value::Object(own)) = row.pointer_mut(&format!("/metadata/{OWN}")) else {
+        return line.to_owned();
+    };
+    let is_plain = |context: &Value| context.as_object().is_none_or(|context| text(context).is_none());
+    for name in ["agent_context", "handoff_instructions"] {
+        if own.get(name).is_some_and(is_plain) {
+            own.shift_remove(name);
+        }
+    }
+    row.to_string()
+}
+
+/// The contexts of a task in a kept answer, wherever they stand in it, as a caller that cannot decrypt them sees them.
+pub fn redact_answer(answer: &mut Value, task: &Task) {
+    match answer {
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_answer(item, task)),
+        Value::Object(fields) => {
+            let is_it = ["id", "task_id"].iter().any(|key| fields.get(*key) == Some(&json!(task.task_id)));
+            for (name, context) in
+                [("agent_context", &task.agent_context), ("handoff_instructions", &task.handoff_instructions)]
+            {
+                if is_it && fields.get(name).is_some_and(Value::is_object) {
+                    fields.insert(name.to_owned(), Value::Object(redacted_view(context)));
+                }
+            }
+            fields.values_mut().for_each(|value| redact_answer(value, task));
+        }
+        _ => {}
+    }
 }
 
 /// A context as shown to a caller that cannot decrypt it: its readers, and the plain fields beside the encrypted text.

@@ -24,8 +24,13 @@ struct Layer {
 
 const LAYERS: &[Layer] = &[
     Layer {
-        krate: "model",
+        krate: "packet",
         ours: &[],
+        never: &["tokio", "rusqlite", "postgres", "tokio-postgres", "clap", "reqwest", "rand", "getrandom"],
+    },
+    Layer {
+        krate: "model",
+        ours: &["packet"],
         never: &["tokio", "rusqlite", "postgres", "tokio-postgres", "clap", "reqwest", "rand", "getrandom"],
     },
     Layer {
@@ -35,7 +40,7 @@ const LAYERS: &[Layer] = &[
     },
     Layer {
         krate: "transcripts",
-        ours: &["redact"],
+        ours: &["packet", "redact"],
         never: &["tokio", "postgres", "tokio-postgres", "clap", "reqwest"],
     },
     Layer {
@@ -83,7 +88,7 @@ const LAYERS: &[Layer] = &[
 ];
 
 const FACES: &[&str] =
-    &["model", "redact", "transcripts", "tools", "store", "ops", "mcp", "emulator", "baton"];
+    &["packet", "model", "redact", "transcripts", "tools", "store", "ops", "mcp", "emulator", "baton"];
 
 /// Where the databases' own crates may be named.
 const ENGINES: &[(&str, &[&str])] = &[
@@ -142,10 +147,10 @@ fn refusal(krate: &str, file: &str, path: &[&str]) -> Option<&'static str> {
     let first = *path.first()?;
     let last = *path.last()?;
     let std_part = if first == "std" { path.get(1).copied().unwrap_or_default() } else { "" };
-    let pure = ["model", "tools", "store", "ops"].contains(&krate);
+    let pure = ["packet", "model", "tools", "store", "ops"].contains(&krate);
     if ENGINES.iter().any(|(name, places)| path.len() > 1 && *name == first && !engine_place(file, places)) {
         Some("a database's crate is named in the store's engine only; go through `Tx`")
-    } else if krate == "model" && ["fs", "net", "process", "thread"].contains(&std_part) {
+    } else if ["packet", "model"].contains(&krate) && ["fs", "net", "process", "thread"].contains(&std_part) {
         Some("the model does no IO; take what you need as an argument")
     } else if krate != "baton" && (std_part == "env" || (first == "env" && path.len() > 1)) {
         Some("only crates/baton reads the environment; take the value as an argument")

@@ -67,7 +67,7 @@ impl Operation for List {
     type Output = ListOutput;
 
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let role = input.role.as_deref().map(|role| roles.check_known(role)).transpose()?;
         let (now, limits) = (cx.env.now, cx.env.limits);

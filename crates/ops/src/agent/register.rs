@@ -84,7 +84,7 @@ impl Operation for Register {
     type Output = RegisterOutput;
 
     fn run(input: RegisterInput, cx: &mut Cx<'_>) -> Result<RegisterOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if is_bot(&identity) {
             let what = "an agent registers under a name of its own; anybody may be Bot";

@@ -40,7 +40,7 @@ impl Operation for RolesShown {
     type Output = RolesShownOutput;
 
     fn run(input: RolesShownInput, cx: &mut Cx<'_>) -> Result<RolesShownOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let items = roles.iter().map(Role::row).collect();

@@ -43,7 +43,7 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let name = resolve::identity(cx.env.caller, input.name.as_deref())?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let (now, limits) = (cx.env.now, cx.env.limits);

@@ -139,7 +139,7 @@ impl Operation for Report {
             let what = format!("{} is not a number of days to look back", input.days);
             return Err(Refusal::invalid("days_invalid", what, "give 1 to 3650").into());
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let findings = look_through(&input);
         let Cx { store, env } = cx;
         store.read(|tx| report(tx, env, &input, &project_id, findings))

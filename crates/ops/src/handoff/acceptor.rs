@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::isolation;
 use super::steps::Plan;
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
@@ -23,6 +24,7 @@ pub(crate) struct Acceptor {
     identity: String,
     session: Option<Session>,
     place: Option<Place>,
+    bearer: Option<String>,
 }
 
 impl Acceptor {
@@ -36,12 +38,14 @@ impl Acceptor {
         };
         let identity = plan.accepted_as.or_else(|| session.as_ref().map(|own| own.identity.clone()));
         let place = plan.accepted_place.or_else(|| session.as_ref().map(|own| own.place.clone()));
-        Ok(identity.map(|identity| Self { identity, session, place }))
+        let bearer = plan.accepted_bearer;
+        Ok(identity.map(|identity| Self { identity, session, place, bearer }))
     }
 
     fn holder(&self) -> Holder<'_> {
         let session_id = self.session.as_ref().map(|own| own.session_id.as_str());
-        Holder { identity: &self.identity, session_id, place: self.place.as_ref() }
+        let (place, bearer) = (self.place.as_ref(), self.bearer.as_deref());
+        Holder { identity: &self.identity, session_id, place, bearer }
     }
 
     /// Whether it may still be at work: its session is fresh, or its process is known and not known to have ended.
@@ -66,13 +70,31 @@ impl Acceptor {
         }
         let own = resolve::own_or_callers(tx, env, project_id, identity)?;
         let session_id = own.as_ref().map(|own| own.session_id.as_str());
-        let caller = Holder { identity, session_id, place: Some(&env.caller.place) };
+        let token = bearer::token_id(env);
+        let bearer = token.as_deref();
+        let caller = Holder { identity, session_id, place: Some(&env.caller.place), bearer };
         Ok(self.holder().is_same(&caller) || !self.is_live(env))
     }
 }
 
 fn is(name: &str, identity: &str) -> bool {
     identity_key(name) == identity_key(identity)
+}
+
+/// Whether the caller has accepted it, by whichever call, and may go on with it.
+pub(crate) fn is_acceptor(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Handoff,
+    identity: &str,
+) -> Result<bool, Failure> {
+    if known.state != State::Accepted {
+        return Ok(false);
+    }
+    match Acceptor::of(tx, known)? {
+        Some(holder) => holder.is_caller(tx, env, (&known.to_project_id, identity)),
+        None => Ok(false),
+    }
 }
 
 /// Refuses to complete or decline what another has accepted. With force an operator may, and says why.
@@ -204,7 +226,7 @@ pub(crate) fn record_end(
         return Ok(());
     }
     let Some(holder) = Acceptor::of(tx, after)? else { return Ok(()) };
-    let ender = Holder { identity: by, session_id: None, place: Some(&env.caller.place) };
+    let ender = Holder { identity: by, session_id: None, place: Some(&env.caller.place), bearer: None };
     if holder.holder().is_same(&ender) || check_identity(&holder.identity).is_err() {
         return Ok(());
     }

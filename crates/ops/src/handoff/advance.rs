@@ -10,9 +10,10 @@ use serde_json::json;
 
 use super::steps::{Plan, close_row};
 use super::{Row, acceptor, by_id, isolation, record};
+use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
-use crate::saga::{apply_event, comment_on_issue};
+use crate::saga::{apply_event, comment_on_issue, expire_overdue};
 
 /// Moves a hand-off on.
 pub struct Advance;
@@ -80,8 +81,9 @@ impl Operation for Advance {
     fn run(input: AdvanceInput, cx: &mut Cx<'_>) -> Result<AdvanceOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
-        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
+        let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
+        expire_overdue(store, env, &known)?;
         let outcome = store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let before = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             for project_id in [&known.from_project_id, &known.to_project_id] {
@@ -101,16 +103,21 @@ impl Operation for Advance {
             Outcome::Moved(handoff, steps) => (handoff, steps),
             Outcome::Late(refusal) => return Err(refusal.into()),
         };
-        let project_id = match input.action {
-            Action::Cancel => handoff.from_project_id.clone(),
-            _ => handoff.to_project_id.clone(),
-        };
+        let project_id = acting_project(&handoff, input.action).to_owned();
         // Who stands in neither project acts for the one that the action belongs to.
         let is_end = |id: &String| [&handoff.from_project_id, &handoff.to_project_id].contains(&id);
         let viewer = here.filter(is_end).unwrap_or_else(|| project_id.clone());
         let row = Row::of(&handoff, &steps);
         let row = store.read(|tx| isolation::shown_to(tx, Some(&viewer), &handoff, row))?;
         Ok(AdvanceOutput { project_id, identity, handoff: row })
+    }
+}
+
+/// The project for which an action is taken: the sender cancels, the receiver does the rest.
+fn acting_project(handoff: &Handoff, action: Action) -> &str {
+    match action {
+        Action::Cancel => &handoff.from_project_id,
+        Action::Accept | Action::Decline | Action::Complete => &handoff.to_project_id,
     }
 }
 
@@ -123,6 +130,7 @@ fn may(
     identity: &str,
 ) -> Result<Option<String>, Failure> {
     let event = event(input.action);
+    super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
     before.state.advance(event)?;
     acceptor::require_acceptor(tx, env, before, (identity, event), (input.force, input.why.as_deref()))
 }
@@ -163,7 +171,8 @@ fn moved(
     let mut handoff = Handoff { state, result, updated_at: env.now, ..before };
     if state == State::Accepted {
         let (accepted_as, accepted_place) = (Some(identity.to_owned()), Some(env.caller.place.clone()));
-        handoff.plan = Plan { accepted_as, accepted_place, ..Plan::of(&handoff) }.to_text();
+        let accepted_bearer = bearer::token_id(env);
+        handoff.plan = Plan { accepted_as, accepted_place, accepted_bearer, ..Plan::of(&handoff) }.to_text();
     } else {
         let why = input.result.as_deref();
         acceptor::record_end(tx, env, (was, &mut handoff), identity, (why, forced))?;

@@ -4,7 +4,6 @@ use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::id::{BOT, check_identity, check_label, check_project};
 use baton_model::issue::{MAX_LABEL, MAX_TITLE, plain};
-use baton_model::packet::ValidatedPacket;
 use baton_model::project::Project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga;
@@ -15,10 +14,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::mistyped::refuse_mistyped;
 use super::preview::{Preview, preview};
 use super::steps::{Plan, draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::packet_input;
+use crate::priority;
+use crate::project::require_not_merged;
 use crate::request::{self, Request, Requester};
 use crate::resolve;
 use crate::saga::advance;
@@ -61,9 +64,12 @@ pub struct CreateInput {
     /// The session to be seeded.
     #[serde(default)]
     pub seed_session: Option<SeedSession>,
-    /// A hand-off packet: an object, or its exact text.
+    /// A hand-off packet as an object. Clients may rewrite it; `packet_text` is exact.
     #[serde(default)]
     pub packet: Option<Value>,
+    /// The exact text of a hand-off packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_text: Option<String>,
     /// The identity it is addressed to.
     #[serde(default)]
     pub to_identity: Option<String>,
@@ -73,6 +79,9 @@ pub struct CreateInput {
     /// Expires when nobody has taken it for so long, such as 7d.
     #[serde(default)]
     pub expires_in: Option<String>,
+    /// Register the receiver's project as a placeholder although its name is near that of a known one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub create: bool,
     /// Check and show what would be written; write nothing.
     #[serde(default)]
     pub dry_run: bool,
@@ -121,7 +130,7 @@ impl Operation for Create {
 
     fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
         let packet = check(&input)?;
-        let from = resolve::project_id(cx.store, cx.env.caller, input.from_project_id.as_deref())?;
+        let from = resolve::project_id(cx.store, &cx.env, input.from_project_id.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let mut planned = plan(&input, &from, &identity, &packet, cx.env.now)?;
         let Cx { store, env } = cx;
@@ -162,35 +171,14 @@ fn check(input: &CreateInput) -> Result<String, Refusal> {
     {
         check_label("seed", label)?;
     }
-    match &input.packet {
-        None => Ok(String::new()),
-        Some(Value::String(text)) => {
-            ValidatedPacket::parse(text.clone()).map(|sealed| sealed.text().to_owned())
-        }
-        Some(value) => ValidatedPacket::parse(value.to_string()).map(|sealed| sealed.text().to_owned()),
-    }
+    let packet = packet_input::read(input.packet.as_ref(), input.packet_text.as_deref())?;
+    Ok(packet.map(|packet| packet.text().to_owned()).unwrap_or_default())
 }
 
-fn priority(value: Option<&Value>) -> Result<i64, Refusal> {
-    let number = match value {
-        None => Some(2),
-        Some(Value::Number(n)) => n.as_i64(),
-        Some(Value::String(word)) => match word.to_ascii_lowercase().as_str() {
-            "critical" | "urgent" | "p0" | "0" => Some(0),
-            "high" | "p1" | "1" => Some(1),
-            "normal" | "medium" | "p2" | "2" => Some(2),
-            "low" | "p3" | "3" => Some(3),
-            "p4" | "4" => Some(4),
-            _ => None,
-        },
-        Some(_) => None,
-    };
-    number.filter(|n| (0..=4).contains(n)).ok_or_else(|| {
-        Refusal::invalid(
-            "priority_invalid",
-            format!("`{}` is not a priority", value.map(plain).unwrap_or_default()),
-            "use critical, high, normal, low, or 0 to 4",
-        )
+fn urgency(value: Option<&Value>) -> Result<i64, Refusal> {
+    let Some(value) = value else { return Ok(2) };
+    priority::number(value).ok_or_else(|| {
+        Refusal::invalid("priority_invalid", format!("`{}` is not a priority", plain(value)), priority::HINT)
     })
 }
 
@@ -210,7 +198,7 @@ fn plan(input: &CreateInput, from: &str, identity: &str, packet: &str, now: i64)
     let mut plan = Plan {
         description: input.description.clone(),
         tags: input.tags.clone(),
-        priority: priority(input.priority.as_ref())?,
+        priority: urgency(input.priority.as_ref())?,
         links: input.links.clone(),
         phase: of(|seed| &seed.current_phase),
         stage: of(|seed| &seed.current_stage),
@@ -255,6 +243,7 @@ fn place(
     input: &CreateInput,
     handoff: &mut Handoff,
 ) -> Result<Vec<Warning>, Failure> {
+    require_not_merged(tx, &input.to_project_id)?;
     if env.caller.grant.reaches(&input.to_project_id) || input.local || input.issues_github_repo.is_some() {
         return disclosed(tx, env, input, handoff);
     }
@@ -299,6 +288,9 @@ fn disclosed(
         enterprise: env.host.github_enterprise(),
     })?;
     let mut warnings = found.warnings;
+    if target.is_none() && is_reached && !input.create {
+        refuse_mistyped(tx, env, &input.to_project_id)?;
+    }
     if target.is_none() && (is_reached || !input.dry_run) {
         let message =
             format!("project {} was not known and is registered as a placeholder", handoff.to_project_id);

@@ -22,8 +22,8 @@ pub(crate) fn task_changed(
     before: &Task,
     after: &Task,
 ) -> Result<(), Failure> {
-    // What has no issue needs not be looked for.
-    if !after.extra.contains_key("github_issue") {
+    // Only the task of a hand-off may have an issue, or be on its way to one.
+    if !after.extra.contains_key("handoff_id") {
         return Ok(());
     }
     let Some(known) = handoff::by_task(tx, &after.project_id, &after.task_id)? else { return Ok(()) };

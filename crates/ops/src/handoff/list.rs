@@ -46,7 +46,7 @@ impl Operation for List {
             Some(word) => Some(State::from_word(word).ok_or_else(|| unknown_state(word))?),
             None => None,
         };
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let found = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let mut found = handoff::of_project(tx, &project_id)?;

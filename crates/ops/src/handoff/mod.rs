@@ -6,6 +6,7 @@ mod create;
 pub(crate) mod edit;
 pub(crate) mod isolation;
 mod list;
+mod mistyped;
 mod preview;
 mod publish;
 mod retry;
@@ -59,6 +60,11 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff,
         _ if grant.projects.is_some() => Err(unknown().into()),
         many => Err(resolve::ambiguous_id("hand-off", id, many).into()),
     }
+}
+
+/// Refuses a caller whose token does not reach the project for which it would act, as if that project were not there.
+pub(super) fn require_reach(grant: &Grant, project_id: &str) -> Result<(), Refusal> {
+    if grant.reaches(project_id) { Ok(()) } else { Err(resolve::unknown_project(project_id)) }
 }
 
 /// Registers a project of the hand-off that this store lacks, as an import of the other one leaves it.

@@ -8,8 +8,8 @@ use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::steps::draft;
-use super::{Progress, Row, by_id, isolation};
+use super::steps::draft_of_task;
+use super::{Progress, Row, by_id, isolation, require_reach};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
@@ -78,13 +78,15 @@ impl Operation for Publish {
     fn run(input: PublishInput, cx: &mut Cx<'_>) -> Result<PublishOutput, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
-        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
+        // The task is the receiver's, wherever it is published.
+        require_reach(&cx.env.caller.grant, &known.to_project_id)?;
+        let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
         if input.dry_run {
             return store.read(|tx| {
                 let mut wanted = known.clone();
                 wanted.issues_repo = Some(repo(tx, env, &input, &wanted)?);
-                let draft = draft(&wanted)?;
+                let draft = draft_of_task(tx, &wanted)?;
                 let issue = PublishedIssue { repo: draft.repo, title: draft.title, labels: draft.labels };
                 let (project_id, identity) = (wanted.to_project_id, identity.clone());
                 let preview =
@@ -95,7 +97,7 @@ impl Operation for Publish {
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             after.issues_repo = Some(repo(tx, env, &input, &after)?);
-            draft(&after)?;
+            draft_of_task(tx, &after)?;
             resolve::beat(tx, env, &after.from_project_id, &identity, Self::NAME)?;
             let before = handoff_step::of(tx, &after.handoff_id)?;
             let mut steps = before.clone();
@@ -125,13 +127,6 @@ fn repo(
     if !matches!(handoff.state, State::Offered | State::Accepted) {
         let what = format!("a hand-off that is {} is not published", handoff.state.as_str());
         return Err(Refusal::new(refusal::Kind::Conflict, "handoff_state", what, "make a new one").into());
-    }
-    if input.issues_github_repo.is_none() && !env.caller.grant.reaches(&handoff.to_project_id) {
-        // The tracker is registered for a project that this token does not reach: it is neither disclosed nor used.
-        let what =
-            format!("this token does not reach project {}, whose tracker it would be", handoff.to_project_id);
-        let hint = "name the repository with --repo OWNER/REPO, or leave it to the receiver";
-        return Err(Refusal::new(refusal::Kind::Refused, "tracker_unresolved", what, hint).into());
     }
     let target = project::get(tx, &handoff.to_project_id)?;
     let owner = target.as_ref().and_then(|p| p.default_owner.clone());

@@ -35,7 +35,7 @@ impl Operation for Retry {
     fn run(input: RetryInput, cx: &mut Cx<'_>) -> Result<Progress, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
-        let here = resolve::project_id(cx.store, cx.env.caller, None).ok();
+        let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;

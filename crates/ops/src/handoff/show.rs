@@ -86,7 +86,7 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let here = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref()).ok();
+        let here = resolve::project_id(cx.store, &cx.env, input.project.as_deref()).ok();
         let Cx { store, env } = cx;
         store.read(|tx| match by_id(tx, &env.caller.grant, &input.id) {
             Err(Failure::Refused(refusal)) if refusal.kind == refusal::Kind::NotFound => {

@@ -49,6 +49,9 @@ pub(crate) struct Plan {
     /// Where it was accepted: what tells one unnamed acceptor from another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_place: Option<Place>,
+    /// The access token with which it was accepted, by its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_bearer: Option<String>,
     /// The identity that accepted it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted_as: Option<String>,
@@ -90,16 +93,24 @@ pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
     }
 }
 
-/// What a step asks of the tracker outside.
-pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
+/// What a step asks of the tracker outside. A task that is published goes out as it is now, not as it was handed over.
+pub(crate) fn call(tx: &mut Tx<'_>, handoff: &Handoff, step: &Step) -> Result<Call, Failure> {
+    if step.kind == Kind::Publish {
+        let draft = draft_of_task(tx, handoff)?;
+        return Ok(Call::Create(Box::new(Draft { maybe_there: step.is_unknown, known: None, ..draft })));
+    }
+    Ok(call_of(handoff, step)?)
+}
+
+fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
     let repo = handoff.issues_repo.clone().unwrap_or_default();
     let id = handoff.handoff_id.as_str();
-    let close = |what: &str, reason, comment| Call::Close {
+    let close = |what: &str, reason, comment: String| Call::Close {
         repo: repo.clone(),
         number: handoff.issue_number.unwrap_or_default(),
+        marker: content_marker(id, what, &comment),
         comment,
         reason,
-        marker: comment_marker(id, what),
         maybe_there: step.is_unknown || step.attempts > 0,
     };
     match step.kind {
@@ -109,14 +120,18 @@ pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
             Ok(close("undo", "not_planned", format!("This hand-off is {}: {why}", handoff.state.as_str())))
         }
         Kind::Report => {
-            let result = handoff.result.as_deref().unwrap_or("done");
+            let result = step.result.as_deref().or(handoff.result.as_deref()).unwrap_or("done");
             Ok(close("result", "completed", format!("This hand-off is completed: {result}")))
         }
         Kind::Comment => Ok(Call::Comment {
             repo: repo.clone(),
             number: handoff.issue_number.unwrap_or_default(),
+            marker: content_marker(
+                id,
+                &format!("comment-{}", step.no),
+                step.result.as_deref().unwrap_or_default(),
+            ),
             comment: step.result.clone().unwrap_or_default(),
-            marker: comment_marker(id, &format!("comment-{}", step.no)),
             maybe_there: step.is_unknown,
         }),
         Kind::Edit => Ok(Call::Edit {
@@ -127,11 +142,17 @@ pub(crate) fn call(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
         _ => {
             let known = handoff.issue_number.filter(|_| step.kind == Kind::DuplicateCheck);
             let draft = Box::new(Draft { maybe_there: step.is_unknown, known, ..draft(handoff)? });
-            let forward =
-                step.kind == Kind::Publish || (step.kind == Kind::Task && is_forward(handoff.state));
+            let forward = step.kind == Kind::Task && is_forward(handoff.state);
             Ok(if forward { Call::Create(draft) } else { Call::Find(draft) })
         }
     }
+}
+
+/// The mark of a comment. It names the text as well: after a restore, numbers of steps are given out again, and another text
+/// under the same mark would be taken for the one that is there.
+fn content_marker(handoff_id: &str, what: &str, text: &str) -> String {
+    let digest: String = crate::request::hash(text).chars().take(12).collect();
+    comment_marker(handoff_id, &format!("{what}-{digest}"))
 }
 
 /// The issue of a hand-off.
@@ -147,6 +168,22 @@ pub(crate) fn draft(handoff: &Handoff) -> Result<Draft, Refusal> {
         maybe_there: false,
         known: None,
     })
+}
+
+/// The issue that a local task becomes: title, description, labels and priority are the task's.
+pub(crate) fn draft_of_task(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Draft, Failure> {
+    let task = match &handoff.task_id {
+        Some(id) => task::get(tx, &handoff.to_project_id, id)?,
+        None => None,
+    };
+    let Some(task) = task else { return Ok(draft(handoff)?) };
+    let plan = Plan {
+        description: task.description,
+        tags: task.labels,
+        priority: task.priority,
+        ..Plan::of(handoff)
+    };
+    Ok(draft(&Handoff { subject: task.title, plan: plan.to_text(), ..handoff.clone() })?)
 }
 
 /// Does a step in the ledger.

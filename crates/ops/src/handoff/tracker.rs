@@ -1,7 +1,7 @@
 //! What a tracker outside says, brought into the ledger.
 
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::issue::{StepResult, marker};
+use baton_model::issue::{Edit, StepResult, marker};
 use baton_model::refusal::Refusal;
 use baton_model::saga::{self, Kind, StepStage};
 use baton_model::task::Task;
@@ -9,6 +9,7 @@ use baton_model::tracker::{github_task_id, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::steps::{Plan, close_row, task_of};
 use super::{Row, acceptor, edit, record};
@@ -46,6 +47,15 @@ pub(crate) fn record_success(
             let repo = handoff.issues_repo.clone().unwrap_or_default();
             handoff.task_id = Some(github_task_id(&repo, *number));
             mirror(tx, env, handoff)
+        }
+        // Whatever ended the hand-off has closed the row: an open one was reopened since.
+        StepResult::Closed
+            if matches!(
+                handoff.state,
+                State::Completed | State::Declined | State::Cancelled | State::Expired
+            ) =>
+        {
+            Ok(())
         }
         StepResult::Closed => close_row(tx, env, handoff),
         StepResult::Nothing | StepResult::Commented | StepResult::Edited => Ok(()),
@@ -220,6 +230,26 @@ fn unknown(cx: &mut Cx<'_>, repo: &str, input: &TrackerEventInput) -> Result<Tra
     Ok(TrackerEventOutput { changed: true, handoff: None })
 }
 
+/// Opens the issue again where a retry has overtaken our own request to close it. Returns whether the issue is
+/// being opened.
+fn reopens_after_late_close(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Result<bool, Failure> {
+    if !matches!(known.state, State::Offered | State::Accepted) {
+        return Ok(false);
+    }
+    let before = handoff_step::of(tx, &known.handoff_id)?;
+    let reopen = json!(Edit { open: Some(true), ..Edit::default() }).to_string();
+    if before.iter().any(|step| !step.is_over() && step.result.as_ref() == Some(&reopen)) {
+        return Ok(true);
+    }
+    let mut steps = before.clone();
+    if !saga::take_late_close(&mut steps, env.now) {
+        return Ok(false);
+    }
+    saga::append_event(&mut steps, Kind::Edit, &reopen, env.now);
+    handoff_step::put(tx, &known.handoff_id, &before, &steps)?;
+    Ok(true)
+}
+
 fn follow(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -235,7 +265,12 @@ fn follow(
     if input.state == "open" {
         return Ok(None);
     }
-    let declined = matches!(input.state_reason.as_deref(), Some("not_planned" | "duplicate"));
+    let reason = input.state_reason.as_deref();
+    if reason == Some("not_planned") && reopens_after_late_close(tx, env, &known)? {
+        let steps = handoff_step::of(tx, &known.handoff_id)?;
+        return Ok(Some(Row::of(&known, &steps)));
+    }
+    let declined = matches!(reason, Some("not_planned" | "duplicate"));
     let event = if declined { Event::Decline } else { Event::Complete };
     let result = format!("the issue was closed{}", if declined { " as not planned" } else { "" });
     let Some(after) = end(tx, env, known, event, Some(result), by)? else { return Ok(None) };

@@ -63,7 +63,7 @@ impl Operation for Add {
         force.check()?;
         check_identity(&input.name)?;
         cx.env.host.check_key(&input.public_key)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let (key, now) = store.write(&[&project_id], |tx| {
@@ -71,6 +71,7 @@ impl Operation for Add {
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             if !input.force {
                 bearer::require_may_be(tx, env, &project_id, &input.name)?;
+                bearer::require_unregistered(tx, env, &project_id, &input.name)?;
             }
             let known = crate::agent::first_name(tx, &project_id, &input.name)?;
             let key = PublicKey {

@@ -55,7 +55,7 @@ impl Operation for Create {
     fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
         let force = Force { force: input.force, why: input.why.as_deref() };
         force.check()?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let before = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

@@ -50,7 +50,7 @@ impl Operation for List {
     type Output = ListOutput;
 
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let mut keys = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             Ok(key::list(tx, &project_id)?)

@@ -49,7 +49,7 @@ impl Operation for Remove {
     type Output = RemoveOutput;
 
     fn run(input: RemoveInput, cx: &mut Cx<'_>) -> Result<RemoveOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {

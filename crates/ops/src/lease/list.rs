@@ -45,7 +45,7 @@ impl Operation for List {
 
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let path = input.path.as_deref().map(pattern::check).transpose()?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let now = cx.env.now;
         let held = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

@@ -5,16 +5,16 @@ use baton_model::holder::Holder;
 use baton_model::id::{check_label, visible};
 use baton_model::lease::{Lease, Row, pattern};
 use baton_model::refusal::{self, Refusal};
-use baton_model::session::Session;
 use baton_store::{Failure, Tx, lease};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{taken_over, with_takeover};
+use super::{held_elsewhere, taken_over, with_takeover};
+use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::{ownership, resolve};
+use crate::resolve;
 
 /// Releases leases.
 pub struct Release;
@@ -70,7 +70,7 @@ impl Operation for Release {
             }
             _ => {}
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
@@ -97,21 +97,15 @@ fn release(
 ) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let held = lease::held_leases(tx, project_id, env.now)?;
     let session = resolve::own_or_callers(tx, env, project_id, identity)?;
-    let place = env.caller.place.clone();
+    let (place, token) = (env.caller.place.clone(), bearer::token_id(env));
     let caller = Holder {
         identity,
         session_id: session.as_ref().map(|session| session.session_id.as_str()),
         place: Some(&place),
+        bearer: token.as_deref(),
     };
     // What another live process of the name took in its session is that process's.
-    let elsewhere: Vec<String> = match &session {
-        Some(own) => held
-            .iter()
-            .filter(|lease| is_elsewhere(env, own, lease))
-            .map(|lease| lease.lease_id.clone())
-            .collect(),
-        None => Vec::new(),
-    };
+    let elsewhere = held_elsewhere(env, session.as_ref(), &held);
     let is_elsewhere = |lease: &Lease| elsewhere.contains(&lease.lease_id);
     let is_own = |lease: &Lease| lease.holder().is_same(&caller) && !is_elsewhere(lease);
     let lost = taken_over(tx, env, project_id, &caller)?;
@@ -147,12 +141,6 @@ fn lease_by_name<'a>(leases: &'a [Lease], name: &str) -> Option<&'a Lease> {
     let pattern = pattern::check(name).unwrap_or_default();
     let is_prefix = |lease: &Lease| name.len() >= 4 && lease.lease_id.starts_with(name);
     leases.iter().find(|lease| lease.pattern == pattern || is_prefix(lease))
-}
-
-/// Whether a lease is what another live process of the session's name took in it.
-fn is_elsewhere(env: &Env<'_>, own: &Session, lease: &Lease) -> bool {
-    let in_it = lease.session_id.as_ref() == Some(&own.session_id);
-    in_it && lease.place.as_ref().is_some_and(|place| ownership::is_held_elsewhere(env, own, place))
 }
 
 /// The leases that match an id, a prefix of one, or a pattern. A pattern may be held by several; without force only the

@@ -4,16 +4,18 @@ use baton_model::holder::Holder;
 use baton_model::id::check_label;
 use baton_model::lease::{LONGEST, Lease, Mode, Row, USUAL, admit, pattern};
 use baton_model::refusal::Refusal;
+use baton_model::session::Session;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, lease, project};
+use baton_store::{Failure, Tx, lease, place};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{taken_over, with_takeover};
+use super::{held_elsewhere, taken_over, with_takeover};
+use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::replay::{Replay, mark};
-use crate::resolve;
+use crate::{ownership, resolve};
 
 /// Takes leases.
 pub struct Take;
@@ -107,17 +109,20 @@ impl Operation for Take {
 
     fn run(input: TakeInput, cx: &mut Cx<'_>) -> Result<TakeOutput, Failure> {
         let (patterns, span) = check(&input)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let session = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            // The one session of the name may be that of another live process.
+            let is_foreign = |own: &Session| ownership::is_held_elsewhere(env, own, &own.place);
             let wish = LeaseRequest {
                 project_id: &project_id,
                 identity: &identity,
-                session_id: session.map(|session| session.session_id),
+                session_id: session.as_ref().filter(|own| !is_foreign(own)).map(|own| own.session_id.clone()),
+                session: session.as_ref(),
                 span,
                 input: &input,
             };
@@ -158,6 +163,8 @@ struct LeaseRequest<'a> {
     project_id: &'a str,
     identity: &'a str,
     session_id: Option<String>,
+    /// The session of the name, whichever process it belongs to.
+    session: Option<&'a Session>,
     span: Millis,
     input: &'a TakeInput,
 }
@@ -199,15 +206,22 @@ fn take(
 ) -> Result<(Vec<Row>, Vec<Warning>), Failure> {
     let held = lease::held_leases(tx, wish.project_id, env.now)?;
     let expired = lease::expired(tx, wish.project_id, env.now)?;
-    let place = env.caller.place.clone();
-    let caller =
-        Holder { identity: wish.identity, session_id: wish.session_id.as_deref(), place: Some(&place) };
+    let (place, token) = (env.caller.place.clone(), bearer::token_id(env));
+    let caller = Holder {
+        identity: wish.identity,
+        session_id: wish.session_id.as_deref(),
+        place: Some(&place),
+        bearer: token.as_deref(),
+    };
     let lost = taken_over(tx, env, wish.project_id, &caller)?;
+    let elsewhere = held_elsewhere(env, wish.session, &held);
+    let is_elsewhere = |lease: &Lease| elsewhere.contains(&lease.lease_id);
     let (mut items, mut warnings) = (Vec::new(), Vec::new());
     for pattern in patterns {
-        let wanted = renewed_or_new(env, wish, pattern, &held);
+        let wanted = renewed_or_new(env, wish, pattern, held.iter().filter(|lease| !is_elsewhere(lease)));
         let lost = lost.iter().find(|lease| pattern::touches(&lease.pattern, pattern));
-        let overlapping = admit(&wanted, &held, env.now).map_err(|no| with_takeover(no, lost))?;
+        let overlapping =
+            admit(&wanted, &held, is_elsewhere, env.now).map_err(|no| with_takeover(no, lost))?;
         for other in overlapping {
             let message = format!("{} overlaps: {}", wanted.pattern, other.sighting(env.now));
             let kind = WarningKind::LeaseOverlaps;
@@ -234,7 +248,7 @@ fn path_remark(
     project_id: &str,
     patterns: &[String],
 ) -> Result<Vec<Warning>, Failure> {
-    let roots = project::roots(tx, project_id, &env.caller.place.machine)?;
+    let roots = place::roots(tx, project_id, &env.caller.place.machine)?;
     // Of a project in which the caller does not stand, nothing is looked up.
     let Some(root) = env.caller.folders.iter().find(|folder| roots.contains(folder)) else {
         return Ok(Vec::new());
@@ -260,7 +274,12 @@ fn path_remark(
 }
 
 /// The lease to write: the caller's own on the same pattern, extended, or a new one.
-fn renewed_or_new(env: &mut Env<'_>, wish: &LeaseRequest<'_>, pattern: &str, held: &[Lease]) -> Lease {
+fn renewed_or_new<'a>(
+    env: &mut Env<'_>,
+    wish: &LeaseRequest<'_>,
+    pattern: &str,
+    mut held: impl Iterator<Item = &'a Lease>,
+) -> Lease {
     let new = Lease {
         project_id: wish.project_id.to_owned(),
         lease_id: env.id(),
@@ -274,8 +293,9 @@ fn renewed_or_new(env: &mut Env<'_>, wish: &LeaseRequest<'_>, pattern: &str, hel
         taken_at: env.now,
         expires_at: env.now.saturating_add(wish.span),
         released_at: None,
+        bearer: bearer::token_id(env),
     };
-    match held.iter().find(|own| own.pattern == new.pattern && own.same_holder(&new)) {
+    match held.find(|own| own.pattern == new.pattern && own.same_holder(&new)) {
         Some(own) => {
             let why = new.why.clone().or_else(|| own.why.clone());
             Lease { lease_id: own.lease_id.clone(), taken_at: own.taken_at, why, ..new }

@@ -1,10 +1,11 @@
 //! `ledger_export`: what stands beside the ledger, so that an export is a whole store.
 
+use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, chain, dump};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -43,6 +44,32 @@ impl ExportOutput {
     }
 }
 
+/// Whether the other project of a relation is there for the caller.
+fn is_reached(grant: &Grant, relation: &Map<String, Value>) -> bool {
+    relation.get("other_project_id").and_then(Value::as_str).is_some_and(|other| grant.reaches(other))
+}
+
+/// Removes from a hand-off what belongs to a receiver that the caller's token does not reach: its people, and its tracker
+/// as long as there is no issue.
+fn without_other_end(grant: &Grant, row: &mut Map<String, Value>) {
+    if row.get("to_project_id").and_then(Value::as_str).is_none_or(|project_id| grant.reaches(project_id)) {
+        return;
+    }
+    let plan =
+        row.get("plan").and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    if let Some(Value::Object(mut plan)) = plan {
+        for field in
+            ["accepted_by", "accepted_place", "accepted_bearer", "accepted_as", "ended", "late_results"]
+        {
+            plan.remove(field);
+        }
+        row.insert("plan".into(), Value::Object(plan).to_string().into());
+    }
+    if row.get("issue_number").is_none_or(Value::is_null) {
+        row.insert("issues_repo".into(), Value::Null);
+    }
+}
+
 /// Refuses a ledger whose chain is broken.
 fn check_complete(project_id: &str, walk: &chain::ChainVerifier) -> Result<(), Refusal> {
     let faults = walk.faults();
@@ -63,7 +90,7 @@ impl Operation for Export {
     type Output = ExportOutput;
 
     fn run(input: ExportInput, cx: &mut Cx<'_>) -> Result<ExportOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let rows = cx.store.snapshot(|tx| {
             resolve::require_project(tx, &project_id)?;
             if !input.unverified {
@@ -73,7 +100,11 @@ impl Operation for Export {
         })?;
         let items = rows
             .into_iter()
+            .filter(|(table, row)| *table != "project_relation" || is_reached(&cx.env.caller.grant, row))
             .map(|(table, mut row)| {
+                if table == "handoff" {
+                    without_other_end(&cx.env.caller.grant, &mut row);
+                }
                 row.shift_insert(0, "_type".into(), table.into());
                 // A hand-off belongs to two projects; the line says for which it was exported.
                 row.entry("project_id").or_insert_with(|| project_id.clone().into());

@@ -1,18 +1,18 @@
 //! `ledger_import`: rebuild a project from an export. Everything is checked before anything is written.
 
-use std::collections::BTreeMap;
-
 use baton_model::access::Scope;
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::parse_rfc3339;
 use baton_store::export_file::{self, FileError};
-use baton_store::{Failure, Tx, counter, delta, dump, project};
+use baton_store::{Failure, Tx, counter, delta, dump, handoff, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::import_merged;
+use super::import_shared::{self, SharedHandoffs};
 use crate::op::{Cx, Meta, Operation, Reach};
 
 /// Rebuilds a project.
@@ -41,6 +41,17 @@ pub struct ImportOutput {
     pub rows: usize,
     /// Whether the lines were shown to be all that was written.
     pub verified: bool,
+    /// Messages between this project and another that were sent after the receiver's project was exported, and were put
+    /// into its mailbox now.
+    #[serde(default)]
+    pub messages_delivered: usize,
+    /// Open hand-offs between this project and another whose task is not there: they were left after the receiver's project was
+    /// exported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handoffs_without_task: Vec<String>,
+    /// Batons that an open session holds here, and that `project merge` has left anew in another project of this store.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batons_held_and_moved: Vec<String>,
 }
 
 /// A checked line, and its number.
@@ -72,16 +83,50 @@ impl Operation for Import {
     fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
         let CheckedImport { project_id, lines, verified } = check(input.lines, input.unverified)?;
         let now = cx.env.now;
-        cx.store.write_shared(|tx| {
+        let rows = lines.iter().filter_map(|line| match &line.content {
+            Content::Row(table, row) => Some((table.as_str(), row)),
+            Content::Ledger(_) => None,
+        });
+        let mut taken = import_shared::receivers(rows);
+        taken.insert(&project_id);
+        let entries = lines.iter().filter_map(|line| match &line.content {
+            Content::Ledger(delta) => Some(delta.body.as_str()),
+            Content::Row(..) => None,
+        });
+        // A merge concerns batons of the other project.
+        let tied = cx.store.read(|tx| import_merged::tied(tx, &project_id, entries))?;
+        taken.extend(tied.iter().map(String::as_str));
+        let taken: Vec<&str> = taken.into_iter().collect();
+        let settled = cx.store.write(&taken, |tx| {
             if project::get(tx, &project_id)?.is_some() {
                 return Err(there_already(&project_id).into());
             }
             write(tx, &lines)?;
-            Ok(counter::raise_one(tx, &project_id, now)?)
+            counter::raise_one(tx, &project_id, now)?;
+            Ok(Settled {
+                messages_delivered: import_shared::deliver(tx, &project_id)?,
+                handoffs_without_task: handoff::without_task(tx, &project_id)?,
+                batons_held_and_moved: import_merged::settle(tx, &project_id)?,
+            })
         })?;
         let deltas = lines.iter().filter(|line| matches!(line.content, Content::Ledger(_))).count();
-        Ok(ImportOutput { project_id, deltas, rows: lines.len() - deltas, verified })
+        Ok(ImportOutput {
+            project_id,
+            deltas,
+            rows: lines.len() - deltas,
+            verified,
+            messages_delivered: settled.messages_delivered,
+            handoffs_without_task: settled.handoffs_without_task,
+            batons_held_and_moved: settled.batons_held_and_moved,
+        })
     }
+}
+
+/// What an import has put right between projects.
+struct Settled {
+    messages_delivered: usize,
+    handoffs_without_task: Vec<String>,
+    batons_held_and_moved: Vec<String>,
 }
 
 fn there_already(project_id: &str) -> Refusal {
@@ -235,32 +280,26 @@ fn ledger_row(row: &Map<String, Value>) -> Option<Delta> {
     })
 }
 
+/// Writes the rows. Those of hand-offs may be there already: the other project's import has brought them.
 fn write(tx: &mut Tx<'_>, lines: &[NumberedLine]) -> Result<(), Failure> {
     let mut newest = String::new();
-    // The hand-offs of the file: whether this import wrote them.
-    let mut handoffs = BTreeMap::new();
+    let mut handoffs = SharedHandoffs::default();
     for line in lines {
-        match &line.content {
-            Content::Ledger(row) => newest = delta::restore(tx, row, &newest)?,
-            Content::Row(table, row) => {
-                let handoff = row.get("handoff_id").and_then(Value::as_str);
-                let of_handoff = handoff.and_then(|id| handoffs.get(id)).copied();
-                match (table.as_str(), of_handoff) {
-                    // A hand-off stays as the other project's import has brought it, and so do its steps.
-                    ("handoff_step", Some(false)) => continue,
-                    ("handoff_step", None) => {
-                        let what = "is a step of a hand-off that has not come";
-                        return Err(invalid(line.number, what).into());
-                    }
-                    _ => {}
-                }
-                let is_written = dump::write(tx, table, row)?;
-                match handoff.filter(|_| table == "handoff") {
-                    Some(id) => drop(handoffs.insert(id, is_written)),
-                    None if is_written => {}
-                    None => return Err(invalid(line.number, "is a row that is there already").into()),
-                }
+        let flaw = match &line.content {
+            Content::Ledger(row) => {
+                newest = delta::restore(tx, row, &newest)?;
+                None
             }
+            Content::Row(table, row) => match table.as_str() {
+                "handoff" => handoffs.handoff(tx, row).map(|()| None)?,
+                "handoff_step" => {
+                    (!handoffs.step(tx, row)?).then_some("is a step of a hand-off that has not come")
+                }
+                _ => (!dump::write(tx, table, row)?).then_some("is a row that is there already"),
+            },
+        };
+        if let Some(what) = flaw {
+            return Err(invalid(line.number, what).into());
         }
     }
     Ok(())

@@ -11,14 +11,15 @@ use crate::op::Env;
 use crate::request::Request;
 
 /// Keeps what a late call carried as a note of the released session, and returns the refusal that names the note. The
-/// same words are kept once for each session, so a retry adds nothing, with or without a request id.
+/// same content is kept once for each session, so a retry adds nothing, with or without a request id; what Baton itself
+/// adds, such as times, is no part of it.
 pub(crate) fn keep_late_note(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     released: &Session,
-    body: &Value,
+    (body, content): (&Value, &Value),
 ) -> Result<Refusal, Failure> {
-    let content = json!([&released.session_id, body]);
+    let content = json!([&released.session_id, content]);
     let once = Request::of_hash(&released.project_id, "late_note", &content);
     let delta_id = match once.answered::<String>(tx)? {
         Some(earlier) => earlier,

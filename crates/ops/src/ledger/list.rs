@@ -66,7 +66,7 @@ impl Operation for LedgerList {
     type Output = LedgerListOutput;
 
     fn run(input: LedgerListInput, cx: &mut Cx<'_>) -> Result<LedgerListOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let limit = input.limit.unwrap_or(1_000).clamp(1, 10_000);
         let (deltas, is_isolated) = cx.store.read(|tx| {
             let own = project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;

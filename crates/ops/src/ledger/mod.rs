@@ -4,12 +4,14 @@ mod check;
 mod export;
 mod heads;
 mod import;
+mod import_merged;
+mod import_shared;
 mod late;
 mod list;
 mod note;
 
 use baton_model::delta::{Delta, Kind};
-use baton_model::effect::Effect;
+use baton_model::effect::{Action, Effect, WebhookPost};
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, delta, outbox, project};
 use serde_json::Value;
@@ -60,17 +62,8 @@ pub(crate) fn append(
     };
     delta::append(tx, &delta)?;
     if let Some(url) = project::webhook(tx, author.project_id)? {
-        let payload = serde_json::json!({ "url": url, "delta": delta.to_json() }).to_string();
-        let effect = Effect {
-            effect_id: env.id(),
-            project_id: delta.project_id.clone(),
-            adapter: "webhook".into(),
-            payload,
-            attempts: 0,
-            due_at: env.now,
-            fence: 0,
-            last_error: None,
-        };
+        let post = WebhookPost { url, delta: delta.to_json() };
+        let effect = Effect::new(env.id(), &delta.project_id, Action::Webhook(post), env.now);
         outbox::push(tx, &effect, env.now)?;
     }
     Ok(delta)

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::bearer;
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::project::require_not_merged;
 use crate::resolve;
 
 /// Adds a note.
@@ -90,7 +91,7 @@ impl Operation for Note {
             )
             .into());
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let came = store.write(&[&project_id], |tx| add(tx, env, &input, &project_id, &identity))?;
@@ -118,6 +119,9 @@ fn add(
             }
         }
     };
+    if session.is_none() {
+        require_not_merged(tx, project_id)?;
+    }
     let mut author = Author { project_id, identity, session: session.as_ref() };
     if let Some(session) = &session {
         author.identity = &session.identity;
@@ -126,7 +130,7 @@ fn add(
     if let Some(released) = session.as_ref().filter(|s| !s.is_open()) {
         let kept =
             json!({ "text": "note of a released session", "late_note": body, "late_kind": kind.as_str() });
-        return Ok(Err(keep_late_note(tx, env, released, &kept)?));
+        return Ok(Err(keep_late_note(tx, env, released, (&kept, &kept))?));
     }
     let delta = append_json(tx, env, &author, kind, &body)?;
     if let Some(session) = &session {

@@ -77,7 +77,7 @@ impl Operation for Add {
     type Output = AddOutput;
 
     fn run(input: AddInput, cx: &mut Cx<'_>) -> Result<AddOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let wanted = Memory {
             project_id: project_id.clone(),

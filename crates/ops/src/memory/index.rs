@@ -1,14 +1,13 @@
 //! Keeps the indexes in step with memories: the transaction that changes a memory does what can be done in the ledger,
 //! and queues in the outbox what needs an external service.
 
-use baton_model::effect::Effect;
+use baton_model::effect::{Action, Effect, IndexUpdate};
 use baton_model::memory::Memory;
 use baton_model::recall::{HASHING, QuantizedVector, hashing};
 use baton_store::{Failure, Tx, outbox, vector};
-use serde_json::json;
 
 use crate::op::Env;
-use crate::recall::{ADAPTER, text_of};
+use crate::recall::text_of;
 
 /// A memory is there, or its text is another.
 pub(crate) fn indexed(tx: &mut Tx<'_>, env: &mut Env<'_>, memory: &Memory, seq: i64) -> Result<(), Failure> {
@@ -19,7 +18,7 @@ pub(crate) fn indexed(tx: &mut Tx<'_>, env: &mut Env<'_>, memory: &Memory, seq: 
         Some(_) => vector::clear(tx, &memory.project_id, &memory.memory_id, seq)?,
     }
     if setup.needs_relay() {
-        push(tx, env, &memory.project_id, &json!({ "memory_ids": [memory.memory_id] }), 0)?;
+        push(tx, env, &memory.project_id, update_of(vec![memory.memory_id.clone()]), 0)?;
     }
     Ok(())
 }
@@ -34,7 +33,7 @@ pub(crate) fn dropped(
 ) -> Result<(), Failure> {
     vector::clear(tx, project_id, memory_id, seq)?;
     if env.host.recall().outside {
-        push(tx, env, project_id, &json!({ "memory_ids": [memory_id] }), 0)?;
+        push(tx, env, project_id, update_of(vec![memory_id.to_owned()]), 0)?;
     }
     Ok(())
 }
@@ -45,23 +44,19 @@ pub(super) fn embed(tx: &mut Tx<'_>, memory: &Memory, seq: i64) -> Result<(), Fa
     Ok(vector::put(tx, (&memory.project_id, &memory.memory_id), seq, HASHING, &packed)?)
 }
 
+/// The update that brings these memories in step.
+pub(super) fn update_of(memory_ids: Vec<String>) -> IndexUpdate {
+    IndexUpdate { memory_ids, forget_before: None }
+}
+
 /// Writes down what the relay has to do, after this many milliseconds.
 pub(super) fn push(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     project_id: &str,
-    payload: &serde_json::Value,
+    update: IndexUpdate,
     after: i64,
 ) -> Result<(), Failure> {
-    let effect = Effect {
-        effect_id: env.id(),
-        project_id: project_id.to_owned(),
-        adapter: ADAPTER.into(),
-        payload: payload.to_string(),
-        attempts: 0,
-        due_at: env.now + after,
-        fence: 0,
-        last_error: None,
-    };
+    let effect = Effect::new(env.id(), project_id, Action::MemoryIndex(update), env.now + after);
     Ok(outbox::push(tx, &effect, env.now)?)
 }

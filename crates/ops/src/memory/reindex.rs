@@ -1,13 +1,13 @@
 //! `memory_reindex`: everything that recall keeps beside a project's memories, made again from the ledger.
 
+use baton_model::effect::{Adapter, IndexUpdate};
 use baton_store::{Failure, memory, outbox, vector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
-use super::index::{embed, push};
+use super::index::{embed, push, update_of};
 use crate::op::{Cx, Meta, Operation};
-use crate::recall::{ADAPTER, AT_ONCE};
+use crate::recall::AT_ONCE;
 use crate::resolve;
 
 /// Indexes a project's memories again.
@@ -44,7 +44,7 @@ impl Operation for Reindex {
     type Output = ReindexOutput;
 
     fn run(input: ReindexInput, cx: &mut Cx<'_>) -> Result<ReindexOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let setup = cx.env.host.recall();
         let (begin, mut after) = (cx.env.now, String::new());
         let (mut memories, mut embedded, mut effects) = (0, 0, 0);
@@ -56,7 +56,7 @@ impl Operation for Reindex {
             let (ids, made) = store.write(&[&project_id], |tx| {
                 resolve::require(tx, &project_id)?;
                 if from.is_empty() {
-                    outbox::hurry(tx, ADAPTER, &project_id, begin)?;
+                    outbox::hurry(tx, Adapter::MemoryIndex, &project_id, begin)?;
                 }
                 let page = memory::page(tx, &project_id, &from, limit)?;
                 let mut made = 0;
@@ -70,11 +70,12 @@ impl Operation for Reindex {
                 }
                 let ids: Vec<String> = page.into_iter().map(|one| one.memory_id).collect();
                 if setup.needs_relay() && !ids.is_empty() {
-                    push(tx, env, &project_id, &json!({ "memory_ids": ids }), 0)?;
+                    push(tx, env, &project_id, update_of(ids.clone()), 0)?;
                 }
                 // What was indexed before this and not again belongs to nothing any more.
                 if setup.outside && ids.is_empty() {
-                    push(tx, env, &project_id, &json!({ "forget_before": begin }), 1)?;
+                    let update = IndexUpdate { forget_before: Some(begin), ..IndexUpdate::default() };
+                    push(tx, env, &project_id, update, 1)?;
                 }
                 Ok((ids, made))
             })?;

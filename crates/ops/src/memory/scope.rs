@@ -38,7 +38,7 @@ impl Operation for MemoryScope {
     type Output = MemoryScopeOutput;
 
     fn run(input: MemoryScopeInput, cx: &mut Cx<'_>) -> Result<MemoryScopeOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let grant = &cx.env.caller.grant;
         let mut searched = cx.store.read(|tx| searched(tx, &project_id, input.related))?;
         searched.retain(|project| grant.reaches(project));

@@ -94,7 +94,7 @@ impl Operation for Search {
         for label in input.tags.iter().chain(&input.kind) {
             check_label("tag", label)?;
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let (now, grant) = (env.now, &env.caller.grant);
         // What a batch has written may be taken back: it is not to be remembered as seen.

@@ -48,7 +48,7 @@ impl Operation for Withdraw {
     type Output = WithdrawOutput;
 
     fn run(input: WithdrawInput, cx: &mut Cx<'_>) -> Result<WithdrawOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let memory = store.write(&[&project_id], |tx| {

@@ -13,6 +13,7 @@ use super::find;
 use super::post::{Outgoing, post};
 use super::warning::Warning;
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::project::merged_into;
 use crate::{resolve, seal};
 
 /// The type of the signal that goes back to the sender.
@@ -131,7 +132,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         let what = "the body has over 64 KiB";
         return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it").into());
     }
-    let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+    let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
     let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
     // Which projects are to be taken depends on where it came from, and that never changes.
     let known = cx.store.read(|tx| {
@@ -139,7 +140,11 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         Ok(find(tx, &project_id, &input.message_id, &identity)?.0)
     })?;
     let text = text(cx, &known, &identity, &input)?;
-    let home = known.from_project_id;
+    let home = match (known.from_project_id, &text.readers) {
+        // Where the sender's project was merged, its mail is read in the other one; what is encrypted can be read in its own alone.
+        (Some(home), None) => cx.store.read(|tx| Ok(Some(merged_into(tx, &home)?.unwrap_or(home))))?,
+        (home, _) => home,
+    };
     let Cx { store, env } = cx;
     let taken: Vec<&str> = [project_id.as_str()].into_iter().chain(home.as_deref()).collect();
     store.write(&taken, |tx| {
@@ -147,7 +152,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         resolve::beat(tx, env, &project_id, &identity, verb)?;
         let (found, part) = find(tx, &project_id, &input.message_id, &identity)?;
         found.check_ack()?;
-        let found = find::take(tx, found, part, &identity)?;
+        let found = Message { from_project_id: home.clone(), ..find::take(tx, found, part, &identity)? };
         settle(tx, env, &found, &identity, &text)
     })
 }

@@ -38,7 +38,7 @@ impl Operation for Delivered {
     type Output = DeliveredOutput;
 
     fn run(input: DeliveredInput, cx: &mut Cx<'_>) -> Result<DeliveredOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let now = env.now;
         let marked = store.write(&[&project_id], |tx| {

@@ -71,7 +71,7 @@ impl Operation for Inbox {
     type Output = InboxOutput;
 
     fn run(input: InboxInput, cx: &mut Cx<'_>) -> Result<InboxOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let now = cx.env.now;
         let (roles, mut found) = cx.store.read(|tx| {

@@ -6,7 +6,7 @@ use baton_model::message::{Address, LETTER, USUAL_ACK, View, mail_type, usual_li
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::suggest::near;
 use baton_model::time::{Millis, TEN_YEARS, rfc3339, seconds_within, within};
-use baton_store::{Failure, Tx, project};
+use baton_store::{Failure, Tx, place, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use super::post::{Outgoing, post};
 use super::{SendOutput, Warning, WarningKind, reply};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::require_not_merged;
 use crate::request::{self, Request, Requester};
 use crate::{agent, resolve, roles, seal};
 
@@ -150,6 +151,13 @@ impl Operation for MailSend {
             }
             resolve::beat(tx, env, &draft.from_project, &draft.from, Self::NAME)?;
             require_target(tx, &draft.to_project)?;
+            if let Address::Identity(name) = &draft.to {
+                tx.prefetch(|tx| {
+                    drop(place::of_project(tx, &draft.to_project));
+                    drop(agent::first_name(tx, &draft.to_project, name));
+                });
+            }
+            require_not_merged(tx, &draft.to_project)?;
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;
@@ -198,7 +206,7 @@ pub(super) fn seconds(given: Option<i64>, what: &str) -> Result<Option<Millis>, 
 fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let kind = mail_type(&input.kind)?;
     let named = input.importance.as_deref().map(Urgency::parse).transpose()?;
-    let from_project = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+    let from_project = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
     let from = resolve::identity(cx.env.caller, input.identity.as_deref())?;
     let reply = reply::find(cx.store, input, &from_project, &from)?;
     let to = match (&input.to, &reply) {

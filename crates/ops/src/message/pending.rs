@@ -42,7 +42,7 @@ impl Operation for Pending {
     type Output = PendingOutput;
 
     fn run(input: PendingInput, cx: &mut Cx<'_>) -> Result<PendingOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let now = cx.env.now;
         let waiting = cx.store.read(|tx| {

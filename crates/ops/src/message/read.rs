@@ -52,7 +52,7 @@ impl Operation for Read {
     type Output = ReadOutput;
 
     fn run(input: ReadInput, cx: &mut Cx<'_>) -> Result<ReadOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         // Who cannot decrypt it does not take it either.
         let (found, _) = cx.store.read(|tx| {

@@ -43,7 +43,7 @@ impl Operation for Recall {
     type Output = RecallOutput;
 
     fn run(input: RecallInput, cx: &mut Cx<'_>) -> Result<RecallOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let far = store.read(|tx| {

@@ -87,7 +87,7 @@ impl Operation for Search {
             let what = "the search has no word in it";
             return Err(Refusal::invalid("query_invalid", what, "give the words that you look for").into());
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let mut found = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

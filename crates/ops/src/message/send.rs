@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Warning, WarningKind};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::require_not_merged;
 use crate::{agent, resolve};
 
 /// Sends a signal.
@@ -85,11 +86,12 @@ impl Operation for Send {
 
     fn run(input: SendInput, cx: &mut Cx<'_>) -> Result<SendOutput, Failure> {
         let kind = check(&input)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let (message, warnings) = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
+            require_not_merged(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let message = Message {
                 project_id: project_id.clone(),

@@ -50,7 +50,7 @@ impl Operation for Thread {
     type Output = ThreadOutput;
 
     fn run(input: ThreadInput, cx: &mut Cx<'_>) -> Result<ThreadOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let (thread_id, found, roles) = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

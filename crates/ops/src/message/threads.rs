@@ -80,7 +80,7 @@ impl Operation for Threads {
     type Output = ThreadsOutput;
 
     fn run(input: ThreadsInput, cx: &mut Cx<'_>) -> Result<ThreadsOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let now = cx.env.now;
         let newest = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

@@ -2,19 +2,19 @@
 
 use baton_model::access::Scope;
 use baton_model::delta::Kind;
-use baton_model::id::{check_project, slug};
 use baton_model::project::{Project, View, guess_vcs, without_credentials};
 use baton_model::project_document::{self, DocumentFields};
 use baton_model::refusal::{self, Refusal};
 use baton_model::remote::is_github;
 use baton_model::tracker::{is_same_repo, parse_issues_repo};
-use baton_store::{Failure, Store, project};
+use baton_store::{Failure, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::choose::{Choice, choose, record};
 use crate::ledger::{Author, append_json};
-use crate::op::{Caller, Cx, Meta, Operation, Reach};
+use crate::op::{Cx, Meta, Operation, Reach};
 use crate::resolve;
 
 /// Registers a repository.
@@ -55,6 +55,15 @@ pub struct InitInput {
     /// Project id that the repository's own settings name: taken for a project that is not there yet, and for no other.
     #[serde(default)]
     pub claimed: Option<String>,
+    /// The project that this folder becomes a place of. It has to be there.
+    #[serde(default)]
+    pub join: Option<String>,
+    /// A clone of a known project is one of its own.
+    #[serde(default)]
+    pub separate: bool,
+    /// Take the folder away from the project that it belongs to.
+    #[serde(default)]
+    pub move_folder: bool,
     /// Identity that registers it.
     #[serde(default)]
     pub identity: Option<String>,
@@ -69,6 +78,12 @@ pub struct InitOutput {
     pub created: bool,
     /// Its folder.
     pub root: String,
+    /// The id of the repository, which git's settings of it are to hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository_id: Option<String>,
+    /// The project that the folder was taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<String>,
     /// The project.
     pub project: View,
     /// What `docs/PROJECT.md` should hold, where that differs from what it holds.
@@ -115,36 +130,15 @@ impl Operation for Init {
         if let Some(owner) = &input.default_owner {
             parse_issues_repo(&format!("{owner}/x"), None)?;
         }
-        let root = root(cx.env.caller)?;
-        let project_id = choose_id(cx.store, cx.env.caller, &input, &root)?;
+        let chosen = choose(cx, &input)?;
+        let (project_id, root) = (chosen.place.project_id.clone(), chosen.place.path.clone());
         let wanted = RegistrationInput {
             input: &input,
             said: &said,
             enterprise: enterprise.as_deref(),
             flag: repo.as_deref(),
         };
-        let Cx { store, env } = cx;
-        let machine = env.caller.place.machine.clone();
-        let (created, project) = store.write(&[&project_id], |tx| {
-            let created = project::create(tx, &project_id, false, env.now)?;
-            project::add_root(tx, &project_id, &machine, &root, env.now)?;
-            let known =
-                project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
-            let registration = wanted.project(&known);
-            if !created && registration == known {
-                return Ok((created, known));
-            }
-            let project = Project { updated_at: env.now, ..registration };
-            project::put(tx, &project)?;
-            if project.is_isolated && !known.is_isolated {
-                project::unrelate_all(tx, &project_id)?;
-            }
-            let author = Author { project_id: &project_id, identity: &identity, session: None };
-            let what = if created { "project registered" } else { "registration changed" };
-            let body = json!({ "summary": what, "project": project.to_json() });
-            append_json(tx, env, &author, Kind::Other, &body)?;
-            Ok((created, project))
-        })?;
+        let (created, project) = register(cx, &wanted, &chosen, &identity)?;
         let (document, fault) =
             match project_document::write(input.document.as_deref(), &wanted.document_view(&project)) {
                 Ok(text) => (Some(text), None),
@@ -155,8 +149,49 @@ impl Operation for Init {
         let document_fault = fault.filter(|_| !input.sync);
         let suggestion = wanted.suggestion(&project);
         let project = View::from(&project);
-        Ok(InitOutput { project_id, created, root, project, document, document_fault, suggestion })
+        let (repository_id, taken_from) = (chosen.place.repository_id, chosen.taken_from);
+        Ok(InitOutput {
+            project_id,
+            created,
+            root,
+            repository_id,
+            taken_from,
+            project,
+            document,
+            document_fault,
+            suggestion,
+        })
     }
+}
+
+/// Writes the registration and its places; says whether the project is new.
+fn register(
+    cx: &mut Cx<'_>,
+    wanted: &RegistrationInput<'_>,
+    chosen: &Choice,
+    identity: &str,
+) -> Result<(bool, Project), Failure> {
+    let project_id = chosen.place.project_id.as_str();
+    let Cx { store, env } = cx;
+    store.write(&chosen.projects(), |tx| {
+        let created = project::create(tx, project_id, false, env.now)?;
+        record(tx, env, chosen, identity)?;
+        let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
+        let registration = wanted.project(&known);
+        if !created && registration == known {
+            return Ok((created, known));
+        }
+        let project = Project { updated_at: env.now, ..registration };
+        project::put(tx, &project)?;
+        if project.is_isolated && !known.is_isolated {
+            project::unrelate_all(tx, project_id)?;
+        }
+        let author = Author { project_id, identity, session: None };
+        let what = if created { "project registered" } else { "registration changed" };
+        let body = json!({ "summary": what, "project": project.to_json() });
+        append_json(tx, env, &author, Kind::Other, &body)?;
+        Ok((created, project))
+    })
 }
 
 /// What the document says, checked.
@@ -189,76 +224,6 @@ fn check_provider(vcs: Option<&str>) -> Result<(), Refusal> {
         )),
         _ => Ok(()),
     }
-}
-
-fn root(caller: &Caller) -> Result<String, Refusal> {
-    caller.git_root.clone().or_else(|| caller.folders.first().cloned()).ok_or_else(|| {
-        Refusal::invalid(
-            "folder_unknown",
-            "the working directory is not known",
-            "run `baton init` in the repository",
-        )
-    })
-}
-
-/// The named id; else the one that this folder is registered for; else one made from the folder's name, refused when
-/// another folder of this machine has it.
-fn choose_id(store: &mut Store, caller: &Caller, input: &InitInput, root: &str) -> Result<String, Failure> {
-    if let Some(id) = input.id.as_deref().or(caller.project.as_deref()) {
-        check_project(id)?;
-        return Ok(id.to_owned());
-    }
-    let machine = caller.place.machine.clone();
-    if let Some(known) = store.read(|tx| Ok(project::by_root(tx, &machine, root)?))? {
-        return Ok(known);
-    }
-    if let Some(claimed) = input.claimed.as_deref() {
-        check_project(claimed)?;
-        if store.read(|tx| Ok(project::get(tx, claimed)?))?.is_some() {
-            return Err(claims_another(claimed).into());
-        }
-        return Ok(claimed.to_owned());
-    }
-    let name = root.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
-    let id = slug(name).ok_or_else(|| {
-        Refusal::invalid(
-            "project_invalid",
-            format!("no project id can be made from the folder name `{name}`"),
-            "say one: baton init --id ID",
-        )
-    })?;
-    let taken = store.read(|tx| {
-        let roots = project::roots(tx, &id, &machine)?;
-        // Another process may have registered this very folder since it was looked up.
-        let another = !roots.is_empty() && !roots.iter().any(|known| known == root);
-        Ok(another && project::get(tx, &id)?.is_some_and(|p| !p.is_placeholder))
-    })?;
-    if taken {
-        return Err(Refusal::new(
-            refusal::Kind::Conflict,
-            "project_taken",
-            format!("project `{id}` is registered for another folder"),
-            format!(
-                "say which is meant: `baton init --id {id}` joins it, `baton init --id OTHER` makes a new one"
-            ),
-        )
-        .into());
-    }
-    Ok(id)
-}
-
-/// The refusal for a repository that names an existing project: it would receive that project's transfers, and write
-/// into it.
-fn claims_another(id: &str) -> Refusal {
-    Refusal::new(
-        refusal::Kind::Conflict,
-        "project_claimed",
-        format!("this repository's .baton.toml names project `{id}`, which is registered elsewhere"),
-        format!(
-            "if it is the same work, `baton init --id {id}` joins it; else `baton init --id OTHER` makes a new one"
-        ),
-    )
-    .with("project_id", id)
 }
 
 /// What a registration is made of, beside what is known.

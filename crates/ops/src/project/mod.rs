@@ -1,10 +1,16 @@
 //! The project registry.
 
+mod choose;
 mod init;
 mod isolation;
 mod list;
+mod merge;
+mod merge_carry;
+mod merge_rest;
 mod overview;
+mod places;
 mod relate;
+mod relocate;
 mod search;
 mod set;
 mod show;
@@ -12,8 +18,12 @@ mod show;
 pub use baton_model::project::{LastWrapView, View};
 pub use init::{Init, InitInput, InitOutput, Suggestion};
 pub use list::{List, ListInput, ListOutput, Row};
+pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
+pub(crate) use merge_rest::{merged_into, require_not_merged};
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
+pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};
 pub use relate::{Relate, RelateInput, RelateOutput, RelatedProject};
+pub use relocate::{RelocateOutput, RemovePlace, RemovePlaceInput, Split, SplitInput};
 pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use set::{Set, SetInput, SetOutput};
 pub use show::{Show, ShowInput, ShowOutput};

@@ -86,7 +86,7 @@ impl Operation for Relate {
     fn run(input: RelateInput, cx: &mut Cx<'_>) -> Result<RelateOutput, Failure> {
         check_project(&input.to)?;
         check_label("kind", &input.kind)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if project_id == input.to {
             let what = "a project is not related to itself";
@@ -114,9 +114,10 @@ impl Operation for Relate {
                 project::relate(tx, pair, &input.kind, &identity, env.now)?;
                 "related to"
             };
-            for (own, other) in [pair, (pair.1, pair.0)] {
+            for own in [pair.0, pair.1] {
                 let author = Author { project_id: own, identity: &identity, session: None };
-                let body = json!({ "summary": format!("{what} {other}"), "other_project_id": other });
+                // The ledger is read with tokens that do not reach the other project: its name stands in the relation alone.
+                let body = json!({ "summary": format!("{what} another project") });
                 append_json(tx, env, &author, Kind::Other, &body)?;
             }
             let others = project::related(tx, &project_id)?.into_iter();

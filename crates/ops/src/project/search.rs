@@ -95,7 +95,7 @@ impl Operation for Search {
         };
         let named = input.project.as_deref().or(cx.env.caller.project.as_deref());
         let only = match named {
-            Some(name) => Some(resolve::project_id(cx.store, cx.env.caller, Some(name))?),
+            Some(name) => Some(resolve::project_id(cx.store, &cx.env, Some(name))?),
             // Who stands in an isolated project looks into that one alone.
             None => isolation::standing_in(cx)?,
         };

@@ -64,7 +64,7 @@ impl Operation for Set {
 
     fn run(input: SetInput, cx: &mut Cx<'_>) -> Result<SetOutput, Failure> {
         check(&input)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let project = store.write(&[&project_id], |tx| {

@@ -1,7 +1,7 @@
 //! `project_show`: one project.
 
 use baton_model::project::View;
-use baton_store::{Failure, project};
+use baton_store::{Failure, place, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,9 +42,9 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let isolated = isolation::standing_in(cx)?;
-        let own = resolve::project_id(cx.store, cx.env.caller, None).ok();
+        let own = resolve::project_id(cx.store, &cx.env, None).ok();
         let caller = cx.env.caller;
         let machine = caller.place.machine.clone();
         cx.store.read(|tx| {
@@ -58,7 +58,7 @@ impl Operation for Show {
                     .map(RelatedProject::from)
                     .collect(),
             };
-            let roots = project::roots(tx, &project_id, &machine)?;
+            let roots = place::roots(tx, &project_id, &machine)?;
             let is_inside = own.as_ref() == Some(&project_id)
                 || caller.grant.projects.as_ref().is_some_and(|reached| *reached == [project_id.as_str()]);
             let outline = !is_inside && (project.is_isolated || isolated.is_some());

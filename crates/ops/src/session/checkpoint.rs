@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::working_copy;
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -76,7 +77,7 @@ impl Operation for Checkpoint {
 
     fn run(input: CheckpointInput, cx: &mut Cx<'_>) -> Result<CheckpointOutput, Failure> {
         check(&input)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| save(tx, env, &input, &project_id))? {
             CheckpointResult::Saved(output) => Ok(output),
@@ -119,8 +120,12 @@ fn save(
     let mut own = resolve::acting(tx, env, project_id, input.session.as_deref(), input.identity.as_deref())?;
     let body = json!({ "summary": input.summary, "state": input.state });
     if !own.is_open() {
-        let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": body });
-        return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, &kept)?));
+        let mut late = body;
+        if let Some(task) = &input.task {
+            late["task"] = json!(task);
+        }
+        let kept = json!({ "text": "checkpoint of a released session", "late_checkpoint": late });
+        return Ok(CheckpointResult::Late(keep_late_note(tx, env, &own, (&kept, &kept))?));
     }
     let key = input.task.clone().unwrap_or_else(|| task_key(&own));
     let known = state::get(tx, project_id, &own.identity, &key)?;
@@ -153,6 +158,7 @@ fn save(
     own.heartbeat_at = env.now;
     Checkpoint::NAME.clone_into(&mut own.last_verb);
     session::put(tx, &own)?;
+    working_copy::refresh(tx, env, &mut own)?;
     Ok(CheckpointResult::Saved(CheckpointOutput {
         project_id: project_id.to_owned(),
         identity: own.identity,

@@ -11,6 +11,7 @@ use baton_store::{Failure, Tx, baton, conversation, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::entrusted::{on_top_of_sessions, sessions_of};
 use super::{Address, move_baton, send_signal};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
@@ -167,26 +168,42 @@ pub(crate) fn keep(
 }
 
 /// The packet in place of an earlier one: words of the agent, and a summary that a person had made, come along, with the place
-/// in the conversation up to which they were made.
+/// in the conversation up to which they were made. So does what was entrusted to the sessions of which the earlier one was made. None
+/// where all of it does not fit into one packet.
 pub(crate) fn replacing(
     tx: &mut Tx<'_>,
     earlier: &EarlierBaton,
     known: &Conversation,
     later: &ValidatedPacket,
-) -> Result<ValidatedPacket, Failure> {
-    let before = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
+) -> Result<Option<ValidatedPacket>, Failure> {
+    let project_id = &earlier.baton.project_id;
+    let before = delta::get(tx, project_id, &earlier.baton.baton_id)?;
     let Some(before) = before.and_then(|wrap| ValidatedPacket::parse(wrap.body).ok()) else {
-        return Ok(later.clone());
+        return Ok(Some(later.clone()));
     };
-    let written = |packet: &ValidatedPacket| packet.view().metadata.contains_key("summary_by");
-    if earlier.origin == Origin::Transcript && (!written(&before) || written(later)) {
-        return Ok(later.clone());
+    let written = |packet: &ValidatedPacket| packet.view().has_written_summary();
+    let is_written = written(later);
+    let later = &match earlier.origin {
+        Origin::Agent => later.clone(),
+        Origin::Transcript => {
+            let mut sessions = sessions_of(&before);
+            if !sessions.contains(&earlier.baton.session_id) {
+                sessions.insert(0, earlier.baton.session_id.clone());
+            }
+            match on_top_of_sessions(tx, project_id, &sessions, later.clone())? {
+                Some(whole) => whole,
+                None => return Ok(None),
+            }
+        }
+    };
+    if earlier.origin == Origin::Transcript && (!written(&before) || is_written) {
+        return Ok(Some(later.clone()));
     }
     let of_transcript = earlier.origin == Origin::Transcript && known.last_entry_at > 0;
     let until = rfc3339(if of_transcript { known.last_entry_at } else { earlier.baton.created_at });
     let joined = with_words_of(before.view(), later.view().clone(), &earlier.baton.baton_id, &until);
     // What is too long together stays readable apart: the earlier wrap is in the ledger.
-    Ok(ValidatedPacket::from_view(joined).unwrap_or_else(|_| later.clone()))
+    Ok(Some(ValidatedPacket::from_view(joined).unwrap_or_else(|_| later.clone())))
 }
 
 /// The earlier baton, which still waits, is not offered any more: its work goes on with the next one.

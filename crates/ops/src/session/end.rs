@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::force::EndRequest;
-use super::{Releaser, notify, release};
+use super::{Releaser, notify, release, working_copy};
 use crate::ledger::keep_late_note;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -65,7 +65,7 @@ impl Operation for End {
         for reason in [&input.reason, &input.why].into_iter().flatten() {
             check_label("reason", reason)?;
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         store
             .write(&[&project_id], |tx| {
@@ -81,6 +81,7 @@ impl Operation for End {
                 if !forced {
                     Self::NAME.clone_into(&mut own.last_verb);
                     own.heartbeat_at = env.now;
+                    working_copy::refresh(tx, env, &mut own)?;
                 }
                 let by = Releaser {
                     identity: &identity,
@@ -107,7 +108,7 @@ impl Operation for End {
 fn late(tx: &mut Tx<'_>, env: &mut Env<'_>, own: &Session, reason: Option<&str>) -> Result<Refusal, Failure> {
     let Some(reason) = reason else { return Ok(session_released(own, env.now)) };
     let kept = json!({ "text": "end of a released session", "late_reason": reason });
-    keep_late_note(tx, env, own, &kept)
+    keep_late_note(tx, env, own, (&kept, &kept))
 }
 
 impl EndInput {

@@ -65,7 +65,7 @@ impl Operation for Handoff {
     fn run(input: HandoffInput, cx: &mut Cx<'_>) -> Result<HandoffOutput, Failure> {
         let budget = input.budget.as_deref().map(Budget::parse).transpose()?;
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let (of, packet, wrapped) = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let of = resolve::session_by_id(tx, &project_id, &input.session)?;

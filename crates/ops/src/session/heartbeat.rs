@@ -56,7 +56,7 @@ impl Operation for Heartbeat {
     /// Keeps the heartbeat outside the ledger where the host can, and writes it to the ledger only now and then.
     /// Written relaxed: a crash of the machine may lose it, which is harmless. The last verb stays what it was.
     fn run(input: HeartbeatInput, cx: &mut Cx<'_>) -> Result<HeartbeatOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         if cx.env.host.keeps_beats()
             && let Some(kept) = keep_beside(&input, cx, &project_id)?
         {

@@ -82,7 +82,7 @@ impl Operation for History {
     type Output = HistoryOutput;
 
     fn run(input: HistoryInput, cx: &mut Cx<'_>) -> Result<HistoryOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let limit = input.limit.unwrap_or(100).clamp(1, MOST);
         let Cx { store, env } = cx;
         store.read(|tx| {

@@ -1,8 +1,11 @@
 //! The life of a session: start, checkpoint, wrap, pickup, end.
 
+mod bundle_view;
 mod checkpoint;
+mod commit_origin;
 pub(crate) mod conversation;
 mod end;
+mod entrusted;
 mod force;
 mod handoff;
 mod heartbeat;
@@ -19,9 +22,13 @@ mod recovery;
 mod resolve_state;
 mod start;
 mod status;
+mod waiting_changes;
 mod warning;
+mod work_location;
+mod working_copy;
 mod wrap;
 mod wrap_accounting;
+mod wrap_words;
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
@@ -30,29 +37,37 @@ use baton_model::message::Message;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Admission, Applicant, Release, ReleaseReason, Session, admit};
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, baton, message, session};
+use baton_store::{Failure, Tx, baton, message, place, session};
 use serde_json::json;
 
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
+use crate::project::require_not_merged;
+pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
+pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};
 pub use conversation::BatonStanding;
 pub use end::{End, EndInput, EndOutput};
+pub(crate) use entrusted::on_top_of_sessions;
 pub use handoff::{Handoff, HandoffInput, HandoffOutput};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
 pub use history::{History, HistoryInput, HistoryOutput, HistoryRow, LeftBaton};
-pub(crate) use leave::{Address, leave};
+pub(crate) use leave::{Address, LeaveResult, leave};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup::{PickupRequest, claim};
-pub use pickup_bundle::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
+pub(crate) use reassign::entrusted_packet;
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};
 pub use recovery::Recovered;
+pub(crate) use recovery::unwrapped_sessions;
 pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};
 pub use start::{First, Start, StartInput, StartOutput};
 pub use status::{Status, StatusInput, StatusOutput};
+pub use waiting_changes::{ApplyOutcome, WaitingChanges};
 pub use warning::{BatonWarning, Warning, WarningKind};
+pub use work_location::WorkLocation;
+pub(crate) use working_copy::refresh as refresh_working_copy;
 pub use wrap::{Wrap, WrapInput, WrapOutput};
 pub(crate) use wrap::{close, spend};
 
@@ -185,6 +200,11 @@ pub(crate) fn register(
     env: &mut Env<'_>,
     wish: &Registration<'_>,
 ) -> Result<RegisterResult, Failure> {
+    tx.prefetch(|tx| {
+        drop(place::of_project(tx, wish.project_id));
+        drop(session::open_of(tx, wish.project_id, wish.identity));
+    });
+    require_not_merged(tx, wish.project_id)?;
     if wish.force.is_none() {
         bearer::require_unreserved(tx, env, wish.project_id, wish.identity)?;
     }
@@ -219,6 +239,7 @@ pub(crate) fn register(
                 baton_id: None,
                 opened_by: bearer::token_id(env),
                 stale_after: env.limits.stale_after,
+                copy: working_copy::of_caller(env),
             };
             Ok(RegisterResult::New(session, replaced))
         }

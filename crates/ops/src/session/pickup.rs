@@ -9,11 +9,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::bundle_view::Bundle;
 use super::pickup_again::asked_again;
-use super::pickup_bundle::{self, Bundle};
+use super::pickup_bundle;
 use super::pickup_decide::decide;
-use super::pickup_handoff;
-use super::{RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace};
+use super::{
+    RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
+};
+use super::{pickup_handoff, work_location};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -140,7 +143,7 @@ impl Operation for Pickup {
     type Output = Bundle;
 
     fn run(input: PickupInput, cx: &mut Cx<'_>) -> Result<Bundle, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if let Some(handoff) = pickup_handoff::find_handoff(cx.store, &input, &project_id)? {
             return pickup_handoff::accept(&input, cx, &handoff, &identity);
@@ -151,7 +154,10 @@ impl Operation for Pickup {
         } else {
             store.write(&[&project_id], |tx| pick(tx, env, &input, &project_id, &identity))?
         };
-        store.read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))
+        let mut bundle = store
+            .read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
+        bundle.location = work_location::of_bundle(cx, &bundle)?;
+        Ok(bundle)
     }
 }
 
@@ -248,11 +254,7 @@ fn pick(
     };
     make_way(tx, env, &ousted, &own, input.why.as_deref())?;
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
-    if is_new {
-        session::insert(tx, &own)?
-    } else {
-        session::put(tx, &own)?
-    }
+    working_copy::save(tx, env, &mut own, is_new)?;
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
     let mut picked = PickupResult {
@@ -351,6 +353,9 @@ fn pickup_body(
         "picker_identity": own.identity,
         "picked_up_at": rfc3339(env.now),
     });
+    if let Some(copy) = &own.copy {
+        body["place"] = json!(copy);
+    }
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);

@@ -12,7 +12,8 @@ use super::pickup::PickupInput;
 use super::{RegisterResult, register};
 use crate::bearer;
 use crate::op::Env;
-use crate::ownership::is_at_work;
+use crate::ownership::{is_at_work, is_process_gone};
+use crate::portable::exported_refusal;
 use crate::resolve;
 
 /// The caller's own open session, if it has one that may become the picker.
@@ -168,7 +169,7 @@ pub(super) fn decide(
         force: input.force,
         now: env.now,
         limits: env.limits,
-        is_gone: &|session| env.host.process_gone(&session.place),
+        is_gone: &|session| is_process_gone(env, session),
     };
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
@@ -178,18 +179,8 @@ pub(super) fn decide(
         None => None,
     };
     let claim = match &found {
+        Some(found) => Some(claim_baton(tx, env, found, &own, &picker)?),
         None => None,
-        Some(found) => {
-            let holder = match &found.holder_session_id {
-                Some(id) => session::get(tx, project_id, id)?.map(|session| own.given_way(session, env.now)),
-                None => None,
-            };
-            Some(
-                found
-                    .claim(holder.as_ref(), &picker)
-                    .map_err(|refusal| other_batons(tx, env, found, refusal))?,
-            )
-        }
     };
     if let (Some(held), Some(found)) = (&held, &found)
         && *held != found.baton_id
@@ -197,6 +188,25 @@ pub(super) fn decide(
         return Err(already_holding(held).into());
     }
     Ok(Decision { own, found, claim, predecessor, predecessor_yields, waiting_for_others })
+}
+
+fn claim_baton(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    found: &Baton,
+    own: &RegisterResult,
+    picker: &Picker<'_>,
+) -> Result<ClaimOutcome, Failure> {
+    let holder = match &found.holder_session_id {
+        Some(id) => session::get(tx, &found.project_id, id)?.map(|session| own.given_way(session, env.now)),
+        None => None,
+    };
+    match found.claim(holder.as_ref(), picker) {
+        Err(refusal) if refusal.code == "baton_spent" => {
+            Err(exported_refusal(tx, env, found)?.unwrap_or(refusal).into())
+        }
+        claimed => claimed.map_err(|refusal| other_batons(tx, env, found, refusal)),
+    }
 }
 
 /// For a claimed baton, the refusal also lists the project's other batons without a live holder.

@@ -10,15 +10,19 @@ use baton_store::state::State;
 use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
+use super::bundle_view::Bundle;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep};
-use super::pickup_bundle::{self, Bundle};
+use super::pickup_bundle;
 use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
-use super::{RegisterResult, replace};
+use super::{RegisterResult, replace, working_copy};
+use crate::bearer;
+use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
+use crate::saga::expire_overdue;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn find_handoff(
@@ -58,6 +62,7 @@ pub(super) fn accept(
     let picked = if input.dry_run {
         PickupResult { identity: identity.to_owned(), ..PickupResult::default() }
     } else {
+        expire_overdue(store, env, known)?;
         store.write(&[&known.from_project_id, &project_id], |tx| {
             take(tx, env, input, &known.handoff_id, identity)
         })?
@@ -92,42 +97,53 @@ fn take(
         }
     };
     let mut plan = Plan::of(&handoff);
+    let is_acceptor = is_acceptor(tx, env, &handoff, &own.identity)?;
     let again = handoff.state == HandoffState::Accepted && plan.accepted_by.as_ref() == Some(&own.session_id);
     own.heartbeat_at = env.now;
     Pickup::NAME.clone_into(&mut own.last_verb);
-    if is_new {
-        session::insert(tx, &own)?
-    } else {
-        session::put(tx, &own)?
-    }
+    working_copy::save(tx, env, &mut own, is_new)?;
     let mut picked = PickupResult {
         session_id: Some(own.session_id.clone()),
         identity: own.identity.clone(),
         ..PickupResult::default()
     };
     if !again {
-        handoff.state =
-            handoff.state.advance(Event::Accept).map_err(|no| accepted_refusal(&handoff, &plan, no))?;
+        if !is_acceptor {
+            handoff.state =
+                handoff.state.advance(Event::Accept).map_err(|no| accepted_refusal(&handoff, &plan, no))?;
+        }
         plan.accepted_by = Some(own.session_id.clone());
         plan.accepted_as = Some(own.identity.clone());
         plan.accepted_place = Some(own.place.clone());
+        plan.accepted_bearer = bearer::token_id(env);
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;
-        record(tx, env, &handoff, &own.identity)?;
-        crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
+        if !is_acceptor {
+            record(tx, env, &handoff, &own.identity)?;
+            crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
+        }
         claim(tx, env, &handoff, &own)?;
-        let body = json!({
-            "handoff_id": handoff.handoff_id,
-            "from_project_id": handoff.from_project_id,
-            "picker_identity": own.identity,
-            "picked_up_at": rfc3339(env.now),
-        });
-        let delta = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
-        picked.pickup_delta_id = Some(delta.delta_id);
+        picked.pickup_delta_id = Some(note_pickup(tx, env, &handoff, &own)?);
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;
     Ok(picked)
+}
+
+/// Writes the pickup into the ledger; returns its entry.
+fn note_pickup(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &Handoff,
+    own: &Session,
+) -> Result<String, Failure> {
+    let body = json!({
+        "handoff_id": handoff.handoff_id,
+        "from_project_id": handoff.from_project_id,
+        "picker_identity": own.identity,
+        "picked_up_at": rfc3339(env.now),
+    });
+    Ok(append_json(tx, env, &Author::session(own), Kind::Pickup, &body)?.delta_id)
 }
 
 /// A new session takes the id of the one that was seeded for it, so that the sender's answer names it rightly.
@@ -146,7 +162,8 @@ fn take_seeded_id(tx: &mut Tx<'_>, new: &mut Session, handoff: &Handoff) -> Resu
 
 /// The seeded state belongs to this session from now on.
 fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Result<(), Failure> {
-    if let Some(seeded) = state::of_handoff(tx, &handoff.to_project_id, &handoff.handoff_id)? {
+    let seeded = state::of_handoff(tx, &handoff.to_project_id, &handoff.handoff_id)?;
+    if let Some(seeded) = seeded.filter(|seeded| seeded.claimed_at.is_none()) {
         let claimed = State { session_id: own.session_id.clone(), claimed_at: Some(env.now), ..seeded };
         state::put(tx, &handoff.to_project_id, &claimed)?;
     }
@@ -154,14 +171,18 @@ fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Re
 }
 
 fn accepted_refusal(handoff: &Handoff, plan: &Plan, no: Refusal) -> Refusal {
-    match &plan.accepted_by {
-        Some(session) if handoff.state == HandoffState::Accepted => Refusal::new(
-            refusal::Kind::Conflict,
-            "handoff_claimed",
-            "somebody else has accepted this hand-off",
-            "`baton status` lists what else waits",
-        )
-        .with("holder_session_id", session.clone()),
-        _ => no,
+    if handoff.state != HandoffState::Accepted {
+        return no;
     }
+    let claimed = Refusal::new(
+        refusal::Kind::Conflict,
+        "handoff_claimed",
+        "somebody else has accepted this hand-off",
+        "`baton status` lists what else waits",
+    );
+    let holder = [("holder_session_id", &plan.accepted_by), ("holder", &plan.accepted_as)];
+    holder.into_iter().fold(claimed, |claimed, (field, value)| match value {
+        Some(value) => claimed.with(field, value.clone()),
+        None => claimed,
+    })
 }

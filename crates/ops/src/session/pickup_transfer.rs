@@ -4,7 +4,7 @@ use baton_model::access::Grant;
 use baton_model::handoff::Handoff;
 use baton_model::memory::View as MemoryView;
 use baton_store::state::State;
-use baton_store::{Failure, Tx, handoff_step, memory, project, state, task};
+use baton_store::{Failure, Tx, handoff_step, memory, place, state, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -124,8 +124,8 @@ pub(super) struct Facts {
 pub(super) fn facts(tx: &mut Tx<'_>, id: &str, machine: &str) -> Result<Facts, Failure> {
     let handoff = by_id(tx, &Grant::default(), id)?;
     let (to, from) = (handoff.to_project_id.clone(), handoff.from_project_id.clone());
-    let mut roots = project::roots(tx, &to, machine)?;
-    roots.extend(project::roots(tx, &from, machine)?);
+    let mut roots = place::roots(tx, &to, machine)?;
+    roots.extend(place::roots(tx, &from, machine)?);
     let found = match &handoff.task_id {
         Some(task) => task::get(tx, &to, task)?,
         None => None,

@@ -72,7 +72,7 @@ impl Operation for Reassign {
 
     fn run(input: ReassignInput, cx: &mut Cx<'_>) -> Result<ReassignOutput, Failure> {
         check_identity(&input.to)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
@@ -125,6 +125,22 @@ fn over(session: &Session) -> Refusal {
 
 /// The packet that the session's baton, the deltas of all who held that, and their states amount to. It may be of any size.
 pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<ValidatedPacket, Failure> {
+    let deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
+    gather_with(tx, of, &deltas)
+}
+
+/// The packet that a session took over, and what its agent saved and said since: what the transcript does not hold. Nothing where
+/// there is neither.
+pub(crate) fn entrusted_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Option<ValidatedPacket>, Failure> {
+    let mut deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
+    deltas.retain(|delta| !packet_from_ledger::is_capture(delta));
+    if of.baton_id.is_none() && !packet_from_ledger::is_saved(&deltas) {
+        return Ok(None);
+    }
+    gather_with(tx, of, &deltas).map(Some)
+}
+
+fn gather_with(tx: &mut Tx<'_>, of: &Session, deltas: &[Delta]) -> Result<ValidatedPacket, Failure> {
     let held = match &of.baton_id {
         Some(id) => baton::get(tx, &of.project_id, id)?.zip(delta::get(tx, &of.project_id, id)?),
         None => None,
@@ -139,8 +155,7 @@ pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<ValidatedPa
             }
         }
     }
-    let deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
-    add_holder(tx, of, &deltas, packet.as_ref())
+    add_holder(tx, of, deltas, packet.as_ref())
 }
 
 /// What one holder left, on top of the packet that it had taken over.

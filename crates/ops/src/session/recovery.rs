@@ -13,10 +13,15 @@ use super::pickup::PickupResult;
 use crate::op::Env;
 use crate::ownership::is_at_work;
 
-/// How many of the newest sessions are looked at for work that no baton carries.
-const LOOKED_AT: i64 = 20;
-/// From how many of them it is recovered at once.
-const MOST_UNWRAPPED: usize = 5;
+/// How many of the newest sessions are looked at for work that no baton carries, and from how many of them it is recovered.
+struct UnwrappedLimits {
+    looked_at: i64,
+    sessions: usize,
+}
+
+const BRIEF: UnwrappedLimits = UnwrappedLimits { looked_at: 20, sessions: 5 };
+/// On request.
+const FULL: UnwrappedLimits = UnwrappedLimits { looked_at: 500, sessions: 200 };
 
 /// What was left by every session that held the baton and did not wrap.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +37,9 @@ pub struct Recovered {
     pub last_checkpoint: Option<Row>,
     /// Their ledger entries, oldest first: also those from before the baton, which nobody else was given.
     pub deltas: Vec<Row>,
+    /// There are older sessions that left something: the same call with `full` brings them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_more: bool,
 }
 
 impl Recovered {
@@ -58,12 +66,18 @@ pub(super) fn recovered(
     env: &Env<'_>,
     project_id: &str,
     picked: &PickupResult,
+    full: bool,
 ) -> Result<Option<Recovered>, Failure> {
-    let sessions = match (&picked.baton_id, &picked.recovered_session_id) {
+    let limits = if full { FULL } else { BRIEF };
+    let mut sessions = match (&picked.baton_id, &picked.recovered_session_id) {
         (Some(baton_id), Some(last)) => holders(tx, (project_id, baton_id), last)?,
         (Some(_), None) => return Ok(None),
-        (None, _) => unwrapped(tx, env, project_id, picked)?,
+        (None, _) => unwrapped(tx, env, project_id, picked.session_id.as_deref(), &limits)?,
     };
+    let has_more = picked.baton_id.is_none() && sessions.len() > limits.sessions;
+    if has_more {
+        sessions.remove(0);
+    }
     let Some(last) = sessions.last().map(|last| last.session_id.clone()) else { return Ok(None) };
     let mut deltas = Vec::new();
     for session in &sessions {
@@ -77,7 +91,20 @@ pub(super) fn recovered(
         note: "recovered from a session that never wrapped: it may be incomplete".into(),
         last_checkpoint: newest.map(Delta::row),
         deltas: deltas.iter().map(Delta::row).collect(),
+        has_more,
     }))
+}
+
+/// The sessions of a project which saved or said something, are over or silent, and left no baton; oldest first. Those that hold a
+/// baton are not among them: what they saved goes with it.
+pub(crate) fn unwrapped_sessions(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+) -> Result<Vec<Session>, Failure> {
+    let mut found = unwrapped(tx, env, project_id, None, &FULL)?;
+    found.retain(|session| session.baton_id.is_none());
+    Ok(found)
 }
 
 /// The sessions since the last that wrapped which saved or said something, are over or silent, and left no baton; oldest
@@ -86,14 +113,15 @@ fn unwrapped(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
-    picked: &PickupResult,
+    own: Option<&str>,
+    limits: &UnwrappedLimits,
 ) -> Result<Vec<Session>, Failure> {
     let mut found = Vec::new();
-    for session in session::newest(tx, project_id, LOOKED_AT)? {
-        if session.has_wrapped() || found.len() == MOST_UNWRAPPED {
+    for session in session::newest(tx, project_id, limits.looked_at)? {
+        if session.has_wrapped() || found.len() > limits.sessions {
             break;
         }
-        let is_own = picked.session_id.as_ref() == Some(&session.session_id);
+        let is_own = own == Some(session.session_id.as_str());
         if !is_own && !is_at_work(env, &session) && is_saved(&left_by(tx, &session)?) {
             found.push(session);
         }

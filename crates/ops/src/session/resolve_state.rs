@@ -77,7 +77,7 @@ impl Operation for Resolve {
     type Output = ResolveOutput;
 
     fn run(input: ResolveInput, cx: &mut Cx<'_>) -> Result<ResolveOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let saved = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{RegisterResult, Registration, again, register, replace};
+use super::work_location::shared_copy;
+use super::{RegisterResult, Registration, again, register, replace, working_copy};
 use crate::card::Card;
 use crate::ledger::{Author, append_json};
 use crate::message::remind;
@@ -74,7 +75,7 @@ impl Operation for Start {
     type Output = StartOutput;
 
     fn run(input: StartInput, cx: &mut Cx<'_>) -> Result<StartOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let begun = store.write(&[&project_id], |tx| begin(tx, env, &input, &project_id, &identity))?;
@@ -87,6 +88,10 @@ impl Operation for Start {
             };
             let mut card = card::read(tx, env, &project_id)?;
             card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
+            let own = &begun.session;
+            let shared =
+                shared_copy(own.copy.as_ref(), &own.place.machine, Some(&own.session_id), &card.sessions);
+            card.reminders.extend(shared);
             Ok((card, replay))
         })?;
         Ok(StartOutput {
@@ -149,6 +154,7 @@ fn begin(
             own.heartbeat_at = env.now;
             Start::NAME.clone_into(&mut own.last_verb);
             session::put(tx, &own)?;
+            working_copy::refresh(tx, env, &mut own)?;
             let first =
                 delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
             let answer = First { session_id: own.session_id.clone(), delta_id: first.clone() };
@@ -158,6 +164,7 @@ fn begin(
         RegisterResult::New(mut new, replaced) => {
             replace(tx, env, &mut new, replaced, input.why.as_deref())?;
             session::insert(tx, &new)?;
+            working_copy::note_place(tx, env, project_id)?;
             let body = start_body(&new, input);
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
             let answer = First { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
@@ -170,6 +177,9 @@ fn begin(
 fn start_body(session: &Session, input: &StartInput) -> Value {
     let mut body =
         json!({ "surface": session.surface, "started_at": baton_model::time::rfc3339(session.started_at) });
+    if let Some(copy) = &session.copy {
+        body["place"] = json!(copy);
+    }
     if input.force {
         body["forced"] = json!(true);
         body["why"] = json!(input.why);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::card::Card;
 use crate::op::{Cx, Meta, Operation};
+use crate::portable::waiting_elsewhere;
 use crate::{card, resolve};
 
 /// Shows the status card.
@@ -36,9 +37,15 @@ impl Operation for Status {
     type Output = StatusOutput;
 
     fn run(input: StatusInput, cx: &mut Cx<'_>) -> Result<StatusOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
-        let card = store.read(|tx| card::read(tx, env, &project_id))?;
+        let card = store.read(|tx| {
+            let mut card = card::read(tx, env, &project_id)?;
+            if card.handoffs.is_empty() {
+                card.reminders.extend(waiting_elsewhere(tx, env, &project_id)?);
+            }
+            Ok(card)
+        })?;
         Ok(StatusOutput { project_id, card })
     }
 }

@@ -1,6 +1,7 @@
 //! `session_wrap`: end a session and leave a baton.
 
 use baton_model::baton::State;
+use baton_model::changes::Manifest;
 use baton_model::conversation::Origin;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
@@ -11,23 +12,24 @@ use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, baton, conversation, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
 use super::warning::{BatonWarning, Warning, WarningKind};
-use super::{Address, leave, move_baton, notify, wrap_accounting};
-use crate::ledger::{Author, append_json, keep_late_note};
+use super::wrap_words::{keep_late_wrap, on_top_of_entrusted};
+use super::{Address, leave, move_baton, notify, working_copy, wrap_accounting};
+use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
 use crate::request::{self, Request, Requester};
-use crate::{resolve, roles};
+use crate::{changes, packet_input, resolve, roles};
 
 /// Ends a session and leaves a baton.
 pub struct Wrap;
 
 /// Input of `session_wrap`.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WrapInput {
     /// Project id; else from the working directory.
@@ -39,9 +41,12 @@ pub struct WrapInput {
     /// Session that wraps; else the identity's one open session.
     #[serde(default)]
     pub session: Option<String>,
-    /// The hand-off packet: an object, or its exact text, which is given back byte for byte.
+    /// The hand-off packet as an object. Clients may rewrite it; `packet_text` is exact.
     #[serde(default)]
     pub packet: Option<Value>,
+    /// The exact text of the hand-off packet, which is given back byte for byte.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_text: Option<String>,
     /// In place of a packet: what happened and where it stands.
     #[serde(default)]
     pub summary: Option<String>,
@@ -54,6 +59,9 @@ pub struct WrapInput {
     /// With a summary: nothing is left to do; the packet says `done`.
     #[serde(default)]
     pub done: bool,
+    /// With a summary: further fields of the packet, such as `decisions`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub fields: Map<String, Value>,
     /// Only this identity is offered the baton.
     #[serde(default)]
     pub to: Option<String>,
@@ -63,6 +71,9 @@ pub struct WrapInput {
     /// Leave a baton, although one was made of this session's transcript and taken: two agents may then do the same work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
+    /// What is not committed in the working copy; its content was uploaded with `changes_upload`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Manifest>,
     /// Wrap another agent's session.
     #[serde(default)]
     pub force: bool,
@@ -91,6 +102,9 @@ pub struct WrapOutput {
     pub summary: String,
     /// What the caller should know; nothing was refused because of it.
     pub warnings: Vec<Warning>,
+    /// The changes of the working copy that go with the baton.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Manifest>,
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
@@ -128,7 +142,7 @@ impl Operation for Wrap {
         if let Some(why) = &input.why {
             check_label("reason", why)?;
         }
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {
@@ -154,29 +168,37 @@ fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option
 }
 
 fn packet(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refusal> {
-    match &input.packet {
-        Some(_)
-            if input.summary.is_some() || !input.next.is_empty() || !input.focus.is_empty() || input.done =>
-        {
-            Err(Refusal::invalid(
-                "packet_invalid",
-                "a packet is stored as it is, so --summary, --next, --focus and --done cannot be added to it",
-                "put them into the packet, or leave the packet out",
-            ))
-        }
-        Some(Value::String(text)) => ValidatedPacket::parse(text.clone()),
-        Some(value) => ValidatedPacket::parse(value.to_string()),
-        None => ValidatedPacket::from_view(Packet {
-            summary: input.summary.clone().unwrap_or_default(),
-            next_steps: input.next.iter().map(|text| Text { text: text.clone(), at: None }).collect(),
-            focus: input.focus.clone(),
-            source: Some(source(input, env)?),
-            created_at: Some(rfc3339(env.now)),
-            git: env.caller.git_root.as_deref().and_then(|root| env.host.git(root)),
-            other: input.done.then(|| ("done".to_owned(), json!(true))).into_iter().collect(),
-            ..Packet::default()
-        }),
+    let Some(packet) = packet_input::read(input.packet.as_ref(), input.packet_text.as_deref())? else {
+        return summarized(input, env);
+    };
+    let is_alone = input.summary.is_none() && input.next.is_empty() && input.focus.is_empty();
+    if is_alone && !input.done && input.fields.is_empty() {
+        return Ok(packet);
     }
+    Err(Refusal::invalid(
+        "packet_invalid",
+        "a packet is stored as it is, so --summary, --next, --focus and --done cannot be added to it",
+        "put them into the packet, or leave the packet out",
+    ))
+}
+
+/// The packet of a summary and what was given beside it.
+fn summarized(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refusal> {
+    let summary = input.summary.clone().unwrap_or_default();
+    let mut view = Packet { summary, ..Packet::default() };
+    if !input.fields.is_empty() {
+        let mut fields = input.fields.clone();
+        fields.insert("summary".into(), json!(view.summary));
+        view = ValidatedPacket::parse(Value::Object(fields).to_string())?.view().clone();
+    }
+    let next = input.next.iter().map(|text| Text { text: text.clone(), at: None });
+    view.next_steps.splice(..0, next);
+    view.focus.splice(..0, input.focus.iter().cloned());
+    view.source = Some(source(input, env)?);
+    view.created_at = Some(rfc3339(env.now));
+    view.git = view.git.or_else(|| env.caller.git_root.as_deref().and_then(|root| env.host.git(root)));
+    view.other.extend(input.done.then(|| ("done".to_owned(), json!(true))));
+    ValidatedPacket::from_view(view)
 }
 
 /// Who hands over, as far as the call itself tells.
@@ -198,7 +220,9 @@ fn wrap(
     let named = input.session.as_deref().or(env.caller.session.as_deref());
     let identity = resolve::identity(env.caller, input.identity.as_deref())?;
     let who = Requester { identity: &identity, session: named };
-    let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), input)?;
+    // A retry captures anew, when more may have changed.
+    let body = WrapInput { changes: None, ..input.clone() };
+    let request = Request::of(env, &who, (project_id, Wrap::NAME), input.request_id.as_deref(), &body)?;
     if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
         return Ok(WrapResult::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
@@ -211,14 +235,18 @@ fn wrap(
     let mut own = meant.session(tx, env, project_id)?;
     let forced_by = meant.forced_by(env, &own)?;
     if !own.is_open() {
-        let kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
-        return Ok(WrapResult::Late(keep_late_note(tx, env, &own, &kept)?));
+        return Ok(WrapResult::Late(keep_late_wrap(tx, env, &own, input, packet)?));
     }
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
     let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).collect();
     warnings.extend(doubt.cloned());
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
+    let packet = &match forced_by {
+        Some(_) => on_top_of_entrusted(tx, &own, packet)?,
+        None => packet.clone(),
+    };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
+    let changes = attach(tx, env, &own, &left, input.changes.as_ref())?;
     spend(tx, &own, &left.baton_id)?;
     match &forced_by {
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
@@ -233,11 +261,25 @@ fn wrap(
         baton_id: left.baton_id,
         summary: left.summary,
         warnings,
+        changes,
         forced_by,
         replay: Replay::default(),
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(WrapResult::Wrapped(Box::new(output)))
+}
+
+/// Attaches changes to the baton. Those of a packet that is kept as a note stay where they are.
+fn attach(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &Session,
+    left: &LeftPacket,
+    manifest: Option<&Manifest>,
+) -> Result<Option<Manifest>, Failure> {
+    let Some(manifest) = manifest.filter(|_| left.standing.is_none()) else { return Ok(None) };
+    changes::attach(tx, env, (&own.project_id, &own.identity), &left.baton_id, manifest)?;
+    Ok(Some(manifest.clone()))
 }
 
 /// The warning of a packet that is kept as a note, because the conversation's baton was taken.
@@ -323,6 +365,7 @@ pub(crate) fn close(
 ) -> Result<(), Failure> {
     own.heartbeat_at = env.now;
     verb.clone_into(&mut own.last_verb);
+    working_copy::refresh(tx, env, own)?;
     let by = own.identity.clone();
     close_as(tx, env, own, by)
 }

@@ -54,6 +54,7 @@ pub(super) fn assign(
         token: wanted.claim_token,
         lease,
         until: env.now.saturating_add(lease),
+        bearer: None,
     });
     wanted.set_status("in_progress", env.now);
     wanted.assignee = Some(to.to_owned());

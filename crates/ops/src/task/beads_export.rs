@@ -3,6 +3,7 @@
 use baton_model::task::Task;
 use baton_model::task::line::render;
 use baton_model::task::record::Record;
+use baton_model::task::sealed;
 use baton_store::{Failure, Tx, project, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,7 +69,7 @@ impl Operation for BeadsExport {
     type Output = BeadsExportOutput;
 
     fn run(input: BeadsExportInput, cx: &mut Cx<'_>) -> Result<BeadsExportOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let mut output = BeadsExportOutput {
@@ -143,7 +144,10 @@ pub(super) fn line_of(tx: &mut Tx<'_>, task: Task, known: &line::KnownLines) -> 
 /// Keeps a line as the one that the file has now, if there is such a task.
 pub(super) fn keep_line(tx: &mut Tx<'_>, project: &str, id: &str, text: &str) -> Result<(), Failure> {
     let Some(task) = task::get(tx, project, id)? else { return Ok(()) };
-    let known = line::known_lines(tx, project, id)?.followed_by(text);
+    let mut known = line::known_lines(tx, project, id)?.followed_by(text);
+    if sealed::is_sensitive(&task) {
+        known.earlier = known.earlier.iter().map(|line| sealed::without_plain(line)).collect();
+    }
     let stale = line_of(tx, task, &known)? != text;
     Ok(line::put(tx, project, id, &known, stale)?)
 }

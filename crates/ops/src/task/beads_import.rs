@@ -6,20 +6,19 @@ use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
 use baton_model::task::conflict::{Conflict, Side};
-use baton_model::task::entry::entries;
-use baton_model::task::merge::{adopt, merge, passed_over};
+use baton_model::task::merge::{adopt, keep_sealed, lost_by_sides, merge, passed_over, replaced_by};
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use task::{comment, dependency, line};
+use serde_json::{Map, Value, json};
+use task::{dependency, line};
 
 use super::beads_export::{full_record, keep_line};
-use super::claim_elsewhere::{ClaimChange, stays};
-use super::create::raise_counter;
+use super::beads_rows::{insert, update};
+use super::claim_elsewhere::{ClaimChange, ClaimGuard};
 use super::issues_file::{Complaint, IssuesFile, Version};
 use super::older_lines::OlderLines;
 use super::readiness::refresh;
@@ -165,9 +164,17 @@ pub fn import_lines(
             dry_run: wish.dry_run,
             ..BeadsImportOutput::default()
         };
-        let mut ended = Vec::new();
-        let into = (&mut output, &mut ended);
-        let file = take_all(tx, (author.project_id, env.now), (wish, &mut *lines), into)?;
+        let mut progress = Progress {
+            project: author.project_id,
+            now: env.now,
+            guard: ClaimGuard { env, identity: author.identity },
+            output: &mut output,
+            ended: Vec::new(),
+            older: OlderLines::default(),
+            replaced: Vec::new(),
+        };
+        let file = progress.take_all(tx, wish.lenient, &mut *lines)?;
+        let (ended, replaced) = (progress.ended, progress.replaced);
         if !wish.partial {
             line::put_others(tx, author.project_id, &file.others)?;
         }
@@ -185,6 +192,9 @@ pub fn import_lines(
         for conflict in wish.settled.iter().chain(&output.conflicts) {
             note(tx, env, author, conflict)?;
         }
+        for (id, texts) in replaced {
+            note_replaced(tx, env, author, (&id, texts))?;
+        }
         if !output.ids.is_empty() {
             let what =
                 format!("took in {} tasks from a file, {} of them new", output.ids.len(), output.created);
@@ -198,86 +208,144 @@ pub fn import_lines(
     }
 }
 
-fn take_in(
-    tx: &mut Tx<'_>,
-    (project, now): (&str, Millis),
-    version: &Version,
-    is_first: bool,
-    (output, ended, older): (&mut BeadsImportOutput, &mut Vec<ClaimChange>, &mut OlderLines),
-) -> Result<(), Failure> {
-    let Version { text, record, .. } = version;
-    let theirs = &received(record.clone(), now);
-    let id = &theirs.task.task_id;
-    let Some(task) = task::get(tx, project, id)? else {
-        insert(tx, project, &adopt(theirs))?;
-        // A time that was not believed is put right in the file.
-        let is_stale = theirs != record;
-        line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
-        output.created += 1;
-        output.ids.push(id.clone());
-        return Ok(());
-    };
-    let known = line::known_lines(tx, project, id)?;
-    if known.last.as_ref() == Some(text) {
-        output.unchanged += 1;
-        return Ok(());
+/// What an import has come to so far.
+struct Progress<'a, 'e> {
+    project: &'a str,
+    now: Millis,
+    guard: ClaimGuard<'a, 'e>,
+    output: &'a mut BeadsImportOutput,
+    /// Claims that lines of the file have ended.
+    ended: Vec<ClaimChange>,
+    older: OlderLines,
+    /// Texts that lines of the file have replaced, by task and field.
+    replaced: Vec<(String, Map<String, Value>)>,
+}
+
+impl Progress<'_, '_> {
+    fn take_in(&mut self, tx: &mut Tx<'_>, version: &Version, is_first: bool) -> Result<(), Failure> {
+        let Version { text, record, .. } = version;
+        let project = self.project;
+        let theirs = &received(record.clone(), self.now);
+        let id = &theirs.task.task_id;
+        let Some(task) = task::get(tx, project, id)? else {
+            insert(tx, project, &adopt(theirs))?;
+            // A time that was not believed is put right in the file.
+            let is_stale = theirs != record;
+            line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
+            self.output.created += 1;
+            self.output.ids.push(id.clone());
+            return Ok(());
+        };
+        let known = line::known_lines(tx, project, id)?;
+        if known.last.as_ref() == Some(text) {
+            self.output.unchanged += 1;
+            return Ok(());
+        }
+        // A line that the file had before has nothing new: it came back by way of git.
+        let versions = match known.earlier.contains(text) {
+            true => None,
+            false => Some(version.earlier_versions(&known, is_first, self.now)),
+        };
+        let is_changed = match versions {
+            Some(versions) => self.merge_in(tx, &task, (version, theirs), &versions)?,
+            None => false,
+        };
+        keep_line(tx, project, id, text)?;
+        if is_changed {
+            self.output.updated += 1;
+            self.output.ids.push(id.clone());
+        } else {
+            self.output.unchanged += 1;
+        }
+        Ok(())
     }
-    // A line that the file had before has nothing new: it came back by way of git.
-    let changed = !known.earlier.contains(text) && {
-        let versions = version.earlier_versions(&known, is_first, now);
-        let ours = received(full_record(tx, task.clone())?, now);
-        let (merged, conflicts) = merge(&versions, &ours, theirs);
-        let mut passed = passed_over(&versions, &merged, theirs);
+
+    /// Merges a version with the task; says whether that changed it.
+    fn merge_in(
+        &mut self,
+        tx: &mut Tx<'_>,
+        task: &Task,
+        (version, theirs): (&Version, &Record),
+        known: &[Record],
+    ) -> Result<bool, Failure> {
+        let ours = received(full_record(tx, task.clone())?, self.now);
+        let (mut merged, mut conflicts) = merge(known, &ours, theirs);
+        let mut passed = passed_over(known, &merged, theirs);
         passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
-        older.add(version.number, &passed);
-        output.conflicts.extend(conflicts);
-        let after = update(tx, &task, &ours, merged)?;
-        ended.extend(after.as_ref().and_then(|after| ClaimChange::of(&task, after)));
-        after.is_some()
+        self.older.add(version.number, &passed);
+        if version.is_side() {
+            let mut lost = lost_by_sides(known, &ours, &merged, theirs);
+            lost.retain(|one| conflicts.iter().chain(&passed).all(|conflict| conflict.field != one.field));
+            conflicts.extend(lost);
+        }
+        conflicts.extend(keep_sealed(&ours, &mut merged));
+        conflicts.extend(self.guard.keep_claim(tx, task, &mut merged)?);
+        self.output.conflicts.extend(conflicts);
+        let replaced = replaced_by(&ours, &merged);
+        let after = update(tx, task, &ours, merged)?;
+        self.ended.extend(after.as_ref().and_then(|after| ClaimChange::of(task, after)));
+        if after.is_some() && !replaced.is_empty() {
+            self.replaced.push((task.task_id.clone(), replaced));
+        }
+        Ok(after.is_some())
+    }
+
+    /// Reads the lines and takes each task in; the file comes with what was found about it.
+    fn take_all(
+        &mut self,
+        tx: &mut Tx<'_>,
+        is_lenient: bool,
+        lines: &mut dyn Lines,
+    ) -> Result<IssuesFile, Failure> {
+        lines.rewind()?;
+        let mut file = IssuesFile::new(is_lenient);
+        let mut met = HashSet::new();
+        loop {
+            let text = match lines.next() {
+                Ok(Some(text)) => text,
+                Ok(None) => break,
+                Err(refusal) => {
+                    file.pass(refusal)?;
+                    continue;
+                }
+            };
+            for version in file.read(&text)? {
+                let is_first = met.insert(version.record.task.task_id.clone());
+                self.take_in(tx, &version, is_first)?;
+            }
+        }
+        file.end()?;
+        let output = &mut *self.output;
+        output.complaints = std::mem::take(&mut file.complaints);
+        output.complaints.extend(std::mem::take(&mut self.older).complaint());
+        output.ids.sort_unstable();
+        output.ids.dedup();
+        (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
+        Ok(file)
+    }
+}
+
+/// Says in the ledger which texts of a task the file has replaced. What is too large for one entry has one for each field.
+fn note_replaced(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    (id, replaced): (&str, Map<String, Value>),
+) -> Result<(), Failure> {
+    let parts = match Value::Object(replaced.clone()).to_string().len() > MAX_REPLACED {
+        true => replaced.into_iter().map(|field| Map::from_iter([field])).collect(),
+        false => vec![replaced],
     };
-    keep_line(tx, project, id, text)?;
-    if changed {
-        output.updated += 1;
-        output.ids.push(id.clone());
-    } else {
-        output.unchanged += 1;
+    for part in parts {
+        let what = format!("task {id} was changed by a file");
+        let body = json!({ "summary": what, "task_id": id, "replaced": part });
+        append_json(tx, env, author, Kind::Other, &body)?;
     }
     Ok(())
 }
 
-/// Reads the lines and takes each task in; the file comes with what was found about it.
-fn take_all(
-    tx: &mut Tx<'_>,
-    project_now: (&str, Millis),
-    (wish, lines): (&ImportRequest<'_>, &mut dyn Lines),
-    (output, ended): (&mut BeadsImportOutput, &mut Vec<ClaimChange>),
-) -> Result<IssuesFile, Failure> {
-    lines.rewind()?;
-    let mut file = IssuesFile::new(wish.lenient);
-    let (mut met, mut older) = (HashSet::new(), OlderLines::default());
-    loop {
-        let text = match lines.next() {
-            Ok(Some(text)) => text,
-            Ok(None) => break,
-            Err(refusal) => {
-                file.pass(refusal)?;
-                continue;
-            }
-        };
-        for version in file.read(&text)? {
-            let is_first = met.insert(version.record.task.task_id.clone());
-            take_in(tx, project_now, &version, is_first, (&mut *output, &mut *ended, &mut older))?;
-        }
-    }
-    file.end()?;
-    output.complaints = std::mem::take(&mut file.complaints);
-    output.complaints.extend(older.complaint());
-    output.ids.sort_unstable();
-    output.ids.dedup();
-    (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
-    Ok(file)
-}
-
+/// The most bytes of replaced texts in one entry of the ledger.
+const MAX_REPLACED: usize = 128 * 1024;
 /// The most bytes of a value that the ledger keeps beside the sentence about a conflict.
 const MAX_LOSER: usize = 64 * 1024;
 
@@ -296,57 +364,6 @@ fn note(tx: &mut Tx<'_>, env: &mut Env<'_>, author: &Author<'_>, conflict: &Conf
     }
     append_json(tx, env, author, Kind::Other, &body)?;
     Ok(())
-}
-
-fn insert(tx: &mut Tx<'_>, project: &str, record: &Record) -> Result<(), Failure> {
-    let task = Task { project_id: project.to_owned(), ..record.task.clone() };
-    task::insert(tx, &task)?;
-    hang(tx, &task, record)?;
-    task::count::next(tx, project, "")?;
-    raise_counter(tx, project, &task.task_id)
-}
-
-fn hang(tx: &mut Tx<'_>, task: &Task, record: &Record) -> Result<(), Failure> {
-    for (place, body) in (0i64..).zip(&record.dependencies) {
-        dependency::insert(tx, task, place, body)?;
-    }
-    for (place, body) in (0i64..).zip(&record.comments) {
-        comment::insert(tx, task, place, body)?;
-    }
-    Ok(())
-}
-
-/// Writes what came of a merge; returns the task if anything did.
-fn update(tx: &mut Tx<'_>, known: &Task, ours: &Record, merged: Record) -> Result<Option<Task>, Failure> {
-    let task = Task {
-        project_id: known.project_id.clone(),
-        claim: known.claim.clone().filter(|claim| stays(claim, known, &merged.task)),
-        claim_token: known.claim_token,
-        standing: known.standing,
-        ..merged.task.clone()
-    };
-    if entries(&merged) == entries(ours) && merged.task.labels == ours.task.labels {
-        // At most it is known better when its fields changed.
-        if task.clocks != known.clocks || task.updated_at != known.updated_at {
-            let (clocks, updated_at) = (task.clocks, task.updated_at);
-            task::put(tx, &Task { clocks, updated_at, ..known.clone() })?;
-        }
-        return Ok(None);
-    }
-    task::put(tx, &task)?;
-    if merged.dependencies != ours.dependencies {
-        dependency::clear(tx, &task)?;
-        for (place, body) in (0i64..).zip(&merged.dependencies) {
-            dependency::insert(tx, &task, place, body)?;
-        }
-    }
-    if merged.comments != ours.comments {
-        comment::clear(tx, &task)?;
-        for (place, body) in (0i64..).zip(&merged.comments) {
-            comment::insert(tx, &task, place, body)?;
-        }
-    }
-    Ok(Some(task))
 }
 
 /// Works out anew what was taken in, and everything that it may hold back.

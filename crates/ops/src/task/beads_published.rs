@@ -50,7 +50,7 @@ impl Operation for BeadsPublished {
     type Output = BeadsPublishedOutput;
 
     fn run(input: BeadsPublishedInput, cx: &mut Cx<'_>) -> Result<BeadsPublishedOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             for published in &input.lines {

@@ -62,7 +62,7 @@ impl Operation for Blocked {
     type Output = BlockedOutput;
 
     fn run(input: BlockedInput, cx: &mut Cx<'_>) -> Result<BlockedOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let limit = at_most(input.limit, 100);
         let filter = Filter { agent_role: input.agent_role.clone(), ..Filter::default() };
         let (items, more) = cx.store.read(|tx| {

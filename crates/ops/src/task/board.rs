@@ -101,7 +101,7 @@ impl Operation for Board {
     type Output = BoardOutput;
 
     fn run(input: BoardInput, cx: &mut Cx<'_>) -> Result<BoardOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let now = cx.env.now;
         let items = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

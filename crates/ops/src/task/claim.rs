@@ -19,6 +19,7 @@ use super::claim_right::{Force, oust, refuse_unready};
 use super::lease::{give_back, liveness};
 use super::write::{answer, change, claimant, is_elsewhere, refuse_elsewhere, write};
 use super::{by_id_to_change, collect, secret};
+use crate::bearer;
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -275,7 +276,7 @@ impl AgentFilter {
         name: Option<&str>,
     ) -> Result<Option<Self>, Failure> {
         let Some(name) = name else { return Ok(None) };
-        let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+        let project_id = resolve::project_id(cx.store, &cx.env, project)?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let (now, limits) = (cx.env.now, cx.env.limits);
         let known = cx.store.read(|tx| {
@@ -361,6 +362,7 @@ fn take(
         token: wanted.claim_token,
         lease,
         until: env.now.saturating_add(promised),
+        bearer: bearer::token_id(env),
     });
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);

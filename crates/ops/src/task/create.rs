@@ -147,6 +147,7 @@ pub struct CreateOutput {
 impl Operation for Create {
     const META: Meta = Meta::write("task_create", "Write a task down")
         .changes_tasks()
+        .exclusive()
         .follows_tasks()
         .seals(&["agent_context", "handoff_instructions"]);
     type Input = CreateInput;

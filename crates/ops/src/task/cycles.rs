@@ -40,7 +40,7 @@ impl Operation for Cycles {
     type Output = CyclesOutput;
 
     fn run(input: CyclesInput, cx: &mut Cx<'_>) -> Result<CyclesOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let edges = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             Ok(dependency::gates(tx, &project_id)?)

@@ -75,6 +75,11 @@ pub(super) struct Version {
 }
 
 impl Version {
+    /// Whether it is one side of a conflict that git has left.
+    pub(super) fn is_side(&self) -> bool {
+        !self.siblings.is_empty()
+    }
+
     /// The earlier versions that this one may have been made from, oldest first. `is_first`: of its task in this file; else the
     /// last known line stands beside it.
     pub(super) fn earlier_versions(&self, known: &KnownLines, is_first: bool, now: Millis) -> Vec<Record> {

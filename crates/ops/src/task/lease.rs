@@ -41,6 +41,12 @@ pub(super) fn liveness(
     }
 }
 
+/// Whether the claim of a task still holds.
+pub(crate) fn is_claim_live(tx: &mut Tx<'_>, env: &Env<'_>, task: &Task) -> Result<bool, Failure> {
+    let liveness = liveness(tx, env, task)?;
+    Ok(task.claim.as_ref().is_some_and(|claim| claim.ends(liveness) > env.now))
+}
+
 /// The tasks whose lease has run out. A claim ends before its date only with its session, so that of all other claims nothing
 /// has to be read.
 pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Task>, Failure> {

@@ -123,7 +123,7 @@ impl Operation for List {
 
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         check_query(input.query.as_deref().unwrap_or_default())?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let limit = at_most(input.limit, 50);
         let (items, more) = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

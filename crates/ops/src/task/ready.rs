@@ -88,7 +88,7 @@ impl Operation for Ready {
     type Output = ReadyOutput;
 
     fn run(input: ReadyInput, cx: &mut Cx<'_>) -> Result<ReadyOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let for_agent = AgentFilter::find(cx, Some(&project_id), input.for_agent.as_deref())?;
         let (limit, now) = (at_most(input.limit, 100), cx.env.now);
         let Cx { store, env } = cx;

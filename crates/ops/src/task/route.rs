@@ -96,7 +96,7 @@ impl Operation for Route {
     type Output = RouteOutput;
 
     fn run(input: RouteInput, cx: &mut Cx<'_>) -> Result<RouteOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let name = input.identity.as_deref().unwrap_or(route::ROUTER);
         let policy = policy(&input)?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;

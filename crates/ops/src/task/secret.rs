@@ -34,7 +34,7 @@ impl Secret {
         project: Option<&str>,
         given: &Map<String, Value>,
     ) -> Result<Self, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+        let project_id = resolve::project_id(cx.store, &cx.env, project)?;
         let (recipients, readers) = readers(cx, &project_id)?;
         let text = cx.env.host.seal(&recipients, &json!(given).to_string())?;
         Ok(Self { given: Some(Encrypted { text, readers }), ..self })
@@ -75,7 +75,7 @@ pub(super) fn changed(
     asked: &TaskWrite<'_>,
     change: impl FnOnce(&mut Task),
 ) -> Result<Option<Secret>, Failure> {
-    let project_id = resolve::project_id(cx.store, cx.env.caller, asked.project)?;
+    let project_id = resolve::project_id(cx.store, &cx.env, asked.project)?;
     let identity = resolve::identity(cx.env.caller, asked.identity)?;
     let known = cx.store.read(|tx| {
         resolve::require_project(tx, &project_id)?;
@@ -94,7 +94,7 @@ pub(super) fn changed(
 
 /// Encrypts the contexts of a new task.
 pub(super) fn fresh(cx: &mut Cx<'_>, project: Option<&str>, task: &mut Task) -> Result<(), Failure> {
-    let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+    let project_id = resolve::project_id(cx.store, &cx.env, project)?;
     (task.agent_context, task.handoff_instructions) = seal(cx, &project_id, task)?;
     Ok(())
 }

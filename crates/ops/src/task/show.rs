@@ -97,7 +97,7 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         // A reader of a sensitive task gets its contexts decrypted; other callers see only for which identities it is
         // encrypted.
         let reader = resolve::identity(cx.env.caller, None).ok();

@@ -60,7 +60,7 @@ impl Operation for Stats {
     type Output = StatsOutput;
 
     fn run(input: StatsInput, cx: &mut Cx<'_>) -> Result<StatsOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let now = cx.env.now;
         let summary = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;

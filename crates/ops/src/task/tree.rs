@@ -85,7 +85,7 @@ impl Operation for Tree {
     type Output = TreeOutput;
 
     fn run(input: TreeInput, cx: &mut Cx<'_>) -> Result<TreeOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let items = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let root = by_id(tx, &project_id, &input.id)?.task_id;

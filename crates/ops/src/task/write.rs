@@ -5,9 +5,9 @@ use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::task::Task;
 use baton_model::task::claim::{Claim, Claimant, check_lease, held_elsewhere};
-use baton_model::task::merge;
 use baton_model::task::view::View;
-use baton_store::{Failure, Tx, task};
+use baton_model::task::{merge, sealed};
+use baton_store::{Failure, Tx, request, task};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
@@ -83,8 +83,27 @@ fn put_changed(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<Map<Strin
     let replaced = merge::touch(before, &mut after, now);
     task::put(tx, &after)?;
     task::line::outdate(tx, &after.project_id, &after.task_id)?;
+    if sealed::is_sensitive(&after) && !sealed::is_sensitive(before) {
+        forget_plain(tx, &after)?;
+    }
     readiness::settle(tx, Some(before), &after)?;
     Ok(replaced)
+}
+
+/// Takes the plain contexts of a task that has become sensitive out of kept answers and out of the remembered lines of the file.
+fn forget_plain(tx: &mut Tx<'_>, after: &Task) -> Result<(), Failure> {
+    request::rewrite(tx, &after.project_id, &after.task_id, |answer| {
+        let mut answer: Value = serde_json::from_str(answer).ok()?;
+        sealed::redact_answer(&mut answer, after);
+        Some(answer.to_string())
+    })?;
+    let known = task::line::known_lines(tx, &after.project_id, &after.task_id)?;
+    let earlier = known.earlier.iter().map(|line| sealed::without_plain(line)).collect();
+    if known.last.is_some() {
+        let known = task::line::KnownLines { earlier, ..known };
+        task::line::put(tx, &after.project_id, &after.task_id, &known, true)?;
+    }
+    Ok(())
 }
 
 /// The task as it stands after others were worked out.
@@ -164,7 +183,7 @@ pub(super) fn write<T>(
     (project, identity, verb): (Option<&str>, Option<&str>, &str),
     mut f: impl FnMut(&mut Tx<'_>, &mut Env<'_>, &Author<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let project_id = resolve::project_id(cx.store, cx.env.caller, project)?;
+    let project_id = resolve::project_id(cx.store, &cx.env, project)?;
     let identity = resolve::identity(cx.env.caller, identity)?;
     let Cx { store, env } = cx;
     store.write(&[&project_id], |tx| {

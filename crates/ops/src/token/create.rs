@@ -1,10 +1,10 @@
 //! `token_create`: make an access token. Its secret is in this answer and nowhere else.
 
 use baton_model::access::{Bearer, Grant, Scope, Token, TokenRow};
-use baton_model::id::{check_identity, check_label};
-use baton_model::refusal::Refusal;
-use baton_model::time::{TEN_YEARS, seconds_within, within};
-use baton_store::{Failure, project, token};
+use baton_model::id::{check_identity, check_label, visible};
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::time::{Millis, TEN_YEARS, seconds_within, within};
+use baton_store::{Failure, Tx, project, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,7 @@ impl Operation for Create {
     fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
         let scope = Scope::from_word(&input.scope)?;
         let created_by = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let is_chosen = input.name.is_some();
         let name = input.name.unwrap_or_else(|| created_by.clone());
         check_label("name", &name)?;
         input.identities.iter().try_for_each(|name| check_identity(name))?;
@@ -89,14 +90,52 @@ impl Operation for Create {
             expires_at,
             revoked_at: None,
         };
-        cx.store.write_shared(|tx| {
+        let token = cx.store.write_shared(|tx| {
             for project_id in token.grant.projects.iter().flatten() {
                 if project::get(tx, project_id)?.is_none() {
                     return Err(resolve::unknown_project(project_id).into());
                 }
             }
-            Ok(token::insert(tx, &token)?)
+            let mut token = token.clone();
+            token.name = free_name(tx, &token, is_chosen, now)?;
+            if let Some(bearer) = &mut token.grant.bearer {
+                bearer.name.clone_from(&token.name);
+            }
+            token::insert(tx, &token)?;
+            Ok(token)
         })?;
         Ok(CreateOutput { token: secret, shown: token.row(now) })
     }
+}
+
+/// The name of a new token. One without identities acts as `token:NAME`, and two of one name could not be told apart in claims and
+/// leases: a name that was chosen is refused, one by default is numbered.
+fn free_name(tx: &mut Tx<'_>, new: &Token, is_chosen: bool, now: Millis) -> Result<String, Failure> {
+    let acts_by_name = |one: &Token| one.identities().is_none();
+    let used: Vec<String> = match acts_by_name(new) {
+        true => token::list(tx)?
+            .into_iter()
+            .filter(|one| one.is_valid(now) && acts_by_name(one))
+            .map(|one| one.name)
+            .collect(),
+        false => Vec::new(),
+    };
+    if !used.contains(&new.name) {
+        return Ok(new.name.clone());
+    }
+    if is_chosen {
+        return Err(name_in_use(&new.name).into());
+    }
+    let numbered = (2..).map(|number| format!("{}-{number}", new.name)).find(|name| !used.contains(name));
+    Ok(numbered.unwrap_or_else(|| new.name.clone()))
+}
+
+fn name_in_use(name: &str) -> Refusal {
+    Refusal::new(
+        Kind::Conflict,
+        "token_name_in_use",
+        format!("a valid token without an identity has the name `{}` already", visible(name)),
+        "`baton token create --name OTHER` makes one, `--identity NAME` binds it; or revoke the other: `baton token list`, `baton token revoke ID`",
+    )
+    .with("name", name)
 }

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::capture_end::end_of_caller;
 use super::find::FoundTranscript;
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
@@ -20,7 +21,6 @@ use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding};
-use crate::session::{Releaser, release};
 
 /// For how long after a checkpoint a compaction makes no other.
 const PAUSE: Millis = 300_000;
@@ -45,7 +45,7 @@ pub struct CaptureInput {
     /// Leave a baton in place of a checkpoint.
     #[serde(default)]
     pub wrap: bool,
-    /// The agent's session is over: one that was only registered by a capture ends.
+    /// The agent's session is over: it ends, and one that was only registered by a capture, too.
     #[serde(default)]
     pub over: bool,
 }
@@ -83,9 +83,16 @@ impl Operation for Capture {
 
     fn run(input: CaptureInput, cx: &mut Cx<'_>) -> Result<CaptureOutput, Failure> {
         baton_model::id::check_label("event", &input.event)?;
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
-        let (meant, packet) = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()))?;
+        let (meant, packet) = match read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref())) {
+            Err(Failure::Refused(no)) if input.over => {
+                let Cx { store, env } = cx;
+                store.write(&[&project_id], |tx| end_of_caller(tx, env, &project_id, &input.event))?;
+                return Err(no.into());
+            }
+            read => read?,
+        };
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
@@ -98,7 +105,7 @@ impl Operation for Capture {
 
 /// What is captured, and why.
 pub(super) struct CaptureJob<'a> {
-    input: &'a CaptureInput,
+    pub(super) input: &'a CaptureInput,
     pub(super) meant: &'a FoundTranscript,
     pub(super) packet: &'a ValidatedPacket,
 }
@@ -152,30 +159,12 @@ impl CaptureJob<'_> {
             _ => self.checkpoint(tx, env, &mut own, &talk)?,
         };
         if self.input.over {
-            self.end_captured(tx, env, project_id)?;
+            self.end(tx, env, &mut own)?;
         }
         if known.is_none() {
             request.keep(tx, env.now, &output)?;
         }
         Ok(output)
-    }
-
-    /// Ends the sessions that captures registered in this process: the conversation that they stood for is over.
-    fn end_captured(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<(), Failure> {
-        let place = env.caller.place.clone();
-        for mut open in session::open(tx, project_id)? {
-            let idle = open.place == place && open.baton_id.is_none() && bearer::is_own(env, &open);
-            if idle && !place.process.is_empty() && registered_here(tx, &open)? {
-                let by = Releaser {
-                    identity: &open.identity.clone(),
-                    reason: ReleaseReason::Ended,
-                    why: Some(&self.input.event),
-                    successor: None,
-                };
-                release(tx, env, &mut open, &by)?;
-            }
-        }
-        Ok(())
     }
 
     /// Whether a compaction was announced just now already: some tools do so before every round.
@@ -261,7 +250,11 @@ impl CaptureJob<'_> {
         let began = self.meant.header.created_at_ms.unwrap_or_default();
         match &own.release {
             Some(release) if release.at < began => CaptureTarget::None,
-            Some(release) if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended) => {
+            // What another one wrapped in its place is no word of the agent's.
+            Some(release)
+                if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended)
+                    && !own.is_ousted() =>
+            {
                 CaptureTarget::Done(own)
             }
             _ => CaptureTarget::Taken(own),
@@ -291,6 +284,7 @@ impl CaptureJob<'_> {
             opened_by: bearer::token_id(env),
             stale_after: env.limits.stale_after,
             baton_id: None,
+            copy: self.meant.working_copy(env.host),
         };
         session::insert(tx, &own)?;
         let body = json!({
@@ -323,7 +317,7 @@ impl CaptureJob<'_> {
         Ok(self.output(own, None, None))
     }
 
-    fn checkpoint(
+    pub(super) fn checkpoint(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,

@@ -10,7 +10,7 @@ use super::import::extent;
 use crate::op::{Env, Operation};
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding, EarlierBaton};
-use crate::session::{Address, close, leave, spend};
+use crate::session::{Address, close, leave, on_top_of_sessions, spend};
 
 impl CaptureJob<'_> {
     /// Leaves the conversation's one baton. Where that was taken already, or the agent's own words wait in it, the session
@@ -38,8 +38,14 @@ impl CaptureJob<'_> {
         let waiting = earlier.filter(|earlier| earlier.state == State::Open);
         let (packet, to) = match &waiting {
             Some(before) => (conversation::replacing(tx, before, talk, self.packet)?, before.address()),
-            None => (self.packet.clone(), Address::default()),
+            None => (Some(self.packet.clone()), Address::default()),
         };
+        let ids = [own.session_id.clone()];
+        let packet = match packet {
+            Some(packet) => on_top_of_sessions(tx, &own.project_id, &ids, packet)?,
+            None => None,
+        };
+        let Some(packet) = packet else { return self.end_without_baton(tx, env, own, talk) };
         let left = leave(tx, env, own, &packet, &to)?;
         if let Some(before) = &waiting {
             conversation::supersede(tx, before, &left.delta_id)?;
@@ -48,6 +54,20 @@ impl CaptureJob<'_> {
         close(tx, env, own, Capture::NAME)?;
         conversation::keep(tx, env, talk, Some(&left.delta_id), extent(self.meant))?;
         Ok(self.output(own, Some(left.delta_id.clone()), Some(left.delta_id)))
+    }
+
+    /// Ends the session with the transcript as a checkpoint. The next pickup gets the packet that it held, and all that was saved
+    /// since: together they are too large for one packet, and nothing of either is cut.
+    fn end_without_baton(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        own: &mut Session,
+        talk: &Conversation,
+    ) -> Result<CaptureOutput, Failure> {
+        let output = self.checkpoint(tx, env, own, talk)?;
+        super::capture_end::end(tx, env, own, &self.input.event)?;
+        Ok(output)
     }
 
     /// How the earlier baton stands, where this capture does not come in its place; what is newer is kept for its holder.

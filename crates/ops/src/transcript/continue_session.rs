@@ -11,10 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::find::FoundTranscript;
 use super::import::ImportJob;
 use super::read::{DocumentRequest, read};
-use crate::bearer;
-use crate::op::{Caller, Cx, Env, Meta, Operation, Reach};
-use crate::resolve;
+use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::session::{Address, PickupRequest, Releaser, claim, release};
+use crate::{bearer, locate, resolve};
 
 /// Records that a session is continued.
 pub struct Continue;
@@ -150,14 +149,12 @@ fn claiming(input: &ContinueInput, baton_id: &str) -> PickupRequest {
 /// The project that is named, else the one of the folder in which the session worked, else the caller's.
 fn project_of(cx: &mut Cx<'_>, named: Option<&str>, meant: &FoundTranscript) -> Result<String, Failure> {
     let caller = cx.env.caller;
-    if let (None, None, Some(cwd)) = (named, &caller.project, &meant.header.cwd) {
-        let folders = Path::new(cwd).ancestors().map(|folder| folder.display().to_string()).collect();
-        let there = Caller { folders, place: caller.place.clone(), ..Caller::default() };
-        if let Ok(project_id) = resolve::project_id(cx.store, &there, None) {
-            return Ok(project_id);
-        }
+    if let (None, None, Some(cwd)) = (named, &caller.project, &meant.header.cwd)
+        && let Some(project_id) = locate::of_folder(cx.store, &cx.env, Path::new(cwd))?
+    {
+        return Ok(project_id);
     }
-    resolve::project_id(cx.store, caller, named)
+    resolve::project_id(cx.store, &cx.env, named)
 }
 
 /// Releases a holder whose process has ended without releasing its session, so that the baton is free before the

@@ -2,7 +2,7 @@
 
 use baton_model::budget::Budget;
 use baton_model::markdown::{Drift, Options as Rendering, Preset, render};
-use baton_model::packet::ValidatedPacket;
+use baton_model::packet::{Party, ValidatedPacket};
 use baton_model::refusal::Refusal;
 use baton_store::Failure;
 use baton_transcripts::{Options, summarize_session};
@@ -82,7 +82,7 @@ impl Operation for Document {
         let preset = input.preset.as_deref().map(Preset::parse).transpose()?;
         let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton handoff from-transcript")?;
         let packet = packet(&cx.env, &meant, input.to.as_deref(), input.summary.as_deref())?;
-        let hint = format!("baton handoff from-transcript {} --preset full", meant.header.id);
+        let hint = format!("baton handoff from-transcript {} --preset full", enough_of(&meant.header.id));
         let document = render(
             packet.view(),
             &Rendering {
@@ -108,6 +108,14 @@ impl Operation for Document {
     }
 }
 
+/// As much of a session's id as names it: of a UUID the first two groups, which hold its time in milliseconds or 48 random
+/// bits. All of it would take the place of a file or two in a small document.
+fn enough_of(id: &str) -> &str {
+    const GROUPS: usize = 13;
+    let is_uuid = id.len() == 36 && id.bytes().filter(|byte| *byte == b'-').count() == 4;
+    if is_uuid { id.get(..GROUPS).unwrap_or(id) } else { id }
+}
+
 /// The packet of a transcript. It fits the limit: the collector bounds what it keeps and says what it left out.
 ///
 /// A summary that is given takes the place of the one made from the facts; the facts stay as they are.
@@ -119,21 +127,19 @@ pub(super) fn packet(
 ) -> Result<ValidatedPacket, Refusal> {
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
-    let mut summary = json!(summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options));
-    if summary["requests"]["first"].is_null()
-        && summary["recent_messages"].is_null()
-        && summary["commands"].is_null()
-    {
-        return Err(refuse_empty(meant, &summary["metadata"]));
+    let mut packet = summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options);
+    let is_asked = packet.requests.as_ref().is_some_and(|requests| requests.first.is_some());
+    if !is_asked && packet.recent_messages.is_empty() && packet.commands.is_empty() {
+        return Err(refuse_empty(meant, &packet.metadata));
     }
     if let Some(to) = to {
-        summary["target"] = json!({ "agent": to });
+        packet.target = Some(Party { agent: Some(to.to_owned()), ..Party::default() });
     }
     if let Some(written) = written {
-        summary["summary"] = json!(written);
-        summary["metadata"]["summary_by"] = json!("command");
+        written.clone_into(&mut packet.summary);
+        packet.metadata.insert("summary_by".into(), json!("command"));
     }
-    ValidatedPacket::parse(summary.to_string())
+    ValidatedPacket::from_view(packet)
 }
 
 /// The working copy as it stands now, if it is still there.

@@ -89,6 +89,7 @@ impl EventStream {
             EventKind::Assistant(text) => json!({ "event": "message", "role": "assistant", "text": text }),
             EventKind::Compaction(text) => json!({ "event": "compaction", "text": text }),
             EventKind::Interrupted => json!({ "event": "interrupted" }),
+            EventKind::ProviderError(text) => json!({ "event": "provider_error", "text": text }),
             EventKind::Plan(items) => {
                 let item = |item: &baton_transcripts::event::PlanItem| json!({ "title": item.title, "status": item.status, "id": item.id });
                 json!({ "event": "todo", "items": items.iter().map(item).collect::<Vec<_>>() })

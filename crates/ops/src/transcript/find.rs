@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use baton_model::refusal::{self, Refusal};
+use baton_model::repository::WorkingCopy;
 use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, Cached};
-use baton_store::{Failure, Store, project};
+use baton_store::{Failure, Store, place};
 use baton_transcripts::{
     Brief, Filter, Header, HeaderCache, Listed, Stamp, TranscriptFile, TranscriptReader,
     by_id as format_by_id, detect,
@@ -16,7 +17,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::isolation::{View, without_dots};
-use crate::op::{Caller, Cx, Env};
+use crate::op::{Caller, Cx, Env, Host};
 
 /// Threads that read headers: more than the cores of a laptop only wait for the disk.
 pub(super) const THREADS: usize = 8;
@@ -125,7 +126,7 @@ pub(super) fn list(
 /// The folders of every project on this machine.
 pub(super) fn registered(cx: &mut Cx<'_>) -> Result<Vec<String>, Failure> {
     let machine = cx.env.caller.place.machine.clone();
-    cx.store.read(|tx| Ok(project::all_roots(tx, &machine)?))
+    cx.store.read(|tx| Ok(place::every_root(tx, &machine)?))
 }
 
 /// Where transcripts are looked for: the machine's places, and since some tools keep them with the work, the caller's own
@@ -170,6 +171,19 @@ pub(super) struct FoundTranscript {
 }
 
 impl FoundTranscript {
+    /// The working copy that the session worked in: the folder and branch that its transcript names, of which the folder may have
+    /// another branch by now.
+    pub(super) fn working_copy(&self, host: &dyn Host) -> Option<WorkingCopy> {
+        let cwd = self.header.cwd.as_deref()?;
+        let around = host.repository(cwd);
+        let (root, repository) = around.map_or((None, None), |(root, own)| (Some(root), Some(own)));
+        let known = repository.as_ref();
+        let branch = self.header.branch.clone().or_else(|| known?.branch.clone());
+        let commit = known.filter(|own| own.branch == branch).and_then(|own| own.commit.clone());
+        let is_worktree = known.is_some_and(|own| own.is_worktree);
+        Some(WorkingCopy { root: root.unwrap_or_else(|| cwd.to_owned()), branch, commit, is_worktree })
+    }
+
     /// The name for people of the tool that wrote it.
     pub(super) fn title(&self) -> &'static str {
         let id = self.format.id();
@@ -202,7 +216,7 @@ pub(super) fn find(
     }
     let filter =
         Filter { agents, subagents: wanted != "latest", empty: wanted != "latest", ..Filter::default() };
-    let here = if wanted == "latest" { project_folders(cx)? } else { Vec::new() };
+    let (here, own) = if wanted == "latest" { project_folders(cx)? } else { Default::default() };
     let now = cx.env.now;
     let view = View::of(cx, project)?;
     let chosen = list(cx, &filter, |listed| {
@@ -210,7 +224,10 @@ pub(super) fn find(
             std::mem::take(listed).into_iter().partition(|one| view.shows(one.brief.cwd.as_deref()));
         *listed = shown;
         let at = match wanted {
-            "latest" => latest(&here, listed, (command, now))?,
+            "latest" => {
+                let is_own = |cwd: &str| own.as_ref().is_some_and(|own| view.is_of(Some(cwd), own));
+                latest(&here, is_own, listed, (command, now))?
+            }
             _ => by_id(wanted, listed)?,
         };
         if at.is_none() && wanted != "latest" {
@@ -249,27 +266,30 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
     Ok(FoundTranscript { path: path.to_owned(), key: None, format, header, sessions: Vec::new() })
 }
 
-/// The caller's folder, and those of the project that it stands for on this machine.
-fn project_folders(cx: &mut Cx<'_>) -> Result<Vec<String>, Failure> {
+/// The caller's folder and those of the project that it stands for on this machine, and that project.
+fn project_folders(cx: &mut Cx<'_>) -> Result<(Vec<String>, Option<String>), Failure> {
     let caller = cx.env.caller;
     let mut here: Vec<String> =
         caller.git_root.iter().chain(caller.folders.first()).take(1).cloned().collect();
-    if let Ok(project_id) = crate::resolve::project_id(cx.store, caller, None) {
-        here.extend(cx.store.read(|tx| Ok(project::roots(tx, &project_id, &caller.place.machine)?))?);
+    let own = crate::resolve::project_id(cx.store, &cx.env, None).ok();
+    if let Some(project_id) = &own {
+        here.extend(cx.store.read(|tx| Ok(place::folders(tx, project_id, &caller.place.machine)?))?);
     }
-    Ok(here)
+    Ok((here, own))
 }
 
 /// Where the newest session of these folders stands. Another folder's is named and not taken: what is made of it would stand in
 /// this project as its own work.
 fn latest(
     here: &[String],
+    is_own: impl Fn(&str) -> bool,
     listed: &[Listed],
     (command, now): (&str, Millis),
 ) -> Result<Option<usize>, Refusal> {
     let is_here = |one: &Listed| {
         let cwd = one.brief.cwd.as_ref().map(|cwd| without_dots(Path::new(cwd)));
         cwd.is_some_and(|cwd| here.iter().any(|root| cwd.starts_with(root)))
+            || one.brief.cwd.as_deref().is_some_and(&is_own)
     };
     match (listed.iter().position(is_here), listed.first()) {
         (Some(at), _) => Ok(Some(at)),

@@ -4,6 +4,7 @@ use baton_model::conversation::{ArrivalAction, Conversation, Origin, arrival};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
 use baton_model::packet::{ValidatedPacket, one_line};
+use baton_model::refusal::{self, Refusal};
 use baton_model::session::{Place, Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
@@ -16,10 +17,11 @@ use super::same_conversation::{self, Likeness};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
+use crate::ownership::is_at_work;
 use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding, EarlierBaton};
-use crate::session::{Address, leave};
+use crate::session::{Address, leave, on_top_of_sessions, spend};
 
 /// Imports a transcript as a baton.
 pub struct Import;
@@ -94,7 +96,7 @@ impl Operation for Import {
     type Output = ImportOutput;
 
     fn run(input: ImportInput, cx: &mut Cx<'_>) -> Result<ImportOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let (summary, project) = (input.summary.clone(), input.project.clone());
         let wish =
@@ -222,7 +224,7 @@ impl ImportJob<'_> {
 
     /// Whether the caller adds what the earlier baton does not say: a summary of its own, another receiver.
     fn says_more(&self, earlier: &EarlierBaton) -> bool {
-        let summary = self.packet.view().metadata.contains_key("summary_by")
+        let summary = self.packet.view().has_written_summary()
             && one_line(&self.packet.view().summary) != earlier.baton.summary;
         let other =
             |named: Option<&str>, known: &Option<String>| named.is_some() && named != known.as_deref();
@@ -247,6 +249,18 @@ impl ImportJob<'_> {
         self.leave(tx, env, known, None)
     }
 
+    /// The session of the conversation's agent, if that has stopped without a wrap.
+    fn stopped(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &Env<'_>,
+        known: &Conversation,
+    ) -> Result<Option<Session>, Failure> {
+        let Some(id) = &known.session_id else { return Ok(None) };
+        let own = session::get(tx, self.project_id, id)?;
+        Ok(own.filter(|own| !own.has_wrapped() && !is_at_work(env, own) && bearer::is_own(env, own)))
+    }
+
     fn leave(
         &self,
         tx: &mut Tx<'_>,
@@ -260,10 +274,18 @@ impl ImportJob<'_> {
         let mut to = Address { identity: self.to.identity, role: self.to.role };
         if let Some(earlier) = earlier {
             own.thread_id.clone_from(&earlier.baton.thread_id);
-            packet = conversation::replacing(tx, earlier, known, self.packet)?;
+            let replacing = conversation::replacing(tx, earlier, known, self.packet)?;
+            packet = replacing.ok_or_else(|| too_large(&earlier.baton.baton_id))?;
             if to.identity.is_none() && to.role.is_none() {
                 to = earlier.address();
             }
+        }
+        let stopped = self.stopped(tx, env, known)?;
+        if let Some(stopped) = &stopped {
+            let ids = [stopped.session_id.clone()];
+            let whole = on_top_of_sessions(tx, self.project_id, &ids, packet)?;
+            packet = whole.ok_or_else(|| too_large(stopped.baton_id.as_deref().unwrap_or_default()))?;
+            own.thread_id.clone_from(&stopped.thread_id);
         }
         session::insert(tx, &own)?;
         let body = json!({
@@ -274,6 +296,10 @@ impl ImportJob<'_> {
         let left = leave(tx, env, &own, &packet, &to)?;
         // Registering writes no release: the session is over from here on.
         session::put(tx, &own)?;
+        if let Some(stopped) = &stopped {
+            // Its work goes on with this baton, so the one that it held is spent.
+            spend(tx, stopped, &left.delta_id)?;
+        }
         if let Some(earlier) = earlier {
             conversation::supersede(tx, earlier, &left.delta_id)?;
         }
@@ -337,5 +363,18 @@ fn over_session(env: &mut Env<'_>, meant: &FoundTranscript, project_id: &str, id
         opened_by: bearer::token_id(env),
         stale_after: env.limits.stale_after,
         baton_id: None,
+        copy: meant.working_copy(env.host),
     }
+}
+
+/// The refusal where the transcript and what its agent had taken over and saved do not fit into one packet.
+fn too_large(baton_id: &str) -> Refusal {
+    let what = "the transcript and what its agent took over and saved do not fit into one packet";
+    let hint = match baton_id {
+        "" => "`baton pickup` brings what was saved, without the transcript".to_owned(),
+        id => format!(
+            "`baton pickup --handoff {id}` brings what was taken over and saved, without the transcript"
+        ),
+    };
+    Refusal::new(refusal::Kind::Refused, "packet_too_large", what, hint)
 }

@@ -1,49 +1,60 @@
 //! Which transcripts are shown from where: those of an isolated project's folders only from inside that project, and from
 //! inside it no others.
 //!
-//! A session belongs to the project of the nearest registered folder above the one it worked in. One of no project's folder
-//! is as open as a project that is not isolated.
+//! A session belongs to the project of the repository whose working copy it worked in, else of the nearest registered folder
+//! above. One of no project's folder is as open as a project that is not isolated.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, project};
+use baton_store::{Failure, place, project};
 
-use crate::op::Cx;
+use crate::op::{Cx, Host};
 use crate::resolve;
 
 /// What one caller is shown.
-pub(super) struct View {
+pub(super) struct View<'a> {
     /// The project that the call names or stands in.
     own: Option<String>,
     own_is_isolated: bool,
     /// The project of each registered folder, and whether it is isolated.
-    owners: HashMap<String, (String, bool)>,
+    owners: HashMap<String, Owner>,
+    /// The same by the common git folder of a repository.
+    repositories: HashMap<String, Owner>,
+    host: &'a dyn Host,
+    /// Owners that were looked up, by folder.
+    known: RefCell<HashMap<String, Option<Owner>>>,
 }
 
-impl View {
+/// A project, and whether it is isolated.
+type Owner = (String, bool);
+
+impl<'a> View<'a> {
     /// The view of a call, from the project that it names, else from the one it stands in. A name that is no project's is a
     /// folder's, and narrows only.
-    pub(super) fn of(cx: &mut Cx<'_>, named: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn of(cx: &mut Cx<'a>, named: Option<&str>) -> Result<Self, Failure> {
         // Over a socket the transcripts are the server's, and the caller's machine is another or unknown. Of the same
         // folder on several machines, an isolated project's counts.
         let machine = (!cx.env.host.is_served()).then(|| cx.env.caller.place.machine.clone());
-        let (owners, isolated) = cx.store.read(|tx| {
-            let owners: HashMap<String, (String, bool)> = project::owners(tx, machine.as_deref())?
-                .into_iter()
-                .map(|owner| (owner.path, (owner.project_id, owner.is_isolated)))
-                .collect();
-            Ok((owners, project::isolated(tx)?))
-        })?;
+        let (folders, isolated) =
+            cx.store.read(|tx| Ok((place::owners(tx, machine.as_deref())?, project::isolated(tx)?)))?;
+        let (mut owners, mut repositories) = (HashMap::new(), HashMap::new());
+        for folder in folders {
+            let owner = (folder.project_id, folder.is_isolated);
+            repositories.extend(folder.common_dir.map(|common_dir| (common_dir, owner.clone())));
+            owners.insert(folder.path, owner);
+        }
         let is_project =
             |id: &str| isolated.iter().any(|one| one == id) || owners.values().any(|(one, _)| one == id);
         let own = match named.filter(|id| is_project(id)) {
             Some(id) => Some(id.to_owned()),
-            None => resolve::project_id(cx.store, cx.env.caller, None).ok(),
+            None => resolve::project_id(cx.store, &cx.env, None).ok(),
         };
         let own_is_isolated = own.as_ref().is_some_and(|own| isolated.contains(own));
-        Ok(Self { own, own_is_isolated, owners })
+        let (host, known) = (cx.env.host, RefCell::default());
+        Ok(Self { own, own_is_isolated, owners, repositories, host, known })
     }
 
     /// Whether every transcript is shown.
@@ -57,7 +68,7 @@ impl View {
             return true;
         }
         match self.owner(cwd) {
-            Some((owner, _)) if self.own.as_ref() == Some(owner) => true,
+            Some((owner, _)) if self.own.as_ref() == Some(&owner) => true,
             Some((_, is_isolated)) => !is_isolated && !self.own_is_isolated,
             None => !self.own_is_isolated,
         }
@@ -68,7 +79,8 @@ impl View {
         let wanted = baton_model::id::visible(wanted);
         let (isolated, hint) = match (self.owner(cwd), &self.own) {
             (Some((owner, true)), _) => {
-                (owner.clone(), format!("call from a folder of it, or with --project {owner}"))
+                let hint = format!("call from a folder of it, or with --project {owner}");
+                (owner, hint)
             }
             (_, own) => (
                 own.clone().unwrap_or_default(),
@@ -80,12 +92,38 @@ impl View {
         Refusal::new(Kind::Refused, "project_isolated", what, hint).with("project_id", isolated)
     }
 
+    /// Whether a session that worked in this folder belongs to a project.
+    pub(super) fn is_of(&self, cwd: Option<&str>, project_id: &str) -> bool {
+        self.owner(cwd).is_some_and(|(owner, _)| owner == project_id)
+    }
+
     /// The project of a folder that a transcript names: of the real one, where links and `..` lead elsewhere.
-    fn owner(&self, cwd: Option<&str>) -> Option<&(String, bool)> {
-        let plain = without_dots(Path::new(cwd?));
-        let of = |path: &Path| path.ancestors().find_map(|folder| self.owners.get(folder.to_str()?));
+    fn owner(&self, cwd: Option<&str>) -> Option<Owner> {
+        let cwd = cwd?;
+        if let Some(known) = self.known.borrow().get(cwd) {
+            return known.clone();
+        }
+        let found = self.look_up(Path::new(cwd));
+        self.known.borrow_mut().insert(cwd.to_owned(), found.clone());
+        found
+    }
+
+    fn look_up(&self, cwd: &Path) -> Option<Owner> {
+        let plain = without_dots(cwd);
         let real = plain.canonicalize().ok();
-        real.as_deref().and_then(of).or_else(|| of(&plain))
+        let of = |path: &Path| {
+            path.ancestors().find_map(|folder| Some((folder.to_owned(), self.owners.get(folder.to_str()?)?)))
+        };
+        let near = real.as_deref().and_then(of).or_else(|| of(&plain));
+        let around = self.host.repository(real.as_deref().unwrap_or(&plain).to_str()?);
+        let by_repository = around.as_ref().and_then(|(root, repository)| {
+            // A folder inside the working copy that was registered for itself is nearer.
+            let is_outside = near.as_ref().is_none_or(|(folder, _)| !folder.starts_with(root));
+            let main = repository.main.as_ref().filter(|_| repository.is_worktree);
+            let known = || self.repositories.get(&repository.common_dir).or_else(|| self.owners.get(main?));
+            is_outside.then(known).flatten()
+        });
+        by_repository.or(near.map(|(_, owner)| owner)).cloned()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_store::{Failure, project};
+use baton_store::{Failure, place};
 use baton_transcripts::{Filter, Listed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,8 +63,12 @@ impl Operation for List {
         let filter = Filter { agents, since_ms: input.since_ms, ..Filter::default() };
         let machine = cx.env.caller.place.machine.clone();
         let known = match &input.project {
-            Some(name) => cx.store.read(|tx| Ok(project::roots(tx, name, &machine)?))?,
+            Some(name) => cx.store.read(|tx| Ok(place::folders(tx, name, &machine)?))?,
             None => cx.env.caller.git_root.iter().cloned().collect(),
+        };
+        let own = match &input.project {
+            Some(name) => Some(name.clone()),
+            None => resolve::project_id(cx.store, &cx.env, None).ok(),
         };
         let roots = if known.is_empty() { input.project.iter().cloned().collect() } else { known };
         let limit = match input.limit.unwrap_or(0) {
@@ -72,25 +76,29 @@ impl Operation for List {
             n => usize::try_from(n).unwrap_or(usize::MAX),
         };
         let view = View::of(cx, input.project.as_deref())?;
+        let is_in = |one: &Listed| {
+            let cwd = one.brief.cwd.as_deref();
+            is_below(&roots, one) || own.as_deref().is_some_and(|own| view.is_of(cwd, own))
+        };
         let mut total = 0;
         let headers = list(cx, &filter, |listed| {
             listed.retain(|one| view.shows(one.brief.cwd.as_deref()));
             if input.project.is_some() {
-                listed.retain(|one| is_in(&roots, one));
+                listed.retain(is_in);
             } else {
-                listed.sort_by_key(|one| !is_in(&roots, one));
+                listed.sort_by_key(|one| !is_in(one));
             }
             total = listed.len();
             listed.truncate(limit);
             Ok(())
         })?;
         // Sessions are listed in any folder, registered or not.
-        let here = resolve::project_id(cx.store, cx.env.caller, input.project.as_deref()).ok();
+        let here = resolve::project_id(cx.store, &cx.env, input.project.as_deref()).ok();
         let items = headers.iter().map(Row::from).collect();
         Ok(ListOutput { project_id: here.or(input.project), items, total, next: None })
     }
 }
 
-fn is_in(roots: &[String], one: &Listed) -> bool {
+fn is_below(roots: &[String], one: &Listed) -> bool {
     one.brief.cwd.as_ref().is_some_and(|cwd| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
 }

@@ -2,6 +2,7 @@
 //! continue in another tool.
 
 mod capture;
+mod capture_end;
 mod capture_wrap;
 mod continue_session;
 mod document;
@@ -18,6 +19,7 @@ mod row;
 mod same_conversation;
 mod search;
 mod show;
+mod unwrapped;
 pub use capture::{Capture, CaptureInput, CaptureOutput};
 pub use continue_session::{Continue, ContinueInput, ContinueOutput};
 pub use document::{Document, DocumentInput, DocumentOutput, LeftOut};
@@ -29,5 +31,6 @@ pub use locate::{Find, FindInput, FindOutput};
 pub use row::Row;
 pub use search::{IndexState, MatchingSession, Search, SearchInput, SearchOutput};
 pub use show::{Message, Role, Show, ShowInput, ShowOutput};
+pub use unwrapped::UnwrappedQuery;
 
 pub use read::{DocumentRequest, for_elsewhere};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use baton_model::session::Session;
 use baton_model::time::Millis;
-use baton_store::{Failure, Tx, conversation, project, session};
+use baton_store::{Failure, Tx, conversation, place, session};
 use baton_tools::has_surface;
 use baton_transcripts::Filter;
 
@@ -60,7 +60,7 @@ pub(super) fn likeness(
     let (Some((from, to)), Some(cwd)) = (span(meant), &meant.header.cwd) else {
         return Ok(Likeness::Unclear(Vec::new()));
     };
-    let roots = project::roots(tx, project_id, machine)?;
+    let roots = place::folders(tx, project_id, machine)?;
     if machine.is_empty() || !roots.iter().any(|root| Path::new(cwd).starts_with(root)) {
         return Ok(Likeness::Unclear(Vec::new()));
     }

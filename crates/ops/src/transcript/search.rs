@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_model::query::check_query;
 use baton_model::refusal::Refusal;
 use baton_store::search::{self, Hit};
-use baton_store::{Failure, Fault, Tx, project};
+use baton_store::{Failure, Fault, Tx, place};
 use baton_transcripts::Header;
 use baton_transcripts::search::{Query, entries, snippet};
 use schemars::JsonSchema;
@@ -105,9 +105,9 @@ pub struct IndexState {
 }
 
 /// Where is searched: in these folders, where any are named, and in what is shown from here.
-struct FolderFilter {
+struct FolderFilter<'a> {
     roots: Option<Vec<String>>,
-    view: View,
+    view: View<'a>,
 }
 
 /// A session that was found.
@@ -159,7 +159,7 @@ fn search(
     input: &SearchInput,
     cx: &mut Cx<'_>,
     query: &Query,
-    within: &FolderFilter,
+    within: &FolderFilter<'_>,
     target: &baton_store::Target,
 ) -> Result<SearchOutput, Failure> {
     let mut index = index::open(target, cx.env.now)?;
@@ -184,7 +184,7 @@ fn search(
         Ok((ranked.len(), partial, items, search::totals(tx)?))
     })?;
     Ok(SearchOutput {
-        project_id: resolve::project_id(cx.store, cx.env.caller, input.project.as_deref())
+        project_id: resolve::project_id(cx.store, &cx.env, input.project.as_deref())
             .ok()
             .or_else(|| input.project.clone()),
         items,
@@ -200,7 +200,7 @@ fn search(
 fn roots(input: &SearchInput, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure> {
     let Some(name) = &input.project else { return Ok(None) };
     let machine = cx.env.caller.place.machine.clone();
-    let known = cx.store.read(|tx| Ok(project::roots(tx, name, &machine)?))?;
+    let known = cx.store.read(|tx| Ok(place::folders(tx, name, &machine)?))?;
     Ok(Some(if known.is_empty() { vec![name.clone()] } else { known }))
 }
 
@@ -208,16 +208,16 @@ fn roots(input: &SearchInput, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Fa
 fn candidate_ids(
     tx: &mut Tx<'_>,
     input: &SearchInput,
-    within: &FolderFilter,
+    within: &FolderFilter<'_>,
 ) -> Result<Option<Vec<i64>>, Fault> {
     let FolderFilter { roots, view } = within;
     if input.agents.is_empty() && roots.is_none() && input.since_ms.is_none() && view.is_open() {
         return Ok(None);
     }
     let agents: HashSet<&str> = input.agents.iter().map(String::as_str).collect();
-    let is_in = |cwd: &str| {
-        roots.as_ref().is_none_or(|roots| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
-    };
+    let is_of = |cwd: &str| input.project.as_ref().is_some_and(|project| view.is_of(Some(cwd), project));
+    let is_below = |cwd: &str, roots: &[String]| roots.iter().any(|root| Path::new(cwd).starts_with(root));
+    let is_in = |cwd: &str| roots.as_ref().is_none_or(|roots| is_below(cwd, roots) || is_of(cwd));
     let kept = |one: &search::SearchScope| {
         (agents.is_empty() || agents.contains(one.agent.as_str()))
             && input.since_ms.is_none_or(|since| one.updated_at >= since)

@@ -71,6 +71,8 @@ pub enum Role {
     Result,
     /// What came before, summed up.
     Summary,
+    /// The provider, which refused a request or failed.
+    Error,
 }
 
 impl Role {
@@ -82,6 +84,7 @@ impl Role {
             Self::Tool => "tool",
             Self::Result => "result",
             Self::Summary => "summary",
+            Self::Error => "error",
         }
     }
 }
@@ -129,6 +132,7 @@ fn row(event: &Event<'_>) -> Option<Message> {
         EventKind::Call(call) => (Role::Tool, format!("{} {}", call.name, call.target)),
         EventKind::Outcome(outcome) => (Role::Result, outcome_text(outcome.exit_code, &outcome.output)),
         EventKind::Compaction(text) => (Role::Summary, text.to_string()),
+        EventKind::ProviderError(text) => (Role::Error, text.to_string()),
         EventKind::Interrupted => (Role::User, "[interrupted]".to_owned()),
         _ => return None,
     };

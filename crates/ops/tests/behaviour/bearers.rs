@@ -117,6 +117,60 @@ on_every_backend! {
         assert_eq!(w.newest("release")["body"]["released_by"], "token:eve-token");
     }
 
+    fn what_is_held_under_a_name_is_not_anothers_who_says_the_name(w) {
+        w.register("q");
+        let wish = json!({ "to_project_id": "p", "subject": "s" });
+        let other = |id: &str| bearing(agent("Foo").process(""), id, Scope::Write, None);
+        for holder in [other("one"), agent("Foo").process("")] {
+            let task = w.ok(&agent("Lola"), "task_create", json!({ "title": "t" }));
+            let handoff = w.ok(&agent("Lola").project("q"), "handoff_create", wish.clone());
+            let (task, handoff) = (json!({ "id": task["id"] }), handoff["handoff_id"].clone());
+            let end = |action: &str| json!({ "id": handoff, "action": action, "result": "r" });
+            let lease = json!({ "patterns": ["x/"] });
+            for (verb, taken, given_back) in [
+                ("task_claim", &task, json!({})),
+                ("lease_take", &lease, json!({})),
+                ("handoff_advance", &end("accept"), json!({})),
+            ] {
+                w.ok(&holder, verb, taken.clone());
+                for (verb, input) in [
+                    ("task_claim", task.clone()),
+                    ("task_close", task.clone()),
+                    ("lease_take", lease.clone()),
+                    ("lease_release", given_back),
+                    ("handoff_advance", end("complete")),
+                ] {
+                    w.no_trace(&other("two"), verb, input, "identity_not_yours");
+                }
+                match verb {
+                    "task_claim" => w.ok(&holder, "task_release", task.clone()),
+                    "lease_take" => w.ok(&holder, "lease_release", json!({})),
+                    _ => w.ok(&holder, "handoff_advance", end("complete")),
+                };
+            }
+            w.ok(&other("two"), "lease_take", lease.clone());
+            w.ok(&other("two"), "lease_release", json!({}));
+        }
+    }
+
+    fn the_key_of_a_registered_agent_is_not_another_tokens_to_list(w) {
+        w.ok(&agent("Ben"), "agent_register", json!({}));
+        w.ok(&agent("Eva"), "key_create", json!({}));
+        let key = w.ok(&agent("Eva"), "key_list", json!({}))["items"][0]["public_key"].clone();
+        let add = json!({ "name": "Ben", "public_key": key });
+        w.no_trace(&nameless(impostor("Eve", Scope::Write)), "key_add", add, "identity_not_yours");
+    }
+
+    fn a_token_made_anew_under_a_name_gives_back_nothing_of_the_one_before(w) {
+        let ci = |id: &str| bearing(nameless(agent("x")).process(""), id, Scope::Write, None);
+        let ci = |id: &str| { let mut who = ci(id); who.0.grant.bearer.as_mut().expect("a token").name = "ci".into(); who };
+        w.ok(&ci("old"), "lease_take", json!({ "patterns": ["x/"] }));
+        let given = w.ok(&ci("new"), "lease_release", json!({}));
+        assert_eq!(given["items"], json!([]), "{given:#}");
+        w.no_trace(&ci("new"), "lease_take", json!({ "patterns": ["x/a"] }), "lease_conflict");
+        assert_eq!(w.ok(&ci("old"), "lease_release", json!({}))["items"].as_array().map(Vec::len), Some(1));
+    }
+
     fn a_bound_token_is_its_identities_and_nobody_else(w) {
         let ann = |name: &str| bearing(agent(name), "a", Scope::Write, Some(&["Ann", "Anna"]));
         let begun = w.ok(&nameless(ann("Ann")), "session_start", json!({}));

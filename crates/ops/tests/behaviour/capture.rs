@@ -47,23 +47,80 @@ on_every_backend! {
         assert_eq!(w.deltas("start").len(), 2);
     }
 
-    fn an_agents_own_session_is_checkpointed_and_goes_on(w) {
+    fn an_agents_own_session_is_checkpointed_and_ends_with_the_agent(w) {
         let started = w.start(&agent("Donna"));
         let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
+        assert_eq!(kept["session_id"], started["session_id"]);
+        assert_eq!((w.deltas("start").len(), w.deltas("checkpoint").len(), w.roster().len()), (1, 1, 0));
+    }
+
+    fn an_agents_own_session_is_checkpointed_and_goes_on(w) {
+        let started = w.start(&agent("Donna"));
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
         assert_eq!(kept["session_id"], started["session_id"]);
         assert_eq!((w.deltas("start").len(), w.roster().len()), (1, 1));
         w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "mine": 1 }, "expected_version": 0 }));
     }
 
-    fn once_the_agent_began_a_session_that_one_counts_and_the_other_ends(w) {
+    fn what_an_agent_did_after_another_wrapped_its_session_is_kept_as_a_note(w) {
+        w.advance(86_400_000);
+        let own = w.start(&agent("Donna"));
+        let forced = json!({ "session": own["session_id"], "summary": "enough", "force": true, "why": "stuck" });
+        w.ok(&agent("Chief"), "session_wrap", forced);
+        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(kept["session_id"], own["session_id"]);
+        assert!(w.newest("note").to_string().contains("transcript"), "{:#}", w.newest("note"));
+    }
+
+    fn what_does_not_fit_into_one_packet_is_handed_on_past_a_hook_and_not_dropped(w) {
+        let packet = json!({ "summary": "the cart rounds", "metadata": { "a": "x".repeat(240_000) } });
+        for event in ["session-end", "failure"] {
+            w.start(&agent("Lola"));
+            let left = w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet }));
+            let held = w.pickup(&agent("Donna"));
+            w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "b": "y".repeat(60_000) } }));
+            let kept = capture(w, &agent("Donna"), "normal.jsonl", event, true);
+            assert_eq!(kept["baton_id"], Value::Null, "{event}");
+            let next = w.pickup(&agent("Mina"));
+            assert_eq!(next["baton"]["delta_id"], left["delta_id"], "{event}");
+            assert_eq!(next["recovered"]["sessions"], json!([held["session_id"]]), "{event}");
+            let recovered = next["recovered"].to_string();
+            assert!(recovered.contains(&"y".repeat(60_000)) && recovered.contains("\"transcript\""), "{event}");
+            w.ok(&agent("Mina"), "session_wrap", json!({ "summary": "done" }));
+            w.start(&agent("Ann"));
+            w.pickup(&agent("Ann"));
+            w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "nothing waits" }));
+        }
+    }
+
+    fn a_baton_that_a_hook_leaves_has_what_the_agent_took_over_and_saved(w) {
+        let packet = json!({ "summary": "the cart rounds", "next_steps": ["test the refund"], "constraints": ["no floats"], "odd": "kept" });
+        w.start(&agent("Lola"));
+        let left = w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet }));
+        w.pickup(&agent("Donna"));
+        w.ok(&agent("Donna"), "session_checkpoint", json!({ "summary": "half of it", "state": { "step": 7 } }));
+        w.ok(&agent("Donna"), "ledger_note", json!({ "text": "the tax is separate" }));
+        capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
+        capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        let next = w.pickup(&agent("Mina"));
+        assert_ne!(next["baton"]["delta_id"], left["delta_id"]);
+        let body = next["baton"]["body"].as_str().expect("a packet");
+        for text in ["the cart rounds", "test the refund", "no floats", "\"odd\":\"kept\"", "half of it", "\"step\":7", "the tax is separate"] {
+            assert!(body.contains(text), "{text} is gone: {body}");
+        }
+        let packet: Value = serde_json::from_str(body).expect("a packet");
+        assert!(packet["files_modified"].is_array(), "{packet:#}");
+        assert_eq!(packet["metadata"]["previous_baton_id"], left["delta_id"]);
+    }
+
+    fn once_the_agent_began_a_session_that_one_counts_and_both_end_with_it(w) {
         let first = capture(w, &agent("Bot").process("agent"), "normal.jsonl", "before-compaction", false);
         w.advance(400_000);
         let started = w.start(&agent("Worker").process("agent"));
         let kept = capture(w, &agent("Bot").process("agent"), "compacted.jsonl", "session-end", false);
         assert_eq!(kept["session_id"], started["session_id"]);
         assert_ne!(kept["session_id"], first["session_id"]);
-        let open = w.roster();
-        assert_eq!((open.len(), &open[0]["identity"]), (1, &json!("Worker")));
+        assert_eq!(w.roster(), Vec::<Value>::new());
     }
 
     fn a_tool_that_announces_a_compaction_at_every_round_leaves_one_checkpoint(w) {

@@ -50,7 +50,7 @@ fn populate(w: &mut World) {
 }
 
 /// The lines of an export of a project, and how many of them are deltas.
-fn export(w: &mut World, project: &str) -> (Vec<String>, usize) {
+pub(crate) fn export(w: &mut World, project: &str) -> (Vec<String>, usize) {
     let reader = agent("Reader").project(project);
     let ledger = list(&w.ok(&reader, "ledger_list", json!({ "chain": true, "limit": 10_000 }))["items"]);
     let rows = list(&w.ok(&reader, "ledger_export", json!({}))["items"]);
@@ -253,7 +253,7 @@ on_every_backend! {
         w.ok(&agent("Ann"), "ledger_import", json!({ "lines": late }));
         let shown = w.ok(&shopkeeper(), "handoff_show", json!({ "id": id }));
         let states = column(&list(&shown["steps"]), "state");
-        assert_eq!((&shown["state"], states), (&json!("planned"), vec!["pending".to_owned(); 4]));
+        assert_eq!((&shown["state"], states), (&json!("offered"), vec!["done".to_owned(); 4]));
         let deltas = parsed(&early).iter().filter(|row| row["_type"].is_null()).count();
         let mut rows = parsed(&early).split_off(deltas);
         rows.retain(|row| row["_type"] != "handoff");

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use crate::world::{Agent, World, agent, list, text};
 
 /// The transcript of an agent that may have called Baton.
-struct Talk {
+pub(crate) struct Talk {
     _dir: tempfile::TempDir,
     path: PathBuf,
     said: u32,
 }
 
 impl Talk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("aaaaaaaa-0000-4000-8000-000000000001.jsonl");
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
@@ -44,7 +44,7 @@ impl Talk {
     }
 
     /// The agent goes on.
-    fn grow(&mut self) {
+    pub(crate) fn grow(&mut self) {
         self.line(&json!({ "role": "user", "content": format!("Go on, please: {}.", self.said) }), "user");
     }
 
@@ -57,12 +57,12 @@ impl Talk {
         self.line(&json!({ "role": "user", "content": result }), "user");
     }
 
-    fn input(&self) -> Value {
+    pub(crate) fn input(&self) -> Value {
         json!({ "id": self.path, "agent": "claude" })
     }
 }
 
-fn donna() -> Agent {
+pub(crate) fn donna() -> Agent {
     agent("Donna").process("agent")
 }
 
@@ -72,19 +72,19 @@ fn person() -> Agent {
 }
 
 #[track_caller]
-fn import(w: &mut World, talk: &Talk) -> Value {
+pub(crate) fn import(w: &mut World, talk: &Talk) -> Value {
     w.ok(&person(), "transcript_import", talk.input())
 }
 
 #[track_caller]
-fn capture(w: &mut World, talk: &Talk) -> Value {
+pub(crate) fn capture(w: &mut World, talk: &Talk) -> Value {
     let mut input = talk.input();
     (input["event"], input["wrap"], input["over"]) = (json!("session-end"), json!(true), json!(true));
     w.ok(&donna(), "transcript_capture", input)
 }
 
 /// Ids of the batons that wait or were abandoned: each of them a picker gets.
-fn offered(w: &mut World) -> Vec<String> {
+pub(crate) fn offered(w: &mut World) -> Vec<String> {
     let card = w.ok(&agent("Reader"), "session_status", json!({}));
     let mut ids: Vec<String> = list(&card["handoffs"])
         .iter()

@@ -1,5 +1,6 @@
 //! Hand-offs between projects: a task over there, a delta on both sides, states that only move forward.
 
+use baton_model::access::{Grant, Scope};
 use serde_json::{Value, json};
 
 use crate::world::{Agent, World, agent, column, list, text};
@@ -74,6 +75,64 @@ on_every_backend! {
         assert_eq!((heard["identity"].clone(), heard["body"]["handoff"]["result"].clone()), (json!("Donna"), json!("merged as 12")));
     }
 
+    fn a_token_acts_only_for_the_end_that_it_reaches(w) {
+        let of = |who: &Agent, project: &str, scope| {
+            let mut token = agent(&who.0.identity.clone().unwrap_or_default()).process("").project(project);
+            token.0.grant = Grant { scope, projects: Some([project.to_owned()].into()), bearer: None };
+            token
+        };
+        for scope in [Scope::Write, Scope::Operator] {
+            let id = create(w);
+            let (shop, lib) = (of(&sender(), "p", scope), of(&receiver(), "q", scope));
+            for action in ["accept", "decline", "complete"] {
+                let forced = scope == Scope::Operator;
+                let input = json!({ "id": id, "action": action, "result": "r", "force": forced, "why": forced.then_some("w") });
+                w.no_trace(&shop, "handoff_advance", input, "project_unknown");
+            }
+            w.no_trace(&lib, "handoff_advance", json!({ "id": id, "action": "cancel" }), "project_unknown");
+            let publish = json!({ "id": id, "issues_github_repo": "attacker/x" });
+            w.no_trace(&shop, "handoff_publish", publish, "project_unknown");
+            advance(w, &lib, &id, "accept");
+            let exported = w.ok(&shop, "ledger_export", json!({ "project": "p" })).to_string();
+            assert!(exported.contains(&id) && !exported.contains("Donna"), "{exported}");
+            let whole = w.ok(&sender(), "ledger_export", json!({ "project": "p" })).to_string();
+            assert!(whole.contains("Donna"), "the local user's export is whole");
+            advance(w, &lib, &id, "complete");
+        }
+    }
+
+    fn a_handoff_past_its_deadline_is_not_taken(w) {
+        for pickup in [false, true] {
+            w.register("q");
+            let mut wanted = input();
+            wanted["expires_in"] = json!("30m");
+            let id = text(&w.ok(&sender(), "handoff_create", wanted), "handoff_id");
+            w.advance(2 * 3_600_000);
+            let refused = match pickup {
+                true => w.no(&receiver(), "hd_exec", json!({ "handoff_id": id }), "handoff_state"),
+                false => w.no(&receiver(), "handoff_advance", json!({ "id": id, "action": "accept" }), "handoff_state"),
+            };
+            assert!(refused["message"].to_string().contains("expired"), "{refused:#}");
+            let shown = w.ok(&receiver(), "handoff_show", json!({ "id": id }));
+            assert_eq!((shown["state"].clone(), task(w, &id)["status"].clone()), (json!("expired"), json!("closed")));
+        }
+    }
+
+    fn what_was_accepted_by_its_id_is_picked_up_by_whoever_accepted_it(w) {
+        let id = create(w);
+        advance(w, &receiver(), &id, "accept");
+        let other = agent("Ann").project("q");
+        w.no(&other, "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+        let picked = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        assert_eq!(picked["handoff"]["handoff_id"], json!(id));
+        assert_eq!(told(w, "p"), ["offered", "accepted"], "it is accepted once");
+        // The name goes on with it in its next session, too.
+        w.ok(&receiver(), "session_end", json!({}));
+        let again = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        assert_ne!(again["session_id"], picked["session_id"]);
+        w.no(&other, "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+    }
+
     fn a_handoff_is_declined_with_a_reason(w) {
         let id = create(w);
         let no = json!({ "id": id, "action": "decline", "result": "not ours" });
@@ -112,6 +171,24 @@ on_every_backend! {
         assert_eq!(again["warnings"], json!([]));
         w.register("q");
         assert_eq!(w.ok(&receiver(), "project_show", json!({}))["is_placeholder"], false);
+    }
+
+    fn a_mistyped_project_is_refused_with_its_near_names_and_made_only_when_asked(w) {
+        w.register("billing");
+        let mut slip = json!({ "to_project_id": "biling", "subject": "add an endpoint" });
+        for dry_run in [true, false] {
+            slip["dry_run"] = json!(dry_run);
+            let refused = w.no_trace(&sender(), "handoff_create", slip.clone(), "target_unknown");
+            assert_eq!(refused["near"], json!(["billing"]));
+        }
+        slip["create"] = json!(true);
+        let made = w.ok(&sender(), "handoff_create", slip);
+        assert_eq!(column(&list(&made["warnings"]), "kind"), ["placeholder_project"]);
+        // A name of which it is not reached whether it is known tells nothing.
+        let mut token = sender();
+        token.0.grant = Grant { scope: Scope::Write, projects: Some(["p".to_owned()].into()), bearer: None };
+        let hidden = json!({ "to_project_id": "bilingg", "subject": "add an endpoint", "dry_run": true });
+        assert_eq!(column(&list(&w.ok(&token, "handoff_create", hidden)["warnings"]), "kind"), ["tracker_undisclosed"]);
     }
 
     fn a_dry_run_writes_nothing_at_all(w) {

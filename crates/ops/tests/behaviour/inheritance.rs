@@ -241,6 +241,9 @@ on_every_backend! {
         let baton = text(&donna["baton"], "delta_id");
         assert!(text(&refusal, "hint").contains(&format!("--handoff {baton} --force")), "{refusal}");
         w.ok(&agent("Chief"), "session_handoff", json!({ "session": donna["session_id"] }));
+        let forced = json!({ "session": donna["session_id"], "summary": "enough", "force": true, "why": "stuck" });
+        let refusal = w.no_trace(&agent("Chief"), "session_wrap", forced, "packet_too_large");
+        assert!(text(&refusal, "hint").contains("baton end --session"), "{refusal}");
         let taken = take(w, &agent("Tess"), &json!(baton), true);
         assert_eq!(taken["recovered"]["sessions"], json!([donna["session_id"]]));
     }

@@ -13,6 +13,21 @@ fn held(w: &mut World) -> Vec<String> {
 }
 
 on_every_backend! {
+    fn another_live_process_of_the_name_takes_no_lease_of_the_first(w) {
+        let (one, two) = (agent("Lola").process("one"), agent("Lola").process("two"));
+        w.start(&one);
+        w.ok(&one, "lease_take", json!({ "patterns": ["src/"] }));
+        for pattern in ["src/", "src/a.py"] {
+            w.no_trace(&two, "lease_take", json!({ "patterns": [pattern] }), "lease_conflict");
+        }
+        assert_eq!(list(&w.ok(&two, "lease_release", json!({}))["items"]).len(), 0);
+        w.no_trace(&agent("Zoe"), "lease_take", json!({ "patterns": ["src/"] }), "lease_conflict");
+        // Elsewhere it may work, under its own process.
+        w.ok(&two, "lease_take", json!({ "patterns": ["docs/"] }));
+        w.kill(&one);
+        w.ok(&two, "lease_take", json!({ "patterns": ["src/"] }));
+    }
+
     fn a_conflict_is_refused_with_its_holder_and_nothing_is_taken(w) {
         w.ok(&agent("Lola"), "lease_take", json!({ "patterns": ["./src/"], "why": "the parser" }));
         let refusal = w.no_trace(&agent("Donna"), "lease_take", json!({ "patterns": ["docs/a.md", "src/deep/a.rs"] }), "lease_conflict");

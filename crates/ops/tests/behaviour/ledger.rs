@@ -150,6 +150,13 @@ on_every_backend! {
                 "transcript_import" => input["id"] = json!("latest"),
                 "mail_send" => input = json!({ "to": "Lola", "subject": "s" }),
                 "lease_take" => input["patterns"] = json!(["a"]),
+                "changes_attach" => {
+                    input["changes"] = json!({ "files": [], "content_hash": "a".repeat(64), "bytes": 1 });
+                }
+                "changes_upload" => {
+                    input = json!({ "content_hash": "a".repeat(64), "part": 0, "content": "" });
+                }
+                "changes_part" => input["part"] = json!(0),
                 "key_add" => input["public_key"] = json!("age1x"),
                 _ => {}
             }

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use baton_model::effect::Adapter;
 use baton_model::recall::{HASHING, IndexResult, QuantizedVector, hashing};
-use baton_ops::recall::{ADAPTER, MatrixCache, Setup};
+use baton_ops::recall::{MatrixCache, Setup};
 use baton_store::vector;
 use serde_json::{Value, json};
 
@@ -41,8 +42,9 @@ fn outside() -> Setup {
 /// What the relay is to do, as payloads.
 fn effects(w: &mut World) -> Vec<Value> {
     let now = w.now + 1_000_000;
-    let due = w.store.read(|tx| Ok(baton_store::outbox::due(tx, ADAPTER, now, 100)?)).expect("read");
-    due.iter().map(|effect| serde_json::from_str(&effect.payload).expect("json")).collect()
+    let due =
+        w.store.read(|tx| Ok(baton_store::outbox::due(tx, Adapter::MemoryIndex, now, 100)?)).expect("read");
+    due.iter().map(|effect| serde_json::from_str(&effect.action.payload()).expect("json")).collect()
 }
 
 on_every_backend! {

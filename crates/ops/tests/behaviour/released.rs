@@ -128,12 +128,14 @@ on_every_backend! {
         let calls = [
             ("session_checkpoint", json!({ "summary": "late words" })),
             ("session_wrap", json!({ "packet": "{ \"summary\": \"late words\" }", "request_id": "r" })),
+            ("session_wrap", json!({ "summary": "late words", "next": ["n"] })),
             ("session_end", json!({ "reason": "late words" })),
             ("ledger_note", json!({ "text": "late words" })),
         ];
         for (n, (verb, input)) in calls.into_iter().enumerate() {
             let late = agent("Ann").in_session(&own);
             let first = w.no(&late, verb, input.clone(), "session_released")["kept_delta_id"].clone();
+            w.advance(1_000);
             let again = w.no(&late, verb, input, "session_released")["kept_delta_id"].clone();
             assert!(first.is_string(), "{verb}");
             assert_eq!(first, again, "{verb}");
@@ -144,7 +146,7 @@ on_every_backend! {
         w.end(&agent("Ben"));
         let ben = w.no(&agent("Ben"), "session_end", json!({ "reason": "late words", "identity": "Ben" }), "session_released");
         assert_ne!(ben["kept_delta_id"], Value::Null);
-        assert_eq!(w.deltas("note").len(), 5);
+        assert_eq!(w.deltas("note").len(), 6);
     }
 
     fn the_reason_of_a_late_end_is_kept(w) {
@@ -236,6 +238,49 @@ on_every_backend! {
         assert_eq!(note["body"]["late_packet"], packet);
         assert_eq!(note["session_id"], wrap["session_id"]);
         assert_eq!(w.deltas("wrap").len(), 1);
+    }
+
+    fn who_wraps_for_another_hands_on_what_that_one_had(w) {
+        w.start(&agent("Zoe"));
+        w.ok(&agent("Zoe"), "session_wrap", json!({ "packet": { "summary": "z", "open_loops": ["the refund"] } }));
+        let held = w.pickup(&agent("Hal"));
+        w.ok(&agent("Hal"), "session_checkpoint", json!({ "summary": "half of it", "state": { "step": 7 } }));
+        w.ok(&agent("Boss"), "session_wrap",
+            json!({ "session": held["session_id"], "summary": "ended for him", "force": true, "why": "stuck" }));
+        let body = text(&w.pickup(&agent("Mina"))["baton"], "body");
+        for text in ["ended for him", "the refund", "half of it", "\"step\":7"] {
+            assert!(body.contains(text), "{text} is gone: {body}");
+        }
+    }
+
+    fn a_reassigned_packet_has_the_states_of_all_holders(w) {
+        w.leave_baton(&agent("Zoe"), "z");
+        for (name, step) in [("Hal", 1), ("Ida", 2)] {
+            let held = w.pickup(&agent(name));
+            w.ok(&agent(name), "session_checkpoint", json!({ "summary": "s", "state": { "step": step, "own": name } }));
+            if name == "Hal" {
+                w.ok(&agent(name), "session_end", json!({ "session": held["session_id"] }));
+            } else {
+                w.ok(&agent("Boss"), "session_reassign", json!({ "session": held["session_id"], "to": "Mina", "why": "x" }));
+            }
+        }
+        let packet: Value = serde_json::from_str(&text(&w.pickup(&agent("Mina"))["baton"], "body")).expect("a packet");
+        assert_eq!(packet["metadata"]["state"]["own"], "Ida");
+        assert_eq!(packet["metadata"]["earlier_states"], json!([{ "step": 1, "own": "Hal" }]));
+    }
+
+    fn a_late_call_is_kept_with_its_address_and_its_task(w) {
+        for (verb, input, key) in [
+            ("session_checkpoint", json!({ "summary": "x", "task": "p-1" }), "/late_checkpoint/task"),
+            ("session_wrap", json!({ "summary": "x", "to": "Mina" }), "/to"),
+            ("session_wrap", json!({ "summary": "x", "role": "testing" }), "/role"),
+        ] {
+            let own = w.start(&agent("Lola"));
+            w.ok(&agent("Boss"), "session_end", json!({ "session": own["session_id"], "force": true, "why": "stuck" }));
+            w.no(&agent("Lola").in_session(&own), verb, input, "session_released");
+            let kept = w.newest("note")["body"].clone();
+            assert!(kept.pointer(key).is_some_and(Value::is_string), "{verb}: {kept:#}");
+        }
     }
 
     fn a_late_checkpoint_is_kept_as_a_note_and_leaves_the_state_alone(w) {

@@ -1,12 +1,32 @@
 //! Requests to a tracker that arrive late, or whose sender was overtaken: there is one issue in the end.
 
 use baton_model::session::Place;
-use baton_ops::saga::OutcomeReport;
+use baton_ops::saga::{LeasedStep, OutcomeReport, StepStart};
 use serde_json::json;
 
 use crate::hub::Hub;
-use crate::saga::{act, assert_whole, create, drive, driver, due, lease, sender, show, tell};
-use crate::world::{agent, list};
+use crate::saga::{
+    act, assert_whole, begin, create, drive, driver, due, lease, receiver, sender, show, tell,
+};
+use crate::world::{World, agent, list};
+
+/// Takes the next step when its time has come.
+fn next(w: &mut World, id: &str) -> Box<LeasedStep> {
+    loop {
+        match begin(w, id, &driver("d")).expect("begun") {
+            StepStart::Ask(leased) => return leased,
+            StepStart::Wait(at) | StepStart::Held(at) => w.now = at,
+            other => panic!("nothing to ask: {other:?}"),
+        }
+    }
+}
+
+/// Asks once for the next step, and writes down what came.
+fn ask_once(w: &mut World, hub: &mut Hub, id: &str) {
+    let leased = next(w, id);
+    let ended = hub.ask(&leased.call);
+    tell(w, &leased, &ended).expect("told");
+}
 
 on_every_backend! {
     fn one_who_was_overtaken_is_told_and_leaves_no_double(w) {
@@ -44,6 +64,26 @@ on_every_backend! {
         assert_whole(w, &hub, true);
     }
 
+    fn a_late_step_leaves_a_reopened_task_open(w) {
+        for how in ["cancel", "complete"] {
+            let (id, mut hub) = (create(w), Hub::default());
+            drive(w, &mut hub, &id);
+            let task = show(w, &id)["task"]["id"].clone();
+            if how == "complete" {
+                act(w, &receiver(), &id, "accept");
+            }
+            let ender = if how == "cancel" { sender() } else { receiver() };
+            act(w, &ender, &id, how);
+            w.advance(1_000);
+            w.ok(&receiver(), "task_reopen", json!({ "id": task }));
+            w.ok(&receiver(), "task_claim", json!({ "id": task }));
+            drive(w, &mut hub, &id);
+            let shown = w.ok(&receiver(), "task_show", json!({ "id": task }));
+            assert_eq!((shown["status"].clone(), shown["assignee"].clone()), (json!("in_progress"), json!("Donna")), "{how}");
+            w.ok(&receiver(), "task_close", json!({ "id": task, "reason": "over" }));
+        }
+    }
+
     fn a_request_that_arrives_late_is_undone_where_the_handoff_has_ended(w) {
         let (id, mut hub) = (create(w), Hub::default());
         let first = driver("first");
@@ -76,5 +116,36 @@ on_every_backend! {
         assert_eq!(due(w), [id.as_str()]);
         drive(w, &mut hub, &id);
         assert_whole(w, &hub, true);
+    }
+
+    fn a_close_of_ours_that_a_retry_overtakes_is_no_answer_of_the_receiver(w) {
+        let (id, mut hub) = (create(w), Hub::default());
+        hub.lose = 1;
+        ask_once(w, &mut hub, &id);
+        hub.refuse = true;
+        ask_once(w, &mut hub, &id);
+        assert_eq!(show(w, &id)["state"], "failed");
+        hub.refuse = false;
+        ask_once(w, &mut hub, &id);
+        // The request to close has no answer yet when the sender tries again.
+        let undo = next(w, &id);
+        hub.fail = 1;
+        let lost = hub.ask(&undo.call);
+        tell(w, &undo, &lost).expect("told");
+        w.ok(&sender(), "handoff_retry", json!({ "id": id }));
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.open(), show(w, &id)["state"].clone()), (1, json!("offered")));
+        hub.ask(&undo.call);
+        let closed = json!({ "repo": "o/r", "number": 1, "state": "closed", "state_reason": "not_planned", "by": "Bot" });
+        for _ in 0..2 {
+            assert_eq!(hub.open(), 0);
+            assert_eq!(w.ok(&agent("Hook"), "tracker_event", closed.clone())["changed"], true);
+        }
+        drive(w, &mut hub, &id);
+        assert_eq!((hub.open(), show(w, &id)["state"].clone()), (1, json!("offered")));
+        assert_whole(w, &hub, true);
+        // Closed once more, it is a person's word.
+        assert_eq!(w.ok(&agent("Hook"), "tracker_event", closed)["changed"], true);
+        assert_eq!(show(w, &id)["state"], "declined");
     }
 }

@@ -149,7 +149,7 @@ on_every_backend! {
         w.machines.github = true;
         for dry_run in [true, false] {
             let wish = json!({ "id": local["handoff_id"], "dry_run": dry_run });
-            let refusal = w.no_trace(&spy, "handoff_publish", wish, "tracker_unresolved");
+            let refusal = w.no_trace(&spy, "handoff_publish", wish, "project_unknown");
             assert!(!refusal.to_string().contains("hidden"), "{refusal:#}");
         }
     }
@@ -217,6 +217,7 @@ on_every_backend! {
         assert_eq!(w.ok(&me, "token_revoke", json!({ "id": second["token_id"] }))["revoked_before"], false);
         assert_eq!(w.ok(&me, "token_revoke", json!({ "id": second["token_id"] }))["revoked_before"], true);
         w.no(&me, "token_check", json!({ "token": second["token"] }), "token_invalid");
+        assert_eq!(w.ok(&me, "token_check", json!({}))["needed"], true, "the last token's end lets nobody in");
         let listed = w.ok(&me, "token_list", json!({}));
         assert_eq!(listed["items"].as_array().map(Vec::len), Some(2));
         let shown = listed.to_string() + &w.everything().join("\n");
@@ -233,6 +234,19 @@ on_every_backend! {
         ] {
             w.no_trace(&me, "token_create", input, code);
         }
+    }
+
+    fn tokens_that_act_by_their_name_have_names_of_their_own(w) {
+        let me = agent("Lola");
+        let ci = json!({ "scope": "write", "name": "ci" });
+        let first = w.ok(&me, "token_create", ci.clone());
+        w.no_trace(&me, "token_create", ci.clone(), "token_name_in_use");
+        w.ok(&me, "token_create", json!({ "scope": "write", "name": "ci", "identities": ["Ann"] }));
+        w.ok(&me, "token_revoke", json!({ "id": first["token_id"] }));
+        w.ok(&me, "token_create", ci);
+        let names: Vec<String> =
+            (0..3).map(|_| text(&w.ok(&me, "token_create", json!({ "scope": "read" })), "name")).collect();
+        assert_eq!(names, ["Lola", "Lola-2", "Lola-3"]);
     }
 
     fn a_key_is_answered_once_whatever_the_operation(w) {

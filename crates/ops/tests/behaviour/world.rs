@@ -347,7 +347,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 26] = [
+const TABLES: [(&str, &str); 28] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("memory_vector", "SELECT * FROM memory_vector ORDER BY project_id, memory_id"),
@@ -355,6 +355,8 @@ const TABLES: [(&str, &str); 26] = [
     ("session_state", "SELECT * FROM session_state ORDER BY project_id, identity_key, task_key"),
     ("delta", "SELECT * FROM delta ORDER BY project_id, seq"),
     ("baton", "SELECT * FROM baton ORDER BY project_id, baton_id"),
+    ("changes", "SELECT * FROM changes ORDER BY project_id, baton_id"),
+    ("changes_part", "SELECT * FROM changes_part ORDER BY project_id, content_hash, part"),
     ("conversation", "SELECT * FROM conversation ORDER BY project_id, tool, native_id"),
     ("request", "SELECT * FROM request ORDER BY project_id, caller, verb, request_id"),
     ("message", "SELECT * FROM message ORDER BY project_id, message_id"),

@@ -22,7 +22,7 @@ macro_rules! columns {
          labels, created_by, created_at, updated_at, closed_at, close_reason, extra, parent_id, defer_until, \
          estimated_minutes, specialist_tags, agent_context, handoff_instructions, previous_agent, attempts, result, \
          pending_type, woken, claim_token, claim_by, claim_session_id, claim_lease, claim_until, blocked, passes, \
-         ready, wait_until, clocks, claim_machine, claim_process"
+         ready, wait_until, clocks, claim_machine, claim_process, claim_bearer"
     };
 }
 
@@ -32,16 +32,16 @@ macro_rules! written {
         "title, description, status, priority, issue_type, assignee, agent_role, labels, created_by, created_at, updated_at, \
          closed_at, close_reason, extra, parent_id, defer_until, estimated_minutes, specialist_tags, agent_context, \
          handoff_instructions, previous_agent, attempts, result, pending_type, woken, claim_token, claim_by, \
-         claim_session_id, claim_lease, claim_until, clocks, claim_machine, claim_process"
+         claim_session_id, claim_lease, claim_until, clocks, claim_machine, claim_process, claim_bearer"
     };
 }
 
 crate::sql! {
     INSERT = concat!("INSERT INTO task (", written!(), ", project_id, task_id, blocked, passes, ready, wait_until)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-        $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39)");
+        $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40)");
     UPDATE = concat!("UPDATE task SET (", written!(), ") = ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33) WHERE project_id = $34 AND task_id = $35");
+        $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34) WHERE project_id = $35 AND task_id = $36");
     STANDING = "UPDATE task SET blocked = $1, passes = $2, ready = $3, wait_until = $4 WHERE project_id = $5 AND task_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND task_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone' ORDER BY priority, created_at, task_id LIMIT $2");
@@ -59,6 +59,7 @@ crate::sql! {
         WHERE project_id = $2 AND claim_until > 0 AND (claim_session_id IS NOT NULL OR claim_until <= $3)";
     CLAIMED_IN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_session_id = $2 AND claim_until > 0");
     GIVEN_TO = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until > 0 AND claim_session_id IS NULL AND LOWER(claim_by) = $2");
+    CLAIMED_BY = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until >= 0 AND LOWER(claim_by) = $2 AND status = 'in_progress'");
     CLAIMERS = "SELECT claim_by, COUNT(*) FROM task WHERE project_id = $1 AND claim_until > 0 GROUP BY claim_by";
     CHILDREN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND parent_id = $2 ORDER BY task_id");
     COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'";
@@ -100,15 +101,17 @@ fn read(row: Row) -> Result<Task, Fault> {
     };
     task.claim = match (r.opt_text()?, r.opt_text()?, r.opt_int()?, r.opt_int()?) {
         (Some(by), session_id, Some(lease), Some(until)) => {
-            Some(Claim { by, session_id, token: task.claim_token, lease, until, place: None })
+            Some(Claim { by, session_id, token: task.claim_token, lease, until, place: None, bearer: None })
         }
         _ => None,
     };
     task.standing =
         Readiness { blocked: r.bool()?, passes: r.bool()?, ready: r.bool()?, wait_until: r.int()? };
     task.clocks = Clocks::from_json(&json::read(&r.text()?)?).unwrap_or_default();
-    if let (Some(claim), (Some(machine), Some(process))) = (&mut task.claim, (r.opt_text()?, r.opt_text()?)) {
-        claim.place = Some(Place { machine, process });
+    let (machine, process, bearer) = (r.opt_text()?, r.opt_text()?, r.opt_text()?);
+    if let Some(claim) = &mut task.claim {
+        claim.place = machine.zip(process).map(|(machine, process)| Place { machine, process });
+        claim.bearer = bearer;
     }
     Ok(task)
 }
@@ -229,6 +232,11 @@ pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<
     rows.into_iter().map(|row| row.reader().text()).collect()
 }
 
+/// The tasks that are claimed under a name, given by its key.
+pub fn claimed_by(tx: &mut Tx<'_>, project_id: &str, identity_key: &str) -> Result<Vec<Task>, Fault> {
+    read_all(tx.query(CLAIMED_BY, params![project_id, identity_key])?)
+}
+
 /// Writes a new task down.
 pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
     let standing = task.standing;
@@ -288,6 +296,7 @@ fn columns(task: &Task) -> Vec<Value> {
         json::write(&task.clocks.to_json()),
         place.map(|place| place.machine.clone()),
         place.map(|place| place.process.clone()),
+        claim.as_ref().and_then(|c| c.bearer.clone()),
     ]
     .to_vec()
 }

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use baton_model::access::{Grant, Token};
 use baton_store::restore::{Previous, StagedRestore, Step};
-use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, params};
+use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, counter, params, token};
 
 use crate::bench::{NOW, variable};
 
@@ -349,4 +350,47 @@ fn whoever_had_the_old_store_open_by_other_means_writes_nothing_to_it() {
     fs::rename(&new, stage.store()).unwrap();
     let answer = server.write_shared(|tx| Ok(tx.execute(INSERT, params!["lost"])?));
     assert!(answer.is_err());
+}
+
+#[test]
+fn numbers_continue_above_those_of_the_store_that_is_replaced() {
+    let stage = Stage::new();
+    let (project, ahead) = ("p", NOW + 86_400_000);
+    let given_out =
+        "INSERT INTO project (project_id, seq, is_isolated, is_placeholder, focus, created_at, updated_at)
+        VALUES ($1, $2, 0, 0, '[]', 0, 0)";
+    let mut store = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
+    store.write_shared(|tx| Ok(tx.execute(given_out, params![project, ahead])?)).unwrap();
+    drop(store);
+    stage.restore(&stage.backup()).unwrap();
+    let mut restored = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
+    let floor = restored.read(|tx| Ok(counter::highest(tx)?)).unwrap();
+    assert!(floor > ahead, "{floor} is not above {ahead}");
+}
+
+#[test]
+fn a_token_that_was_revoked_stays_so_and_one_is_asked_for_as_before() {
+    let token = |id: &str, revoked_at| Token {
+        token_id: id.into(),
+        hash: format!("hash of {id}"),
+        name: id.into(),
+        grant: Grant::default(),
+        created_by: "Ann".into(),
+        created_at: NOW,
+        expires_at: None,
+        revoked_at,
+    };
+    let put = |path: PathBuf, tokens: Vec<Token>| {
+        let mut store = Store::open_existing(&Target::File(path), NOW).unwrap();
+        store.write_shared(|tx| Ok(tokens.iter().try_for_each(|one| token::insert(tx, one))?)).unwrap();
+    };
+    let stage = Stage::new();
+    put(stage.backup(), vec![token("old", None)]);
+    put(stage.store(), vec![token("old", Some(NOW + 1)), token("new", None)]);
+    stage.restore(&stage.backup()).unwrap();
+    let mut restored = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
+    let found = restored.read(|tx| Ok(token::list(tx)?)).unwrap();
+    let found: Vec<(&str, Option<i64>)> =
+        found.iter().map(|one| (one.token_id.as_str(), one.revoked_at)).collect();
+    assert_eq!(found, [("new", None), ("old", Some(NOW + 1))]);
 }

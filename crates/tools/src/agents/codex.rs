@@ -6,7 +6,7 @@ use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Value, json};
 
 use crate::Tool;
-use crate::install::{Answer, EntryContent, Install, InstallEntry, InstallPart, Scope};
+use crate::install::{Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, Scope};
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeTarget, Session, SessionPlaces};
 use crate::shapes::groups;
@@ -35,7 +35,7 @@ pub(crate) static TOOL: Tool = Tool {
             let file = places.scoped(scope, folder.join("hooks.json"), ".codex/hooks.json");
             let mut wants = groups(places, "codex", &file, 10, &events);
             if scope == Scope::User {
-                let value = json!({ "command": places.baton, "args": ["mcp"] });
+                let value = json!({ "command": places.baton, "args": ["mcp"], "env_vars": PASSED_ON });
                 let what = EntryContent::Table { at: &["mcp_servers", "baton"], many: false, value };
                 wants.push(InstallEntry { part: InstallPart::Mcp, file: folder.join("config.toml"), what });
             }

@@ -22,4 +22,5 @@ pub(crate) mod opencode;
 pub(crate) mod pi;
 pub(crate) mod qwen;
 pub(crate) mod roo;
+pub(crate) mod vibe;
 pub(crate) mod zed;

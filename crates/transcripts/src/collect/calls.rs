@@ -4,11 +4,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::Location;
 use super::capped::BoundedList;
+use super::checks::Checks;
 use super::clean::Cleaner;
 use super::files::relative;
 use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
+use super::searched::SearchedNames;
 use super::shell_edits;
+use super::telling_line::telling_line;
+use super::touched::{TouchedFiles, read_by, searched_by};
 use crate::event::{Call, Category, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::one_line;
@@ -36,6 +40,8 @@ pub(super) struct Open {
     /// What it works on, cleaned.
     pub target: String,
     edits: Vec<Edit>,
+    /// The lines that it reads of its file.
+    lines: Option<String>,
     /// Its place.
     pub at: Location,
     at_ms: Option<i64>,
@@ -87,6 +93,13 @@ pub(super) struct Calls {
     pub subagents: BTreeMap<String, u64>,
     /// What git said.
     pub git: GitState,
+    /// Files of the main line, and how much each matters.
+    pub touched: TouchedFiles,
+    /// The last state of every step of its commands.
+    pub checks: Checks,
+    /// What it searched for.
+    pub searched: SearchedNames,
+    root: Option<String>,
 }
 
 impl Calls {
@@ -100,6 +113,10 @@ impl Calls {
             failure: None,
             subagents: BTreeMap::new(),
             git: GitState::default(),
+            touched: TouchedFiles::default(),
+            checks: Checks::default(),
+            searched: SearchedNames::default(),
+            root: None,
         }
     }
 
@@ -113,6 +130,8 @@ impl Calls {
             let longest = tally.longest.as_mut().map(|(_, sample)| sample);
             samples.chain(longest).for_each(|sample| *sample = relative(sample, Some(root)));
         }
+        self.touched.rebase(root);
+        self.root = Some(root.to_owned());
     }
 
     /// A call begins.
@@ -137,6 +156,7 @@ impl Calls {
             category: call.category.clone(),
             target: cleaner.text(&target, MAX_COMMAND),
             edits: call.edits.clone(),
+            lines: call.lines.clone(),
             at: at.clone(),
             at_ms,
             worth: if shell { importance(&call.target) } else { Importance::Look },
@@ -163,7 +183,7 @@ impl Calls {
             self.open.items_mut().filter(|open| open.key == key).for_each(|open| open.answered = true);
             return None;
         }
-        let open = self.open.take(|open| open.key == key)?;
+        let mut open = self.open.take(|open| open.key == key)?;
         self.ended.push_back(key);
         if self.ended.len() > MAX_ENDED {
             self.ended.pop_front();
@@ -182,12 +202,44 @@ impl Calls {
         let edits = match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
             (false, ..) => outcome.edits.clone(),
             (true, true, Category::Shell) => by_command(),
-            _ => open.edits,
+            _ => std::mem::take(&mut open.edits),
         };
+        if open.at.agent.is_none() && ok != Some(false) {
+            self.note_use(&open, exit_code, &edits, cleaner);
+        }
         if open.at.agent.is_none() && ok != Some(false) && !edits.is_empty() {
             self.git.changed();
         }
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
+    }
+
+    /// Notes which files a call read or changed, and what it searched for.
+    fn note_use(&mut self, open: &Open, exit_code: Option<i64>, edits: &[Edit], cleaner: &mut Cleaner<'_>) {
+        self.touched.call();
+        let root = self.root.as_deref();
+        for edit in edits {
+            self.touched.touch(&relative(&cleaner.clean_text(&edit.path), root));
+            if let Some(diff) = &edit.diff {
+                self.searched.defined_in(&cleaner.clean_text(diff), &open.at);
+            }
+        }
+        match open.category {
+            Category::Read => {
+                for path in open.target.lines() {
+                    self.touched.read(path, open.lines.clone(), &open.at);
+                }
+            }
+            Category::Search => self.searched.add(&open.target, &open.at),
+            Category::Shell if exit_code == Some(0) && edits.is_empty() => {
+                searched_by(&open.target)
+                    .into_iter()
+                    .for_each(|pattern| self.searched.add(pattern, &open.at));
+                for (path, lines) in read_by(&open.target, root) {
+                    self.touched.read(&relative(&path, root), lines, &open.at);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The calls that never ended.
@@ -213,6 +265,12 @@ impl Calls {
         (before - self.commands.iter().count()) as u64
     }
 
+    /// Forgets the last failure where all of its steps have passed since, each in a command line of its own.
+    pub(super) fn drop_failure_made_good(&mut self) {
+        let checks = &self.checks;
+        self.failure.take_if(|(run, _)| checks.passed_since(&run.command, &run.at));
+    }
+
     /// The last test run and whether it passed.
     pub(super) fn last_test(&self) -> Option<&Run> {
         self.commands.iter().rev().find(|run| run.worth == Importance::Test)
@@ -230,6 +288,7 @@ impl Calls {
         } else if self.failure.as_ref().is_some_and(|(run, _)| makes_good(&run.command, &open.target)) {
             self.failure = None;
         }
+        self.checks.ran(&open.target, outcome.exit_code, outcome.ok, &open.at);
         self.push(open.run(outcome.exit_code, outcome.ok, note));
     }
 
@@ -293,45 +352,6 @@ impl CategoryTally {
         samples
     }
 }
-
-/// The line of a failing command's output that says most: the last that names an error, else the last.
-fn telling_line(tail: &str) -> Option<&str> {
-    const CAUSES: &[&str] = &[
-        "error",
-        "fail",
-        "panic",
-        "exception",
-        "assert",
-        "fatal",
-        "cannot",
-        "denied",
-        "not found",
-        "no such",
-    ];
-    let lines = || tail.lines().rev().filter(|line| !line.trim().is_empty());
-    let names = |line: &&str| {
-        let lower = line.to_ascii_lowercase();
-        CAUSES.iter().any(|cause| lower.contains(cause))
-    };
-    // What only says that something before it failed comes second.
-    let news = |line: &&str| !ECHOES.iter().any(|echo| line.trim_start().starts_with(echo));
-    let cause = lines().take(20).filter(news).find(names).or_else(|| lines().take(20).find(names));
-    cause.or_else(|| lines().next())
-}
-
-/// Beginnings of lines by which a tool says that what it ran has failed.
-const ECHOES: &[&str] = &[
-    "make: ***",
-    "make[",
-    "npm ERR!",
-    "npm error",
-    "error Command failed",
-    "ELIFECYCLE",
-    "error: test failed, to rerun",
-    "error: could not compile",
-    "For more information about this error",
-    "Some errors have detailed explanations",
-];
 
 /// Ids are unique within one agent's transcript only.
 fn key(id: &str, at: &Location) -> String {

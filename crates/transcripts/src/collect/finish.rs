@@ -2,19 +2,21 @@
 
 use std::path::Path;
 
+use baton_packet::packet::{
+    Attempt, Decision, Failure, FileChange, Git, Message, Packet, Party, PlanItem, Remark, Requests, Text,
+    ToolActivity,
+};
 use serde_json::{Map, Value, json};
 
 use super::calls::{Open, Run};
 use super::files::FileState;
 use super::importance::{Importance, core, makes_good};
 use super::label::Label;
-use super::packet::{
-    Activity, Failure, FileChange, Git, Message, Remark, Requests, Source, Summary, Task, Text,
-};
 use super::paragraph::{RequestProgress, paragraph};
 use super::prose;
 use super::remarks::TimedRemark;
-use super::{Attempt, Collector, Decision, Location, Sentence, StandingDecision, fit};
+use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
+use super::{Collector, Location, Sentence, StandingDecision, fit};
 use crate::event::{Category, Change};
 use crate::report::Report;
 use crate::shared::time;
@@ -26,27 +28,28 @@ const CUT_OFF: &str = "go on with the last request: the session ended while the 
 
 impl Collector<'_> {
     /// Ends the gathering.
-    pub fn finish(mut self, agent: &str, path: &Path, report: Report) -> Summary {
+    pub fn finish(mut self, agent: &str, path: &Path, report: Report) -> Packet {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let id = self.session.id.as_deref().unwrap_or(stem).to_owned();
         let label = Label::new(agent, &id);
         let open = self.calls.still_open();
+        self.calls.drop_failure_made_good();
         let mut left_out = Map::new();
-        let mut summary = Summary {
-            source: Source {
-                agent: agent.to_owned(),
-                id: id.clone(),
-                path: self.cleaner.clean_text(&path.to_string_lossy()),
-            },
-            session_id: id,
+        let mut summary = Packet {
+            source: Some(Party {
+                agent: Some(agent.to_owned()),
+                id: Some(id.clone()),
+                path: Some(self.cleaner.clean_text(&path.to_string_lossy())),
+            }),
+            session_id: Some(id),
             created_at: self.last_ms.map(time::format),
-            requests: self.requests(&label),
+            requests: Some(self.requests(&label)),
             last_answer: self.last_answer.as_ref().map(|said| label.text(said)),
             next_steps: self.next_steps(&label),
             open_loops: self.open_loops(&open, &label),
-            git: self.git(),
-            environment: self.environment(),
-            ..Summary::default()
+            git: Some(self.git()),
+            environment: Some(Value::Object(self.environment())),
+            ..Packet::default()
         };
         self.plan(&mut summary, &label);
         self.calls_into(&mut summary, &label, &mut left_out);
@@ -134,18 +137,23 @@ impl Collector<'_> {
         loops
     }
 
-    fn plan(&mut self, summary: &mut Summary, label: &Label) {
+    fn plan(&mut self, summary: &mut Packet, label: &Label) {
         let at = label.at(&self.plan_at);
         for item in &self.plan {
             let title = self.cleaner.text(&item.title, 600);
             if item.status == "completed" {
                 summary.work_completed.push(Text { text: title.clone(), at: at.clone() });
             }
-            summary.pending_tasks.push(Task::new(item, title, &at));
+            summary.pending_tasks.push(PlanItem {
+                title,
+                status: item.status.clone(),
+                at: at.clone(),
+                ..PlanItem::default()
+            });
         }
     }
 
-    fn calls_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
+    fn calls_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         let looked = self.calls.keep_what_mattered();
         let test = self.calls.last_test();
         summary.test_command = test.map(|run| run.command.clone());
@@ -154,7 +162,7 @@ impl Collector<'_> {
         summary.last_failure = self.calls.failure.take().map(|(run, output)| Failure {
             command: run.command,
             exit_code: run.exit_code,
-            output,
+            output: Some(output),
             at: label.at(&run.at),
         });
         note(left_out, "commands", self.calls.commands.left_out);
@@ -167,11 +175,18 @@ impl Collector<'_> {
             .map(|run| label.attempt(run))
             .collect();
         summary.commands = self.calls.commands.iter().map(|run| label.command(run)).collect();
+        summary.checks = std::mem::take(&mut self.calls.checks)
+            .in_order()
+            .iter()
+            .map(|check| label.check(check))
+            .collect();
+        let searched = self.calls.searched.latest_first();
+        summary.searched = searched.map(|(name, at)| Text { text: name.clone(), at: label.at(at) }).collect();
         let tallies = std::mem::take(&mut self.calls.tallies).into_iter();
         summary.tool_activity = tallies
-            .map(|(category, tally)| Activity {
+            .map(|(category, tally)| ToolActivity {
                 category: category.name(),
-                count: tally.count,
+                count: tally.count.try_into().unwrap_or(i64::MAX),
                 samples: tally.samples(),
             })
             .collect();
@@ -186,9 +201,10 @@ impl Collector<'_> {
             && run.worth >= Importance::Some
             && !run.command.starts_with("git ")
             && self.calls.commands.iter().filter(later).count() == 0
+            && !self.calls.checks.passed_since(&run.command, &run.at)
     }
 
-    fn prose_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
+    fn prose_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "constraints", self.constraints.left_out);
         note(left_out, "decisions", self.decisions.left_out);
         note(left_out, "decisions_superseded", self.superseded);
@@ -212,7 +228,7 @@ impl Collector<'_> {
 
     /// What else was said, but for what became a question or a step at the end, and for what first and last request and
     /// last answer tell anyway.
-    fn remarks(&self, summary: &Summary, label: &Label) -> Vec<Remark> {
+    fn remarks(&self, summary: &Packet, label: &Label) -> Vec<Remark> {
         let told = |text: &str| {
             summary.open_loops.iter().chain(&summary.next_steps).any(|told| told.text.contains(text))
         };
@@ -224,28 +240,35 @@ impl Collector<'_> {
         let remark = |kept: &TimedRemark| Remark {
             role: kept.role.to_owned(),
             text: kept.said.text.clone(),
-            weight: kept.weight,
+            weight: kept.weight.into(),
             at: label.at(&kept.said.at),
         };
         let all = self.remarks.in_order().into_iter();
         all.filter(|kept| !told(&kept.said.text) && !quoted(kept)).map(remark).collect()
     }
 
-    fn files_into(&mut self, summary: &mut Summary, label: &Label, left_out: &mut Map<String, Value>) {
+    fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "files_modified", self.files.left_out);
+        let touched = std::mem::take(&mut self.calls.touched);
         for file in std::mem::take(&mut self.files).into_vec() {
             let (path, diff) = (
                 self.cleaner.clean_text(&file.path),
                 file.diff.as_deref().map(|diff| self.cleaner.clean_text(diff)),
             );
+            let weight = touched.weight(&path);
             summary.files_modified.push(FileChange {
                 path,
-                change: change(&file, |text| self.cleaner.clean_text(text)),
+                weight,
+                change: Some(change(&file, |text| self.cleaner.clean_text(text))),
                 lines: file.lines.map(|(added, removed)| format!("+{added} -{removed}")),
                 diff,
                 at: label.at(&file.at),
             });
         }
+        let read = touched.read_files();
+        note(left_out, "files_read", read.len().saturating_sub(MAX_READ) as u64);
+        summary.files_read =
+            read.into_iter().take(MAX_READ).map(|file| file_read(file, &touched, label)).collect();
     }
 
     fn git(&self) -> Git {
@@ -256,6 +279,7 @@ impl Collector<'_> {
             commit: state.commit.clone().or(owned(&told.commit)),
             // Changed files mean something to git only where there is a repository.
             dirty: state.dirty.filter(|_| state.answered || told.branch.is_some() || told.commit.is_some()),
+            ahead: None,
         }
     }
 
@@ -285,6 +309,7 @@ impl Collector<'_> {
                 map.insert(key.to_owned(), value);
             }
         };
+        put("summary_by", json!("facts"));
         put("model", json!(self.session.model));
         put("started_at", json!(self.started_ms.map(time::format)));
         put("tokens", self.usage.map_or(Value::Null, |usage| json!({
@@ -310,6 +335,17 @@ impl Collector<'_> {
 fn note(left_out: &mut Map<String, Value>, what: &str, count: u64) {
     if count > 0 {
         left_out.insert(what.to_owned(), json!(count));
+    }
+}
+
+fn file_read(file: &TouchedFile, touched: &TouchedFiles, label: &Label) -> FileChange {
+    FileChange {
+        path: file.path.clone(),
+        change: Some("read".to_owned()),
+        lines: file.lines.clone(),
+        diff: None,
+        weight: touched.weight(&file.path),
+        at: file.read_at.as_ref().and_then(|at| label.at(at)),
     }
 }
 

@@ -2,19 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::packet::Summary;
+use baton_packet::packet::Packet;
 
 /// Below the limit of a packet, with room for what the sender adds.
 const MAX_JSON: usize = 240 * 1024;
 
 /// Takes the least valuable thing of a kind out and gives its text back.
-type Drop = fn(&mut Summary) -> Option<String>;
+type Drop = fn(&mut Packet) -> Option<String>;
 
 /// What may go, the least valuable first.
 const STEPS: &[(&str, Drop)] = &[
     ("diffs", |summary| summary.files_modified.iter_mut().find_map(|file| file.diff.take())),
     ("commands", |summary| oldest(&mut summary.commands)),
+    ("searched", |summary| least(&mut summary.searched)),
+    ("files_read", |summary| least(&mut summary.files_read)),
     ("remarks", |summary| oldest(&mut summary.remarks)),
+    ("checks", |summary| least(&mut summary.checks)),
     ("messages", |summary| oldest(&mut summary.recent_messages)),
     ("failed_attempts", |summary| oldest(&mut summary.failed_attempts)),
     ("decisions", |summary| oldest(&mut summary.decisions)),
@@ -30,9 +33,14 @@ fn oldest<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
     (!list.is_empty()).then(|| serde_json::to_string(&list.remove(0)).unwrap_or_default())
 }
 
+/// Takes the last of a list that is in the order of value.
+fn least<T: serde::Serialize>(list: &mut Vec<T>) -> Option<String> {
+    list.pop().map(|last| serde_json::to_string(&last).unwrap_or_default())
+}
+
 /// Drops as little as needed for the JSON to keep within the limit.
-pub(super) fn fit(summary: &mut Summary) {
-    let size = |summary: &Summary| serde_json::to_string(summary).map_or(0, |text| text.len());
+pub(super) fn fit(summary: &mut Packet) {
+    let size = |summary: &Packet| serde_json::to_string(summary).map_or(0, |text| text.len());
     let mut excess = size(summary).saturating_sub(MAX_JSON);
     for (name, step) in STEPS {
         let mut count = 0_u64;

@@ -1,5 +1,6 @@
 //! Which commands mattered.
 
+use super::checks::ran_in;
 use crate::shared::shell::is_test;
 
 /// How much a command matters for the continuation.
@@ -129,7 +130,7 @@ pub(super) fn core(command: &str) -> &str {
 /// Whether the success of one command makes the failure of another good: it is the same, or it runs the same tests with
 /// other output, or more tests than those.
 pub(super) fn makes_good(failed: &str, passed: &str) -> bool {
-    if core(failed) == core(passed) {
+    if core(failed) == core(passed) || ran_in(failed, passed) {
         return true;
     }
     let words = |command| -> Vec<&str> {

@@ -1,7 +1,10 @@
 //! Names of places in a transcript: `agent:id#line`.
 
+use baton_packet::packet::{Attempt, Command, Text};
+
 use super::calls::Run;
-use super::{Attempt, Command, Location, Sentence, Text};
+use super::checks::Check;
+use super::{Location, Sentence};
 use crate::shared::words::one_line;
 
 /// Names places in the transcript.
@@ -17,14 +20,14 @@ impl Label {
         Self { agent: agent.to_owned(), id: short_id(id).to_owned() }
     }
 
-    /// A place.
-    pub(super) fn at(&self, at: &Location) -> String {
-        match &at.agent {
+    /// A place, as a field of the packet has it.
+    pub(super) fn at(&self, at: &Location) -> Option<String> {
+        Some(match &at.agent {
             Some(agent) => format!("{}:{}/{agent}#{}", self.agent, self.id, at.line),
             // What stands in a file beside the transcript has no line in it.
             None if at.line == 0 => format!("{}:{}", self.agent, self.id),
             None => format!("{}:{}#{}", self.agent, self.id, at.line),
-        }
+        })
     }
 
     /// A sentence with its place.
@@ -39,6 +42,16 @@ impl Label {
             exit_code: run.exit_code,
             note: run.note.clone(),
             at: self.at(&run.at),
+        }
+    }
+
+    /// The last state of a step.
+    pub(super) fn check(&self, check: &Check) -> Command {
+        Command {
+            command: check.command.clone(),
+            exit_code: check.exit_code,
+            note: check.note.clone(),
+            at: self.at(&check.at),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod calls;
 mod capped;
+mod checks;
 pub(crate) mod clean;
 mod compaction;
 mod files;
@@ -10,14 +11,17 @@ mod fit;
 mod git;
 mod importance;
 mod label;
-mod packet;
 mod paragraph;
 mod prose;
 mod remarks;
+mod searched;
 mod shell_edits;
+mod telling_line;
+mod touched;
 
 use std::path::Path;
 
+use baton_packet::packet::{Attempt, Decision, Packet};
 use baton_redact::Redactor;
 
 use calls::Calls;
@@ -25,10 +29,6 @@ use capped::BoundedList;
 use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
-pub use packet::{
-    Activity, Attempt, Command, Decision, Failure, FileChange, Git, Message, Remark, Requests, Source,
-    Summary, Task, Text,
-};
 use prose::{PacketWords, Passage};
 use remarks::Remarks;
 
@@ -59,7 +59,7 @@ const MAX_MESSAGE: usize = 1536;
 const MAX_COMPACTION: usize = 8 * 1024;
 
 /// Reads a transcript and sums it up.
-pub fn summarize(path: &Path, format: &dyn TranscriptReader, options: &Options) -> Summary {
+pub fn summarize(path: &Path, format: &dyn TranscriptReader, options: &Options) -> Packet {
     summarize_session(path, None, format, options)
 }
 
@@ -69,7 +69,7 @@ pub fn summarize_session(
     key: Option<&str>,
     format: &dyn TranscriptReader,
     options: &Options,
-) -> Summary {
+) -> Packet {
     let redactor = options.redact.then(baton_redact::shared);
     let mut collector = Collector::new(options, redactor);
     let report = format.read_session(path, key, &mut |event| collector.event(event));
@@ -106,6 +106,7 @@ fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
         EventKind::User(text)
         | EventKind::Assistant(text)
         | EventKind::Thinking(text)
+        | EventKind::ProviderError(text)
         | EventKind::Compaction(text) => clean(text),
         EventKind::Call(call) => clean(&mut call.target),
         EventKind::Outcome(outcome) => clean(&mut outcome.output),
@@ -270,7 +271,10 @@ impl<'r> Collector<'r> {
             }
             EventKind::Usage(usage) => self.usage = Some(*usage),
             EventKind::Interrupted => self.interrupted = Some(at),
-            EventKind::Thinking(_) | EventKind::Call(_) | EventKind::Outcome(_) => {}
+            EventKind::Thinking(_)
+            | EventKind::Call(_)
+            | EventKind::Outcome(_)
+            | EventKind::ProviderError(_) => {}
         }
     }
 
@@ -326,7 +330,7 @@ impl<'r> Collector<'r> {
         let mut told = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {
             told.push(PacketWords::new(&tried, why_failed.is_some()));
-            self.attempts.push((Attempt { tried, why_failed, at: String::new() }, at.clone()));
+            self.attempts.push((Attempt { tried, why_failed, at: None }, at.clone()));
         }
         for question in prose::put_aside(&whole) {
             told.push(PacketWords::new(&question, true));
@@ -355,7 +359,7 @@ impl<'r> Collector<'r> {
             }
             told.push(PacketWords::new(&found.what, found.why.is_some()));
             let rejected = found.rejected.into_iter().collect();
-            let decision = Decision { what: found.what, why: found.why, rejected, at: String::new() };
+            let decision = Decision { what: found.what, why: found.why, rejected, at: None };
             self.decisions.push(StandingDecision { decision, at: at.clone(), named, role });
         }
         told

@@ -1,6 +1,8 @@
 //! The summary in a few sentences.
 
-use super::{Collector, Summary};
+use baton_packet::packet::Packet;
+
+use super::Collector;
 use crate::shared::words::{is_item, one_line, unmarked};
 
 /// How far the last request has got.
@@ -26,9 +28,10 @@ impl RequestProgress {
 }
 
 /// What was asked and where it stands, in a few sentences.
-pub(super) fn paragraph(summary: &Summary, standing: RequestProgress) -> String {
+pub(super) fn paragraph(summary: &Packet, standing: RequestProgress) -> String {
     let mut parts = Vec::new();
-    let (first, last) = (&summary.requests.first, &summary.requests.last);
+    let requests = summary.requests.clone().unwrap_or_default();
+    let (first, last) = (&requests.first, &requests.last);
     match first {
         Some(first) => {
             parts.push(format!("The user asked: “{}”.", one_line(&first.text, 160).trim_end_matches('.')))

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use baton_packet::packet::Text;
+
 use super::*;
 use crate::event::{Call, Edit, Outcome, Place};
 
@@ -31,7 +33,7 @@ impl Told {
             _ => Vec::new(),
         };
         let (id, name, target) = (id.into(), "tool".into(), target.into());
-        self.add(EventKind::Call(Call { id, name, category, target, edits }))
+        self.add(EventKind::Call(Call { id, name, category, target, edits, ..Call::default() }))
     }
 
     fn ended(self, id: &'static str, exit_code: i64, output: &'static str) -> Self {
@@ -58,7 +60,7 @@ impl Told {
         self
     }
 
-    fn summary(self) -> Summary {
+    fn summary(self) -> Packet {
         let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
         let mut collector = Collector::new(&options, None);
         for (line, what) in (1..).zip(self.0) {
@@ -105,7 +107,7 @@ fn a_session_that_was_cut_off_at_work_says_so() {
     let at_work = || Told::new().user("Add a cache").agent("On it.");
     let told = at_work().call("a", Category::Shell, "cargo build").summary();
     assert!(told.next_steps[0].text.contains("ended while the agent was at work"), "{:?}", told.next_steps);
-    assert_eq!(told.next_steps[0].at, "claude:x#3");
+    assert_eq!(told.next_steps[0].at.as_deref(), Some("claude:x#3"));
     // Whoever ticks off the plan at the end is not at work, and a failure says more.
     assert_eq!(at_work().call("a", Category::Task, "todo").summary().next_steps, []);
     assert_eq!(at_work().run("a", "cargo build", 1, "no").summary().next_steps, []);
@@ -128,7 +130,10 @@ fn a_session_that_was_cut_off_at_work_says_so() {
 fn a_failure_shows_what_the_command_printed_and_not_what_the_tool_put_around_it() {
     let output = |text: &'static str| {
         let told = Told::new().user("x").run("a", "make test", 2, text).summary();
-        (told.last_failure.map(|failure| failure.output).unwrap_or_default(), told.commands[0].note.clone())
+        (
+            told.last_failure.and_then(|failure| failure.output).unwrap_or_default(),
+            told.commands[0].note.clone(),
+        )
     };
     for text in [
         "Exit code: 2\nCommand output:\ntest_total FAILED",
@@ -193,12 +198,13 @@ fn a_plan_from_beside_the_transcript_has_no_line_in_it() {
     let place = Place::default();
     collector.event(&Event { place, at_ms: None, agent: None, what: EventKind::Plan(vec![item]) });
     let summary = collector.finish("qwen", Path::new("y.jsonl"), Report::default());
-    assert_eq!(summary.pending_tasks[0].at, "qwen:y");
+    assert_eq!(summary.pending_tasks[0].at.as_deref(), Some("qwen:y"));
 }
 
 #[test]
 fn a_commit_of_the_tool_itself_leaves_no_uncommitted_changes() {
     let commit = Session { commit: Some("d46a0c1".into()), ..Session::default() };
     let told = Told::new().user("x").edit("a", "a.rs").add(EventKind::Session(commit)).summary();
-    assert_eq!((told.git.commit.as_deref(), told.git.dirty), (Some("d46a0c1"), None));
+    let git = told.git.expect("git");
+    assert_eq!((git.commit.as_deref(), git.dirty), (Some("d46a0c1"), None));
 }

@@ -19,4 +19,5 @@ pub(crate) mod kiro;
 pub(crate) mod opencode;
 pub(crate) mod pi;
 pub(crate) mod qwen;
+pub(crate) mod vibe;
 pub(crate) mod zed;

@@ -166,8 +166,10 @@ fn assistant(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
         cache_write: count("cacheWrite"),
         output: count("output"),
     });
-    if message.get("stopReason").str() == Some("aborted") {
-        tell.send(EventKind::Interrupted);
+    match message.get("stopReason").str() {
+        Some("aborted") => tell.send(EventKind::Interrupted),
+        Some("error") => tell.provider_error(message.get("errorMessage").str().unwrap_or("error")),
+        _ => {}
     }
 }
 
@@ -180,7 +182,7 @@ fn typed(tell: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
         name: Cow::Borrowed("bashExecution"),
         category: Category::Shell,
         target: Cow::Borrowed(message.get("command").str().unwrap_or_default()),
-        edits: Vec::new(),
+        ..Default::default()
     });
     let (code, output) = (message.get("exitCode").int(), message.get("output").text());
     let ok = message.get("cancelled").is_true().then_some(false);

@@ -130,6 +130,7 @@ fn message_text(event: &Event<'_>) -> Option<(&'static str, String)> {
         EventKind::Assistant(text) => ("assistant", text.to_string()),
         EventKind::Thinking(text) => ("thinking", text.to_string()),
         EventKind::Compaction(text) => ("summary", text.to_string()),
+        EventKind::ProviderError(text) => ("error", text.to_string()),
         EventKind::Call(call) => ("call", called(call)),
         EventKind::Outcome(outcome) => ("result", outcome_text(outcome)),
         EventKind::Plan(items) => {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::event::{Call, Category, Change, Edit, PlanItem};
+use crate::shared::emit::EventEmitter;
 use crate::shared::json::{Json, join};
 use crate::shared::{patch, plan, replaced, shell, tool};
 
@@ -87,6 +88,8 @@ const CONTENTS: &[&str] =
 const PARTS: &[&str] = &["edits", "edit", "replacements", "ReplacementChunks", "changes"];
 /// Several files in one call.
 const FILES: &[&str] = &["edits", "files", "changes"];
+const FIRST_LINES: &[&str] = &["offset", "start_line", "startLine", "StartLine", "line_start"];
+const LAST_LINES: &[&str] = &["end_line", "endLine", "EndLine", "line_end"];
 const PLANS: &[&str] = &["todos", "items", "plan", "entries", "todo_list", "tasks", "content"];
 
 /// A call of a tool by its name and arguments.
@@ -105,7 +108,21 @@ pub(crate) fn call<'a>(id: &'a str, name: &'a str, args: &'a Json<'a>) -> Call<'
         Category::Shell if !command.is_empty() => command,
         _ => target(&category, args),
     };
-    Call { id: Cow::Borrowed(id), name: Cow::Borrowed(name), category, target, edits }
+    let lines = if category == Category::Read { lines(args) } else { None };
+    Call { id: Cow::Borrowed(id), name: Cow::Borrowed(name), category, target, lines, edits }
+}
+
+/// The lines that a call reads, as `120-180`; nothing where it reads all of a file.
+pub(crate) fn lines(args: &Json<'_>) -> Option<String> {
+    let number = |keys: &[&str]| keys.iter().find_map(|key| args.get(key).int()).filter(|n| *n >= 0);
+    let first = number(FIRST_LINES).filter(|first| *first > 1);
+    let last = number(LAST_LINES).filter(|last| *last > 0);
+    let last = last.or_else(|| Some(first.unwrap_or(1) + number(&["limit"]).filter(|n| *n > 0)? - 1));
+    match (first, last) {
+        (None, None) => None,
+        (Some(first), None) => Some(format!("{first}-")),
+        (first, Some(last)) => Some(format!("{}-{last}", first.unwrap_or(1))),
+    }
 }
 
 /// The plan that a call sets, if it is one of a plan tool.
@@ -222,6 +239,20 @@ fn replaced(path: &str, part: &Json<'_>) -> Option<Edit> {
     let (old, new) = (part.first(OLD), part.first(NEW));
     (old.is_some() || new.is_some())
         .then(|| Edit::replaced(path, old.unwrap_or_default(), new.unwrap_or_default()))
+}
+
+/// Gives out the calls of a message in the shape of OpenAI's API: a function with its arguments as JSON in a text, in some tools as an
+/// object.
+pub(crate) fn function_calls(tell: &mut EventEmitter<'_>, calls: &Json<'_>) {
+    for one in calls.items() {
+        let (function, id) = (one.get("function"), one.get("id").str().unwrap_or_default());
+        let raw = function.get("arguments");
+        let parsed = raw.str().and_then(|text| Json::parse(text).ok());
+        let args = parsed.as_ref().unwrap_or(raw);
+        let name = function.get("name").str().unwrap_or_default();
+        tell.call(call(id, name, args));
+        tell.plan(plan(name, args));
+    }
 }
 
 #[cfg(test)]

@@ -123,6 +123,16 @@ const CASES: &[Case] = &[
         var: Some("GROK_HOME"),
         ..CASE
     },
+    Case {
+        format: "vibe",
+        put: &[("vibe/normal", ".vibe")],
+        id: "9d000000-0000-4000-8000-000000000001",
+        title: "Fix total()",
+        branch: Some("main"),
+        model: Some("devstral-2"),
+        var: Some("VIBE_HOME"),
+        ..CASE
+    },
     // more cases
 ];
 
@@ -150,6 +160,7 @@ const EMPTY: &[(&str, &str)] = &[
     ("droid", "droid/empty.jsonl"),
     ("antigravity", "antigravity/empty.jsonl"),
     ("grok", "grok/empty.jsonl"),
+    ("vibe", "vibe/empty.jsonl"),
     // more that are empty
 ];
 

@@ -302,6 +302,32 @@ fn what_grok_wrote_down_in_pieces_is_one_message_at_the_place_of_the_first() {
     assert_eq!(header.first_prompt.as_deref(), Some("Port the parser"));
 }
 
+#[test]
+fn vibe_tells_the_story() {
+    let packet = tells_the_story("vibe/normal/logs/session/session_20261120_110640_9d000000/messages.jsonl");
+    assert_eq!(plan(&packet), PLAN);
+    check(
+        &packet,
+        &[
+            ("/git/branch", json!("main")),
+            ("/metadata/model", json!("devstral-2")),
+            ("/metadata/tokens", json!({"input": 3200, "cache_read": 0, "cache_write": 0, "output": 400})),
+        ],
+    );
+}
+
+#[test]
+fn what_vibe_compacted_is_a_summary_and_no_request() {
+    check(
+        &packet(&sample("vibe/compacted/messages.jsonl")),
+        &[
+            ("/metadata/compaction/summary", json!("Parser half ported; lexer is next.")),
+            ("/requests/first/text", json!("Go on with the lexer")),
+            ("/test_status", json!("pass")),
+        ],
+    );
+}
+
 /// Samples with a broken line, a NUL byte, a byte that is no UTF-8 and an end in the middle of a line.
 const DAMAGED: &[&str] = &[
     "copilot/damaged.jsonl",
@@ -313,6 +339,7 @@ const DAMAGED: &[&str] = &[
     "droid/damaged.jsonl",
     "antigravity/damaged.jsonl",
     "grok/damaged.jsonl",
+    "vibe/damaged.jsonl",
 ];
 
 #[test]

@@ -1,4 +1,4 @@
-//! `cargo run --release -p baton-fidelity --bin baton-fuzz -- SECONDS [FORMAT…]`: for each format, takes its samples,
+//! `cargo run --release -p baton-bench --bin baton-fuzz -- SECONDS [FORMAT…]`: for each format, takes its samples,
 //! damages them over and over, as
 //! bytes, as lines and as JSON, and reads what comes out. A reader may make nothing of it; it may not panic, loop, or call
 //! nothing a success. What broke one is kept in `bench/out/fuzz` and can be read again: `-- replay FORMAT FILE`.
@@ -136,7 +136,7 @@ fn check(format: &'static dyn TranscriptReader, path: &Path, key: Option<&str>) 
 }
 
 fn keep(format: &str, path: &Path, number: usize) -> anyhow::Result<std::path::PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../out/fuzz");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("out/fuzz");
     std::fs::create_dir_all(&dir)?;
     let name = path.extension().map_or_else(|| "bin".into(), |ext| ext.to_string_lossy().into_owned());
     let kept = dir.join(format!("{format}-{number}.{name}"));

@@ -94,7 +94,7 @@ pub fn key_of(format: &str) -> Option<&'static str> {
 
 /// The samples of a format, and those of `BATON_SAMPLES`, where real ones lie.
 pub fn of(format: &str) -> anyhow::Result<Vec<Seed>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/transcripts/samples");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/transcripts/samples");
     let folder = BORROWED.iter().find(|(of, _)| *of == format).map_or(format, |(_, from)| from);
     let mut seeds = Vec::new();
     let mut roots = vec![root.join(folder), root.join(format)];

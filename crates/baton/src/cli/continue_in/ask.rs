@@ -9,6 +9,8 @@ use baton_ops::transcript::{Document, DocumentInput, List, ListInput, Row};
 use baton_tools::{Launcher, launchers};
 
 use super::Args;
+use serde_json::Value;
+
 use crate::app::{App, Format};
 use crate::error::AppError;
 use crate::launch;
@@ -111,11 +113,12 @@ fn about(row: &Row, app: &mut App) -> String {
         preset: Some("minimal".to_owned()),
         ..DocumentInput::default()
     };
-    let document = match app.run::<Document>(&input) {
-        Ok(made) => made.document,
-        Err(ended) => ended.text(),
+    let (summary, document) = match app.run::<Document>(&input) {
+        Ok(made) => (made.packet.get("summary").and_then(Value::as_str).map(visible), made.document),
+        Err(ended) => (None, ended.text()),
     };
     // The table at the beginning says what the list has said already.
-    let telling = document.find("## Summary").and_then(|at| document.get(at..)).unwrap_or(&document);
-    format!("{known}{telling}")
+    let after_overview = document.match_indices("\n## ").nth(1).and_then(|(at, _)| document.get(at + 1..));
+    let telling = after_overview.unwrap_or(&document);
+    format!("{known}{}\n\n{telling}", summary.unwrap_or_default())
 }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::app::{App, Format};
 use crate::config::Config;
 use crate::error::AppError;
-use crate::{host, render};
+use crate::{clock, render};
 
 /// Show one real hand-off in a temporary directory; needs nothing installed
 #[derive(clap::Args)]
@@ -106,7 +106,7 @@ struct DemoHome {
 impl DemoHome {
     fn build() -> Result<Self, AppError> {
         let mut bytes = [0; 8];
-        host::random(&mut bytes);
+        clock::random(&mut bytes);
         let root = std::env::temp_dir().join(format!("baton-demo-{:016x}", u64::from_le_bytes(bytes)));
         let (home, repo) = (root.join("home"), root.join("shop"));
         fs::create_dir_all(&repo)?;
@@ -167,7 +167,7 @@ fn slug(repo: &Path) -> String {
 
 /// The bundled session, as if it had ended a few minutes ago in this repository.
 fn transcript(repo: &Path) -> String {
-    let start = host::now() - 1_500_000;
+    let start = clock::now() - 1_500_000;
     let text = SESSION.replace("@CWD@", &repo.display().to_string());
     let mut filled = String::new();
     for (index, part) in text.split("@AT+").enumerate() {
@@ -187,7 +187,7 @@ fn transcript(repo: &Path) -> String {
 fn leave(stage: &DemoHome, app: &App) -> Result<Story, AppError> {
     let mut claude = stage.app("claude", "claude_code", app);
     let mut bytes = [0; 3];
-    host::random(&mut bytes);
+    clock::random(&mut bytes);
     let [a, b, c] = bytes;
     let id = format!("demo-{a:02x}{b:02x}{c:02x}");
     let registered = claude.run::<Init>(&InitInput { id: Some(id.clone()), ..InitInput::default() })?;

@@ -2,22 +2,22 @@
 
 use baton_model::handoff::View;
 use baton_model::id::visible;
-use baton_model::saga;
 use baton_ops::handoff::{
     self as ops, Action, Advance, AdvanceInput, BatonRow, CreateInput, CreateOutput, HandoffOrBaton, List,
     ListInput, PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput, ShowOutput,
 };
 use baton_ops::session::{self, HandoffInput};
-use baton_ops::transcript::{Document, DocumentInput, Events, EventsInput};
 use serde_json::Value;
 
+mod ending;
+mod file;
+mod from_transcript;
 pub(super) mod progress;
 
 use progress::show_progress;
 
-use super::summarize::Summarize;
 use super::{ActingIdentity, read_input};
-use crate::app::{App, Format};
+use crate::app::App;
 use crate::error::AppError;
 use crate::render;
 use crate::transfer_progress::SPAN;
@@ -67,8 +67,19 @@ enum Verb {
         #[arg(long, value_name = "P")]
         preset: Option<String>,
     },
+    /// Write a waiting baton to a file, for a machine or a person that this ledger does not reach
+    ///
+    /// The file holds the packet, its document and the uncommitted changes that go with the baton. The baton no longer waits here: it goes on
+    /// where the file is imported. `take-back` undoes that.
+    Export(Box<file::Export>),
+    /// Have a baton that came as a file wait in this project
+    ///
+    /// The same file is imported once. Nothing in it is run; changes are applied by `baton pickup --apply` only.
+    Import(file::Import),
+    /// Have a baton that was exported wait here again
+    TakeBack(file::TakeBack),
     /// Turn a session of any coding agent into a document the next agent can start from
-    FromTranscript(Box<FromTranscript>),
+    FromTranscript(Box<from_transcript::FromTranscript>),
 }
 
 #[derive(clap::Args)]
@@ -165,42 +176,15 @@ struct Create {
     /// Expire if nobody accepts it within this span: 30m, 24h, 7d
     #[arg(long, value_name = "SPAN")]
     expires_in: Option<String>,
+    /// Leave it for a project that is not registered yet, although its name is near that of a known one
+    #[arg(long)]
+    create: bool,
     /// Show what would be written without writing anything
     #[arg(long)]
     dry_run: bool,
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
-}
-
-#[derive(clap::Args)]
-struct FromTranscript {
-    /// Session id, a unique prefix, `latest`, or a path to a transcript
-    #[arg(default_value = "latest")]
-    id: String,
-    /// Tool that wrote the session: claude, codex, gemini, …
-    #[arg(long, value_name = "A")]
-    agent: Option<String>,
-    /// Tool that should continue
-    #[arg(long, value_name = "TOOL")]
-    to: Option<String>,
-    /// Maximum size of the document, in tokens (2000) or bytes (2KiB)
-    #[arg(long, value_name = "N|NKiB")]
-    budget: Option<String>,
-    /// Level of detail: minimal, standard, verbose or full
-    #[arg(long, value_name = "P")]
-    preset: Option<String>,
-    /// Output format: markdown, json (the packet) or jsonl (its events, one per line)
-    #[arg(long, value_name = "F", default_value = "markdown", value_parser = ["markdown", "json", "jsonl"])]
-    format: String,
-    #[command(flatten)]
-    summarize: Summarize,
-    /// File to write to; defaults to standard output
-    #[arg(short, value_name = "FILE")]
-    output: Option<String>,
-    /// Overwrite an existing file; never a store
-    #[arg(long, requires = "output")]
-    overwrite: bool,
 }
 
 fn link(text: &str) -> Result<(String, String), String> {
@@ -247,12 +231,14 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             // The document keeps its lines; foreign text in it is fenced already.
             app.show(&made, |made| format!("{}\n", made.document))
         }
-        Verb::FromTranscript(request) => from_transcript(*request, app),
+        Verb::Export(export) => file::export(*export, app),
+        Verb::Import(import) => file::import(import, app),
+        Verb::TakeBack(take_back) => file::take_back(take_back, app),
+        Verb::FromTranscript(request) => from_transcript::run(*request, app),
     }
 }
 
 fn create(create: Create, app: &mut App) -> Result<(), AppError> {
-    let packet = create.packet.as_deref().map(read_input).transpose()?;
     let description = if create.description == "-" { read_input("-")? } else { create.description };
     let seed =
         SeedSession { agent_id: create.seed_agent, task_id: create.seed_task, ..SeedSession::default() };
@@ -265,9 +251,11 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
         tags: create.tags,
         priority: create.priority.map(Value::String),
         links: create.links.into_iter().map(|(key, value)| (key, Value::String(value))).collect(),
-        packet: packet.map(Value::String),
+        packet: create.packet.as_deref().map(read_input).transpose()?.map(Value::String),
         to_identity: create.to_identity,
         to_role: create.to_role,
+        create: create.create,
+        packet_text: None,
         dry_run: create.dry_run,
         request_id: create.request_id,
         issues_github_repo: create.repo,
@@ -326,72 +314,11 @@ fn baton_row(baton: &BatonRow) -> Vec<String> {
 
 fn show(shown: &ShowOutput) -> String {
     let document = render::packet(shown.packet.as_deref().unwrap_or_default());
-    let (row, steps) = match &shown.handoff {
-        HandoffOrBaton::Baton(baton) => (baton_row(baton), Vec::new()),
-        HandoffOrBaton::Handoff(one) => (row(&one.handoff), one.steps.iter().map(step_row).collect()),
+    let (row, steps, ending) = match &shown.handoff {
+        HandoffOrBaton::Baton(baton) => (baton_row(baton), Vec::new(), String::new()),
+        HandoffOrBaton::Handoff(one) => {
+            (row(&one.handoff), one.steps.iter().map(ending::step_row).collect(), ending::lines(&one.handoff))
+        }
     };
-    format!("{}{}{document}\n", render::table(&[row]), render::section("steps", &steps))
-}
-
-fn step_row(step: &saga::View) -> Vec<String> {
-    let error = step.last_error.as_deref().map(visible).unwrap_or_default();
-    vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), error]
-}
-
-fn from_transcript(request: FromTranscript, app: &mut App) -> Result<(), AppError> {
-    let FromTranscript { id, agent, to, budget, preset, format, summarize, output, overwrite } = request;
-    let output = output.as_deref();
-    if let Some(file) = output {
-        crate::private::check_output(std::path::Path::new(file), overwrite)?;
-    }
-    if format == "jsonl" {
-        let events = app.run::<Events>(&EventsInput { id, agent })?;
-        let lines: String = events.items.iter().map(|event| format!("{event}\n")).collect();
-        return deliver(&lines, output, app);
-    }
-    let summary = summarize.of(&id, agent.as_deref(), app)?;
-    let made = app.run::<Document>(&DocumentInput { id, agent, to, budget, preset, summary })?;
-    if format == "json" {
-        return deliver(&format!("{:#}\n", made.packet), output, app);
-    }
-    if app.format != Format::Text && output.is_none() {
-        return app.show(&made, |_| String::new());
-    }
-    deliver(&format!("{}\n", made.document), output, app)?;
-    app.remark(&format!(
-        "{} session {}: about {} tokens",
-        visible(&made.agent),
-        visible(&made.id),
-        made.tokens
-    ));
-    Ok(())
-}
-
-/// Writes a document to a file or to standard output.
-fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), AppError> {
-    use std::io::{IsTerminal, Write};
-    match file {
-        Some(path) => {
-            crate::private::write(std::path::Path::new(path), text.as_bytes()).map_err(|error| {
-                baton_model::refusal::Refusal::invalid(
-                    "output_unwritable",
-                    format!("{path} cannot be written: {error}"),
-                    "choose another file with -o",
-                )
-            })?;
-            app.remark(&format!("written to {path}"));
-        }
-        None => {
-            let mut out = std::io::stdout().lock();
-            // JSON is exact; on a terminal what it does not escape by itself is escaped, which means the same.
-            let shown = match (out.is_terminal(), text.starts_with('{')) {
-                (true, true) => baton_model::printable::json(text),
-                (true, false) => baton_model::printable::block(text),
-                (false, _) => text.into(),
-            };
-            out.write_all(shown.as_bytes())?;
-            out.flush()?;
-        }
-    }
-    Ok(())
+    format!("{}{ending}{}{document}\n", render::table(&[row]), render::section("steps", &steps))
 }

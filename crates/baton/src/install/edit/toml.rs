@@ -114,24 +114,32 @@ pub(crate) fn remove(
 }
 
 /// Gives a key of a table that stands there another value.
-pub(crate) fn replace(text: &str, path: &[&str], key: &str, value: &Value) -> Result<String, EditError> {
+pub(crate) fn set(text: &str, path: &[&str], key: &str, value: &Value) -> Result<String, EditError> {
     let other_way =
         || EditError::of_whole_file(format!("`{}` is written in another way there", path.join(".")));
     let mut expected = read(text)?;
     let holder = path.iter().try_fold(&mut expected, |t, key| t.get_mut(*key)?.as_table_mut());
     let value = (inline(value), toml::Value::try_from(value).map_err(|_| other_way())?);
-    holder.ok_or_else(other_way)?.insert(key.to_owned(), value.1);
+    let is_new = holder.ok_or_else(other_way)?.insert(key.to_owned(), value.1).is_none();
     for piece in pieces(text) {
         let mut at = piece.start;
         for line in text[piece.start..piece.end].split_inclusive('\n') {
             let name = line.split('=').next().unwrap_or_default().trim();
-            if name == key {
-                let said = line.trim_end_matches(['\r', '\n']);
-                let mut new = text.to_owned();
-                new.replace_range(at..at + said.len(), &format!("{key} = {}", value.0));
-                if read(&new).is_ok_and(|new| new == expected) {
-                    return Ok(new);
+            let said = line.trim_end_matches(['\r', '\n']);
+            let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
+            let (from, words) = match name {
+                name if name == key => (at, format!("{key} = {}", value.0)),
+                // A key that is not there yet stands behind the program.
+                "command" if is_new => (at + said.len(), format!("{end}{key} = {}", value.0)),
+                _ => {
+                    at += line.len();
+                    continue;
                 }
+            };
+            let mut new = text.to_owned();
+            new.replace_range(from..at + said.len(), &words);
+            if read(&new).is_ok_and(|new| new == expected) {
+                return Ok(new);
             }
             at += line.len();
         }

@@ -12,7 +12,7 @@ use baton_tools::native::{Native, Session, SessionPlaces};
 
 pub(crate) use turns::Turns;
 
-use crate::host;
+use crate::clock;
 
 /// A session that was written and read back.
 pub(crate) struct WrittenSession {
@@ -41,7 +41,7 @@ pub(crate) fn write_session(
     cwd: &Path,
     places: &SessionPlaces<'_>,
 ) -> Result<WrittenSession, Refusal> {
-    let now = host::now();
+    let now = clock::now();
     let session = Session {
         id: new_id(now),
         // The tools name a folder by its real path.
@@ -82,6 +82,6 @@ pub(crate) fn write_session(
 
 fn new_id(now: i64) -> String {
     let mut bytes = [0; baton_model::id::ID_RANDOM];
-    host::random(&mut bytes);
+    clock::random(&mut bytes);
     baton_model::id::new_id(now, &bytes)
 }

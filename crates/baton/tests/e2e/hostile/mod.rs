@@ -39,7 +39,7 @@ impl Two {
         let vault = stage.repo("vault");
         stage.terminal("Setup").within(&vault).json(&["init"]);
         // The folders are also those of the server's machine, under the name that a token may call itself by.
-        stage.terminal("Setup").with("BATON_MACHINE", MACHINE).json(&["init"]);
+        stage.terminal("Setup").with("BATON_MACHINE", MACHINE).json(&["init", "--join", "shop"]);
         for folder in [stage.shop(), vault] {
             std::fs::write(folder.join(".env"), CANARY).expect("written");
             std::fs::write(folder.join("plan.md"), CANARY).expect("written");
@@ -149,6 +149,7 @@ fn plain(answer: &Response, twins: &[(String, String)]) -> (u16, String) {
             // An echo of the input may be cut within the id.
             for end in (8..id.len()).rev().filter(|end| id.is_char_boundary(*end)) {
                 body = body.replace(&format!("{} …", &id[..end]), "«id» …");
+                body = body.replace(&format!("{}…", &id[..end]), "«id»…");
             }
         }
     }

@@ -36,6 +36,8 @@ fn every_action_of_every_tool_answers_in_its_frame() {
     let ids = json!({ "session": session, "task": task["id"], "message": message["message_id"], "handoff": handoff["handoff_id"] });
     let mut answered = Vec::new();
     for tool in TOOLS.iter().filter(|tool| !["session_wrap", "handoff_create"].contains(&tool.name)) {
+        // An action before, such as `reassign`, may have ended the session.
+        client.done("session_start", json!({}));
         for action in tool.actions.iter().filter(|action| action.operation != REST) {
             let mut input = arguments(action.name, &ids);
             // The schema is merged: an action takes only what is its own.
@@ -61,11 +63,11 @@ fn every_action_of_every_tool_answers_in_its_frame() {
         }
     }
     for must in [
-        "handoff list",
-        "handoff get",
-        "handoff status",
+        "inbox handoffs",
+        "inbox get",
+        "inbox status",
         "task_read show",
-        "mail inbox",
+        "inbox mail",
         "mail ack",
         "recall ledger",
     ] {
@@ -210,4 +212,54 @@ fn prompts_and_completion_help_a_person_type() {
     assert_eq!(complete(template, "project", "x"), json!([]));
     assert_eq!(complete(json!({ "type": "ref/prompt", "name": "wrap" }), "to", "D"), json!(["Donna"]));
     assert_eq!(complete(json!({ "type": "ref/prompt", "name": "none" }), "to", "D"), json!([]));
+}
+
+#[test]
+fn a_packet_given_as_text_comes_back_byte_for_byte_and_fields_beside_a_summary_are_kept() {
+    let stage = Stage::ready();
+    let exact = "{ \"summary\": \"s\",\n  \"n\": 12345678901234567890, \"x\": 1.50 }";
+    let mut lola = Client::pipe(&stage.terminal("Lola"), MODERN);
+    lola.done("session_start", json!({}));
+    let twice = json!({ "packet_text": exact, "packet": { "summary": "s" } });
+    lola.refused("packet_invalid", "session_wrap", twice);
+    lola.done("session_wrap", json!({ "packet_text": exact }));
+    let mut donna = Client::pipe(&stage.terminal("Donna"), MODERN);
+    assert_eq!(text(&donna.done("hd_exec", json!({}))["baton"], "body"), exact);
+    let decided = json!([{ "what": "half up", "why": "as in the shop", "rejected": ["floor"] }]);
+    donna.done(
+        "session_wrap",
+        json!({ "summary": "done", "next_steps": ["taxes"], "next": ["prices"], "decisions": decided }),
+    );
+    let picked = lola.done("hd_exec", json!({}));
+    let body: Value = serde_json::from_str(&text(&picked["baton"], "body")).expect("JSON");
+    assert_eq!(body["next_steps"], json!([{ "text": "prices" }, { "text": "taxes" }]), "{body:#}");
+    assert_eq!((&body["summary"], &body["decisions"][0]["what"]), (&json!("done"), &json!("half up")));
+}
+
+#[test]
+fn a_refusal_says_what_came_and_what_would_be_right_in_the_words_of_tools() {
+    let stage = Stage::ready();
+    let mut client = Client::pipe(&stage.terminal("Lola"), MODERN);
+    client.done("session_start", json!({}));
+    let mut hint = |code: &str, tool: &str, input: Value| text(&client.refused(code, tool, input), "hint");
+    assert_eq!(hint("state_invalid", "session_checkpoint", json!({})), "give `state`, `summary` or both");
+    let mistyped = hint("input_invalid", "session_checkpoint", json!({ "sumary": "half" }));
+    assert_eq!(mistyped, "did you mean `summary`?");
+    let missing = hint("input_invalid", "handoff", json!({ "action": "accept" }));
+    assert!(missing.starts_with("give `id`"), "{missing}");
+    let came = client.refused("action_unknown", "mail", json!({ "action": "reed" }));
+    let moved = client.refused("action_unknown", "recall", json!({ "action": "remember", "text": "t" }));
+    assert_eq!(text(&moved, "hint"), "call session_checkpoint {action: remember}");
+    let stored = client.refused("task_unknown", "task_read", json!({ "action": "show", "id": "shop-zz" }));
+    assert!(stored["store"].as_str().is_some_and(|store| !store.is_empty()), "{stored:#}");
+    assert!(text(&came, "message").contains("reed"), "{came:#}");
+    let urgent =
+        client.done("task_write", json!({ "action": "create", "title": "paint", "priority": "high" }));
+    let least = client.done("task_write", json!({ "action": "create", "title": "wash", "priority": 4.0 }));
+    assert_eq!((&urgent["priority"], &least["priority"]), (&json!(1), &json!(4)));
+    stage.terminal("Donna").json(&["start"]);
+    client.done(
+        "mail",
+        json!({ "action": "send", "to": "Donna", "subject": "hi", "body": "at work, not registered" }),
+    );
 }

@@ -1,6 +1,7 @@
 //! Change notices: whoever changes a resource, in whatever process, those who asked are told.
 
 use std::io::{BufRead, BufReader};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -78,4 +79,19 @@ fn a_stream_over_http_carries_notices() {
     assert_updated(&messages.next().expect("told"), MAIL);
     server.signal("-TERM");
     assert_eq!(server.ended(), Some(0), "a stream does not hold up the end");
+}
+
+#[test]
+fn a_call_that_was_cancelled_does_not_hold_up_the_end() {
+    let stage = Stage::ready();
+    let capabilities = json!({ "elicitation": {} });
+    let terminal = stage.bare().with("BATON_PROCESS", "p1");
+    let mut client = Client::pipe_with(&terminal, OLDER[1], &[], capabilities);
+    // The user is asked for a name and gives none.
+    let id = client.send("tools/call", json!({ "name": "session_start", "arguments": {} }));
+    std::thread::sleep(Duration::from_millis(300));
+    client.tell("notifications/cancelled", json!({ "requestId": id }));
+    let begin = Instant::now();
+    assert_eq!(client.end().0, Some(0));
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
 }

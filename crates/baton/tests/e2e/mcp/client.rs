@@ -106,7 +106,8 @@ impl Client {
         id
     }
 
-    fn tell(&mut self, method: &str, params: Value) {
+    /// Says something that has no answer.
+    pub(crate) fn tell(&mut self, method: &str, params: Value) {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
         match &mut self.wire {
             Wire::Pipe { .. } => self.write(&message),
@@ -287,7 +288,15 @@ pub(crate) struct Reply {
 impl Reply {
     /// Posts to `/mcp`.
     pub(crate) fn to(address: &str, headers: &[(&str, String)], body: &[u8]) -> Self {
-        let mut stream = stream(address, headers, body);
+        Self::of(stream(address, headers, body))
+    }
+
+    /// Ends a session.
+    pub(crate) fn deleted(address: &str, headers: &[(&str, String)]) -> Self {
+        Self::of(request("DELETE", address, headers, b""))
+    }
+
+    fn of(mut stream: TcpStream) -> Self {
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).expect("a response");
         let text = String::from_utf8(bytes).expect("UTF-8");
@@ -310,9 +319,14 @@ impl Reply {
 
 /// A request to `/mcp` whose response is still to be read.
 pub(crate) fn stream(address: &str, headers: &[(&str, String)], body: &[u8]) -> TcpStream {
+    request("POST", address, headers, body)
+}
+
+fn request(method: &str, address: &str, headers: &[(&str, String)], body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("timeout");
-    let mut head = format!("POST /mcp HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+    let mut head =
+        format!("{method} /mcp HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| *name == "host") {
         head.push_str(&format!("host: {address}\r\n"));
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, ERAS, MODERN, Reply};
+use super::client::{Client, ERAS, MODERN, OLDER, Reply};
 use crate::http::Server;
 use crate::stage::Stage;
 
@@ -65,10 +65,43 @@ fn a_body_over_http_that_cannot_be_read_is_answered() {
         ("accept", "application/json, text/event-stream".to_owned()),
         ("content-type", "application/json".to_owned()),
     ];
-    for (body, code, id) in lines() {
+    let empty = (Vec::new(), -32700, Value::Null);
+    for (body, code, id) in lines().into_iter().chain([empty]) {
         let reply = Reply::to(&server.address, &headers, &body);
         let answer = reply.messages().into_iter().next().unwrap_or_default();
         assert_eq!(reply.status, 400, "{reply:?}");
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{reply:?}");
     }
+    let status = |body: &[u8]| Reply::to(&server.address, &headers, body).status;
+    assert_eq!(
+        status(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":5}"#),
+        202,
+        "nobody waits"
+    );
+    let marked = [b"\xEF\xBB\xBF".as_slice(), hello().to_string().as_bytes()].concat();
+    assert_eq!(status(&marked), 200);
+}
+
+fn hello() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": OLDER[0], "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } })
+}
+
+#[test]
+fn a_client_that_takes_any_type_is_answered_and_its_session_ends_without_a_body() {
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    let json = ("content-type", "application/json".to_owned());
+    for accept in [None, Some("*/*"), Some("application/*, text/*;q=0.5")] {
+        let accept = accept.map(|accept| ("accept", accept.to_owned()));
+        let headers: Vec<_> = accept.into_iter().chain([json.clone()]).collect();
+        let greeted = Reply::to(&server.address, &headers, hello().to_string().as_bytes());
+        assert_eq!(greeted.status, 200, "{greeted:?}");
+        let session = greeted.header("mcp-session-id").expect("a session");
+        let of = [("mcp-session-id", session)];
+        assert_eq!(Reply::deleted(&server.address, &of).status, 204);
+        assert_eq!(Reply::deleted(&server.address, &of).status, 404);
+    }
+    let headers = [("accept", "text/html".to_owned()), json];
+    assert_eq!(Reply::to(&server.address, &headers, hello().to_string().as_bytes()).status, 406);
 }

@@ -13,14 +13,16 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use baton_model::access::Token;
+
 use super::copy::{discard, draft_of, second_name, sweep, sync_folder, write_draft};
 use super::lock::WriterLock;
 use super::open::{self, FileId, sibling_path};
 use super::{APPLICATION_ID, error, log};
-use crate::counter;
 use crate::engine::fault::{Failure, Fault, FaultKind};
-use crate::engine::{Access, Store, Target};
+use crate::engine::{Access, Store, Target, Tx};
 use crate::migrate::{self, MIGRATIONS};
+use crate::{counter, token};
 
 /// How long the store's other users may take to leave.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -88,6 +90,37 @@ pub struct Previous {
     pub is_whole: bool,
 }
 
+/// What a restore must not take back of the store that it replaces, as far as that can be read.
+#[derive(Default)]
+struct ReplacedStore {
+    /// The highest number that it gave out.
+    highest: i64,
+    /// Its access tokens. One that was revoked stays so, and where there were any, a server goes on asking for one.
+    tokens: Vec<Token>,
+}
+
+impl ReplacedStore {
+    fn of(store: &Path) -> Self {
+        let read = |mut replaced: Store| {
+            replaced.read(|tx| Ok(Self { highest: counter::highest(tx)?, tokens: token::list(tx)? })).ok()
+        };
+        Store::open_read_only(&Target::File(store.to_owned())).ok().and_then(read).unwrap_or_default()
+    }
+
+    fn keep(&self, tx: &mut Tx<'_>, now_ms: i64) -> Result<(), Fault> {
+        // The backup does not know what was given out since, maybe while the clock was ahead.
+        counter::raise_floor_after_restore(tx, counter::floor(self.highest, now_ms))?;
+        for known in &self.tokens {
+            if token::get(tx, &known.token_id)?.is_none() {
+                token::insert(tx, known)?;
+            } else if let Some(revoked_at) = known.revoked_at {
+                token::revoke(tx, &known.token_id, revoked_at)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl StagedRestore {
     /// Builds a store beside `store` from a backup. With `incomplete`, a backup is taken whose log is missing.
     pub fn build(
@@ -109,12 +142,11 @@ impl StagedRestore {
         drop(source);
         observer(Step::Copied)?;
         let mut restored = Store::open_existing(&Target::File(draft.path.clone()), now_ms)?;
-        restored.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, now_ms)?)).map_err(
-            |failure| match failure {
-                Failure::Fault(fault) => fault,
-                Failure::Refused(refusal) => Fault::other(refusal.to_string()),
-            },
-        )?;
+        let kept = ReplacedStore::of(&draft.store);
+        restored.write_shared(|tx| Ok(kept.keep(tx, now_ms)?)).map_err(|failure| match failure {
+            Failure::Fault(fault) => fault,
+            Failure::Refused(refusal) => Fault::other(refusal.to_string()),
+        })?;
         drop(restored);
         observer(Step::Updated)?;
         draft.flush()?;

@@ -179,7 +179,14 @@ impl Reader<'_> {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let (name, target) = (Cow::Borrowed(name), Cow::Borrowed(target));
-        self.tell.send(EventKind::Call(Call { id: Cow::Borrowed(&id), name, category, target, edits }));
+        self.tell.send(EventKind::Call(Call {
+            id: Cow::Borrowed(&id),
+            name,
+            category,
+            target,
+            edits,
+            ..Call::default()
+        }));
         id
     }
 

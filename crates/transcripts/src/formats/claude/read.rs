@@ -16,6 +16,11 @@ use crate::shared::json::Json;
 use crate::shared::lines::{self, Line, Lines, leading_type};
 use crate::shared::{plan, time};
 
+/// What the tool writes in place of an answer that nobody asked for.
+const NO_RESPONSE: &str = "No response requested.";
+/// How it begins what older versions did not mark as an error.
+const ERRORS: [&str; 2] = ["API Error", "Claude AI usage limit reached"];
+
 /// Reads a session with its sub-agents.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
@@ -167,6 +172,9 @@ impl Reader<'_> {
 
     fn assistant(&mut self, json: &Json<'_>, place: Place) {
         let message = json.get("message");
+        if self.is_synthetic(json, place) {
+            return;
+        }
         self.count_usage(json, place);
         if let Some(text) = message.get("content").str() {
             return self.send(json, place, EventKind::Assistant(Cow::Borrowed(text)));
@@ -190,6 +198,21 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// Whether no model wrote a line: then it is an error of the provider, or stands where nothing was asked. Conversations that
+    /// came from another tool name no model either; their words are an agent's.
+    fn is_synthetic(&mut self, json: &Json<'_>, place: Place) -> bool {
+        let is_error = json.get("isApiErrorMessage").is_true();
+        if !is_error && json.at(&["message", "model"]).str() != Some("<synthetic>") {
+            return false;
+        }
+        let said = json.at(&["message", "content"]).text();
+        if is_error || ERRORS.iter().any(|start| said.starts_with(start)) {
+            self.send(json, place, EventKind::ProviderError(said));
+            return true;
+        }
+        said.trim() == NO_RESPONSE
     }
 
     /// Adds the usage of a message once, however many lines the message has.

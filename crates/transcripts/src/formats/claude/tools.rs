@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::event::{Call, Change, Edit, Outcome, PlanItem, Usage};
 use crate::shared::json::Json;
-use crate::shared::{diff, plan, shell, tool};
+use crate::shared::{call, diff, plan, shell, tool};
 
 /// A `tool_use` block.
 pub(super) fn call<'a>(block: &'a Json<'a>) -> Call<'a> {
@@ -33,6 +33,7 @@ pub(super) fn call<'a>(block: &'a Json<'a>) -> Call<'a> {
         name: Cow::Borrowed(name),
         category: tool::category(name),
         target: Cow::Borrowed(target.or_else(question).unwrap_or_default()),
+        lines: if name == "Read" { call::lines(input) } else { None },
         edits: edits(name, input),
     }
 }

@@ -180,7 +180,7 @@ fn call_of<'a>(id: &'a str, name: &'a str, input: &'a Json<'a>) -> Call<'a> {
             name: Cow::Owned(format!("mcp__{server}__{tool}")),
             category: Category::Mcp(server.to_owned()),
             target: Cow::Borrowed(input.get("arguments").str().unwrap_or_default()),
-            edits: Vec::new(),
+            ..Call::default()
         };
     }
     call::call(id, name, input)

@@ -88,6 +88,7 @@ impl MessageReader {
             "tool" => self.tool(tell, text),
             "use_mcp_server" => self.mcp(tell, text),
             "api_req_started" => request(tell, text),
+            "api_req_failed" => tell.provider_error(text),
             "task_progress" => tell.plan(plan::checklist(text)),
             "condense_context" | "summarize_task" => {
                 let summary = entry.at(&["contextCondense", "summary"]).str().unwrap_or(text);

@@ -44,10 +44,11 @@ fn call<'a>(
 ) -> Call<'a> {
     let id = Cow::Borrowed(item.first(&["call_id", "id"]).unwrap_or_default());
     if edits.is_empty() {
-        return Call { id, name, category, target: target.unwrap_or_default(), edits };
+        return Call { id, name, category, target: target.unwrap_or_default(), edits, ..Call::default() };
     }
     let paths: Vec<&str> = edits.iter().map(|edit| edit.path.as_str()).collect();
-    Call { id, name, category: Category::Edit, target: Cow::Owned(paths.join(", ")), edits }
+    let target = Cow::Owned(paths.join(", "));
+    Call { id, name, category: Category::Edit, target, edits, ..Call::default() }
 }
 
 fn full_name<'a>(item: &'a Json<'a>) -> Cow<'a, str> {

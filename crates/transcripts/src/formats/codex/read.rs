@@ -169,7 +169,7 @@ impl Reader<'_> {
             name: Cow::Borrowed("web_search"),
             category: tool::category("web_search"),
             target: Cow::Borrowed(query),
-            edits: Vec::new(),
+            ..crate::event::Call::default()
         }));
         self.send(EventKind::Outcome(Outcome {
             id: Cow::Borrowed(id),
@@ -193,11 +193,19 @@ impl Reader<'_> {
             }
             "token_count" => self.usage(event.at(&["info", "total_token_usage"])),
             "turn_aborted" => self.send(EventKind::Interrupted),
+            "error" | "stream_error" => self.provider_error(event),
             "item_completed" => self.completed(event.get("item")),
             "exec_command_end" | "patch_apply_end" => {
                 items::outcome(event).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)));
             }
             _ => {}
+        }
+    }
+
+    fn provider_error(&mut self, event: &Json<'_>) {
+        let said = event.get("message").str().or_else(|| event.at(&["error", "message"]).str());
+        if let Some(text) = said.filter(|text| !text.trim().is_empty()) {
+            self.send(EventKind::ProviderError(Cow::Borrowed(text)));
         }
     }
 

@@ -56,6 +56,7 @@ fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, facts
         "session.compaction_complete" => compacted(tell, data),
         "session.shutdown" if !state.metered => totals(tell, data),
         "abort" | "session.abort" | "assistant.abort" => tell.send(EventKind::Interrupted),
+        "session.error" => tell.provider_error(data.first(&["message", "error"]).unwrap_or_default()),
         name if is_known(name) => {}
         _ => tell.complain(kind::UNKNOWN_TYPE),
     }

@@ -36,6 +36,9 @@ impl Parts {
             "tool_result" => self.result(tell, data),
             "shell_command" => shell_command(tell, data),
             "finish" if data.get("reason").str() == Some("canceled") => tell.send(EventKind::Interrupted),
+            "finish" if data.get("reason").str() == Some("error") => {
+                tell.provider_error(&provider_error(data));
+            }
             "finish" | "image_url" | "binary" => {}
             _ => tell.complain(kind::UNKNOWN_TYPE),
         }
@@ -80,6 +83,12 @@ impl Parts {
     }
 }
 
+/// What a provider said when a request failed: in short, and in its own words.
+fn provider_error(data: &Json<'_>) -> String {
+    let said = ["message", "details"].iter().filter_map(|key| data.get(key).str());
+    said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
+}
+
 /// An output without the working directory that the shell puts behind it.
 fn place(output: &str) -> (&str, Option<&str>) {
     let Some((text, rest)) = output.rsplit_once("<cwd>") else { return (output, None) };
@@ -119,7 +128,7 @@ fn shell_command(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
         name: id.clone(),
         category: Category::Shell,
         target: said("command"),
-        edits: Vec::new(),
+        ..Call::default()
     }));
     let ok = exit_code.map(|code| code == 0);
     tell.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });

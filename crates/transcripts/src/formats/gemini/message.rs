@@ -53,7 +53,8 @@ pub(crate) fn emit(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     match message.get("type").str() {
         Some("user") => user(tell, message),
         Some("gemini" | "model" | "assistant") => answer(tell, message),
-        Some("info" | "error" | "warning") => {}
+        Some("error") => tell.provider_error(&message.get("content").text()),
+        Some("info" | "warning") => {}
         _ => tell.complain(kind::UNKNOWN_TYPE),
     }
 }

@@ -81,15 +81,7 @@ fn assistant(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
         Some(text) if text.contains(COMPACTED) => tell.compaction(text),
         text => tell.assistant(text.unwrap_or_default()),
     }
-    for one in json.get("tool_calls").items() {
-        let (function, id) = (one.get("function"), one.get("id").str().unwrap_or_default());
-        let raw = function.get("arguments");
-        let parsed = raw.str().and_then(|text| Json::parse(text).ok());
-        let args = parsed.as_ref().unwrap_or(raw);
-        let name = function.get("name").str().unwrap_or_default();
-        tell.call(call::call(id, name, args));
-        tell.plan(call::plan(name, args));
-    }
+    call::function_calls(tell, json.get("tool_calls"));
 }
 
 /// A result says in a `<system>` line in front of it how the call ended.

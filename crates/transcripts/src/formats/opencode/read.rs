@@ -178,8 +178,14 @@ impl Reader<'_> {
         self.tell.model(info.get("modelID").str());
         parts.for_each(|part| self.part(part));
         self.tell.spend(tools::usage(info.get("tokens")));
-        if info.at(&["error", "name"]).str() == Some("MessageAbortedError") {
-            self.tell.send(EventKind::Interrupted);
+        match info.at(&["error", "name"]).str() {
+            None => {}
+            Some("MessageAbortedError") => self.tell.send(EventKind::Interrupted),
+            Some(name) => {
+                let said =
+                    info.at(&["error", "data", "message"]).str().filter(|said| !said.trim().is_empty());
+                self.tell.provider_error(said.unwrap_or(name));
+            }
         }
     }
 

@@ -102,6 +102,10 @@ fn results(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
 }
 
 fn system(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+    let told = json.at(&["systemPayload", "uiEvent"]);
+    if told.get("event.name").str().is_some_and(|name| name.ends_with("api_error")) {
+        return tell.provider_error(told.first(&["error_message", "error"]).unwrap_or_default());
+    }
     if json.get("subtype").str() != Some("chat_compression") {
         return;
     }

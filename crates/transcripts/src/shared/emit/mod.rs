@@ -160,6 +160,13 @@ impl<'s> EventEmitter<'s> {
         }
     }
 
+    /// Emits an error of the provider, unless it is blank.
+    pub(crate) fn provider_error(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.send(EventKind::ProviderError(Cow::Borrowed(text)));
+        }
+    }
+
     /// Emits a thought of the agent, unless it is blank.
     pub(crate) fn thinking(&mut self, text: &str) {
         if !text.trim().is_empty() {

@@ -13,7 +13,7 @@ async function drive(transport, mode, name) {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   await client.connect(transport);
   const call = (tool, input) => client.callTool({ name: tool, arguments: input });
-  assert.equal((await client.listTools()).tools.length, 10);
+  assert.equal((await client.listTools()).tools.length, 11);
   const project = { project: "shop", identity: name };
   const began = await call("session_start", project);
   assert.deepEqual(JSON.parse(began.content[0].text), began.structuredContent);

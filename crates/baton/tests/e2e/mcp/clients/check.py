@@ -13,7 +13,7 @@ BATON, URL = sys.argv[1:]
 async def drive(server, mode, name):
     async with Client(server, mode=mode) as client:
         tools = (await client.list_tools()).tools
-        assert len(tools) == 10, tools
+        assert len(tools) == 11, tools
         project = {"project": "shop", "identity": name}
         began = await client.call_tool("session_start", project)
         assert not began.is_error, began

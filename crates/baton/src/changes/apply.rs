@@ -1,0 +1,288 @@
+//! Puts captured changes into a working copy that has none of its own.
+
+use std::fs;
+use std::path::Path;
+
+use super::capture::copy_index;
+use super::files::{Kind, content, fault, inside, metadata, text};
+use super::journal::{Change, Journal, Lock, Step};
+use super::plumbing::{Entry, Git, Repo, SUBMODULE, Scratch, items};
+use super::{Changes, Fault, Limits, Unconverted};
+
+/// What was applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Applied {
+    /// Whether the working copy stands at another commit than the changes did, so that they were merged.
+    pub is_merge: bool,
+    /// The paths that were written or removed, as text.
+    pub files: Vec<String>,
+}
+
+/// Applies changes to the working copy with this top folder: all of them or none. Copies are made below `temporary`. `watch` is
+/// called before each step; an error from it takes everything back.
+pub(crate) fn apply(
+    git: &dyn Git,
+    root: &Path,
+    temporary: &Path,
+    changes: &Changes,
+    watch: &mut dyn FnMut(Step) -> std::io::Result<()>,
+) -> Result<Applied, Fault> {
+    let repo = Repo::open(git, root)?;
+    let lock = Lock::take(&repo.git_dir)?;
+    Journal::recover(&repo, &lock)?;
+    check_clean(&repo)?;
+    let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
+    let target = Target::of(&repo, changes, dir.path())?;
+    let plan = target.repo.diff(&target.scratch, &target.head_tree, &target.worktree_tree)?;
+    let mut plan: Vec<Entry> =
+        plan.into_iter().filter(|entry| entry.mode != SUBMODULE && entry.old_mode != SUBMODULE).collect();
+    if !target.is_merge {
+        plan.extend(unconverted(changes)?);
+    }
+    check_obstacles(&repo, &plan)?;
+    let files = plan.iter().map(|entry| text(&entry.path)).collect();
+    let change_list = target.contents(&plan)?;
+    target.keep_index_objects()?;
+    let mut journal = Journal::begin(&repo, &lock, change_list)?;
+    target.write_index(&journal)?;
+    journal.run(&|| check_clean(&repo), watch)?;
+    Ok(Applied { is_merge: target.is_merge, files })
+}
+
+/// Finishes an application that was interrupted. Tells whether there was one.
+pub(crate) fn recover(git: &dyn Git, root: &Path) -> Result<bool, Fault> {
+    let repo = Repo::open(git, root)?;
+    let lock = Lock::take(&repo.git_dir)?;
+    Journal::recover(&repo, &lock)
+}
+
+/// Files that the trees do not tell apart from the base.
+fn unconverted(changes: &Changes) -> Result<Vec<Entry>, Fault> {
+    let entry = |file: &Unconverted| {
+        check_id(&file.id)?;
+        let (path, mode, id) = (file.path.clone(), file.mode.clone(), file.id.clone());
+        Ok(Entry { path, old_mode: mode.clone(), mode, id, status: "M".into() })
+    };
+    changes.unconverted.iter().map(entry).collect()
+}
+
+fn check_clean(repo: &Repo<'_>) -> Result<(), Fault> {
+    let args =
+        ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"];
+    let status = repo.run(&Scratch::default(), &args, b"")?;
+    let local: Vec<String> = items(&status).filter_map(|item| item.get(3..)).map(text).collect();
+    if local.is_empty() { Ok(()) } else { Err(Fault::LocalChanges(local)) }
+}
+
+/// Whether a file that git does not track is the one that would be written.
+fn is_there(repo: &Repo<'_>, entry: &Entry) -> Result<bool, Fault> {
+    let Some((kind, bytes)) = content(&repo.root, &entry.path)? else { return Ok(false) };
+    let id = repo.line(&Scratch::default(), &["hash-object", "--stdin"], &bytes)?;
+    Ok(Kind::of_mode(&entry.mode) == Some(kind) && id == entry.id)
+}
+
+/// Refuses where something that git does not track would be overwritten by something else.
+fn check_obstacles(repo: &Repo<'_>, plan: &[Entry]) -> Result<(), Fault> {
+    let gone: Vec<&[u8]> = plan.iter().filter(|e| e.old_mode != "000000").map(|e| &*e.path).collect();
+    let mut obstacles = Vec::new();
+    for entry in plan.iter().filter(|entry| entry.mode != "000000") {
+        let full = inside(&repo.root, &entry.path)?;
+        for (at, _) in entry.path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+            let above = &entry.path[..at];
+            let meta = inside(&repo.root, above)?.symlink_metadata();
+            if meta.is_ok_and(|meta| !meta.is_dir()) && !gone.contains(&above) {
+                obstacles.push(text(above));
+            }
+        }
+        match metadata(&repo.root, &entry.path)? {
+            Some(meta) if meta.is_dir() => walk(&full, &entry.path, &gone, &mut obstacles)?,
+            Some(_) if entry.old_mode == "000000" && !is_there(repo, entry)? => {
+                obstacles.push(text(&entry.path));
+            }
+            _ => {}
+        }
+    }
+    obstacles.sort();
+    obstacles.dedup();
+    if obstacles.is_empty() { Ok(()) } else { Err(Fault::Obstacles(obstacles)) }
+}
+
+/// The files below a folder that the plan does not remove.
+fn walk(folder: &Path, path: &[u8], gone: &[&[u8]], found: &mut Vec<String>) -> Result<(), Fault> {
+    for entry in fs::read_dir(folder).map_err(fault("read", folder))? {
+        let entry = entry.map_err(fault("read", folder))?;
+        let below = [path, b"/", entry.file_name().as_encoded_bytes()].concat();
+        if entry.file_type().map_err(fault("read", folder))?.is_dir() {
+            walk(&entry.path(), &below, gone, found)?;
+        } else if !gone.contains(&&*below) {
+            found.push(text(&below));
+        }
+    }
+    Ok(())
+}
+
+/// The trees that the working copy shall have, with their objects in a quarantine.
+struct Target<'a> {
+    repo: &'a Repo<'a>,
+    scratch: Scratch,
+    head: Option<String>,
+    head_tree: String,
+    index_tree: String,
+    worktree_tree: String,
+    is_merge: bool,
+}
+
+impl<'a> Target<'a> {
+    fn of(repo: &'a Repo<'a>, changes: &Changes, dir: &Path) -> Result<Self, Fault> {
+        let head = repo.head()?;
+        let scratch = unpack(repo, changes, dir)?;
+        let head_tree = repo.tree(&scratch, head.as_deref())?;
+        let is_merge = head != changes.base;
+        let (mut index_tree, mut worktree_tree) = (changes.index_tree.clone(), changes.worktree_tree.clone());
+        if is_merge {
+            let (Some(base), Some(head)) = (&changes.base, &head) else {
+                return Err(Fault::MissingCommit(changes.base.clone().unwrap_or_else(|| "(none)".into())));
+            };
+            // The working tree first: its conflicts are those that a person recognises.
+            worktree_tree = merge(repo, &scratch, base, head, &changes.worktree_commit)?;
+            index_tree = merge(repo, &scratch, base, head, &changes.index_commit)?;
+        }
+        Ok(Self { repo, scratch, head, head_tree, index_tree, worktree_tree, is_merge })
+    }
+
+    /// What lies at each path now, and what shall.
+    fn contents(&self, plan: &[Entry]) -> Result<Vec<Change>, Fault> {
+        let ids: String = plan.iter().map(|entry| format!("{}\n", entry.id)).collect();
+        self.check_size(plan)?;
+        let out = self.repo.run(&self.scratch, &["cat-file", "--batch"], ids.as_bytes())?;
+        let mut rest = out.as_slice();
+        let mut changes = Vec::new();
+        for entry in plan {
+            let bytes = next_object(&mut rest)?;
+            let new = match (Kind::of_mode(&entry.mode), bytes) {
+                (Some(kind), Some(bytes)) => Some((kind, bytes.to_owned())),
+                (None, _) if entry.mode == "000000" => None,
+                _ => return Err(Fault::Invalid(format!("{:?} has mode {}", text(&entry.path), entry.mode))),
+            };
+            let old = content(&self.repo.root, &entry.path)?;
+            changes.push(Change { path: entry.path.clone(), old, new });
+        }
+        Ok(changes)
+    }
+
+    /// A small pack may unfold to much content.
+    fn check_size(&self, plan: &[Entry]) -> Result<(), Fault> {
+        let ids: String =
+            plan.iter().filter(|e| e.mode != "000000").map(|entry| format!("{}\n", entry.id)).collect();
+        let args = ["cat-file", "--batch-check=%(objectsize)"];
+        let sizes = self.repo.line(&self.scratch, &args, ids.as_bytes())?;
+        let size: u64 = sizes.lines().filter_map(|size| size.parse::<u64>().ok()).sum();
+        // A merge writes whole files of which the capture held a part of the lines.
+        let limit = Limits::default().bytes * 4;
+        if size <= limit { Ok(()) } else { Err(Fault::ByteLimit { largest: Vec::new(), limit }) }
+    }
+
+    /// Adds to the repository what its index will name.
+    fn keep_index_objects(&self) -> Result<(), Fault> {
+        if self.index_tree == self.head_tree {
+            return Ok(());
+        }
+        let without = self.head.as_ref().map(|head| format!("^{head}\n")).unwrap_or_default();
+        let args = ["pack-objects", "--revs", "--thin", "--stdout", "-q"];
+        let revisions = format!("{}\n{without}", self.index_tree);
+        let pack = self.repo.run(&self.scratch, &args, revisions.as_bytes())?;
+        self.repo.run(&Scratch::default(), &["index-pack", "--stdin", "--fix-thin"], &pack).map(drop)
+    }
+
+    /// Makes the new index from the old one, so that git need not read unchanged files again.
+    fn write_index(&self, journal: &Journal<'_>) -> Result<(), Fault> {
+        let index = copy_index(self.repo, journal.dir())?;
+        journal.keep_old_index()?;
+        let scratch = Scratch { index: Some(index), objects: None };
+        let head = self.head.as_deref().map(|_| ());
+        match head {
+            Some(()) => self.repo.run(&scratch, &["read-tree", "-m", &self.index_tree], b""),
+            None => self.repo.run(&scratch, &["read-tree", &self.index_tree], b""),
+        }
+        .map(drop)
+    }
+}
+
+/// The objects of changes in a quarantine, checked against what they say of themselves.
+fn unpack(repo: &Repo<'_>, changes: &Changes, dir: &Path) -> Result<Scratch, Fault> {
+    if let Some(base) = &changes.base {
+        check_id(base)?;
+        let args = ["cat-file", "-e", &format!("{base}^{{commit}}")];
+        if repo.answer(&Scratch::default(), &args, b"")?.code != Some(0) {
+            return Err(Fault::MissingCommit(base.clone()));
+        }
+    }
+    let scratch = Scratch { index: Some(dir.join("index")), objects: Some(repo.quarantine(dir)?) };
+    fs::create_dir_all(dir.join("objects/pack")).map_err(fault("create", dir))?;
+    repo.run(&scratch, &["index-pack", "--stdin", "--fix-thin", "--strict"], &changes.pack)
+        .map_err(|error| Fault::Invalid(error.to_string()))?;
+    for (commit, tree) in
+        [(&changes.index_commit, &changes.index_tree), (&changes.worktree_commit, &changes.worktree_tree)]
+    {
+        check_id(commit)?;
+        if repo.tree(&scratch, Some(commit))? != *tree {
+            return Err(Fault::Invalid(format!("commit {commit} does not hold tree {tree}")));
+        }
+    }
+    Ok(scratch)
+}
+
+/// What differs between the base and the captured working tree, as a patch.
+pub(crate) fn patch(
+    git: &dyn Git,
+    root: &Path,
+    temporary: &Path,
+    changes: &Changes,
+) -> Result<Vec<u8>, Fault> {
+    let repo = Repo::open(git, root)?;
+    let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
+    let scratch = unpack(&repo, changes, dir.path())?;
+    let base = repo.tree(&scratch, changes.base.as_deref())?;
+    let args =
+        ["diff-tree", "-r", "-p", "-M", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color"];
+    repo.run(&scratch, &[&args[..], &[&base, &changes.worktree_tree]].concat(), b"")
+}
+
+fn check_id(id: &str) -> Result<(), Fault> {
+    let is_id = (40..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id { Ok(()) } else { Err(Fault::Invalid(format!("{id:?} is no id of an object"))) }
+}
+
+/// The tree of a merge without conflicts.
+fn merge(repo: &Repo<'_>, scratch: &Scratch, base: &str, ours: &str, theirs: &str) -> Result<String, Fault> {
+    let base = format!("--merge-base={base}");
+    let args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", &base, ours, theirs];
+    let answer = repo.answer(scratch, &args, b"")?;
+    let mut parts = items(&answer.out).map(text);
+    let tree = parts.next().unwrap_or_default();
+    match answer.code {
+        Some(0) => Ok(tree),
+        Some(1) => Err(Fault::Conflicts(parts.collect())),
+        _ => Err(Fault::Git { command: "merge-tree".into(), message: answer.error.trim().to_owned() }),
+    }
+}
+
+/// The next object of `cat-file --batch`; none where it is missing, as for a deletion.
+fn next_object<'a>(rest: &mut &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
+    let invalid = || Fault::Invalid("git did not answer with an object".into());
+    let end = rest.iter().position(|byte| *byte == b'\n').ok_or_else(invalid)?;
+    let facts = text(&rest[..end]);
+    *rest = &rest[end + 1..];
+    let mut words = facts.split(' ');
+    let (_, kind, size) = (words.next(), words.next(), words.next());
+    match kind {
+        Some("missing") => Ok(None),
+        Some("blob") => {
+            let size: usize = size.and_then(|size| size.parse().ok()).ok_or_else(invalid)?;
+            let bytes = rest.get(..size).ok_or_else(invalid)?;
+            *rest = rest.get(size + 1..).ok_or_else(invalid)?;
+            Ok(Some(bytes))
+        }
+        _ => Err(invalid()),
+    }
+}

@@ -1,0 +1,222 @@
+//! Reads the changes of a working copy. Nothing of the repository is written.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
+use super::plumbing::{Entry, Git, Repo, SUBMODULE, Scratch, entries, items};
+use super::{Changes, Fault, LeftOut, Limits, Unconverted};
+
+/// How many of the largest files a refusal names.
+const NAMED: usize = 5;
+
+/// Captures what is not committed in the working copy with this top folder. Copies are made below `temporary`.
+pub(crate) fn capture(
+    git: &dyn Git,
+    root: &Path,
+    temporary: &Path,
+    limits: Limits,
+) -> Result<Changes, Fault> {
+    let repo = Repo::open(git, root)?;
+    let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
+    let scratch =
+        Scratch { index: Some(copy_index(&repo, dir.path())?), objects: Some(repo.quarantine(dir.path())?) };
+    let capture = Capture { repo, scratch, dir: dir.path(), limits };
+    let base = capture.repo.head()?;
+    let index_tree = capture.index_tree()?;
+    let base_tree = capture.repo.tree(&capture.scratch, base.as_deref())?;
+    let staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
+    let mut left_out = Vec::new();
+    let files = capture.read(&staged, &mut left_out)?;
+    let (worktree_tree, written) = capture.worktree_tree(&files)?;
+    let index_commit = capture.commit(&index_tree, base.as_deref(), "index")?;
+    let worktree_commit = capture.commit(&worktree_tree, Some(&index_commit), "worktree")?;
+    let unstaged = capture.repo.diff(&capture.scratch, &base_tree, &worktree_tree)?;
+    let is_in_tree = |file: &Unconverted| unstaged.iter().any(|entry| entry.path == file.path);
+    let unconverted: Vec<Unconverted> = written.into_iter().filter(|file| !is_in_tree(file)).collect();
+    let paths = staged.iter().chain(&unstaged).map(|entry| &entry.path);
+    let mut names: Vec<String> =
+        paths.chain(unconverted.iter().map(|file| &file.path)).map(|path| text(path)).collect();
+    names.sort();
+    names.dedup();
+    let pack = capture.pack(&worktree_commit, base.as_deref())?;
+    Ok(Changes {
+        base,
+        index_tree,
+        worktree_tree,
+        index_commit,
+        worktree_commit,
+        files: names,
+        unconverted,
+        left_out,
+        pack,
+    })
+}
+
+/// A copy of the index with its time: git takes an entry of the same time for one that may have changed since.
+pub(crate) fn copy_index(repo: &Repo<'_>, dir: &Path) -> Result<PathBuf, Fault> {
+    let (own, copy) = (repo.git_dir.join("index"), dir.join("index"));
+    let Ok(meta) = own.symlink_metadata() else { return Ok(copy) };
+    check_regular(&own, &meta)?;
+    let time = meta.modified().map_err(fault("read", &own))?;
+    fs::copy(&own, &copy).map_err(fault("read", &own))?;
+    let file = fs::File::options().append(true).open(&copy).map_err(fault("write", &copy))?;
+    file.set_modified(time).map_err(fault("write", &copy))?;
+    Ok(copy)
+}
+
+/// The captured state of one path: none where it is deleted.
+type Content = Option<(Kind, Vec<u8>)>;
+
+struct Capture<'a> {
+    repo: Repo<'a>,
+    scratch: Scratch,
+    dir: &'a Path,
+    limits: Limits,
+}
+
+impl Capture<'_> {
+    fn index_tree(&self) -> Result<String, Fault> {
+        let unmerged =
+            self.repo.run(&self.scratch, &["diff-files", "--name-only", "-z", "--diff-filter=U"], b"")?;
+        let mut unmerged: Vec<String> = items(&unmerged).map(text).collect();
+        unmerged.dedup();
+        if !unmerged.is_empty() {
+            return Err(Fault::Unmerged(unmerged));
+        }
+        self.repo.line(&self.scratch, &["write-tree"], b"")
+    }
+
+    /// What the working tree holds at every path that may differ from the base.
+    fn read(
+        &self,
+        staged: &[Entry],
+        left_out: &mut Vec<LeftOut>,
+    ) -> Result<BTreeMap<Vec<u8>, Content>, Fault> {
+        // A file that only its time, or its line ends as git converts them, tells apart is no change. The exit code says no more
+        // than that there are changes.
+        self.repo.answer(&self.scratch, &["update-index", "-q", "--refresh"], b"")?;
+        let args = ["diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty"];
+        let unstaged = entries(&self.repo.run(&self.scratch, &args, b"")?)?;
+        let untracked =
+            self.repo.run(&self.scratch, &["ls-files", "-z", "--others", "--exclude-standard"], b"")?;
+        let mut leave = |path: &[u8], reason: &str| {
+            left_out.push(LeftOut { path: text(path), reason: reason.to_owned() });
+        };
+        // Whether git knows the path; one that is only intended to be added is like an untracked one.
+        let mut paths: BTreeMap<Vec<u8>, bool> =
+            items(&untracked).map(|path| (path.to_owned(), false)).collect();
+        for entry in staged.iter().chain(&unstaged) {
+            if entry.mode == SUBMODULE || entry.old_mode == SUBMODULE {
+                leave(&entry.path, "is a submodule: its own commits and changes do not travel");
+            } else if entry.mode == "000000" && staged.iter().any(|other| std::ptr::eq(other, entry)) {
+                // Removed from the index: what lies there is untracked.
+                paths.entry(entry.path.clone()).or_insert(false);
+            } else {
+                paths.insert(entry.path.clone(), entry.status != "A" || !is_among(&unstaged, entry));
+            }
+        }
+        self.check_size(staged, &paths)?;
+        let mut files = BTreeMap::new();
+        for (path, is_tracked) in paths {
+            if path.ends_with(b"/") {
+                leave(&path, "is a repository of its own");
+                continue;
+            }
+            let found = content(&self.repo.root, &path)?;
+            let is_other = metadata(&self.repo.root, &path)?.is_some_and(|meta| !meta.is_dir());
+            match &found {
+                None if is_other => leave(&path, "is neither a file nor a link"),
+                Some((_, bytes)) if !is_tracked && has_secret(bytes) => leave(&path, "holds a secret"),
+                None if !is_tracked => {}
+                _ => _ = files.insert(path, found),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Refuses before content is read.
+    fn check_size(&self, staged: &[Entry], paths: &BTreeMap<Vec<u8>, bool>) -> Result<(), Fault> {
+        if paths.len() > self.limits.files {
+            return Err(Fault::FileLimit { count: paths.len(), limit: self.limits.files });
+        }
+        let blobs: Vec<&Entry> = staged.iter().filter(|entry| Kind::of_mode(&entry.mode).is_some()).collect();
+        let ids: String = blobs.iter().map(|entry| format!("{}\n", entry.id)).collect();
+        let args = ["cat-file", "--batch-check=%(objectsize)"];
+        let sizes = self.repo.line(&self.scratch, &args, ids.as_bytes())?;
+        let mut sizes: Vec<(u64, String)> = sizes
+            .lines()
+            .zip(blobs)
+            .map(|(size, entry)| (size.parse().unwrap_or(0), text(&entry.path)))
+            .collect();
+        for path in paths.keys().filter(|path| !path.ends_with(b"/")) {
+            let size =
+                metadata(&self.repo.root, path)?.filter(fs::Metadata::is_file).map_or(0, |meta| meta.len());
+            sizes.push((size, text(path)));
+        }
+        if sizes.iter().map(|(size, _)| size).sum::<u64>() <= self.limits.bytes {
+            return Ok(());
+        }
+        sizes.sort_by(|a, b| b.cmp(a));
+        sizes.dedup_by(|a, b| a.1 == b.1);
+        let largest = sizes.iter().take(NAMED).map(|(size, path)| format!("{path} ({size} bytes)")).collect();
+        Err(Fault::ByteLimit { largest, limit: self.limits.bytes })
+    }
+
+    /// Writes the content as it is into the scratch index. Also gives what it wrote.
+    fn worktree_tree(&self, files: &BTreeMap<Vec<u8>, Content>) -> Result<(String, Vec<Unconverted>), Fault> {
+        let blobs = self.dir.join("blobs");
+        fs::create_dir(&blobs).map_err(fault("create", &blobs))?;
+        let mut list = String::new();
+        for (n, (_, bytes)) in files.values().flatten().enumerate() {
+            let blob = blobs.join(n.to_string());
+            fs::write(&blob, bytes).map_err(fault("write", &blob))?;
+            list.push_str(&format!("{}\n", blob.display()));
+        }
+        let args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+        let ids = self.repo.line(&self.scratch, &args, list.as_bytes())?;
+        let mut ids = ids.lines();
+        let zeros = "0".repeat(40);
+        let (mut gone, mut put, mut written) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, found) in files {
+            let (lines, facts) = match (found, found.as_ref().and_then(|_| ids.next())) {
+                (Some((kind, _)), Some(id)) => {
+                    let (mode, id) = (kind.mode().to_owned(), id.to_owned());
+                    let facts = format!("{mode} {id}\t");
+                    written.push(Unconverted { path: path.clone(), mode, id });
+                    (&mut put, facts)
+                }
+                (None, _) => (&mut gone, format!("0 {zeros}\t")),
+                (Some(_), None) => return Err(Fault::Invalid("git hashed too few files".into())),
+            };
+            inside(&self.repo.root, path)?;
+            lines.extend_from_slice(facts.as_bytes());
+            lines.extend_from_slice(path);
+            lines.push(0);
+        }
+        gone.append(&mut put);
+        self.repo.run(&self.scratch, &["update-index", "--add", "--replace", "-z", "--index-info"], &gone)?;
+        Ok((self.repo.line(&self.scratch, &["write-tree"], b"")?, written))
+    }
+
+    fn commit(&self, tree: &str, parent: Option<&str>, message: &str) -> Result<String, Fault> {
+        let mut args = vec!["commit-tree", tree, "-m", message];
+        args.extend(parent.iter().flat_map(|parent| ["-p", parent]));
+        self.repo.line(&self.scratch, &args, b"")
+    }
+
+    fn pack(&self, commit: &str, base: Option<&str>) -> Result<Vec<u8>, Fault> {
+        let args = ["pack-objects", "--revs", "--thin", "--stdout", "-q", "--threads=1", "--compression=0"];
+        let without = base.map(|base| format!("^{base}\n")).unwrap_or_default();
+        self.repo.run(&self.scratch, &args, format!("{commit}\n{without}").as_bytes())
+    }
+}
+
+fn is_among(entries: &[Entry], entry: &Entry) -> bool {
+    entries.iter().any(|other| std::ptr::eq(other, entry))
+}
+
+fn has_secret(bytes: &[u8]) -> bool {
+    !baton_redact::shared().redact(&String::from_utf8_lossy(bytes)).counts.is_empty()
+}

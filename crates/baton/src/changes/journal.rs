@@ -1,0 +1,338 @@
+//! The journal of an application: what each path held and what it shall hold, in the git folder, before the first is written.
+//!
+//! | file in `baton-apply` | holds |
+//! | --- | --- |
+//! | `old/N`, `new/N` | content of the N-th path before and after |
+//! | `index`, `index.old` | the index after and before |
+//! | `plan` | the paths; from its rename on an interruption is finished by the next call |
+//! | `written` | nothing; every path was written |
+//!
+//! The index comes last, by the rename of git's own `index.lock`, which keeps other git processes out until then.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Fault;
+use super::files::{Kind, check_regular, content, fault, inside, put, remove, text};
+use super::plumbing::Repo;
+
+/// A step of applying; each is safe to be interrupted before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Takes git's lock of the index.
+    LockIndex,
+    /// Makes the journal valid.
+    Plan,
+    /// Writes or removes one path; its number.
+    Path(usize),
+    /// Puts the new index in place.
+    Index,
+    /// Removes the journal.
+    Finish,
+}
+
+/// One path: what it holds, what it shall hold.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub path: Vec<u8>,
+    pub old: Option<(Kind, Vec<u8>)>,
+    pub new: Option<(Kind, Vec<u8>)>,
+}
+
+/// A path in the plan; content lies beside it.
+#[derive(Debug, Serialize, Deserialize)]
+struct PlanEntry {
+    path: Vec<u8>,
+    old: Option<Kind>,
+    new: Option<Kind>,
+}
+
+/// Held by the one process that applies here; the system releases it at the end of the process.
+pub(crate) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] fs::File);
+
+impl Lock {
+    pub(crate) fn take(git_dir: &Path) -> Result<Self, Fault> {
+        let path = git_dir.join("baton-apply.lock");
+        let file = fs::File::options().create(true).append(true).open(&path).map_err(fault("open", &path))?;
+        file.try_lock().map_err(|_| Fault::Busy(path.display().to_string()))?;
+        Ok(Self(file))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Old,
+    New,
+}
+
+pub(crate) struct Journal<'a> {
+    repo: &'a Repo<'a>,
+    dir: PathBuf,
+    changes: Vec<Change>,
+}
+
+impl<'a> Journal<'a> {
+    /// Begins a journal; it counts only from its plan on.
+    pub(crate) fn begin(repo: &'a Repo<'a>, _: &Lock, changes: Vec<Change>) -> Result<Self, Fault> {
+        let journal = Self { repo, dir: repo.git_dir.join("baton-apply"), changes };
+        journal.check_temporaries()?;
+        for folder in ["old", "new"] {
+            let folder = journal.dir.join(folder);
+            fs::create_dir_all(&folder).map_err(fault("create", &folder))?;
+        }
+        for (n, change) in journal.changes.iter().enumerate() {
+            for (folder, side) in [("old", &change.old), ("new", &change.new)] {
+                if let Some((_, bytes)) = side {
+                    write(&journal.dir.join(folder).join(n.to_string()), bytes)?;
+                }
+            }
+        }
+        Ok(journal)
+    }
+
+    /// A file of the user's with the name of a temporary one would be lost.
+    fn check_temporaries(&self) -> Result<(), Fault> {
+        let mut found = Vec::new();
+        for (n, change) in self.changes.iter().enumerate() {
+            let full = inside(&self.repo.root, &change.path)?;
+            let temporary = full.with_file_name(temporary_name(n));
+            if temporary.symlink_metadata().is_ok() {
+                found.push(
+                    temporary.strip_prefix(&self.repo.root).unwrap_or(&temporary).display().to_string(),
+                );
+            }
+        }
+        if found.is_empty() { Ok(()) } else { Err(Fault::Obstacles(found)) }
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(crate) fn keep_old_index(&self) -> Result<(), Fault> {
+        match read(&self.repo.git_dir.join("index"))? {
+            Some(bytes) => write(&self.dir.join("index.old"), &bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// Applies the changes; an error takes them back. `check` runs once git's lock is held.
+    pub(crate) fn run(
+        &mut self,
+        check: &dyn Fn() -> Result<(), Fault>,
+        watch: &mut dyn FnMut(Step) -> std::io::Result<()>,
+    ) -> Result<(), Fault> {
+        let mut is_locked = false;
+        let outcome = self.steps(check, watch, &mut is_locked);
+        if outcome.is_err() {
+            // Before the plan nothing was written, and what is there now may be the user's.
+            if self.dir.join("plan").exists() {
+                self.put_all(Side::Old, &mut |_| Ok(()))?;
+            }
+            if is_locked {
+                remove_if_there(&self.lock_path())?;
+            }
+            self.remove()?;
+        }
+        outcome
+    }
+
+    fn steps(
+        &self,
+        check: &dyn Fn() -> Result<(), Fault>,
+        watch: &mut dyn FnMut(Step) -> std::io::Result<()>,
+        is_locked: &mut bool,
+    ) -> Result<(), Fault> {
+        let mut step = |step: Step| watch(step).map_err(fault("write to", &self.repo.root));
+        step(Step::LockIndex)?;
+        self.lock_index()?;
+        *is_locked = true;
+        if read(&self.repo.git_dir.join("index"))? != read(&self.dir.join("index.old"))? {
+            return Err(Fault::Busy(self.repo.git_dir.join("index").display().to_string()));
+        }
+        check()?;
+        self.check_state()?;
+        step(Step::Plan)?;
+        self.write_plan()?;
+        self.put_all(Side::New, &mut |n| step(Step::Path(n)))?;
+        write(&self.dir.join("written"), b"")?;
+        step(Step::Index)?;
+        self.put_index()?;
+        // All is applied: what fails from here on is finished by the next call.
+        if step(Step::Finish).is_ok() {
+            let _ = self.remove();
+        }
+        Ok(())
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        self.repo.git_dir.join("index.lock")
+    }
+
+    /// Git's lock, with the new index in it from the first moment.
+    fn lock_index(&self) -> Result<(), Fault> {
+        let path = self.lock_path();
+        match fs::hard_link(self.dir.join("index"), &path) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(Fault::Busy(path.display().to_string()))
+            }
+            Err(error) => Err(fault("create", &path)(error)),
+        }
+    }
+
+    fn write_plan(&self) -> Result<(), Fault> {
+        let kind = |side: &Option<(Kind, Vec<u8>)>| side.as_ref().map(|(kind, _)| *kind);
+        let plan: Vec<PlanEntry> = self
+            .changes
+            .iter()
+            .map(|c| PlanEntry { path: c.path.clone(), old: kind(&c.old), new: kind(&c.new) })
+            .collect();
+        let bytes = serde_json::to_vec(&plan).map_err(|error| Fault::Invalid(error.to_string()))?;
+        let (temporary, path) = (self.dir.join("plan.tmp"), self.dir.join("plan"));
+        write(&temporary, &bytes)?;
+        fs::rename(&temporary, &path).map_err(fault("write", &path))
+    }
+
+    /// Refuses, before anything is written, where a path holds neither its old nor its new content.
+    fn check_state(&self) -> Result<(), Fault> {
+        let mut edited = Vec::new();
+        for change in &self.changes {
+            let found = content(&self.repo.root, &change.path)?;
+            if found != change.old && found != change.new {
+                edited.push(text(&change.path));
+            }
+        }
+        if edited.is_empty() { Ok(()) } else { Err(Fault::Edited(edited)) }
+    }
+
+    /// Brings every path to one side: removals first, so that a file can take a folder's place.
+    fn put_all(&self, to: Side, step: &mut dyn FnMut(usize) -> Result<(), Fault>) -> Result<(), Fault> {
+        let side =
+            |change: &'_ Change| if to == Side::Old { change.old.is_some() } else { change.new.is_some() };
+        let (put_list, removals): (Vec<_>, Vec<_>) =
+            self.changes.iter().enumerate().partition(|(_, change)| side(change));
+        for (n, change) in removals.into_iter().chain(put_list) {
+            step(n)?;
+            let found = content(&self.repo.root, &change.path)?;
+            let (from, wanted) = match to {
+                Side::Old => (&change.new, &change.old),
+                Side::New => (&change.old, &change.new),
+            };
+            if found == *wanted {
+                continue;
+            }
+            if found != *from {
+                // Edited meanwhile: taking back leaves the edit, going on stops before it.
+                if to == Side::Old {
+                    continue;
+                }
+                return Err(Fault::Edited(vec![text(&change.path)]));
+            }
+            match wanted {
+                None => remove(&self.repo.root, &change.path)?,
+                Some(wanted) => put(&self.repo.root, &change.path, wanted, &temporary_name(n))?,
+            }
+        }
+        self.remove_temporaries()
+    }
+
+    fn remove_temporaries(&self) -> Result<(), Fault> {
+        for (n, change) in self.changes.iter().enumerate() {
+            let full = inside(&self.repo.root, &change.path)?;
+            if let Some(folder) = full.parent().filter(|folder| folder.is_dir()) {
+                remove_if_there(&folder.join(temporary_name(n)))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_index(&self) -> Result<(), Fault> {
+        let (lock, own) = (self.lock_path(), self.repo.git_dir.join("index"));
+        fs::rename(&lock, &own).map_err(fault("write", &own))
+    }
+
+    /// The plan goes first: without it the rest is no journal.
+    fn remove(&self) -> Result<(), Fault> {
+        remove_if_there(&self.dir.join("plan"))?;
+        fs::remove_dir_all(&self.dir).map_err(fault("remove", &self.dir))
+    }
+
+    /// Finishes what was interrupted after its plan, drops what was interrupted before. Tells whether it finished something.
+    pub(crate) fn recover(repo: &'a Repo<'a>, _: &Lock) -> Result<bool, Fault> {
+        let dir = repo.git_dir.join("baton-apply");
+        match dir.symlink_metadata() {
+            Err(_) => return Ok(false),
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => return Err(Fault::Invalid(format!("{} is no folder", dir.display()))),
+        }
+        let plan = read(&dir.join("plan"))?;
+        let is_valid = plan.is_some();
+        let changes = plan.map(|plan| read_plan(&dir, &plan)).transpose()?.unwrap_or_default();
+        let journal = Self { repo, dir, changes };
+        let new = read(&journal.dir.join("index"))?;
+        let is_locked = new.is_some() && read(&journal.lock_path())? == new;
+        let has_old_index = read(&repo.git_dir.join("index"))? == read(&journal.dir.join("index.old"))?;
+        let is_written = journal.dir.join("written").exists();
+        if is_valid && (is_locked || (has_old_index && !is_written)) {
+            journal.check_state()?;
+            if !is_locked {
+                // Somebody took the lock away.
+                journal.lock_index()?;
+            }
+            journal.put_all(Side::New, &mut |_| Ok(()))?;
+            journal.put_index()?;
+        } else if is_valid && !is_written {
+            // The index was written by another since: only taking back is safe.
+            journal.check_state()?;
+            journal.put_all(Side::Old, &mut |_| Ok(()))?;
+        } else if is_locked {
+            remove_if_there(&journal.lock_path())?;
+        }
+        journal.remove()?;
+        Ok(is_valid)
+    }
+}
+
+fn temporary_name(n: usize) -> String {
+    format!(".baton-apply-{n}.tmp")
+}
+
+fn read_plan(dir: &Path, plan: &[u8]) -> Result<Vec<Change>, Fault> {
+    let plan: Vec<PlanEntry> =
+        serde_json::from_slice(plan).map_err(|error| Fault::Invalid(error.to_string()))?;
+    let side = |folder: &str, n: usize, kind: Option<Kind>| -> Result<Option<(Kind, Vec<u8>)>, Fault> {
+        let Some(kind) = kind else { return Ok(None) };
+        let path = dir.join(folder).join(n.to_string());
+        let bytes = read(&path)?.ok_or_else(|| Fault::Invalid(format!("{} is gone", path.display())))?;
+        Ok(Some((kind, bytes)))
+    };
+    let entries = plan.into_iter().enumerate();
+    entries
+        .map(|(n, e)| Ok(Change { old: side("old", n, e.old)?, new: side("new", n, e.new)?, path: e.path }))
+        .collect()
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
+    let meta = match path.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        meta => meta.map_err(fault("read", path))?,
+    };
+    check_regular(path, &meta)?;
+    fs::read(path).map(Some).map_err(fault("read", path))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
+    let mut file = fs::File::create(path).map_err(fault("write", path))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(fault("write", path))
+}
+
+fn remove_if_there(path: &Path) -> Result<(), Fault> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(fault("remove", path)(error)),
+        _ => Ok(()),
+    }
+}

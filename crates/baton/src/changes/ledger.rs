@@ -1,0 +1,243 @@
+//! Changes between a working copy and the ledger.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use baton_model::changes::{LeftOut, Manifest, PART_BYTES};
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::changes::{
+    Attach, AttachInput, Part, PartInput, Show, ShowInput, ShowOutput, Upload, UploadInput,
+};
+use baton_ops::ledger::{Note, NoteInput};
+use baton_ops::session::{ApplyOutcome, Status, StatusInput};
+use baton_ops::transcript::CaptureOutput;
+use serde_json::Value;
+
+use super::{Applied, Changes, Fault, Limits, apply, capture, content, patch, recover};
+use crate::app::{App, Format};
+use crate::clock;
+use crate::config::{ChangesMode, Config};
+use crate::error::AppError;
+use crate::git::{self, Plumbing};
+
+/// Age in milliseconds from which a scratch folder was left by a process that was killed.
+const LEFTOVER: u128 = 86_400_000;
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        let (kind, code) = match &fault {
+            Fault::Git { .. } => (Kind::Refused, "git_failed"),
+            Fault::Io { .. } => (Kind::Refused, "working_copy_io"),
+            Fault::Unmerged(_) => (Kind::Conflict, "working_copy_unmerged"),
+            Fault::FileLimit { .. } | Fault::ByteLimit { .. } => (Kind::Refused, "changes_too_large"),
+            Fault::MissingCommit(_) => (Kind::NotFound, "commit_missing"),
+            Fault::LocalChanges(_) => (Kind::Conflict, "working_copy_changed"),
+            Fault::Obstacles(_) => (Kind::Conflict, "working_copy_occupied"),
+            Fault::Conflicts(_) => (Kind::Conflict, "changes_conflict"),
+            Fault::Busy(_) => (Kind::Conflict, "working_copy_busy"),
+            Fault::Invalid(_) => (Kind::Refused, "changes_damaged"),
+            Fault::Edited(_) => (Kind::Conflict, "apply_interrupted"),
+        };
+        Refusal::new(kind, code, fault.to_string(), fault.hint())
+    }
+}
+
+/// What was captured, and its content.
+pub(crate) struct CapturedCopy {
+    /// What goes to the ledger with the baton.
+    pub manifest: Manifest,
+    content: Vec<u8>,
+}
+
+/// The top folder of the working copy that a command stands in.
+pub(crate) fn root(app: &App) -> Result<PathBuf, Refusal> {
+    let root = app.config.cwd.as_deref().and_then(git::root);
+    root.ok_or_else(|| {
+        let what = "this folder is in no working copy of git";
+        Refusal::new(Kind::NotFound, "working_copy_none", what, "go to the working copy first: `cd FOLDER`")
+    })
+}
+
+/// Captures a working copy; nothing where everything is committed.
+pub(crate) fn capture_copy(root: &Path, data_dir: &Path) -> Result<Option<CapturedCopy>, Refusal> {
+    let changes = capture(&Plumbing, root, &scratch(data_dir)?, Limits::default())?;
+    if changes.is_empty() && changes.left_out.is_empty() {
+        return Ok(None);
+    }
+    let content = content::encode(&changes)?;
+    let left_out = changes.left_out.iter();
+    let manifest = Manifest {
+        base: changes.base.clone(),
+        branch: git::repository(root).ok().and_then(|own| own.branch),
+        files: changes.files.clone(),
+        left_out: left_out
+            .map(|left| LeftOut { path: left.path.clone(), reason: left.reason.clone() })
+            .collect(),
+        content_hash: content::hash(&content),
+        bytes: content.len() as u64,
+    };
+    manifest.check()?;
+    Ok(Some(CapturedCopy { manifest, content }))
+}
+
+/// Uploads the content, before a wrap or an attachment names it.
+pub(crate) fn upload(app: &mut App, project: Option<&str>, copy: &CapturedCopy) -> Result<(), AppError> {
+    let size = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
+    for (part, bytes) in (0..).zip(copy.content.chunks(size)) {
+        app.run::<Upload>(&UploadInput {
+            project: project.map(str::to_owned),
+            content_hash: copy.manifest.content_hash.clone(),
+            part,
+            content: STANDARD.encode(bytes),
+        })?;
+    }
+    Ok(())
+}
+
+/// What is not committed where a command stands, uploaded, if the settings send it along with every baton.
+pub(crate) fn always(app: &mut App, project: Option<&str>) -> Result<Option<CapturedCopy>, AppError> {
+    if app.config.wrap_changes != ChangesMode::Always {
+        return Ok(None);
+    }
+    // A project need not be in git.
+    let Ok(root) = root(app) else { return Ok(None) };
+    let copy = capture_copy(&root, &app.config.data_dir)?;
+    if let Some(copy) = &copy {
+        upload(app, project, copy)?;
+    }
+    Ok(copy)
+}
+
+/// The same for a wrap that an agent calls as a tool, out of the working copy that it stands in; else why not.
+pub(crate) fn of_wrap(config: Config, root: PathBuf, wrap: &Value) -> Result<Option<Manifest>, String> {
+    if wrap["force"] == true || !wrap["changes"].is_null() {
+        return Ok(None);
+    }
+    let mut app = App::new(Config { cwd: Some(root), ..config }, Format::Json, false, true);
+    let copy = (|| {
+        // The work of another project has its changes elsewhere.
+        let own = app.run::<Status>(&StatusInput::default())?.project_id;
+        let named = wrap["project"].as_str().unwrap_or(&own);
+        if named == own { always(&mut app, Some(&own)) } else { Ok(None) }
+    })();
+    app.leave();
+    Ok(copy.map_err(|ended| sentence(&ended))?.map(|copy| copy.manifest))
+}
+
+/// The same for an agent that is supervised: its baton is left even where its changes cannot go along.
+pub(crate) fn always_or_remark(app: &mut App, project: Option<&str>) -> Option<Manifest> {
+    match always(app, project) {
+        Ok(copy) => copy.map(|copy| copy.manifest),
+        Err(ended) => {
+            remark_left_behind(app, &ended);
+            None
+        }
+    }
+}
+
+/// Gives a baton that was kept without its agent's doing what is not committed, if the settings say so.
+pub(crate) fn attach_kept(app: &mut App, kept: &CaptureOutput) -> Result<(), AppError> {
+    let is_new = kept.delta_id.is_some() && kept.standing.is_none();
+    let Some(baton_id) = kept.baton_id.clone().filter(|_| is_new) else { return Ok(()) };
+    let project = Some(kept.project_id.clone());
+    let copy = match always(app, project.as_deref()) {
+        Ok(copy) => copy,
+        Err(ended) => {
+            // The next agent reads it, too.
+            let text =
+                format!("what is not committed does not go with baton {baton_id}: {}", sentence(&ended));
+            app.run::<Note>(&NoteInput { project, text, ..NoteInput::default() })?;
+            return Err(ended);
+        }
+    };
+    let Some(copy) = copy else { return Ok(()) };
+    app.run::<Attach>(&AttachInput { project, baton_id, changes: copy.manifest })?;
+    Ok(())
+}
+
+/// Says that what is not committed stays where it is, and why.
+pub(crate) fn remark_left_behind(app: &App, ended: &AppError) {
+    app.remark(&format!("what is not committed does not go with the baton: {}", sentence(ended)));
+}
+
+/// Why something ended, and what to do.
+fn sentence(ended: &AppError) -> String {
+    match ended {
+        AppError::Refused(refusal) => format!("{}; {}", refusal.message, refusal.hint),
+        other => format!("{other:?}"),
+    }
+}
+
+/// The changes of a baton, out of the ledger.
+pub(crate) fn load(
+    app: &mut App,
+    project: Option<&str>,
+    baton: Option<&str>,
+) -> Result<(ShowOutput, Changes), AppError> {
+    let input = ShowInput { project: project.map(str::to_owned), baton_id: baton.map(str::to_owned) };
+    let shown = app.run::<Show>(&input)?;
+    let mut bytes = Vec::new();
+    for part in 0..shown.changes.manifest.parts() {
+        let (project, baton_id) = (Some(shown.project_id.clone()), shown.changes.baton_id.clone());
+        let answer = app.run::<Part>(&PartInput { project, baton_id, part })?;
+        let damaged = |_| Refusal::from(Fault::Invalid("a part of the content is not base64".into()));
+        bytes.extend(STANDARD.decode(answer.content).map_err(damaged)?);
+    }
+    if content::hash(&bytes) != shown.changes.manifest.content_hash {
+        return Err(Refusal::from(Fault::Invalid("the content is not that of its hash".into())).into());
+    }
+    let changes = content::decode(&bytes).map_err(Refusal::from)?;
+    Ok((shown, changes))
+}
+
+/// Applies changes to the working copy that a command stands in.
+pub(crate) fn apply_here(app: &App, changes: &Changes) -> Result<Applied, Refusal> {
+    let root = root(app)?;
+    if recover(&Plumbing, &root)? {
+        let what =
+            "an earlier application was interrupted here and is finished now; nothing else was applied";
+        return Err(Refusal::new(
+            Kind::Conflict,
+            "apply_recovered",
+            what,
+            "look at `git status`, then repeat if need be",
+        ));
+    }
+    Ok(apply(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes, &mut |_| Ok(()))?)
+}
+
+/// Changes as a patch, for people. The repository has to hold their commit.
+pub(crate) fn patch_here(app: &App, changes: &Changes) -> Result<Vec<u8>, Refusal> {
+    let root = root(app)?;
+    Ok(patch(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes)?)
+}
+
+/// Applies what goes with a picked baton. The pickup is done whatever becomes of them.
+pub(crate) fn apply_picked(app: &mut App, project: &str, baton: &str) -> ApplyOutcome {
+    let applied =
+        load(app, Some(project), Some(baton)).and_then(|(_, changes)| Ok(apply_here(app, &changes)?));
+    match applied {
+        Ok(applied) => ApplyOutcome { applied: true, merged: applied.is_merge, failure: None },
+        Err(ended) => ApplyOutcome { applied: false, merged: false, failure: Some(sentence(&ended)) },
+    }
+}
+
+/// The folder for copies of the index and for objects. What a killed process left in it goes after a day.
+fn scratch(data_dir: &Path) -> Result<PathBuf, Refusal> {
+    let folder = data_dir.join("scratch");
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Fault::Io { what: format!("cannot create {}", folder.display()), error })?;
+    let is_old = |path: &Path| {
+        let time = path.symlink_metadata().and_then(|meta| meta.modified()).ok();
+        let time = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        time.is_some_and(|time| time.as_millis() + LEFTOVER < u128::from(clock::now().unsigned_abs()))
+    };
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        if is_old(&entry.path()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+    Ok(folder)
+}

@@ -1,0 +1,187 @@
+//! What is not committed in a working copy, as git objects on top of its commit: [`capture`] reads it, [`apply`] puts it into
+//! another working copy.
+//!
+//! Two trees are captured: that of the index, and that of the working tree with untracked files. Content of the working tree is
+//! the bytes on the disk: no filter and no conversion of line ends runs in either direction, so that the files are equal
+//! afterwards. Objects are made in a folder of our own; capture leaves index, objects, references and stash alone.
+//!
+//! Git is run by [`Plumbing`](crate::git::Plumbing), with the guards against what a stranger's repository configures.
+
+mod apply;
+mod capture;
+mod content;
+mod files;
+mod journal;
+pub(crate) mod ledger;
+mod plumbing;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use apply::{Applied, apply, patch, recover};
+pub(crate) use capture::capture;
+#[cfg(test)]
+pub(crate) use journal::Step;
+pub(crate) use plumbing::{Answer, Call, Git};
+
+/// The changes of a working copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Changes {
+    /// The commit that they stand on; none in a repository without commits.
+    pub base: Option<String>,
+    /// The tree of the index.
+    pub index_tree: String,
+    /// The tree of the working tree, untracked files among it.
+    pub worktree_tree: String,
+    /// A commit of the index, on the base.
+    pub index_commit: String,
+    /// A commit of the working tree, on that of the index.
+    pub worktree_commit: String,
+    /// The paths that differ from the base, as text.
+    pub files: Vec<String>,
+    /// Files with the bytes of the base, where git checks out others: line ends that git converts.
+    pub unconverted: Vec<Unconverted>,
+    /// What does not travel.
+    pub left_out: Vec<LeftOut>,
+    /// A thin pack of the objects that the base does not have.
+    #[serde(skip)]
+    pub pack: Vec<u8>,
+}
+
+impl Changes {
+    /// Whether nothing differs from the base.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}
+
+/// A file that equals its blob byte by byte, which git calls modified.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Unconverted {
+    /// The bytes of the path.
+    pub path: Vec<u8>,
+    /// The mode as in a tree.
+    pub mode: String,
+    /// The id of the blob.
+    pub id: String,
+}
+
+/// A path that is not captured, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LeftOut {
+    /// The path as text.
+    pub path: String,
+    /// A clause that follows the path.
+    pub reason: String,
+}
+
+/// What capture takes at most; beyond it nothing is captured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Bytes of all captured content, uncompressed.
+    pub bytes: u64,
+    /// Number of paths.
+    pub files: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { bytes: 25 * 1024 * 1024, files: 2000 }
+    }
+}
+
+/// Why changes were not captured or not applied. The working copy is then as it was, but for [`Fault::Edited`].
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// Git refused a call.
+    #[error("git {command} failed: {message}")]
+    Git {
+        /// The subcommand.
+        command: String,
+        /// What git wrote to its error output.
+        message: String,
+    },
+    /// A file or folder could not be read or written.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was attempted, with the path.
+        what: String,
+        /// The system's error.
+        error: std::io::Error,
+    },
+    /// The index holds conflicts.
+    #[error("a merge is not finished: {}", list(.0))]
+    Unmerged(Vec<String>),
+    /// More paths than the limit.
+    #[error("{count} files are changed, more than the limit of {limit}")]
+    FileLimit {
+        /// Number of changed paths.
+        count: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// More content than the limit.
+    #[error("the changes are larger than the limit of {limit} bytes; the largest: {}", list(.largest))]
+    ByteLimit {
+        /// The largest files with their sizes, largest first.
+        largest: Vec<String>,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The target does not hold the base.
+    #[error("this repository does not hold commit {0}, on which the changes stand")]
+    MissingCommit(String),
+    /// The target has changes of its own.
+    #[error("this working copy has changes of its own: {}", list(.0))]
+    LocalChanges(Vec<String>),
+    /// A file that git does not track lies where one would be written.
+    #[error("files that git does not track are in the way: {}", list(.0))]
+    Obstacles(Vec<String>),
+    /// The merge has conflicts.
+    #[error("the changes conflict with what was committed here: {}", list(.0))]
+    Conflicts(Vec<String>),
+    /// Another process applies changes or writes the index.
+    #[error("{0} exists or is locked: another process writes to this working copy")]
+    Busy(String),
+    /// The captured data is damaged, or names a path outside the working copy.
+    #[error("the captured changes are not valid: {0}")]
+    Invalid(String),
+    /// Files were edited after an application was interrupted.
+    #[error("applying changes was interrupted here, and files were edited since: {}", list(.0))]
+    Edited(Vec<String>),
+}
+
+impl Fault {
+    /// What to do, in a sentence.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Git { .. } => "run `git fsck` in this repository",
+            Self::Io { .. } => "check the disk's free space and the permissions, then repeat",
+            Self::Unmerged(_) => "finish or abort the merge, then repeat",
+            Self::FileLimit { .. } | Self::ByteLimit { .. } => {
+                "commit a part, or let git ignore what is generated"
+            }
+            Self::MissingCommit(_) => "run `git fetch`, or push that commit from where the work was done",
+            Self::LocalChanges(_) => "commit or stash them, or apply in a new worktree: `git worktree add`",
+            Self::Obstacles(_) => "move them away, or apply in a new worktree: `git worktree add`",
+            Self::Conflicts(_) => "apply in a worktree at the commit of the changes, commit there and merge",
+            Self::Busy(_) => "wait for it; remove an index.lock only if no git process is left",
+            Self::Invalid(_) => "capture them anew where the work was done",
+            Self::Edited(_) => {
+                "copy your edits elsewhere, restore the files from .git/baton-apply/old, then repeat"
+            }
+        }
+    }
+}
+
+/// The first ten of a list, and how many more there are.
+fn list(items: &[String]) -> String {
+    let shown: Vec<String> = items.iter().take(10).map(|item| item.escape_debug().to_string()).collect();
+    match items.len().checked_sub(10) {
+        None | Some(0) => shown.join(", "),
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

@@ -1,0 +1,206 @@
+//! Calls of git, in a scratch area whose index and objects are not those of the repository.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::Fault;
+use super::files::{fault, from_bytes};
+
+/// One call of git.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// Subcommand and arguments.
+    pub args: Vec<String>,
+    /// Variables to set. They include `GIT_INDEX_FILE`, `GIT_OBJECT_DIRECTORY` and settings as `GIT_CONFIG_COUNT`.
+    pub env: Vec<(String, OsString)>,
+    /// Standard input.
+    pub input: Vec<u8>,
+}
+
+/// What git answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The exit code; none after a signal.
+    pub code: Option<i32>,
+    /// Standard output, whole.
+    pub out: Vec<u8>,
+    /// Error output.
+    pub error: String,
+}
+
+/// Runs git at the top folder of a working copy, with the caller's guards against what a repository configures.
+pub(crate) trait Git {
+    /// Runs one call to its end.
+    fn call(&self, root: &Path, call: &Call) -> std::io::Result<Answer>;
+}
+
+/// Settings of every call: no hook, no monitor, no index beside the one that is named.
+const SETTINGS: [(&str, &str); 8] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.untrackedCache", "false"),
+    ("core.splitIndex", "false"),
+    ("core.alternateRefsCommand", "true"),
+    ("i18n.commitEncoding", "UTF-8"),
+    ("merge.renormalize", "false"),
+    ("gc.auto", "0"),
+];
+
+/// Author and date of the commits: the same changes give the same objects.
+const IDENTITY: [(&str, &str); 6] = [
+    ("GIT_AUTHOR_NAME", "baton"),
+    ("GIT_AUTHOR_EMAIL", "baton@localhost"),
+    ("GIT_AUTHOR_DATE", "@0 +0000"),
+    ("GIT_COMMITTER_NAME", "baton"),
+    ("GIT_COMMITTER_EMAIL", "baton@localhost"),
+    ("GIT_COMMITTER_DATE", "@0 +0000"),
+];
+
+/// A working copy and its git folder.
+pub(crate) struct Repo<'a> {
+    git: &'a dyn Git,
+    pub root: PathBuf,
+    pub git_dir: PathBuf,
+    objects: PathBuf,
+    settings: Vec<(String, String)>,
+}
+
+/// Where a call finds its index and puts its objects; none of them stands for the repository's own.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub index: Option<PathBuf>,
+    pub objects: Option<PathBuf>,
+}
+
+impl<'a> Repo<'a> {
+    pub(crate) fn open(git: &'a dyn Git, root: &Path) -> Result<Self, Fault> {
+        let mut repo = Repo {
+            git,
+            root: root.to_owned(),
+            git_dir: PathBuf::new(),
+            objects: PathBuf::new(),
+            settings: SETTINGS.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
+        };
+        let none = Scratch::default();
+        repo.git_dir = repo.path(&["rev-parse", "--absolute-git-dir"])?;
+        repo.objects = repo.path(&["rev-parse", "--git-path", "objects"])?;
+        let keys = repo.run(&none, &["config", "--list", "--name-only", "-z"], b"")?;
+        let keys: Vec<String> = items(&keys).map(|key| String::from_utf8_lossy(key).into_owned()).collect();
+        for key in keys {
+            let value = match key.rsplit_once('.') {
+                Some((driver, "required")) if driver.starts_with("filter.") => "false",
+                Some((driver, "clean" | "smudge" | "process")) if driver.starts_with("filter.") => "",
+                // A driver that fails is a conflict; one that is empty would pass for a merge.
+                Some((driver, "driver")) if driver.starts_with("merge.") => "false",
+                _ => continue,
+            };
+            repo.settings.push((key, value.to_owned()));
+        }
+        Ok(repo)
+    }
+
+    fn path(&self, args: &[&str]) -> Result<PathBuf, Fault> {
+        let mut line = self.run(&Scratch::default(), args, b"")?;
+        line.pop_if(|byte| *byte == b'\n');
+        Ok(self.root.join(from_bytes(&line)?))
+    }
+
+    /// A folder for objects that also finds those of the repository.
+    pub(crate) fn quarantine(&self, dir: &Path) -> Result<PathBuf, Fault> {
+        let objects = dir.join("objects");
+        let own = self.objects.canonicalize().map_err(fault("read", &self.objects))?;
+        let line = own.as_os_str().as_encoded_bytes();
+        if line.contains(&b'\n') {
+            return Err(Fault::Invalid("the path of the repository holds a newline".into()));
+        }
+        std::fs::create_dir_all(objects.join("info")).map_err(fault("create", &objects))?;
+        std::fs::write(objects.join("info/alternates"), line).map_err(fault("write", &objects))?;
+        Ok(objects)
+    }
+
+    /// The output of a call; a failure is a fault.
+    pub(crate) fn run(&self, scratch: &Scratch, args: &[&str], input: &[u8]) -> Result<Vec<u8>, Fault> {
+        let answer = self.answer(scratch, args, input)?;
+        if answer.code == Some(0) {
+            return Ok(answer.out);
+        }
+        let message = answer.error.trim().to_owned();
+        Err(Fault::Git { command: args.first().copied().unwrap_or_default().into(), message })
+    }
+
+    /// The output of a call that is one line.
+    pub(crate) fn line(&self, scratch: &Scratch, args: &[&str], input: &[u8]) -> Result<String, Fault> {
+        Ok(String::from_utf8_lossy(&self.run(scratch, args, input)?).trim().to_owned())
+    }
+
+    pub(crate) fn answer(&self, scratch: &Scratch, args: &[&str], input: &[u8]) -> Result<Answer, Fault> {
+        let mut env: Vec<(String, OsString)> =
+            IDENTITY.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+        for (name, path) in [("GIT_INDEX_FILE", &scratch.index), ("GIT_OBJECT_DIRECTORY", &scratch.objects)] {
+            env.extend(path.as_ref().map(|path| (name.into(), path.into())));
+        }
+        env.push(("GIT_OPTIONAL_LOCKS".into(), "0".into()));
+        env.push(("GIT_CONFIG_COUNT".into(), self.settings.len().to_string().into()));
+        for (n, (key, value)) in self.settings.iter().enumerate() {
+            env.push((format!("GIT_CONFIG_KEY_{n}"), key.into()));
+            env.push((format!("GIT_CONFIG_VALUE_{n}"), value.into()));
+        }
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let call = Call { args, env, input: input.to_owned() };
+        self.git.call(&self.root, &call).map_err(fault("run git in", &self.root))
+    }
+
+    /// The commit that is checked out.
+    pub(crate) fn head(&self) -> Result<Option<String>, Fault> {
+        let args = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        let answer = self.answer(&Scratch::default(), &args, b"")?;
+        let id = String::from_utf8_lossy(&answer.out).trim().to_owned();
+        Ok((answer.code == Some(0)).then_some(id))
+    }
+
+    /// The tree of a commit; without one the empty tree.
+    pub(crate) fn tree(&self, scratch: &Scratch, commit: Option<&str>) -> Result<String, Fault> {
+        match commit {
+            Some(id) => self.line(scratch, &["rev-parse", "--verify", &format!("{id}^{{tree}}")], b""),
+            None => self.line(scratch, &["mktree"], b""),
+        }
+    }
+
+    /// What differs between two trees.
+    pub(crate) fn diff(&self, scratch: &Scratch, from: &str, to: &str) -> Result<Vec<Entry>, Fault> {
+        let args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
+        entries(&self.run(scratch, &args, b"")?)
+    }
+}
+
+/// A path in the output of `diff-tree` or `diff-files`.
+pub(crate) struct Entry {
+    pub path: Vec<u8>,
+    pub old_mode: String,
+    pub mode: String,
+    pub id: String,
+    pub status: String,
+}
+
+/// Reads `--raw -z`.
+pub(crate) fn entries(raw: &[u8]) -> Result<Vec<Entry>, Fault> {
+    let (mut found, mut parts) = (Vec::new(), items(raw));
+    while let Some(facts) = parts.next() {
+        let facts = String::from_utf8_lossy(facts).into_owned();
+        let words: Vec<&str> = facts.trim_start_matches(':').split(' ').collect();
+        let (&[old_mode, mode, _, id, status], Some(path)) = (words.as_slice(), parts.next()) else {
+            return Err(Fault::Invalid(format!("git answered {facts:?}")));
+        };
+        let [old_mode, mode, id, status] = [old_mode, mode, id, status].map(str::to_owned);
+        found.push(Entry { path: path.to_owned(), old_mode, mode, id, status });
+    }
+    Ok(found)
+}
+
+/// The items of a list that ends each with NUL.
+pub(crate) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|byte| *byte == 0).filter(|item| !item.is_empty())
+}
+
+/// The mode of a submodule.
+pub(crate) const SUBMODULE: &str = "160000";

@@ -1,0 +1,325 @@
+//! Interruptions, conflicts and bad input: all or nothing, and nothing of the user's is lost.
+
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use crate::changes::{Changes, Fault, Limits, Step, recover};
+use crate::git::Plumbing;
+
+use super::stage::{
+    Stage, above, apply, capture, commit, files, git, link, make_executable, remove, status, write,
+};
+
+const FILES: [(&str, &str); 4] =
+    [("a", "one\ntwo\n"), ("b", "b\n"), ("dir/c", "c\n"), (".gitignore", "*.log\n")];
+
+/// Changes of each kind, the index apart from the working tree.
+fn edited(stage: &Stage) -> (std::path::PathBuf, Changes) {
+    let source = stage.clone("source");
+    write(&source, b"a", b"staged\n");
+    git(&source, &["add", "a"]);
+    write(&source, b"a", b"later\r\n");
+    remove(&source, b"b");
+    write(&source, b"b/now a folder", b"x");
+    make_executable(&source, b"dir/c");
+    link(&source, b"link", "a");
+    let changes = capture(&source).expect("captured");
+    (source, changes)
+}
+
+/// Everything of a working copy that a person can see.
+fn seen(root: &Path) -> impl PartialEq + std::fmt::Debug + use<> {
+    (status(root), files(root), root.join(".git/index.lock").exists())
+}
+
+#[test]
+fn a_kill_before_any_step_leaves_it_as_it_was_or_is_finished() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    for n in 0.. {
+        let target = stage.clone(&format!("killed-{n}"));
+        let (before, mut count) = (seen(&target), 0);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| {
+                count += 1;
+                if count > n {
+                    std::panic::resume_unwind(Box::new(step));
+                }
+                Ok(())
+            })
+        }));
+        let Err(step) = outcome else {
+            assert!(n > 8, "there are steps for each path");
+            break;
+        };
+        let step = step.downcast_ref::<Step>().copied().expect("a step");
+        let is_finished = recover(&Plumbing, &target).expect("recovered");
+        assert_eq!(is_finished, !matches!(step, Step::LockIndex | Step::Plan), "{step:?}");
+        if is_finished {
+            assert_eq!(seen(&target), seen(&source), "{step:?}");
+        } else {
+            assert_eq!(seen(&target), before, "{step:?}");
+        }
+        assert!(!recover(&Plumbing, &target).expect("nothing left"), "{step:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_at_any_step_takes_everything_back() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    for n in 0.. {
+        let target = stage.clone(&format!("full-{n}"));
+        let (before, mut count) = (seen(&target), 0);
+        let outcome = crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| {
+            count += 1;
+            if count > n && step != Step::Finish { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        });
+        match outcome {
+            Err(Fault::Io { .. }) => assert_eq!(seen(&target), before, "step {n}"),
+            outcome => {
+                outcome.expect("applied");
+                assert_eq!(seen(&target), seen(&source));
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn an_edit_after_a_kill_is_kept() {
+    let stage = Stage::new(&FILES, &[]);
+    let (_, changes) = edited(&stage);
+    let target = stage.clone("target");
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| match step {
+            Step::Index => std::panic::resume_unwind(Box::new(())),
+            _ => Ok(()),
+        })
+    }));
+    write(&target, b"a", b"mine\n");
+    let fault = recover(&Plumbing, &target).expect_err("refused");
+    assert!(matches!(&fault, Fault::Edited(paths) if paths == &["a"]), "{fault}");
+    assert_eq!(fs::read(target.join("a")).expect("read"), b"mine\n");
+}
+
+#[test]
+fn elsewhere_it_is_merged_and_a_conflict_is_told_before_anything_is_written() {
+    let stage = Stage::new(&[("a", "1\n2\n3\n4\n5\n6\n7\n"), ("b", "b\n")], &[]);
+    let source = stage.clone("source");
+    write(&source, b"a", b"1\n2\n3\n4\n5\n6\nseven\n");
+    write(&source, b"new", b"new\n");
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    write(&target, b"a", b"one\n2\n3\n4\n5\n6\n7\n");
+    commit(&target);
+    assert!(apply(&target, &changes).expect("merged").is_merge);
+    assert_eq!(fs::read(target.join("a")).expect("read"), b"one\n2\n3\n4\n5\n6\nseven\n");
+    assert!(status(&target).contains("? new"));
+    let other = stage.clone("other");
+    write(&other, b"a", b"1\n2\n3\n4\n5\n6\nVII\n");
+    commit(&other);
+    let before = seen(&other);
+    let fault = apply(&other, &changes).expect_err("a conflict");
+    assert!(matches!(&fault, Fault::Conflicts(paths) if paths == &["a"]), "{fault}");
+    assert_eq!(seen(&other), before);
+}
+
+#[test]
+fn a_merge_driver_of_the_repository_does_not_run() {
+    let stage = Stage::new(&[("a", "1\n2\n3\n"), (".gitattributes", "* merge=evil filter=evil\n")], &[]);
+    let source = stage.clone("source");
+    write(&source, b"a", b"1\n2\nthree\n");
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    write(&target, b"a", b"one\n2\n3\n");
+    commit(&target);
+    let canary = stage.dir.path().join("canary");
+    for key in ["merge.evil.driver", "filter.evil.clean", "filter.evil.smudge"] {
+        git(&target, &["config", key, &format!("touch {}; cat", canary.display())]);
+    }
+    assert!(matches!(apply(&target, &changes), Err(Fault::Conflicts(_))));
+    assert!(capture(&target).is_ok() && !canary.exists());
+}
+
+#[test]
+fn what_is_not_committed_here_is_never_written_over() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    write(&source, b"fresh", b"theirs\n");
+    write(&source, b"sub/x", b"theirs\n");
+    write(&source, b"a", b"theirs\n");
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    write(&target, b"dir/c", b"mine\n");
+    assert!(matches!(apply(&target, &changes), Err(Fault::LocalChanges(paths)) if paths == ["dir/c"]));
+    let target = stage.clone("untracked");
+    write(&target, b"fresh/mine.log", b"mine\n");
+    link(&target, b"sub", "/");
+    let before = seen(&target);
+    let fault = apply(&target, &changes).expect_err("in the way");
+    assert!(matches!(&fault, Fault::Obstacles(paths) if paths == &["fresh/mine.log", "sub"]), "{fault}");
+    assert_eq!(seen(&target), before);
+    let target = stage.clone("temporary");
+    write(&target, b".baton-apply-0.tmp", b"mine\n");
+    assert!(
+        matches!(apply(&target, &changes), Err(Fault::Obstacles(paths)) if paths == [".baton-apply-0.tmp"])
+    );
+    assert_eq!(fs::read(target.join(".baton-apply-0.tmp")).expect("read"), b"mine\n");
+    let target = stage.clone("the same file");
+    write(&target, b"sub/x", b"theirs\n");
+    apply(&target, &changes).expect("what is there already is in nobody's way");
+    assert_eq!(fs::read(target.join("fresh")).expect("read"), b"theirs\n");
+    let target = stage.clone("other file");
+    write(&target, b"other", b"mine\n");
+    apply(&target, &changes).expect("an untracked file elsewhere is no obstacle");
+    assert_eq!(fs::read(target.join("other")).expect("read"), b"mine\n");
+}
+
+#[test]
+fn a_missing_commit_a_lock_and_damage_are_told() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    commit(&source);
+    write(&source, b"a", b"on a commit of its own\n");
+    let alone = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    let before = seen(&target);
+    assert!(matches!(apply(&target, &alone), Err(Fault::MissingCommit(_))));
+    let mut damaged = changes.clone();
+    let middle = damaged.pack.len() / 2;
+    damaged.pack[middle] ^= 0xff;
+    assert!(matches!(apply(&target, &damaged), Err(Fault::Invalid(_))));
+    let swapped = Changes { worktree_tree: changes.index_tree.clone(), ..changes.clone() };
+    assert!(matches!(apply(&target, &swapped), Err(Fault::Invalid(_))));
+    assert_eq!(seen(&target), before);
+    std::os::unix::fs::symlink("../dir", target.join(".git/baton-apply")).expect("link");
+    assert!(
+        matches!(apply(&target, &changes), Err(Fault::Invalid(_))),
+        "a journal elsewhere is not followed"
+    );
+    fs::remove_file(target.join(".git/baton-apply")).expect("removed");
+    assert_eq!(seen(&target), before);
+    fs::write(target.join(".git/index.lock"), "").expect("written");
+    assert!(matches!(apply(&target, &changes), Err(Fault::Busy(_))));
+    fs::remove_file(target.join(".git/index.lock")).expect("removed");
+    let twice = crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| {
+        assert!(step != Step::Plan || matches!(apply(&target, &changes), Err(Fault::Busy(_))));
+        Ok(())
+    });
+    twice.expect("the first of two goes on");
+}
+
+#[test]
+fn secrets_limits_conflicts_and_repositories_inside_are_named() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    write(&source, b".env", b"AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzQ7rT2pLm9\n");
+    write(&source, b"seen", b"plain\n");
+    write(&source, b"hidden.log", b"ignored\n");
+    git(&source, &["init", "-q", "inner"]);
+    write(&source, b"inner/x", b"x");
+    git(
+        &source.join("inner"),
+        &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--allow-empty", "-qm", "x"],
+    );
+    let changes = capture(&source).expect("captured");
+    let names: Vec<&str> = changes.left_out.iter().map(|left| left.path.as_str()).collect();
+    assert_eq!((names, changes.files.clone()), (vec![".env", "inner/"], vec!["seen".to_owned()]));
+    let limits = Limits { files: 1, ..Limits::default() };
+    assert!(matches!(
+        crate::changes::capture(&Plumbing, &source, above(&source), limits),
+        Err(Fault::FileLimit { count: 3, limit: 1 })
+    ));
+    let limits = Limits { bytes: 50, ..Limits::default() };
+    let fault = crate::changes::capture(&Plumbing, &source, above(&source), limits).expect_err("too large");
+    assert!(
+        matches!(&fault, Fault::ByteLimit { largest, .. } if largest[0].starts_with(".env (")),
+        "{fault}"
+    );
+    let other = stage.clone("other");
+    write(&other, b"a", b"x\n");
+    commit(&other);
+    git(&other, &["checkout", "-qb", "side", "HEAD~1"]);
+    write(&other, b"a", b"y\n");
+    commit(&other);
+    git(&other, &["-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "main"]);
+    assert!(matches!(capture(&other), Err(Fault::Unmerged(paths)) if paths == ["a"]));
+}
+
+#[test]
+fn worktrees_shallow_clones_detached_heads_and_repositories_without_commits_work() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, _) = edited(&stage);
+    git(&source, &["worktree", "add", "-q", "--detach", "../linked"]);
+    let linked = stage.dir.path().join("linked");
+    write(&linked, b"a", b"in a worktree\n");
+    let changes = capture(&linked).expect("captured");
+    let url = format!("file://{}", stage.dir.path().join("first").display());
+    git(stage.dir.path(), &["clone", "-q", "--depth=1", &url, "shallow"]);
+    let shallow = stage.dir.path().join("shallow");
+    apply(&shallow, &changes).expect("applied");
+    assert_eq!(fs::read(shallow.join("a")).expect("read"), b"in a worktree\n");
+    assert_eq!(status(&source), status(&source));
+    for name in ["empty", "empty-too"] {
+        git(stage.dir.path(), &["init", "-q", "-b", "main", name]);
+    }
+    let (empty, too) = (stage.dir.path().join("empty"), stage.dir.path().join("empty-too"));
+    write(&empty, b"x", b"x\n");
+    git(&empty, &["add", "x"]);
+    write(&empty, b"y", b"y\n");
+    let changes = capture(&empty).expect("captured");
+    apply(&too, &changes).expect("applied");
+    assert_eq!(seen(&too), seen(&empty));
+}
+
+#[test]
+fn line_ends_that_git_would_convert_arrive_as_they_are() {
+    let stage = Stage::new(&[("d.crlf", "one\n"), (".gitattributes", "*.crlf text eol=crlf\n")], &[]);
+    let (source, target) = (stage.clone("source"), stage.clone("target"));
+    assert_eq!(fs::read(target.join("d.crlf")).expect("read"), b"one\r\n");
+    write(&source, b"d.crlf", b"one\n");
+    let changes = capture(&source).expect("captured");
+    assert_eq!(changes.unconverted.len(), 1, "the trees are equal");
+    apply(&target, &changes).expect("applied");
+    assert_eq!(
+        (fs::read(target.join("d.crlf")).expect("read"), seen(&target)),
+        (b"one\n".to_vec(), seen(&source))
+    );
+}
+
+#[test]
+fn a_journal_or_an_index_that_leads_elsewhere_is_not_followed() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    let outside = stage.dir.path().join("outside");
+    fs::write(&outside, b"of another").expect("written");
+    let target = stage.clone("target");
+    let journal = target.join(".git/baton-apply");
+    fs::create_dir_all(journal.join("new")).expect("folder");
+    let plan = r#"[{"path":[97],"old":null,"new":"File"}]"#;
+    fs::write(journal.join("plan"), plan).expect("written");
+    std::os::unix::fs::symlink(&outside, journal.join("new/0")).expect("link");
+    assert!(matches!(apply(&target, &changes), Err(Fault::Invalid(_))));
+    assert_eq!(fs::read(target.join("a")).expect("read"), b"one\ntwo\n");
+    fs::remove_file(source.join(".git/index")).expect("removed");
+    std::os::unix::fs::symlink("/dev/zero", source.join(".git/index")).expect("link");
+    assert!(matches!(capture(&source), Err(Fault::Invalid(_))));
+}
+
+#[test]
+fn content_that_was_kept_is_the_same_and_damage_is_told() {
+    use crate::changes::content::{decode, encode};
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    let content = encode(&changes).expect("encoded");
+    assert_eq!(decode(&content).expect("decoded"), changes);
+    assert_eq!(encode(&capture(&source).expect("captured")).expect("encoded"), content, "kept once");
+    for damaged in [&content[..content.len() / 2], &content[1..], b""] {
+        assert!(matches!(decode(damaged), Err(Fault::Invalid(_))));
+    }
+    let bomb = zstd::bulk::compress(&vec![0; 100 * 1024 * 1024], 1).expect("compressed");
+    assert!(matches!(decode(&bomb), Err(Fault::Invalid(_))));
+}

@@ -1,0 +1,6 @@
+//! Changes of a working copy, captured and applied with real git.
+
+mod faults;
+mod random;
+mod speed;
+mod stage;

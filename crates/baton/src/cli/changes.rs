@@ -1,0 +1,145 @@
+//! `baton changes`
+
+use std::io::{IsTerminal, Write};
+
+use baton_model::changes::Manifest;
+use baton_model::id::{short, visible};
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::changes::{Attach, AttachInput, BatonChanges, Drop, DropInput, Show, ShowInput};
+use serde_json::json;
+
+use super::ActingIdentity;
+use crate::app::App;
+use crate::changes::ledger;
+use crate::error::AppError;
+use crate::render;
+
+/// Show, apply or drop the uncommitted changes that go with a baton
+///
+/// `baton wrap --with-changes` takes along what is not committed, `baton pickup --apply` puts it into the working copy of
+/// the next agent. BATON is the id of a baton or a unique prefix of one; it defaults to the one that you hold, else to the newest with
+/// changes.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Show which files they concern, and what did not travel
+    Show {
+        /// Baton with the changes
+        baton: Option<String>,
+    },
+    /// Print them as a patch; this repository has to hold their commit
+    Diff {
+        /// Baton with the changes
+        baton: Option<String>,
+    },
+    /// Put them into this working copy, all or none
+    ///
+    /// The working copy must have no changes of its own. At the same commit it is then equal to the one in which they were
+    /// captured, the index apart from the files; at another commit they are merged, and conflicts are named before anything
+    /// is written.
+    Apply {
+        /// Baton with the changes
+        baton: Option<String>,
+    },
+    /// Give what is not committed here to a baton that waits
+    Keep {
+        /// Baton to give it to, in place of what it had
+        baton: String,
+    },
+    /// Remove them from the ledger; the baton stays
+    Drop {
+        /// Baton with the changes
+        baton: String,
+        #[command(flatten)]
+        who: ActingIdentity,
+    },
+}
+
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    let project = app.project.clone();
+    match args.verb {
+        Verb::Show { baton } => {
+            let shown = app.run::<Show>(&ShowInput { project, baton_id: baton })?;
+            app.show(&shown, |shown| list(&shown.changes))
+        }
+        Verb::Diff { baton } => {
+            let (_, changes) = ledger::load(app, project.as_deref(), baton.as_deref())?;
+            let patch = ledger::patch_here(app, &changes)?;
+            let mut out = std::io::stdout().lock();
+            if app.shows_text() && !out.is_terminal() {
+                return Ok(out.write_all(&patch)?);
+            }
+            drop(out);
+            let text = String::from_utf8_lossy(&patch).into_owned();
+            app.show(&json!({ "patch": text }), |_| text.clone())
+        }
+        Verb::Apply { baton } => apply(baton.as_deref(), app),
+        Verb::Keep { baton } => keep(baton, app),
+        Verb::Drop { baton, who } => {
+            let input = DropInput { project, identity: who.identity, baton_id: baton };
+            let dropped = app.run::<Drop>(&input)?;
+            app.show(&dropped, |dropped| {
+                format!("dropped: the changes of baton {}\n", visible(&dropped.changes.baton_id))
+            })
+        }
+    }
+}
+
+fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
+    let project = app.project.clone();
+    let (shown, changes) = ledger::load(app, project.as_deref(), baton)?;
+    let applied = ledger::apply_here(app, &changes)?;
+    let answer = json!({
+        "project_id": shown.project_id, "baton_id": shown.changes.baton_id, "merged": applied.is_merge,
+        "files": applied.files, "left_out": shown.changes.manifest.left_out,
+    });
+    app.show(&answer, |_| {
+        let merged = if applied.is_merge { ", merged with what was committed since" } else { "" };
+        let files: Vec<Vec<String>> = applied.files.iter().map(|file| vec![visible(file)]).collect();
+        let head = format!("applied: the changes of baton {}{merged}\n", visible(&shown.changes.baton_id));
+        head + &render::section("files", &files) + &left_out(&shown.changes.manifest)
+    })
+}
+
+fn keep(baton_id: String, app: &mut App) -> Result<(), AppError> {
+    let project = app.project.clone();
+    let root = ledger::root(app)?;
+    let Some(copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
+        let what = "everything is committed here: there is nothing to keep";
+        return Err(Refusal::new(Kind::NotFound, "changes_none", what, "look at `git status`").into());
+    };
+    ledger::upload(app, project.as_deref(), &copy)?;
+    let kept = app.run::<Attach>(&AttachInput { project, baton_id, changes: copy.manifest })?;
+    app.show(&kept, |kept| list(&kept.changes))
+}
+
+/// What goes with a baton, in a line, and what does not.
+pub(super) fn summary(manifest: &Manifest) -> String {
+    let (files, kib) = (manifest.files.len(), manifest.bytes.div_ceil(1024));
+    format!("  {files} uncommitted files go along ({kib} KiB)\n{}", left_out(manifest))
+}
+
+fn left_out(manifest: &Manifest) -> String {
+    let line = |left: &baton_model::changes::LeftOut| {
+        format!("  not among them: {} {}\n", visible(&left.path), visible(&left.reason))
+    };
+    manifest.left_out.iter().map(line).collect()
+}
+
+fn list(changes: &BatonChanges) -> String {
+    let manifest = &changes.manifest;
+    let base = manifest.base.as_deref().map_or("a repository without commits", short);
+    let branch = manifest.branch.as_ref().map(|branch| format!(" ({})", visible(branch))).unwrap_or_default();
+    let head = format!(
+        "changes of baton {}, by {}, on {base}{branch}\n",
+        visible(&changes.baton_id),
+        visible(&changes.identity)
+    );
+    let files: Vec<Vec<String>> = manifest.files.iter().map(|file| vec![visible(file)]).collect();
+    head + &render::section("files", &files) + &left_out(manifest)
+}

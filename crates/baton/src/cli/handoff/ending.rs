@@ -1,0 +1,74 @@
+//! Who accepted and ended a hand-off, and what came of it, as `baton handoff show` prints it.
+
+use baton_model::handoff::View;
+use baton_model::id::visible;
+use baton_model::saga;
+
+use crate::render;
+
+/// A line each for the acceptor and the end, then the result in full, then results that came late.
+pub(super) fn lines(handoff: &View) -> String {
+    let mut text = String::new();
+    if let Some(by) = &handoff.accepted_by {
+        text.push_str(&format!("accepted by {}\n", visible(by)));
+    }
+    if let Some(ended) = &handoff.ended {
+        let forced =
+            ended.forced.as_deref().map(|why| format!(", in the acceptor's place: {}", visible(why)));
+        let state = handoff.state.as_str();
+        text.push_str(&format!("{state} by {}{}\n", visible(&ended.by), forced.unwrap_or_default()));
+    }
+    let why = handoff.ended.as_ref().and_then(|ended| ended.why.as_deref());
+    for (title, said) in [("result", handoff.result.as_deref()), ("reason", why)] {
+        if let Some(said) = said.filter(|said| title == "result" || handoff.result.as_deref() != Some(said)) {
+            text.push_str(&format!("{title}\n{}", render::quoted(said)));
+        }
+    }
+    for late in &handoff.late_results {
+        text.push_str(&format!("late result of {}\n{}", visible(&late.by), render::quoted(&late.result)));
+    }
+    text
+}
+
+/// A step of the saga: what, where it stands, and why it failed last.
+pub(super) fn step_row(step: &saga::View) -> Vec<String> {
+    let error = step.last_error.as_deref().map(visible).unwrap_or_default();
+    vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), error]
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_model::handoff::Ending;
+
+    use super::*;
+
+    #[test]
+    fn what_came_of_a_hand_off_is_printed_in_full() {
+        let ended =
+            Ending { by: "Donna".into(), at: String::new(), why: Some("it ships".into()), forced: None };
+        let view = View {
+            accepted_by: Some("Donna".into()),
+            result: Some("it ships\nsee v2".into()),
+            ended: Some(ended),
+            ..sample()
+        };
+        let state = view.state.as_str();
+        assert_eq!(
+            lines(&view),
+            format!(
+                "accepted by Donna\n{state} by Donna\nresult\n  │ it ships\n  │ see v2\nreason\n  │ it ships\n"
+            )
+        );
+        assert_eq!(lines(&sample()), "");
+    }
+
+    fn sample() -> View {
+        serde_json::from_value(serde_json::json!({
+            "handoff_id": "h", "state": "completed", "subject": "s", "from_project_id": "a", "to_project_id": "b",
+            "from_identity": "Ann", "to_identity": null, "to_role": null, "task": null, "memory_id": null,
+            "session_id": null, "expires_at": null, "result": null, "last_error": null,
+            "created_at": "2026-11-20T10:00:00.000Z", "updated_at": "2026-11-20T10:00:00.000Z",
+        }))
+        .expect("a hand-off")
+    }
+}

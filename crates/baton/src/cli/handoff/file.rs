@@ -1,0 +1,325 @@
+//! `baton handoff export`, `import` and `take-back`: a baton as a file.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use baton_model::baton_file::{BatonFile, FORMAT, MOST_BYTES, PortableBaton, Receipt, VERSION};
+use baton_model::id::{short, visible};
+use baton_model::markdown::{Options, render as document};
+use baton_model::packet::ValidatedPacket;
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::changes::{Part, PartInput, Upload, UploadInput};
+use baton_ops::key::{List, ListInput, Row};
+use baton_ops::portable::{
+    BatonExport, BatonExportInput, BatonExportOutput, BatonImport, BatonImportInput, BatonTakeBack,
+    BatonTakeBackInput,
+};
+use baton_ops::session::{Status, StatusInput};
+use baton_ops::transcript::{Events, EventsInput};
+use serde_json::{Value, json};
+
+use super::super::ActingIdentity;
+use crate::app::App;
+use crate::error::AppError;
+use crate::keys::{self, Keys, Protection};
+use crate::{git, private, render};
+
+/// The longest passphrase that is read, in bytes.
+const MOST_PASSPHRASE: u64 = 4096;
+
+#[derive(clap::Args)]
+pub(super) struct Export {
+    /// Baton to export; defaults to the only one that waits for you
+    baton: Option<String>,
+    /// File to write
+    #[arg(short, long, value_name = "FILE", required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Encrypt it to a public key (age1…), or to the key of an identity of the project; may be repeated
+    #[arg(long, value_name = "KEY|NAME", conflicts_with = "passphrase_file")]
+    encrypt_to: Vec<String>,
+    /// Encrypt it with the passphrase in this file, or - for standard input
+    #[arg(long, value_name = "FILE|-")]
+    passphrase_file: Option<PathBuf>,
+    /// Add a session of your coding agent, secrets redacted: its id, or `latest`
+    #[arg(long, value_name = "SESSION")]
+    transcript: Option<String>,
+    /// Write once more what was exported before
+    #[arg(long)]
+    again: bool,
+    /// Overwrite an existing file; never a store
+    #[arg(long)]
+    overwrite: bool,
+    /// Show what would be written without writing anything
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(clap::Args)]
+pub(super) struct Import {
+    /// File that `baton handoff export` wrote, or - for standard input
+    file: PathBuf,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Private key that opens it, in the format of age-keygen; your keys of the project are tried as well
+    #[arg(long, value_name = "FILE")]
+    key: Vec<PathBuf>,
+    /// File with the passphrase that opens it
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+    /// File to write the transcript to that came with it, as events, one per line
+    #[arg(long, value_name = "FILE")]
+    transcript: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub(super) struct TakeBack {
+    /// Baton that was exported
+    baton: String,
+    #[command(flatten)]
+    who: ActingIdentity,
+}
+
+pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
+    if let Some(file) = &args.output {
+        private::check_output(file, args.overwrite)?;
+    }
+    let mut input = BatonExportInput {
+        project: app.project.clone(),
+        identity: args.who.identity.clone(),
+        baton_id: args.baton.clone(),
+        again: args.again,
+        dry_run: true,
+    };
+    // Whatever can fail does so before the baton leaves the ledger.
+    let preview = app.run::<BatonExport>(&input)?;
+    let changes_parts = changes_parts(&preview, app)?;
+    let transcript = transcript(args.transcript.as_deref(), app)?;
+    let protection = protection(&args, &preview.project_id, app)?;
+    let Some(file) = args.output.filter(|_| !args.dry_run) else { return show(&preview, None, app) };
+    input.dry_run = false;
+    input.baton_id = Some(preview.baton.baton_id.clone());
+    input.project = Some(preview.project_id.clone());
+    let exported = app.run::<BatonExport>(&input)?;
+    let written = BatonFile {
+        format: FORMAT.into(),
+        version: VERSION,
+        document: document_of(&exported.baton)?,
+        baton: exported.baton.clone(),
+        changes_parts,
+        transcript,
+    };
+    if let Err(error) = write(&written, protection.as_ref(), &file) {
+        if !exported.exported_before {
+            let (identity, baton_id) = (args.who.identity, exported.baton.baton_id);
+            app.run::<BatonTakeBack>(&BatonTakeBackInput { project: input.project, identity, baton_id })?;
+        }
+        return Err(error);
+    }
+    remark_unpushed(&exported.baton, app);
+    show(&exported, Some(&file), app)
+}
+
+/// Says that the commit on which the work stands is on this machine alone: the file does not hold it.
+fn remark_unpushed(baton: &PortableBaton, app: &App) {
+    let commit = baton.location.as_ref().and_then(|location| location.commit.as_deref());
+    let root = app.config.cwd.as_deref().and_then(git::root);
+    let (Some(commit), Some(root)) = (commit, root) else { return };
+    if git::is_pushed(&root, commit) == Some(false) {
+        let commit = visible(commit.get(..7).unwrap_or(commit));
+        app.remark(&format!("commit {commit} is on no remote branch that this clone knows of: push it, the file holds no commits"));
+    }
+}
+
+/// The content of the changes, as the ledger keeps it.
+fn changes_parts(of: &BatonExportOutput, app: &mut App) -> Result<Vec<String>, AppError> {
+    let mut parts = Vec::new();
+    for part in 0..of.baton.changes.as_ref().map_or(0, baton_model::changes::Manifest::parts) {
+        let (project, baton_id) = (Some(of.project_id.clone()), of.baton.baton_id.clone());
+        parts.push(app.run::<Part>(&PartInput { project, baton_id, part })?.content);
+    }
+    Ok(parts)
+}
+
+fn transcript(wanted: Option<&str>, app: &mut App) -> Result<Vec<Value>, AppError> {
+    let Some(id) = wanted else { return Ok(Vec::new()) };
+    Ok(app.run::<Events>(&EventsInput { id: id.to_owned(), agent: None })?.items)
+}
+
+fn document_of(baton: &PortableBaton) -> Result<String, Refusal> {
+    let packet = ValidatedPacket::parse(baton.packet.to_string())?;
+    Ok(document(packet.view(), &Options::default()).text)
+}
+
+fn protection(args: &Export, project_id: &str, app: &mut App) -> Result<Option<Protection>, AppError> {
+    if let Some(file) = &args.passphrase_file {
+        return Ok(Some(Protection::Passphrase(passphrase(file)?)));
+    }
+    if args.encrypt_to.is_empty() {
+        return Ok(None);
+    }
+    let mut keys = Vec::new();
+    for named in &args.encrypt_to {
+        if named.starts_with("age1") {
+            keys::check(named)?;
+            keys.push(named.clone());
+        } else {
+            keys.push(key_of(named, project_id, app)?);
+        }
+    }
+    Ok(Some(Protection::Recipients(keys)))
+}
+
+/// The public key of an identity of the project.
+fn key_of(name: &str, project_id: &str, app: &mut App) -> Result<String, AppError> {
+    let listed =
+        app.run::<List>(&ListInput { project: Some(project_id.to_owned()), name: Some(name.to_owned()) })?;
+    let is_theirs = |row: &&Row| row.key.name.eq_ignore_ascii_case(name);
+    listed.items.iter().find(is_theirs).map(|row| row.key.public_key.clone()).ok_or_else(|| {
+        let what = format!("{} has no key in project {project_id}", visible(name));
+        let hint = "`baton key list` names those that have one; or give the public key itself: age1…";
+        Refusal::new(Kind::NotFound, "key_unknown", what, hint).into()
+    })
+}
+
+fn write(file: &BatonFile, protection: Option<&Protection>, path: &Path) -> Result<(), AppError> {
+    let text = format!("{}\n", json!(file));
+    let text = match protection {
+        Some(protection) => keys::encrypt_file(protection, &text)?,
+        None => text,
+    };
+    private::write(path, text.as_bytes()).map_err(|error| unwritable(path, &error).into())
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Refusal {
+    let what = format!("{} cannot be written: {error}", visible(&path.display().to_string()));
+    Refusal::invalid("output_unwritable", what, "choose another file with -o")
+}
+
+fn show(exported: &BatonExportOutput, file: Option<&Path>, app: &mut App) -> Result<(), AppError> {
+    let mut answer = json!(exported);
+    if let Some(file) = file {
+        answer["file"] = json!(file.display().to_string());
+    }
+    app.show(&answer, |_| {
+        let baton = &exported.baton;
+        let id = short(&baton.baton_id);
+        let changes = baton.changes.as_ref().map(super::super::changes::summary).unwrap_or_default();
+        let Some(file) = file else {
+            return format!("nothing was written: baton {id}, left by {}, would be exported\n{changes}", visible(&baton.identity));
+        };
+        let name = visible(&file.display().to_string());
+        format!(
+            "exported: baton {id}, left by {}, is in {name}\n{changes}  there: baton handoff import {name}\n  back here: baton handoff take-back {id}\n",
+            visible(&baton.identity)
+        )
+    })
+}
+
+pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
+    if let Some(file) = &args.transcript {
+        private::check_output(file, false)?;
+    }
+    let content = read(&args.file, MOST_BYTES)?;
+    let text = plain_text(content, &args, app)?;
+    let BatonFile { baton, changes_parts, transcript, .. } = BatonFile::parse(&text)?;
+    let project = app.project.clone();
+    if let Some(manifest) = &baton.changes {
+        manifest.check()?;
+        for (part, content) in (0..).zip(changes_parts) {
+            let content_hash = manifest.content_hash.clone();
+            app.run::<Upload>(&UploadInput { project: project.clone(), content_hash, part, content })?;
+        }
+    }
+    let input = BatonImportInput { project, identity: args.who.identity, baton };
+    let imported = app.run::<BatonImport>(&input)?;
+    if let Some(file) = args.transcript.filter(|_| !transcript.is_empty()) {
+        let lines: String = transcript.iter().map(|event| format!("{event}\n")).collect();
+        private::write(&file, lines.as_bytes()).map_err(|error| unwritable(&file, &error))?;
+    }
+    app.show(&imported, |imported| {
+        let word = if imported.imported_before { "imported before" } else { "imported" };
+        let (id, project) = (short(&imported.baton_id), &imported.project_id);
+        let apply = if imported.has_changes { " --apply" } else { "" };
+        format!(
+            "{word}: baton {id}, left by {}, waits in project {project}\n  {}\n  go on: baton pickup --handoff {id}{apply}\n{}",
+            visible(&imported.identity),
+            visible(&imported.summary),
+            imported.receipts.iter().map(receipt).collect::<String>()
+        )
+    })
+}
+
+pub(super) fn take_back(args: TakeBack, app: &mut App) -> Result<(), AppError> {
+    let TakeBack { baton: baton_id, who } = args;
+    let input = BatonTakeBackInput { project: app.project.clone(), identity: who.identity, baton_id };
+    let taken = app.run::<BatonTakeBack>(&input)?;
+    app.show(&taken, |taken| {
+        let id = short(&taken.baton_id);
+        let elsewhere = taken.picked_up_elsewhere.as_ref().map(receipt).unwrap_or_default();
+        format!(
+            "baton {id} waits in project {} again; whoever has the file can still import it\n{elsewhere}",
+            taken.project_id
+        )
+    })
+}
+
+fn receipt(receipt: &Receipt) -> String {
+    let (id, by) = (short(&receipt.baton_id), visible(&receipt.picked_up_by));
+    format!("  baton {id}: {by} picked it up elsewhere, {}\n", render::since(receipt.picked_up_at))
+}
+
+/// What a file holds, decrypted where it is encrypted.
+fn plain_text(content: Vec<u8>, args: &Import, app: &mut App) -> Result<String, AppError> {
+    if keys::is_encrypted(&content) {
+        let passphrase = args.passphrase_file.as_deref().map(passphrase).transpose()?;
+        let mut key_files = args.key.clone();
+        // Keys are of projects; a file may be opened before its folder is registered.
+        if let Ok(own) = app.run::<Status>(&StatusInput { project: app.project.clone() }) {
+            key_files.extend(Keys::new(app.config.config_dir.join("keys")).files(&own.project_id)?);
+        }
+        return Ok(keys::decrypt_file(&content, passphrase.as_deref(), &key_files, MOST_BYTES)?);
+    }
+    let text = String::from_utf8(content).map_err(|_| baton_model::baton_file::invalid("is no text"))?;
+    Ok(text)
+}
+
+fn passphrase(file: &Path) -> Result<String, Refusal> {
+    let content = read(file, MOST_PASSPHRASE)?;
+    let text = String::from_utf8(content).unwrap_or_default();
+    let phrase = text.lines().next().unwrap_or_default();
+    if phrase.is_empty() {
+        let what = "the file with the passphrase is empty, or no text";
+        return Err(Refusal::invalid("passphrase_invalid", what, "write the passphrase into its first line"));
+    }
+    Ok(phrase.to_owned())
+}
+
+/// A file, or standard input for `-`; at most so many bytes.
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, Refusal> {
+    let mut content = Vec::new();
+    let shown = visible(&path.display().to_string());
+    let taken = if path == Path::new("-") {
+        std::io::stdin().lock().take(most + 1).read_to_end(&mut content)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut content))
+    };
+    taken.map_err(|error| {
+        Refusal::new(
+            Kind::NotFound,
+            "file_unreadable",
+            format!("{shown} cannot be read: {error}"),
+            "check its path",
+        )
+    })?;
+    if content.len() as u64 > most {
+        let what = format!("{shown} has more than {most} bytes");
+        return Err(Refusal::invalid(
+            "file_too_large",
+            what,
+            "name a file that `baton handoff export` wrote",
+        ));
+    }
+    Ok(content)
+}

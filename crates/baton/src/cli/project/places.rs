@@ -1,0 +1,167 @@
+//! `baton project places`, `split`, `remove` and `merge`
+
+use std::path::{Path, PathBuf};
+
+use baton_model::id::{short, visible};
+use baton_ops::project::{self, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, SplitInput};
+
+use crate::app::App;
+use crate::cli::ActingIdentity;
+use crate::error::AppError;
+use crate::render;
+
+#[derive(clap::Args)]
+pub(super) struct Split {
+    /// Folder; the working directory if omitted
+    path: Option<PathBuf>,
+    /// Project that gets it; made if there is none
+    #[arg(long, value_name = "ID")]
+    to: String,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Only say what would happen
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(clap::Args)]
+pub(super) struct Remove {
+    /// Folder; the working directory if omitted
+    path: Option<PathBuf>,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Only say what would happen
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(clap::Args)]
+pub(super) struct Merge {
+    /// Project that ends
+    from: String,
+    /// Project that goes on
+    #[arg(long, value_name = "ID")]
+    into: String,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Only say what would happen
+    #[arg(long)]
+    dry_run: bool,
+    /// Take an earlier merge of the two back
+    #[arg(long)]
+    undo: bool,
+}
+
+pub(super) fn list(app: &mut App) -> Result<(), AppError> {
+    let places = app.run::<project::Places>(&PlacesInput { project: app.project.clone() })?;
+    app.show(&places, |places| render::table(&places.items.iter().map(row).collect::<Vec<_>>()))
+}
+
+fn row(place: &PlaceRow) -> Vec<String> {
+    let machine = match place.is_this_machine {
+        true => "here".to_owned(),
+        false => visible(short(&place.machine)),
+    };
+    let head = match (&place.branch, &place.commit) {
+        (Some(branch), _) => format!("branch {}", visible(branch)),
+        (None, Some(commit)) => format!("at {}", visible(commit.get(..7).unwrap_or(commit))),
+        (None, None) => String::new(),
+    };
+    let gone = if place.is_there == Some(false) { "gone" } else { "" };
+    let sessions: Vec<String> = place.sessions.iter().map(|session| visible(&session.identity)).collect();
+    vec![
+        machine,
+        visible(&place.path),
+        place.kind.as_str().to_owned(),
+        head,
+        gone.to_owned(),
+        sessions.join(", "),
+    ]
+}
+
+pub(super) fn split(args: Split, app: &mut App) -> Result<(), AppError> {
+    let input = SplitInput {
+        path: folder(args.path, app),
+        to: args.to,
+        dry_run: args.dry_run,
+        identity: args.who.identity,
+    };
+    let moved = app.run::<project::Split>(&input)?;
+    app.show(&moved, relocated)
+}
+
+pub(super) fn remove(args: Remove, app: &mut App) -> Result<(), AppError> {
+    let (path, identity) = (folder(args.path, app), args.who.identity);
+    let input = project::RemovePlaceInput { path, dry_run: args.dry_run, identity };
+    let removed = app.run::<project::RemovePlace>(&input)?;
+    app.show(&removed, relocated)
+}
+
+/// The folder that is meant, as the ledger knows it: whole, and the top of the working copy where none is named.
+fn folder(named: Option<PathBuf>, app: &mut App) -> String {
+    let caller = app.caller();
+    let own = || caller.git_root.clone().or_else(|| caller.folders.first().cloned());
+    let Some(named) = named else { return own().unwrap_or_default() };
+    let whole = app.config.cwd.as_deref().unwrap_or(Path::new("")).join(named);
+    // A folder that is gone is named as it was.
+    whole.canonicalize().unwrap_or(whole).display().to_string()
+}
+
+fn relocated(answer: &RelocateOutput) -> String {
+    let would = if answer.dry_run { "nothing was changed; this would happen:\n" } else { "" };
+    let from = visible(&answer.project_id);
+    let what = match &answer.to {
+        Some(to) => format!("from project {from} to project {}", visible(to)),
+        None => format!("is no place of project {from} any more"),
+    };
+    let paths = answer.paths.iter().map(|path| format!("{} {what}\n", visible(path)));
+    format!("{would}{}undo: {}\n", paths.collect::<String>(), visible(&answer.undo))
+}
+
+pub(super) fn merge(args: Merge, app: &mut App) -> Result<(), AppError> {
+    let input = MergeInput {
+        from: args.from,
+        into: args.into,
+        dry_run: args.dry_run,
+        undo: args.undo,
+        identity: args.who.identity,
+    };
+    let merged = app.run::<project::Merge>(&input)?;
+    app.show(&merged, merged_text)
+}
+
+fn merged_text(answer: &MergeOutput) -> String {
+    let (from, into) = (visible(&answer.from), visible(&answer.project_id));
+    let mut text =
+        if answer.dry_run { "nothing was changed; this would happen:\n".to_owned() } else { String::new() };
+    text.push_str(&match answer.undo {
+        Some(_) => format!("project {from} merged into {into}\n"),
+        None => format!("the merge of project {from} into {into} is taken back\n"),
+    });
+    text.extend(answer.paths.iter().map(|path| format!("  folder {}\n", visible(path))));
+    for baton in &answer.batons {
+        let to = baton.to.as_deref().map(|to| format!(" is {} now", visible(short(to)))).unwrap_or_default();
+        text.push_str(&format!("  baton {}{to}: {}\n", visible(short(&baton.from)), visible(&baton.summary)));
+    }
+    if answer.undo.is_some() {
+        text.push_str(&format!("  the ledger of {from} stays as it is: `baton --project {from} log`\n"));
+    }
+    if answer.messages_moved > 0 || answer.leases_moved > 0 {
+        let (mail, leases) = (answer.messages_moved, answer.leases_moved);
+        text.push_str(&format!("  mail that waits: {mail}, leases that are held: {leases}\n"));
+    }
+    if answer.sealed_left > 0 {
+        text.push_str(&format!(
+            "  {} encrypted messages stay there, whose keys are of that project: `baton --project {from} mail inbox`\n",
+            answer.sealed_left
+        ));
+    }
+    if answer.tasks_left > 0 {
+        text.push_str(&format!(
+            "  {} open tasks stay there: `baton --project {from} task list`\n",
+            answer.tasks_left
+        ));
+    }
+    text.extend(answer.undo.as_ref().map(|undo| format!("undo: {}\n", visible(undo))));
+    text
+}

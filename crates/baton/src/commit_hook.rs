@@ -1,0 +1,155 @@
+//! The trailer `Baton: ID` of a commit message, and the git hook that adds it.
+
+use std::path::{Path, PathBuf};
+
+use baton_model::refusal::{Kind, Refusal};
+
+use crate::git;
+use crate::repo_file::{Fault, RepoFile, SMALL};
+
+/// The name of the trailer.
+const TRAILER: &str = "Baton";
+/// The hook: git calls it with the file of the finished message.
+const HOOK: &str = "hooks/commit-msg";
+/// The line by which a hook of ours is known.
+const MARK: &str = "# Written by `baton init --commit-trailer`; `baton init --no-commit-trailer` removes it.";
+
+/// The hook of a repository.
+pub(crate) struct CommitHook {
+    root: PathBuf,
+    common_dir: PathBuf,
+}
+
+impl CommitHook {
+    /// Of the repository around a folder.
+    pub(crate) fn of(folder: &Path) -> Option<Self> {
+        let root = git::root(folder)?;
+        let common_dir = PathBuf::from(git::repository(&root).ok()?.common_dir);
+        Some(Self { root, common_dir })
+    }
+
+    /// Writes the hook. A hook that Baton did not write stays, and the refusal says what to add to it.
+    pub(crate) fn install(&self, program: &Path) -> Result<Option<String>, Refusal> {
+        let call = call(program);
+        if let Some(folder) = self.other_folder() {
+            return Err(conflict(&format!("git takes the hooks of this repository from {folder}"), &call));
+        }
+        let text = format!("#!/bin/sh\n{MARK}\n{call}\nexit 0\n");
+        match self.text()? {
+            Some(known) if known == text => return Ok(None),
+            Some(known) if !known.contains(MARK) => {
+                return Err(conflict("the repository has a hook commit-msg already", &call));
+            }
+            _ => {}
+        }
+        let file = self.file();
+        file.replace(&text).map_err(|fault| unwritable(&fault))?;
+        make_executable(&file.path()).map_err(|error| unwritable(&Fault::from(error)))?;
+        Ok(Some(format!(
+            "{HOOK} in the git folder: a commit names the baton or the session in which it was made"
+        )))
+    }
+
+    /// Removes the hook, if it is ours.
+    pub(crate) fn remove(&self) -> Result<Option<String>, Refusal> {
+        if !self.text()?.is_some_and(|text| text.contains(MARK)) {
+            return Ok(None);
+        }
+        self.file().remove().map_err(|fault| unwritable(&fault))?;
+        Ok(Some(format!("{HOOK} in the git folder: removed")))
+    }
+
+    fn file(&self) -> RepoFile {
+        RepoFile::new(&self.common_dir, HOOK)
+    }
+
+    fn text(&self) -> Result<Option<String>, Refusal> {
+        self.file().text(SMALL).map_err(|fault| unwritable(&fault))
+    }
+
+    /// The folder of hooks that the settings name in place of the repository's own.
+    fn other_folder(&self) -> Option<String> {
+        let named = |scope: &str| git::read(&self.root, &["config", scope, "--get", "core.hooksPath"]);
+        let folder = ["--local", "--global", "--system"].into_iter().find_map(named)?;
+        Some(baton_model::id::visible(folder.trim())).filter(|folder| !folder.is_empty())
+    }
+}
+
+/// The line of a hook that adds the trailer.
+fn call(program: &Path) -> String {
+    let quoted = program.display().to_string().replace('\'', r"'\''");
+    format!("'{quoted}' commit-trailer \"$1\" >/dev/null 2>&1")
+}
+
+fn conflict(what: &str, call: &str) -> Refusal {
+    let hint = format!("add this line to its commit-msg: {call}");
+    Refusal::new(Kind::Conflict, "commit_hook_exists", what, hint)
+}
+
+fn unwritable(fault: &Fault) -> Refusal {
+    let what = format!("the hook commit-msg cannot be changed: {fault}");
+    Refusal::new(Kind::Outside, "commit_hook_failed", what, "make the git folder one that you may write to")
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// The message with the trailer; none where there is nothing to add: no message yet, or the trailer is there.
+pub(crate) fn with_trailer(message: &str, id: &str) -> Option<String> {
+    let trailer = format!("{TRAILER}: {id}");
+    let is_comment = |line: &str| line.starts_with('#');
+    let end = message.split_inclusive('\n').position(|line| line.contains("------------------------ >8 ---"));
+    let lines: Vec<&str> = message.split_inclusive('\n').collect();
+    let (body, scissors) = lines.split_at(end.unwrap_or(lines.len()));
+    let last = body.iter().rposition(|line| !line.trim().is_empty() && !is_comment(line))?;
+    if body.iter().any(|line| line.trim_end() == trailer) {
+        return None;
+    }
+    let (head, tail) = body.split_at(last + 1);
+    // Trailers are a paragraph of their own behind the subject.
+    let begin = head.iter().rposition(|line| line.trim().is_empty()).map_or(0, |blank| blank + 1);
+    let are_trailers = begin > 0 && head[begin..].iter().all(|line| is_trailer(line));
+    let gap = if are_trailers { "" } else { "\n" };
+    let end_of_line = if head.last().is_some_and(|line| line.ends_with('\n')) { "" } else { "\n" };
+    Some(format!("{}{end_of_line}{gap}{trailer}\n{}{}", head.concat(), tail.concat(), scissors.concat()))
+}
+
+fn is_trailer(line: &str) -> bool {
+    let Some((name, value)) = line.split_once(": ") else { return false };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    !name.is_empty() && name.chars().all(is_name) && !value.trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_trailer_follows_the_message_as_git_wants_it() {
+        for (message, expected) in [
+            ("Round half up\n", Some("Round half up\n\nBaton: b1\n")),
+            ("Round half up", Some("Round half up\n\nBaton: b1\n")),
+            ("a\n\nSigned-off-by: A <a@b>\n", Some("a\n\nSigned-off-by: A <a@b>\nBaton: b1\n")),
+            ("fix: a\n", Some("fix: a\n\nBaton: b1\n")),
+            ("a\n\nb: no\nmore words\n", Some("a\n\nb: no\nmore words\n\nBaton: b1\n")),
+            ("a\n# Please enter\n# ...\n", Some("a\n\nBaton: b1\n# Please enter\n# ...\n")),
+            (
+                "a\n# ------------------------ >8 ------------------------\ndiff\n",
+                Some("a\n\nBaton: b1\n# ------------------------ >8 ------------------------\ndiff\n"),
+            ),
+            ("a\n\nBaton: b1\n", None),
+            ("", None),
+            ("\n# Please enter\n", None),
+        ] {
+            assert_eq!(with_trailer(message, "b1").as_deref(), expected, "{message:?}");
+        }
+    }
+}

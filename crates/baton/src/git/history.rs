@@ -1,0 +1,110 @@
+//! Which commits a file, or lines of it, come from. Only built-in commands that read objects: no text conversion, no signature check.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use baton_model::repository::is_commit_id;
+use baton_model::time::Millis;
+use serde::Serialize;
+
+/// The most commits that are read of a file.
+const MOST: &str = "-n20";
+/// Full id, committer's time, author, trailers, subject; between them a byte that no field holds.
+const FORMAT: &str = "--format=%H%x00%ct%x00%an%x00%(trailers:key=Baton,valueonly,separator=%x2C)%x00%s";
+
+/// A commit as a reader sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct CommitInfo {
+    /// Its full id.
+    pub id: String,
+    /// When it was committed.
+    #[serde(skip)]
+    pub at: Millis,
+    /// Its author's name.
+    pub author: String,
+    /// Its first line.
+    pub subject: String,
+    /// What its trailers `Baton:` name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trailers: Vec<String>,
+}
+
+/// The full id of the commit that a revision names.
+pub(crate) fn commit_id(folder: &Path, revision: &str) -> Option<String> {
+    if revision.starts_with('-') {
+        return None;
+    }
+    let named = format!("{revision}^{{commit}}");
+    let id = super::read(folder, &["rev-parse", "--verify", "--quiet", "--end-of-options", &named])?;
+    Some(id.trim().to_owned()).filter(|id| is_commit_id(id))
+}
+
+/// Whether a remote branch holds a commit, as far as the last fetch or push told. None where there is no remote, or no such commit.
+pub(crate) fn is_pushed(folder: &Path, id: &str) -> Option<bool> {
+    if !is_commit_id(id) || super::read(folder, &["remote"])?.trim().is_empty() {
+        return None;
+    }
+    let args = ["branch", "--remotes", "--format=%(refname)", "--contains", id];
+    Some(!super::read(folder, &args)?.trim().is_empty())
+}
+
+/// The commits in which these lines got their present text, without those that are not committed. `path` counts from the top of the
+/// working copy. None where git does not know the file or the lines.
+pub(crate) fn commits_of_lines(folder: &Path, path: &str, lines: RangeInclusive<u32>) -> Option<Vec<String>> {
+    let range = format!("-L{},{}", lines.start(), lines.end());
+    let text = super::read(folder, &["blame", "--porcelain", "--no-textconv", &range, "--", path])?;
+    let mut ids: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('\t')) {
+        let id = line.split(' ').next().unwrap_or_default();
+        let is_committed = is_commit_id(id) && id.bytes().any(|byte| byte != b'0');
+        if is_committed && !ids.iter().any(|known| known == id) {
+            ids.push(id.to_owned());
+        }
+    }
+    Some(ids)
+}
+
+/// The newest commits that changed a file. `path` counts from the top of the working copy.
+pub(crate) fn commits_of_file(folder: &Path, path: &str) -> Option<Vec<CommitInfo>> {
+    let args = ["log", MOST, FORMAT, "--no-show-signature", "--no-ext-diff", "--no-textconv", "--", path];
+    Some(super::read(folder, &args)?.lines().filter_map(parse).collect())
+}
+
+/// What git says of commits, in the order in which they are named.
+pub(crate) fn commits(folder: &Path, ids: &[String]) -> Vec<CommitInfo> {
+    let of = |id: &String| {
+        let args = ["log", "-n1", FORMAT, "--no-show-signature", "--end-of-options", id.as_str()];
+        super::read(folder, &args)?.lines().find_map(parse)
+    };
+    ids.iter().filter_map(of).collect()
+}
+
+fn parse(line: &str) -> Option<CommitInfo> {
+    let mut fields = line.splitn(5, '\0');
+    let mut next = || fields.next();
+    let (id, seconds, author, trailers, subject) = (next()?, next()?, next()?, next()?, next()?);
+    let names = trailers.split(',').map(str::trim).filter(|name| !name.is_empty());
+    is_commit_id(id).then(|| CommitInfo {
+        id: id.to_owned(),
+        at: seconds.parse::<i64>().unwrap_or_default().saturating_mul(1_000),
+        author: author.to_owned(),
+        subject: subject.to_owned(),
+        trailers: names.map(str::to_owned).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_history_is_read_field_by_field() {
+        let id = "a".repeat(40);
+        let commit = parse(&format!("{id}\x001795000000\0Ann B\x000199aa01, 0199aa02\0Round: half up"))
+            .expect("commit");
+        assert_eq!((commit.id, commit.at), (id, 1_795_000_000_000));
+        assert_eq!((commit.author.as_str(), commit.subject.as_str()), ("Ann B", "Round: half up"));
+        assert_eq!(commit.trailers, ["0199aa01", "0199aa02"]);
+        assert_eq!(parse("x\0y"), None);
+    }
+}

@@ -1,0 +1,206 @@
+//! Where the files of a repository lie, read from the disk without running git: a command that only wants to know its project
+//! pays a few small reads.
+//!
+//! A pointer is believed where the other side confirms it: a worktree's folder in the common git folder names the `.git` file
+//! that leads there. Otherwise an unpacked archive could pass for a worktree of a repository of the user.
+
+use std::path::{Path, PathBuf};
+
+use baton_model::id::visible;
+use baton_model::repository::{Repository, is_commit_id, is_repository_id};
+
+use crate::repo_file::{RepoFile, SMALL};
+
+/// The longest pointer: a `.git` file, `commondir`, `gitdir`, `HEAD` or a branch.
+pub(super) const POINTER: u64 = 4096;
+/// The largest list of packed branches that is looked through, in bytes.
+const PACKED: u64 = 1024 * 1024;
+/// The setting that holds the id of a repository.
+pub(crate) const ID_KEY: &str = "baton.repositoryid";
+
+/// The git folders of a working copy.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// The folder of this working copy: its head and index.
+    pub git_dir: PathBuf,
+    /// The folder that all working copies share: settings, branches, objects.
+    pub common_dir: PathBuf,
+}
+
+/// The git folders of the working copy with this top folder; else why they are not believed, in a clause that follows the path.
+pub(super) fn layout(root: &Path) -> Result<Layout, String> {
+    let git = root.join(".git");
+    let Ok(meta) = git.symlink_metadata() else { return Err("has no .git".into()) };
+    if meta.is_dir() {
+        // Only the folder of a worktree takes its objects and settings from elsewhere, and that is none in a working copy.
+        if git.join("commondir").symlink_metadata().is_ok() {
+            return Err("is a git folder that takes its settings from another one".into());
+        }
+        let git = git.canonicalize().map_err(|error| format!("cannot be read: {error}"))?;
+        return Ok(Layout { git_dir: git.clone(), common_dir: git });
+    }
+    let text =
+        RepoFile::new(root, ".git").text(POINTER).map_err(|fault| format!("cannot be read: {fault}"))?;
+    let pointer = text.as_deref().map(str::trim).and_then(|text| text.strip_prefix("gitdir:"));
+    let Some(pointer) = pointer.map(str::trim).filter(|pointer| !pointer.is_empty()) else {
+        return Err("is neither a git folder nor a file that names one".into());
+    };
+    let shown = visible(pointer);
+    let git_dir =
+        root.join(pointer).canonicalize().map_err(|_| format!("leads to {shown}, which is not there"))?;
+    let elsewhere = || format!("leads to {shown}, which is the git folder of another working copy");
+    match read(&git_dir, "commondir", POINTER) {
+        Some(common) => {
+            let back = read(&git_dir, "gitdir", POINTER).ok_or_else(elsewhere)?;
+            let own = git.canonicalize().map_err(|_| elsewhere())?;
+            let named = git_dir.join(back.trim()).canonicalize();
+            if named.is_ok_and(|named| named == own) {
+                let common_dir = git_dir.join(common.trim()).canonicalize();
+                let common_dir =
+                    common_dir.map_err(|_| format!("leads to {shown}, whose repository is gone"))?;
+                return Ok(Layout { git_dir, common_dir });
+            }
+            Err(elsewhere())
+        }
+        None if is_module(root, &git_dir) || is_beside(root, &git_dir) => {
+            Ok(Layout { common_dir: git_dir.clone(), git_dir })
+        }
+        None => Err(elsewhere()),
+    }
+}
+
+/// Whether a git folder is that of a submodule here: it lies in the git folder of the repository above.
+fn is_module(root: &Path, git_dir: &Path) -> bool {
+    root.ancestors().skip(1).filter(|above| above.join(".git").symlink_metadata().is_ok()).any(|above| {
+        layout(above).is_ok_and(|above| {
+            let inside = |folder: &Path| git_dir.starts_with(folder.join("modules"));
+            inside(&above.git_dir) || inside(&above.common_dir)
+        })
+    })
+}
+
+/// Whether a git folder lies beside the file that names it, as a bare repository with worktrees round it.
+fn is_beside(root: &Path, git_dir: &Path) -> bool {
+    root.canonicalize().is_ok_and(|root| git_dir.parent() == Some(&root))
+}
+
+/// The repository of the working copy with this top folder; else why none is believed, in a sentence.
+pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
+    let layout = layout(root)
+        .map_err(|fault| format!("{} {fault}", visible(&root.join(".git").display().to_string())))?;
+    let settings = Settings::of(&layout.common_dir);
+    let head = read(&layout.git_dir, "HEAD", POINTER).unwrap_or_default();
+    let (branch, commit) = match head.trim().strip_prefix("ref:").map(str::trim) {
+        // A repository with another store of branches says so in place of one.
+        Some("refs/heads/.invalid") => (None, None),
+        Some(name) => (name.strip_prefix("refs/heads/"), branch_commit(&layout.common_dir, name)),
+        None => (None, Some(head.trim().to_owned())),
+    };
+    let main = match layout.common_dir.file_name() {
+        // A bare repository has no main working copy.
+        _ if settings.is_bare => None,
+        // As it was come by: links on the way to it stay in its path.
+        _ if layout.git_dir == layout.common_dir => Some(root),
+        Some(name) if name == ".git" => layout.common_dir.parent(),
+        _ => None,
+    };
+    Ok(Repository {
+        is_worktree: layout.git_dir != layout.common_dir,
+        main: main.map(|main| main.display().to_string()),
+        id: settings.id,
+        remote: settings.remote,
+        branch: branch.map(str::to_owned),
+        commit: commit.filter(|id| is_commit_id(id)),
+        common_dir: layout.common_dir.display().to_string(),
+    })
+}
+
+/// Whether a git folder is there and its settings hold this id.
+pub(crate) fn holds_id(common_dir: &Path, id: &str) -> bool {
+    Settings::of(common_dir).id.as_deref() == Some(id)
+}
+
+/// The commit of a branch: in a file of its own, else in the list of packed ones.
+fn branch_commit(common_dir: &Path, name: &str) -> Option<String> {
+    if let Some(id) = read(common_dir, name, POINTER) {
+        return Some(id.trim().to_owned());
+    }
+    let packed = read(common_dir, "packed-refs", PACKED)?;
+    let of =
+        |line: &str| line.split_once(' ').filter(|(_, packed)| *packed == name).map(|(id, _)| id.to_owned());
+    packed.lines().find_map(of)
+}
+
+fn read(folder: &Path, name: &str, limit: u64) -> Option<String> {
+    RepoFile::new(folder, name).text(limit).ok().flatten()
+}
+
+/// What is taken out of git's settings of a repository. Includes are not followed.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Settings {
+    id: Option<String>,
+    remote: Option<String>,
+    is_bare: bool,
+}
+
+impl Settings {
+    fn of(common_dir: &Path) -> Self {
+        read(common_dir, "config", SMALL).as_deref().map(Self::parse).unwrap_or_default()
+    }
+
+    fn parse(text: &str) -> Self {
+        let (mut settings, mut section) = (Self::default(), String::new());
+        for line in text.lines().map(str::trim) {
+            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+                section = section_name(name.0);
+                continue;
+            }
+            let Some((key, value)) = line.split_once('=') else {
+                settings.is_bare |= section == "core" && line.eq_ignore_ascii_case("bare");
+                continue;
+            };
+            let value = plain(value);
+            match (section.as_str(), key.trim().to_ascii_lowercase().as_str()) {
+                ("baton", "repositoryid") => settings.id = Some(value).filter(|id| is_repository_id(id)),
+                ("remote.origin", "url") if settings.remote.is_none() => settings.remote = Some(value),
+                ("core", "bare") => settings.is_bare = matches!(value.as_str(), "true" | "yes" | "on" | "1"),
+                _ => {}
+            }
+        }
+        settings
+    }
+}
+
+/// `remote "origin"` as `remote.origin`.
+fn section_name(text: &str) -> String {
+    match text.split_once('"') {
+        Some((name, rest)) => format!("{}.{}", name.trim().to_ascii_lowercase(), rest.trim_end_matches('"')),
+        None => text.trim().to_ascii_lowercase(),
+    }
+}
+
+/// A value without its quotes and what follows as a comment.
+fn plain(value: &str) -> String {
+    let value = value.trim();
+    match value.strip_prefix('"') {
+        Some(rest) => rest.split('"').next().unwrap_or_default().to_owned(),
+        None => value.split([';', '#']).next().unwrap_or_default().trim().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_as_git_writes_them() {
+        let text = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n[remote \"origin\"]\n\turl = git@h:o/r.git\n\
+            \tfetch = +refs/heads/*:refs/remotes/origin/*\n[remote \"other\"]\n\turl = x\n[Baton]\n\
+            \trepositoryId = 0199aaaa-0000-7000-8000-000000000001 ; ours\n";
+        let read = Settings::parse(text);
+        assert_eq!(read.id.as_deref(), Some("0199aaaa-0000-7000-8000-000000000001"));
+        assert_eq!((read.remote.as_deref(), read.is_bare), (Some("git@h:o/r.git"), false));
+        let read = Settings::parse("[core]\n bare\n[baton]\nrepositoryid = \"../../etc\"\n");
+        assert_eq!(read, Settings { is_bare: true, ..Settings::default() });
+    }
+}

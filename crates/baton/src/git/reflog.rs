@@ -1,0 +1,103 @@
+//! The commits that were made in a working copy, from git's log of its head.
+//!
+//! The log has a line for every move of the head: the commit before, the commit after, who, when, and what moved it. A commit that
+//! was fetched, checked out or reset to is a move, too, but was not made here.
+
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use baton_model::repository::{MadeCommit, is_commit_id};
+use baton_model::time::Millis;
+
+use super::layout::layout;
+use crate::repo_file::RepoFile;
+
+/// How much of the end of the log is read, in bytes: some hundred moves.
+const TAIL: u64 = 64 * 1024;
+
+/// The commits that were made in the working copy around this folder since an instant, and since `head` was checked out there, oldest
+/// first. Times of the log have no fraction of a second, so that `head` alone tells what was made in the second of the instant.
+pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
+    let layout = layout(&super::root(folder)?).ok()?;
+    let mut file = RepoFile::new(&layout.git_dir, "logs/HEAD").open().ok()??;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail).ok()?;
+    let tail = String::from_utf8_lossy(&tail);
+    let lines: Vec<&str> = tail.lines().collect();
+    let is_head = |line: &&str| head.is_some() && line.split(' ').nth(1) == head;
+    let first = lines.iter().rposition(is_head).map_or(0, |at| at + 1);
+    let since = since - since.rem_euclid(1_000);
+    Some(
+        lines[first..]
+            .iter()
+            .filter_map(|line| parse_line(line))
+            .filter(|commit| commit.at >= since)
+            .collect(),
+    )
+}
+
+/// The commit that a line of the log tells of, if it was made by the move.
+fn parse_line(line: &str) -> Option<MadeCommit> {
+    let (head, what) = line.split_once('\t')?;
+    if !is_made(what) {
+        return None;
+    }
+    let id = head.split(' ').nth(1).filter(|id| is_commit_id(id))?;
+    let mut ends = head.rsplit(' ');
+    let (_zone, seconds) = (ends.next()?, ends.next()?);
+    let at = seconds.parse::<i64>().ok()?.checked_mul(1_000)?;
+    Some(MadeCommit { id: id.to_owned(), at })
+}
+
+/// Whether a move makes a commit: git's own words for it.
+fn is_made(what: &str) -> bool {
+    let verb = what.split([':', ' ']).next().unwrap_or_default();
+    match verb {
+        "commit" | "cherry-pick" | "revert" | "am" => true,
+        "rebase" => ["(pick)", "(reword)", "(squash)", "(fixup)", "(edit)", "(continue)"]
+            .iter()
+            .any(|step| what.contains(step)),
+        "merge" | "pull" => what.contains("Merge made"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_moves_that_make_a_commit_count() {
+        for (what, is) in [
+            ("commit: Round half up", true),
+            ("commit (initial): x", true),
+            ("commit (amend): x", true),
+            ("commit (merge): x", true),
+            ("cherry-pick: x", true),
+            ("rebase (pick): x", true),
+            ("merge fix: Merge made by the 'ort' strategy.", true),
+            ("merge fix: Fast-forward", false),
+            ("pull: Fast-forward", false),
+            ("rebase (start): checkout main", false),
+            ("rebase (finish): returning to refs/heads/x", false),
+            ("checkout: moving from main to commit", false),
+            ("reset: moving to HEAD~1", false),
+            ("clone: from /srv/shop.git", false),
+            ("", false),
+        ] {
+            assert_eq!(is_made(what), is, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_line_gives_the_commit_after_the_move_and_its_time() {
+        let (old, new) = ("0".repeat(40), "a".repeat(40));
+        let line = format!("{old} {new} Ann With Spaces <a@b> 1795000000 +0100\tcommit: x");
+        assert_eq!(parse_line(&line), Some(MadeCommit { id: new.clone(), at: 1_795_000_000_000 }));
+        for odd in ["", "x\tcommit: y", &line.replace(&new, "--upload-pack"), &line.replace('\t', " ")] {
+            assert_eq!(parse_line(odd), None, "{odd}");
+        }
+    }
+}

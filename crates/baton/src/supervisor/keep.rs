@@ -1,0 +1,107 @@
+//! What a supervised agent did, kept when it has ended.
+
+use baton_model::delta;
+use baton_ops::ledger::{LedgerListInput, Row};
+use baton_ops::session::{Handoff, HandoffInput, Wrap, WrapInput};
+use baton_ops::transcript::CaptureOutput;
+
+use super::Supervisor;
+use super::chain::Handover;
+use super::find_transcript::Conversation;
+use super::report::{Form, Outcome, Report, Source};
+use super::stop::Stop;
+use crate::app::{App, Format};
+use crate::changes::ledger;
+use crate::error::{AppError, quote};
+
+impl Supervisor<'_> {
+    /// Keeps what the agent did, and reports what was kept.
+    pub(super) fn keep(
+        &mut self,
+        code: i32,
+        stop: Option<&Stop>,
+        app: &mut App,
+    ) -> Result<Outcome, AppError> {
+        let mut kept = self.capture_at_end(app).unwrap_or_else(|ended| {
+            let why = quote(ended.text().lines().next().unwrap_or_default());
+            self.remarks.push(format!("what the agent did could not be kept: {why}"));
+            self.remarks.push(
+                "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),
+            );
+            Outcome { kept: Form::Nothing, left: None, handover: Handover::Unavailable }
+        });
+        kept.handover = self.handover(&kept, app);
+        self.remarks.iter().for_each(|remark| app.remark(remark));
+        let report = Report {
+            project_id: &self.begun.project_id,
+            identity: &self.begun.identity,
+            session_id: &self.begun.session_id,
+            exit_code: code,
+            stop,
+            warnings: &self.remarks,
+            kept,
+        };
+        match app.format {
+            Format::Text => {
+                app.remark(&report.sentence());
+            }
+            Format::Json | Format::JsonLines => app.show(&report, Report::sentence)?,
+        }
+        Ok(report.kept)
+    }
+
+    fn capture_at_end(&mut self, app: &mut App) -> Result<Outcome, AppError> {
+        let over = self.beat(app);
+        let (open, ended) = (over.is_none(), Form::of_end(over.as_ref(), &self.begun.identity));
+        let captured = self.capture("session-end", self.plan.wrap, app)?;
+        let transcript = captured
+            .as_ref()
+            .map(|kept| Conversation { agent: kept.agent.clone(), id: kept.transcript_id.clone() });
+        let kept = |how, baton_id| Outcome {
+            kept: how,
+            left: Some(Source { baton_id, transcript }),
+            handover: Handover::Unavailable,
+        };
+        match captured {
+            Some(CaptureOutput { baton_id: Some(id), .. }) => Ok(kept(Form::Baton, Some(id))),
+            Some(CaptureOutput { standing: Some(standing), .. }) => {
+                Ok(kept(Form::Taken, Some(standing.baton_id)))
+            }
+            Some(captured) if !open => {
+                Ok(kept(if captured.delta_id.is_some() { Form::Note } else { ended }, None))
+            }
+            None if !open => Ok(kept(ended, None)),
+            None if self.plan.wrap && self.has_saved(app)? => {
+                let left = self.wrap(app)?;
+                Ok(kept(Form::Baton, Some(left)))
+            }
+            captured => {
+                self.end("the agent ended", app);
+                Ok(kept(if captured.is_some() { Form::Checkpoint } else { Form::Nothing }, None))
+            }
+        }
+    }
+
+    /// Leaves a baton of what the agent saved by itself.
+    fn wrap(&self, app: &mut App) -> Result<String, AppError> {
+        let (project, session) = self.own();
+        let wanted = HandoffInput {
+            project: project.clone(),
+            session: self.begun.session_id.clone(),
+            ..HandoffInput::default()
+        };
+        let gathered = app.run_as::<Handoff>(&self.caller, &wanted)?;
+        let changes = ledger::always_or_remark(app, project.as_deref());
+        let packet = Some(gathered.packet);
+        let input = WrapInput { project, session, packet, changes, ..WrapInput::default() };
+        Ok(app.run_as::<Wrap>(&self.caller, &input)?.baton_id)
+    }
+
+    /// Whether the agent saved anything by itself.
+    fn has_saved(&self, app: &mut App) -> Result<bool, AppError> {
+        let ledger = self.ledger(LedgerListInput { brief: true, ..LedgerListInput::default() }, app)?;
+        let by_agent = |row: &&Row| !self.own_notes.contains(&row.delta_id);
+        let opens = |row: &Row| matches!(row.kind, delta::Kind::Start | delta::Kind::Pickup);
+        Ok(ledger.iter().filter(by_agent).any(|row| !opens(row)))
+    }
+}

@@ -1,0 +1,143 @@
+//! Commits and batons know each other: `baton why`, `baton log --commit`, and the trailer.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, items, text};
+use crate::worktrees::{committed, git, worktree};
+
+/// A commit of a file with this text, in the stage's repository.
+fn commit(stage: &Stage, text: &str, subject: &str) -> String {
+    let shop = stage.shop();
+    fs::write(shop.join("cart.py"), text).expect("written");
+    git(stage, &shop, &["add", "cart.py"]);
+    git(stage, &shop, &["commit", "-qm", subject]);
+    git(stage, &shop, &["rev-parse", "HEAD"])
+}
+
+fn sessions(report: &Value, nth: usize) -> Vec<String> {
+    let rows = report["commits"][nth]["sessions"].as_array().expect("sessions");
+    rows.iter().map(|row| text(row, "identity")).collect()
+}
+
+#[test]
+fn a_line_leads_to_the_session_that_changed_it_and_to_what_was_decided_there() {
+    let stage = committed();
+    let before = commit(&stage, "total = 1\n", "before anybody");
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    donna.json(&["decide", "round half up", "--why", "the bank does", "--rejected", "half even"]);
+    let own = commit(&stage, "total = 1\nrounded = 2\n", "Round the cart");
+    let packet = json!({ "summary": "the cart rounds", "requests": { "last": "Round the prices" } });
+    let packet = stage.file("packet.json", packet.to_string());
+    let left = donna.json(&["wrap", "--packet", &packet]);
+    let lola = stage.terminal("Lola");
+    let line = lola.json(&["why", "cart.py:2"]);
+    assert_eq!(line["commits"][0]["id"], json!(own));
+    let row = &line["commits"][0]["sessions"][0];
+    assert_eq!((text(row, "identity"), text(row, "request")), ("Donna".into(), "Round the prices".into()));
+    assert_eq!(
+        row["decisions"][0],
+        json!({ "what": "round half up", "why": "the bank does", "rejected": ["half even"] })
+    );
+    assert_eq!((&row["commits"][0]["id"], &row["left_baton_id"]), (&json!(own), &left["baton_id"]));
+    let other = lola.json(&["why", "cart.py:1"]);
+    assert_eq!((&other["commits"][0]["id"], sessions(&other, 0)), (&json!(before), vec![]));
+    let whole = lola.json(&["why", "./cart.py"]);
+    assert_eq!((sessions(&whole, 0), sessions(&whole, 1)), (vec!["Donna".to_owned()], vec![]));
+    let shown = lola.text(&["why", "cart.py"]);
+    for words in [
+        "Round the cart",
+        "made by Donna",
+        "round half up, because the bank does; rejected: half even",
+        "in no session",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let log = lola.json(&["log", "--commit", "HEAD"]);
+    let kinds: Vec<String> = items(&log).iter().map(|row| text(row, "kind")).collect();
+    assert_eq!(kinds, ["start", "decision", "wrap"]);
+    lola.refused(3, "commit_unknown", &["log", "--commit", "HEAD~1"]);
+}
+
+#[test]
+fn only_what_was_made_in_the_sessions_own_working_copy_counts() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    fs::write(beside.join("b.txt"), "b\n").expect("written");
+    git(&stage, &beside, &["add", "b.txt"]);
+    git(&stage, &beside, &["commit", "-qm", "by somebody else"]);
+    let theirs = git(&stage, &beside, &["rev-parse", "HEAD"]);
+    git(&stage, stage.shop(), &["merge", "-q", "--ff-only", "fix"]);
+    let own = commit(&stage, "x\n", "by Donna");
+    // Without a wrap, too.
+    donna.json(&["end"]);
+    let lola = stage.terminal("Lola");
+    assert_eq!(sessions(&lola.json(&["why", "cart.py"]), 0), ["Donna"]);
+    assert_eq!(sessions(&lola.json(&["why", "b.txt"]), 0), Vec::<String>::new());
+    lola.refused(3, "commit_unknown", &["log", "--commit", &theirs]);
+    assert!(!items(&lola.json(&["log", "--commit", &own[..9]])).is_empty());
+}
+
+#[test]
+fn a_place_that_git_does_not_know_is_refused() {
+    let stage = committed();
+    let donna = stage.terminal("Donna");
+    for (place, code) in
+        [("no.py", "file_unknown"), ("no.py:3", "file_unknown"), ("/etc/passwd", "file_unknown")]
+    {
+        donna.refused(3, code, &["why", place]);
+    }
+    commit(&stage, "a\n", "a");
+    donna.refused(3, "file_unknown", &["why", "cart.py:99"]);
+    fs::write(stage.shop().join("cart.py"), "a\nb\n").expect("written");
+    donna.refused(3, "not_committed", &["why", "cart.py:2"]);
+    donna.refused(1, "commit_invalid", &["log", "--commit", "no-such"]);
+}
+
+#[test]
+fn a_commit_names_the_baton_or_the_session_where_that_is_asked_for() {
+    let stage = committed();
+    let message = |revision: &str| git(&stage, stage.shop(), &["log", "-n1", "--format=%B", revision]);
+    stage.terminal("Ann").json(&["start"]);
+    // The hook finds the same ledger as every command in this terminal.
+    let commit = |text: &str| {
+        let script = format!(
+            "printf '{text}' > cart.py && git add cart.py && git -c user.name=a -c user.email=a@b commit -qm '{text}'"
+        );
+        stage.terminal("Ann").shell(&script).done();
+        git(&stage, stage.shop(), &["rev-parse", "HEAD"])
+    };
+    commit("1");
+    assert!(!message("HEAD").contains("Baton:"));
+    let made = stage.terminal("Ann").json(&["init", "--commit-trailer"]);
+    assert!(text(&made, "commit_hook").contains("commit-msg"), "{made:#}");
+    let id = commit("2");
+    let ann = stage.terminal("Ann").json(&["status"])["sessions"][0]["session_id"].clone();
+    assert!(
+        message("HEAD").contains(&format!("Baton: {}", ann.as_str().expect("id"))),
+        "{}",
+        message("HEAD")
+    );
+    stage.terminal("Ann").json(&["end"]);
+    commit("3");
+    assert!(!message("HEAD").contains("Baton:"));
+    // A rewritten commit has another id; its trailer still leads to the session.
+    git(&stage, stage.shop(), &["checkout", "-q", "-b", "rewritten", &id]);
+    git(
+        &stage,
+        stage.shop(),
+        &["commit", "-q", "--amend", "--no-verify", "--date=2026-01-01T00:00:00Z", "--no-edit"],
+    );
+    assert_eq!(sessions(&stage.terminal("Lola").json(&["why", "cart.py:1"]), 0), ["Ann"]);
+    stage.terminal("Ann").json(&["init", "--no-commit-trailer"]);
+    let hook = stage.shop().join(".git/hooks/commit-msg");
+    assert!(!hook.exists());
+    fs::write(&hook, "#!/bin/sh\nexit 0\n").expect("written");
+    stage.terminal("Ann").refused(4, "commit_hook_exists", &["init", "--commit-trailer"]);
+    stage.terminal("Ann").json(&["init", "--no-commit-trailer"]);
+    assert!(hook.exists(), "a hook of somebody else stays");
+}

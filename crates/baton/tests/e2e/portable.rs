@@ -1,0 +1,142 @@
+//! A baton as a file: from one home to another, with what is not committed, through a bare remote.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, text};
+use crate::worktrees::git;
+
+/// A repository with a bare remote, registered by Ann, and a clone that another home knows under the same name. Nothing that `baton init`
+/// writes is committed.
+struct TwoHomes {
+    here: Stage,
+    there: Stage,
+    clone: PathBuf,
+    file: String,
+}
+
+fn two_homes() -> TwoHomes {
+    let (here, there) = (Stage::new(), Stage::new());
+    let root = here.root().to_owned();
+    here.file("shop/a.txt", "a\n");
+    git(&here, here.shop(), &["add", "-A"]);
+    git(&here, here.shop(), &["commit", "-qm", "one"]);
+    let bare = root.join("bare.git").display().to_string();
+    git(&here, &root, &["clone", "-q", "--bare", "shop", &bare]);
+    git(&here, here.shop(), &["remote", "add", "origin", &bare]);
+    git(&here, there.root(), &["clone", "-q", &bare, "copy"]);
+    let here = here.registered();
+    let clone = there.root().join("copy");
+    there.terminal("Donna").within(&clone).json(&["init", "--id", "shop"]);
+    let file = root.join("work.baton").display().to_string();
+    TwoHomes { here, there, clone, file }
+}
+
+fn wrapped(of: &TwoHomes) -> Value {
+    let ann = of.here.terminal("Ann");
+    ann.json(&["start"]);
+    of.here.file("shop/a.txt", "edited\n");
+    of.here.file("shop/new/b.txt", "new\n");
+    ann.json(&["wrap", "--summary", "half of the cart", "--next", "the test", "--with-changes"])
+}
+
+#[test]
+fn work_goes_on_in_another_home_with_what_was_not_committed() {
+    let homes = two_homes();
+    let left = wrapped(&homes);
+    let ann = homes.here.terminal("Ann");
+    let said = ann.text(&["handoff", "export", "-o", &homes.file]);
+    assert!(said.contains("baton handoff import") && said.contains("uncommitted files go along"), "{said}");
+    assert_eq!(ann.json(&["pickup"])["baton"], Value::Null);
+    let donna = homes.there.terminal("Donna").within(&homes.clone);
+    let imported = donna.json(&["handoff", "import", &homes.file]);
+    assert_eq!((&imported["identity"], &imported["has_changes"]), (&json!("Ann"), &json!(true)));
+    let picked = donna.json(&["pickup", "--apply"]);
+    assert_eq!(picked["changes"]["outcome"]["applied"], true, "{picked:#}");
+    assert_eq!(fs::read_to_string(homes.clone.join("new/b.txt")).expect("read"), "new\n");
+    assert_eq!(fs::read_to_string(homes.clone.join("a.txt")).expect("read"), "edited\n");
+    assert!(text(&picked["baton"], "body").contains("half of the cart"));
+    assert_eq!(donna.json(&["handoff", "import", &homes.file])["imported_before"], true);
+    // The way back tells the first home who picked it up.
+    donna.json(&["wrap", "--summary", "the rest", "--next", "merge"]);
+    let back = homes.there.root().join("back.baton").display().to_string();
+    donna.json(&["handoff", "export", "-o", &back]);
+    let heard = ann.json(&["handoff", "import", &back]);
+    assert_eq!(
+        (&heard["receipts"][0]["baton_id"], &heard["receipts"][0]["picked_up_by"]),
+        (&left["baton_id"], &json!("Donna"))
+    );
+    assert!(text(&ann.json(&["pickup"])["baton"], "body").contains("the rest"));
+    homes.here.assert_sound();
+    homes.there.assert_sound();
+}
+
+#[test]
+fn an_encrypted_file_opens_with_its_key_or_its_passphrase_alone() {
+    let homes = two_homes();
+    wrapped(&homes);
+    let (ann, donna) = (homes.here.terminal("Ann"), homes.there.terminal("Donna").within(&homes.clone));
+    let key = text(&donna.json(&["key", "create"]), "public_key");
+    ann.json(&["handoff", "export", "-o", &homes.file, "--encrypt-to", &key]);
+    let written = fs::read_to_string(&homes.file).expect("read");
+    assert!(
+        written.starts_with("-----BEGIN AGE ENCRYPTED FILE-----") && !written.contains("cart"),
+        "{written}"
+    );
+    ann.refused(1, "baton_file_locked", &["handoff", "import", &homes.file]);
+    let imported = donna.json(&["handoff", "import", &homes.file]);
+    assert_eq!(imported["imported_before"], false);
+    let (good, bad) =
+        (homes.here.file("good", "correct horse\n"), homes.here.file("bad", "battery staple\n"));
+    let id = text(
+        &ann.json(&["status"])["reminders"].as_array().expect("reminders").last().expect("one").clone(),
+        "message",
+    );
+    let id =
+        id.rsplit("take-back ").next().and_then(|rest| rest.split('`').next()).expect("an id").to_owned();
+    ann.refused(4, "file_exists", &["handoff", "export", &id, "--again", "-o", &homes.file]);
+    ann.json(&[
+        "handoff",
+        "export",
+        &id,
+        "--again",
+        "--overwrite",
+        "-o",
+        &homes.file,
+        "--passphrase-file",
+        &good,
+    ]);
+    donna.refused(1, "baton_file_locked", &["handoff", "import", &homes.file]);
+    donna.refused(1, "baton_file_locked", &["handoff", "import", &homes.file, "--passphrase-file", &bad]);
+    let again = donna.json(&["handoff", "import", &homes.file, "--passphrase-file", &good]);
+    assert_eq!((&again["imported_before"], &again["baton_id"]), (&json!(true), &imported["baton_id"]));
+}
+
+#[test]
+fn a_file_that_cannot_be_written_or_read_changes_nothing() {
+    let homes = two_homes();
+    let left = wrapped(&homes);
+    let ann = homes.here.terminal("Ann");
+    let nowhere = homes.here.root().join("no/such/folder.baton").display().to_string();
+    ann.refused(1, "output_unwritable", &["handoff", "export", "-o", &nowhere]);
+    let preview = ann.json(&["handoff", "export", "--dry-run"]);
+    assert_eq!((&preview["baton"]["baton_id"], &preview["dry_run"]), (&left["baton_id"], &json!(true)));
+    ann.json(&["handoff", "export", "-o", &homes.file]);
+    let whole = fs::read(&homes.file).expect("read");
+    let donna = homes.there.terminal("Donna").within(&homes.clone);
+    for (name, content, code) in [
+        ("cut", &whole[..whole.len() / 2], "baton_file_invalid"),
+        ("empty", &[][..], "baton_file_invalid"),
+        ("binary", &[0xff, 0xfe, 0x00][..], "baton_file_invalid"),
+        ("newer", br#"{"format":"baton","version":99}"#, "baton_file_newer"),
+    ] {
+        let file = homes.there.file(name, content);
+        donna.refused(1, code, &["handoff", "import", &file]);
+    }
+    donna.refused(3, "file_unreadable", &["handoff", "import", &nowhere]);
+    assert_eq!(donna.json(&["status"])["handoffs"], json!([]));
+    ann.json(&["handoff", "take-back", &text(&left, "baton_id")]);
+    assert_eq!(ann.json(&["pickup"])["baton"]["delta_id"], left["baton_id"]);
+}

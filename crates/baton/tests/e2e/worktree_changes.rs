@@ -1,0 +1,246 @@
+//! What is not committed travels with a baton: from one working copy into another, by real git.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::mcp::client::{Client, MODERN};
+use crate::stage::{Stage, Terminal, env, text};
+use crate::worktrees::{committed, git};
+
+const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
+
+/// Another clone of the first repository, joined to its project.
+fn second(stage: &Stage) -> PathBuf {
+    let path = stage.root().join("second");
+    git(stage, stage.root(), &["clone", "-q", stage.shop().to_str().expect("utf-8"), "second"]);
+    stage.terminal("Ann").within(&path).json(&["init", "--join", "shop"]);
+    // Registering writes nothing that git would call a change.
+    git(stage, &path, &["stash", "--include-untracked", "--quiet"]);
+    path
+}
+
+fn status(stage: &Stage, folder: impl AsRef<Path>) -> String {
+    git(stage, folder, &["status", "--porcelain=v2", "--untracked-files=all"])
+}
+
+/// Every file below a folder.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() {
+            found.extend(tree(&entry));
+        } else {
+            found.insert(entry.clone(), fs::read(&entry).expect("read"));
+        }
+    }
+    found
+}
+
+/// A stage in which Ann has edited, staged and added; everything that `baton init` wrote is committed.
+fn edited() -> Stage {
+    let stage = committed();
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-q", "--allow-empty", "-m", "two"]);
+    stage.terminal("Ann").json(&["start"]);
+    stage.file("shop/a.txt", "staged\n");
+    git(&stage, stage.shop(), &["add", "a.txt"]);
+    stage.file("shop/a.txt", "later\n");
+    stage.file("shop/new/b.txt", "new\n");
+    stage
+}
+
+fn wrapped(stage: &Stage, more: &[&str]) -> Value {
+    stage.terminal("Ann").json(&[&WRAP[..], more].concat())
+}
+
+#[test]
+fn uncommitted_work_arrives_in_another_clone_and_is_named_first() {
+    let stage = edited();
+    let before = status(&stage, stage.shop());
+    let left = wrapped(&stage, &["--with-changes"]);
+    assert_eq!(left["changes"]["files"], json!(["a.txt", "new/b.txt"]));
+    assert_eq!(status(&stage, stage.shop()), before, "the source is as it was");
+    let second = second(&stage);
+    let lola = stage.terminal("Lola").within(&second);
+    let preview = lola.text(&["pickup", "--dry-run"]);
+    let second_line = preview.lines().nth(1).unwrap_or_default();
+    assert!(second_line.starts_with("Uncommitted changes (2 files) go with this baton"), "{preview}");
+    let picked = lola.json(&["pickup", "--apply"]);
+    assert_eq!(picked["changes"]["outcome"], json!({ "applied": true }));
+    assert!(
+        text(&picked, "instruction").starts_with("The uncommitted changes of this baton (2 files) are in")
+    );
+    assert_eq!(status(&stage, &second), before);
+    for file in ["a.txt", "new/b.txt"] {
+        assert_eq!(
+            fs::read(second.join(file)).expect("read"),
+            fs::read(stage.shop().join(file)).expect("read")
+        );
+    }
+}
+
+#[test]
+fn what_could_not_be_applied_is_said_first_and_nothing_is_written() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    let second = second(&stage);
+    fs::write(second.join("a.txt"), "own\n").expect("written");
+    let lola = stage.terminal("Lola").within(&second);
+    let picked = lola.json(&["pickup", "--apply"]);
+    assert_eq!(picked["changes"]["outcome"]["applied"], false);
+    let first = text(&picked, "instruction");
+    assert!(first.contains("were NOT applied: this working copy has changes of its own: a.txt"), "{first}");
+    assert_eq!(fs::read_to_string(second.join("a.txt")).expect("read"), "own\n");
+    lola.refused(4, "working_copy_changed", &["changes", "apply"]);
+    // Committed, they conflict; committed elsewhere, they merge.
+    git(&stage, &second, &["commit", "-qam", "own"]);
+    let refused = lola.refused(4, "changes_conflict", &["changes", "apply"]);
+    assert!(text(&refused, "message").contains("a.txt"), "{refused}");
+    assert_eq!(status(&stage, &second), "");
+    git(&stage, &second, &["revert", "--no-edit", "HEAD"]);
+    assert_eq!(lola.json(&["changes", "apply"])["merged"], true);
+    assert_eq!(fs::read_to_string(second.join("new/b.txt")).expect("read"), "new\n");
+}
+
+#[test]
+fn secrets_stay_and_are_named_and_limits_refuse_before_the_session_ends() {
+    let stage = edited();
+    stage.file("shop/.env", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzQ7rT2pLm9\n");
+    let large = stage.file("shop/large.bin", vec![7; 26 * 1024 * 1024]);
+    let ann = stage.terminal("Ann");
+    let refused = ann.refused(1, "changes_too_large", &[&WRAP[..], &["--with-changes"]].concat());
+    assert!(text(&refused, "message").contains("large.bin (27262976 bytes)"), "{refused}");
+    fs::remove_file(large).expect("removed");
+    let left = wrapped(&stage, &["--with-changes"]);
+    assert_eq!(left["changes"]["left_out"], json!([{ "path": ".env", "reason": "holds a secret" }]));
+    assert!(!stage.store_contains("wJalrXUtnFEMI"));
+    let shown = ann.text(&["changes", "show"]);
+    assert!(shown.contains("not among them: .env holds a secret") && shown.contains("new/b.txt"), "{shown}");
+}
+
+#[test]
+fn the_setting_sends_them_along_and_what_was_left_behind_is_kept_afterwards() {
+    let stage = edited();
+    let left = wrapped(&stage, &[]);
+    assert_eq!(left.get("changes"), None);
+    let (ann, baton) = (stage.terminal("Ann"), text(&left, "baton_id"));
+    ann.refused(3, "changes_none", &["changes", "show", &baton]);
+    ann.json(&["changes", "keep", &baton]);
+    let diff = ann.text(&["changes", "diff", &baton]);
+    assert!(diff.contains("+later") && diff.contains("+++ b/new/b.txt"), "{diff}");
+    ann.json(&["changes", "drop", &baton]);
+    ann.refused(3, "changes_none", &["changes", "diff"]);
+    let always = ann.with("BATON_WRAP_CHANGES", "always");
+    always.json(&["start"]);
+    assert_eq!(always.json(&WRAP)["changes"]["files"], json!(["a.txt", "new/b.txt"]));
+    let wrong = ann.with("BATON_WRAP_CHANGES", "often");
+    assert!(
+        text(&wrong.refused(1, "config_invalid", &["status"]), "message")
+            .contains("`wrap.changes` is `often`")
+    );
+    stage.assert_sound();
+}
+
+#[test]
+fn a_hook_keeps_them_at_the_end_of_a_session_where_the_setting_says_so() {
+    let stage = edited();
+    stage.terminal("Ann").json(&["end"]);
+    let line = json!({ "type": "user", "sessionId": "s-1", "cwd": stage.shop(), "timestamp": "2026-11-20T10:00:00.000Z",
+        "uuid": "u-1", "version": "2.1.329", "message": { "role": "user", "content": "please finish the cart" } });
+    let path = stage.file("home/.claude/projects/shop/s-1.jsonl", format!("{line}\n"));
+    let told = json!({ "session_id": "s-1", "cwd": stage.shop(), "transcript_path": path,
+        "hook_event_name": "SessionEnd", "reason": "logout" });
+    let hook = ["hook", "session-end", "--agent", "claude"];
+    stage.bare().with("BATON_WRAP_CHANGES", "always").feed(told.to_string().as_bytes(), &hook).done();
+    let ann = stage.terminal("Ann");
+    let shown = (0..200).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        let answer = ann.run(&["changes", "show", "--json"]);
+        answer.out.contains("new/b.txt").then_some(answer.out)
+    });
+    assert!(shown.is_some(), "{}", ann.text(&["status"]));
+}
+
+/// `BATON_TEST_KILLS=200` kills each of them 200 times.
+#[test]
+fn a_kill_leaves_the_source_as_it_was_and_the_target_as_it_was_or_with_everything() {
+    let stage = edited();
+    for n in 0..40 {
+        stage.file(&format!("shop/many/{n}.txt"), format!("{n}\n").repeat(200));
+    }
+    let (ann, second) = (stage.terminal("Ann"), second(&stage));
+    let left = text(&wrapped(&stage, &["--with-changes"]), "baton_id");
+    let (wanted, own) = (status(&stage, stage.shop()), tree(&stage.shop().join(".git")));
+    let kills = env("BATON_TEST_KILLS").and_then(|text| text.parse().ok()).unwrap_or(8);
+    let killed = |terminal: &Terminal<'_>, run: u64, args: &[&str]| {
+        let mut child = terminal.spawn(args);
+        std::thread::sleep(std::time::Duration::from_millis(10 + run * 240 / kills));
+        let _ = child.kill();
+        let _ = child.wait();
+    };
+    for run in 0..kills {
+        killed(&ann, run, &["changes", "keep", &left]);
+        assert_eq!(
+            (status(&stage, stage.shop()), tree(&stage.shop().join(".git"))),
+            (wanted.clone(), own.clone())
+        );
+    }
+    let lola = stage.terminal("Lola").within(&second);
+    for run in 0..kills {
+        killed(&lola, run, &["changes", "apply", &left]);
+        // What a kill interrupted is finished; otherwise nothing was written yet, or all of it was.
+        let again = lola.run(&["changes", "apply", &left, "--json"]);
+        let is_known =
+            ["apply_recovered", "working_copy_changed"].iter().any(|code| again.out.contains(code));
+        assert!(again.code == 0 || is_known, "{again:#?}");
+        if status(&stage, &second).is_empty() {
+            lola.json(&["changes", "apply", &left]);
+        }
+        assert_eq!(status(&stage, &second), wanted, "run {run}");
+        assert!(!second.join(".git/index.lock").exists());
+        git(&stage, &second, &["reset", "-q", "--hard"]);
+        git(&stage, &second, &["clean", "-qfd"]);
+    }
+    stage.assert_sound();
+}
+
+#[test]
+fn a_wrap_by_a_tool_follows_the_setting_and_says_what_did_not_fit() {
+    let stage = edited();
+    let always = stage.terminal("Ann").with("BATON_WRAP_CHANGES", "always");
+    let wrap = |terminal: &Terminal<'_>| {
+        let mut client = Client::pipe(terminal, MODERN);
+        client.done("session_wrap", json!({ "summary": "s", "next": ["n"] }))
+    };
+    let large = stage.file("shop/large.bin", vec![7; 26 * 1024 * 1024]);
+    let left = wrap(&always);
+    assert!(left["warnings"].to_string().contains("large.bin (27262976 bytes)"), "{left:#}");
+    fs::remove_file(large).expect("removed");
+    always.json(&["start"]);
+    let left = wrap(&always);
+    assert_eq!(left["changes"]["files"], json!(["a.txt", "new/b.txt"]), "{left:#}");
+    let picked = stage.terminal("Lola").json(&["pickup"]);
+    assert_eq!(picked["changes"]["baton_id"], left["baton_id"]);
+}
+
+#[test]
+fn names_of_files_move_no_cursor() {
+    let stage = edited();
+    stage.file("shop/first\u{1b}[2J\u{202e}.txt", "x\n");
+    stage.file("shop/.env\u{1b}[2J", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzQ7rT2pLm9\n");
+    let (ann, second) = (stage.terminal("Ann"), second(&stage));
+    let left = ann.text(&[&WRAP[..], &["--with-changes"]].concat());
+    let baton = text(&ann.json(&["changes", "show"])["changes"], "baton_id");
+    let kept = ann.text(&["changes", "keep", &baton]);
+    let lola = stage.terminal("Lola").within(&second);
+    let shown = ann.text(&["changes", "show"]);
+    let preview = lola.text(&["pickup", "--dry-run"]);
+    let applied = lola.text(&["changes", "apply"]);
+    let refused = lola.run(&["changes", "apply"]);
+    for said in [left, kept, shown, preview, applied, refused.out, refused.err] {
+        assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said:?}");
+    }
+}

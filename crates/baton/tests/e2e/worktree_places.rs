@@ -1,0 +1,189 @@
+//! Where agents work: on the card, in a warning, with a baton; and places that move, merge and go.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::stage::{items, text};
+use crate::worktrees::{committed, git, worktree};
+
+#[test]
+fn the_card_and_the_announcement_say_where_each_agent_works() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    stage.terminal("Ann").json(&["start"]);
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["start"]);
+    let commit = git(&stage, &beside, &["rev-parse", "HEAD"]);
+    let roster = stage.terminal("Ann").json(&["status"])["sessions"].clone();
+    let place = |name: &str| {
+        roster.as_array().expect("sessions").iter().find(|s| s["identity"] == name).expect(name)["place"]
+            .clone()
+    };
+    assert_eq!(
+        place("Lola"),
+        json!({ "root": beside, "branch": "fix", "commit": commit, "is_worktree": true })
+    );
+    assert_eq!((&place("Ann")["root"], &place("Ann")["branch"]), (&json!(stage.shop()), &json!("main")));
+    let card = stage.terminal("Ann").text(&["status"]);
+    assert!(card.contains(&format!("in {}, branch fix at {}", beside.display(), &commit[..7])), "{card}");
+    // Kept fresh by the verbs of the session.
+    git(&stage, &beside, &["switch", "-q", "-c", "other"]);
+    lola.json(&["checkpoint", "--summary", "s"]);
+    let card = stage.terminal("Ann").text(&["status"]);
+    assert!(card.contains("branch other at"), "{card}");
+    let told = json!({ "session_id": "s-1", "cwd": stage.shop(), "hook_event_name": "SessionStart", "source": "startup" });
+    let said = stage
+        .bare()
+        .within(stage.root())
+        .feed(told.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"])
+        .done();
+    assert!(said.out.contains("branch other at"), "{said:#?}");
+}
+
+#[test]
+fn two_in_one_working_copy_are_warned_and_two_in_two_are_not() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let warned = |answer: &serde_json::Value| {
+        let all = answer["rules_reminders"].as_array().expect("reminders").clone();
+        all.into_iter().find(|one| one["kind"] == "shared_working_copy").map(|one| text(&one, "message"))
+    };
+    let donna = stage.terminal("Donna").json(&["start"]);
+    assert_eq!(warned(&donna), None, "alone");
+    let lola = stage.terminal("Lola").within(&beside).json(&["start"]);
+    assert_eq!(warned(&lola), None, "elsewhere");
+    let rex = warned(&stage.terminal("Rex").json(&["start"])).expect("a warning");
+    assert!(rex.contains("Donna") && rex.contains("git worktree add"), "{rex}");
+    assert!(!rex.contains("Lola"), "{rex}");
+}
+
+#[test]
+fn a_pickup_says_where_the_work_lies_and_how_to_get_there() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let ann = stage.terminal("Ann").within(&beside);
+    ann.json(&["start"]);
+    fs::write(beside.join("b.txt"), "b\n").expect("written");
+    git(&stage, &beside, &["add", "b.txt"]);
+    git(&stage, &beside, &["commit", "-qm", "two"]);
+    fs::write(beside.join("new one.txt"), "n\n").expect("written");
+    fs::write(beside.join("a.txt"), "changed\n").expect("written");
+    ann.json(&["wrap", "--summary", "s", "--next", "n"]);
+    let commit = git(&stage, &beside, &["rev-parse", "HEAD"]);
+    let lola = stage.terminal("Lola");
+    let seen = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(
+        (&seen["root"], &seen["branch"], &seen["commit"]),
+        (&json!(beside), &json!("fix"), &json!(commit))
+    );
+    assert_eq!(
+        (&seen["is_here"], &seen["is_there"], &seen["has_commit"]),
+        (&json!(false), &json!(true), &json!(true))
+    );
+    assert_eq!(seen["uncommitted"], json!(["a.txt", "new one.txt"]));
+    assert!(text(&seen, "advice").contains(&format!("cd {}", beside.display())), "{seen}");
+    assert_eq!(lola.text(&["pickup", "--there"]).trim(), beside.to_str().expect("utf-8"));
+    let shown = lola.text(&["pickup", "--dry-run"]);
+    assert!(
+        shown.contains("not committed: a.txt, new one.txt") && shown.contains("branch fix at"),
+        "{shown}"
+    );
+    // There it is here.
+    let there = lola.within(&beside).json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!((&there["is_here"], &there["advice"]), (&json!(true), &serde_json::Value::Null));
+    // The worktree goes; its branch is left.
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    let gone = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(gone["is_there"], false);
+    assert!(text(&gone, "advice").contains("its branch fix is left here: `git worktree add"), "{gone}");
+    lola.refused(3, "place_gone", &["pickup", "--there"]);
+    git(&stage, stage.shop(), &["branch", "-q", "-D", "fix"]);
+    let gone = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert!(text(&gone, "advice").contains(&format!("git switch --detach {}", &commit[..12])), "{gone}");
+    // Looking claims nothing.
+    assert_eq!(lola.json(&["status"])["handoffs"][0]["state"], "open");
+}
+
+#[test]
+fn places_are_listed_given_away_forgotten_and_taken_back() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let ann = stage.terminal("Ann").within(&beside);
+    ann.json(&["start"]);
+    let path = beside.to_str().expect("utf-8");
+    let listed = items(&ann.json(&["project", "places"]));
+    let row = listed.iter().find(|row| row["path"] == path).expect("the worktree");
+    assert_eq!(
+        (&row["kind"], &row["branch"], &row["sessions"][0]["identity"]),
+        (&json!("worktree"), &json!("fix"), &json!("Ann"))
+    );
+    assert_eq!(
+        listed.iter().find(|row| row["kind"] == "registered").expect("the first")["path"],
+        json!(stage.shop())
+    );
+    ann.refused(4, "place_busy", &["project", "split", path, "--to", "two"]);
+    ann.json(&["end"]);
+    let before = stage.deltas();
+    for args in [
+        &["project", "split", path, "--to", "two", "--dry-run"][..],
+        &["project", "remove", path, "--dry-run"],
+    ] {
+        assert_eq!(ann.json(args)["dry_run"], true);
+    }
+    assert_eq!((stage.deltas(), text(&ann.json(&["status"]), "project_id")), (before, "shop".into()));
+    let split = ann.json(&["project", "split", path, "--to", "two"]);
+    assert_eq!(text(&ann.json(&["status"]), "project_id"), "two");
+    assert_eq!(text(&stage.terminal("Ann").json(&["status"]), "project_id"), "shop", "its repository stays");
+    let undo = text(&split, "undo");
+    assert_eq!(undo, format!("baton project split {path} --to shop"));
+    ann.json(&undo.split(' ').skip(1).collect::<Vec<_>>());
+    assert_eq!(text(&ann.json(&["status"]), "project_id"), "shop");
+    let shop = stage.shop();
+    ann.json(&["project", "remove", path]);
+    ann.json(&["project", "remove", shop.to_str().expect("utf-8")]);
+    stage.terminal("Ann").refused(3, "project_unresolved", &["status"]);
+    ann.refused(3, "place_unknown", &["project", "remove", path]);
+    stage.terminal("Ann").json(&["init", "--join", "shop"]);
+    assert_eq!(text(&ann.json(&["status"]), "project_id"), "shop");
+}
+
+#[test]
+fn a_worktree_that_became_a_project_is_found_and_merged_and_its_batons_wait_in_the_other() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let ann = stage.terminal("Ann").within(&beside);
+    ann.json(&["start"]);
+    ann.json(&["end"]);
+    ann.json(&["project", "split", beside.to_str().expect("utf-8"), "--to", "stray"]);
+    ann.json(&["start"]);
+    let packet = stage.file("packet.json", r#"{"summary": "stray work",  "next_steps": ["go on"]}"#);
+    let first = text(&ann.json(&["wrap", "--packet", &packet, "--to", "Lola"]), "baton_id");
+    ann.json(&["task", "create", "left behind"]);
+    let doctor = stage.terminal("Doctor");
+    let found = doctor.json(&["doctor"])["worktrees"].clone();
+    assert_eq!((&found[0]["project_id"], &found[0]["belongs_to"]), (&json!("stray"), &json!("shop")));
+    doctor.refused(1, "fix_needs_yes", &["doctor", "--fix"]);
+    let preview = doctor.json(&["project", "merge", "stray", "--into", "shop", "--dry-run"]);
+    assert_eq!((&preview["batons"][0]["from"], &preview["tasks_left"]), (&json!(first), &json!(1)));
+    assert_eq!(text(&ann.json(&["status"]), "project_id"), "stray");
+    assert_eq!(doctor.json(&["doctor", "--fix", "--yes"])["worktrees"], serde_json::Value::Null);
+    assert_eq!(text(&ann.json(&["status"]), "project_id"), "shop");
+    let lola = stage.terminal("Lola");
+    let seen = lola.json(&["pickup", "--dry-run"]);
+    assert_eq!(
+        text(&seen["baton"], "body"),
+        r#"{"summary": "stray work",  "next_steps": ["go on"]}"#,
+        "byte for byte"
+    );
+    lola.refused(4, "project_merged", &["--project", "stray", "pickup", "--handoff", &first]);
+    stage.assert_sound();
+    // Taken back: the baton waits where it was left.
+    let undone = doctor.json(&["project", "merge", "stray", "--into", "shop", "--undo"]);
+    assert_eq!(undone["batons"][0]["from"], json!(first));
+    assert_eq!(text(&ann.json(&["status"]), "project_id"), "stray");
+    assert_eq!(text(&lola.json(&["--project", "stray", "pickup"])["baton"], "delta_id"), first);
+    stage.assert_sound();
+    doctor.refused(4, "project_busy", &["project", "merge", "stray", "--into", "shop"]);
+    doctor.refused(3, "merge_unknown", &["project", "merge", "shop", "--into", "stray", "--undo"]);
+}

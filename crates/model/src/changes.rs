@@ -1,0 +1,112 @@
+//! Changes of a working copy that travel with a baton: what they are, and where their content is. The content is opaque here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
+
+/// The most bytes of a content that are kept: what a capture takes at most, compressed badly.
+pub const MOST_BYTES: u64 = 32 * 1024 * 1024;
+/// The bytes of each part of a content but the last. As text it fits into one request.
+pub const PART_BYTES: u64 = 768 * 1024;
+/// The most files of a change.
+pub const MOST_FILES: usize = 2_000;
+/// The most bytes of the names of files.
+const MOST_NAMES: usize = 512 * 1024;
+
+/// What was not committed in a working copy, without its content.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The commit that the changes stand on; none in a repository without commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The branch that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Paths that differ from the base, untracked ones among them.
+    pub files: Vec<String>,
+    /// What does not travel, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// The SHA-256 of the content, in hex.
+    pub content_hash: String,
+    /// The length of the content in bytes.
+    pub bytes: u64,
+}
+
+/// A path that does not travel, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// The path.
+    pub path: String,
+    /// A clause that follows the path.
+    pub reason: String,
+}
+
+impl Manifest {
+    /// Number of parts of the content.
+    pub fn parts(&self) -> i64 {
+        i64::try_from(self.bytes.div_ceil(PART_BYTES)).unwrap_or(i64::MAX)
+    }
+
+    /// Refuses what no capture makes.
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_content_hash(&self.content_hash)?;
+        let is_hex = |id: &str| id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if self.base.as_ref().is_some_and(|id| !(40..=64).contains(&id.len()) || !is_hex(id)) {
+            return Err(invalid("the base is no id of a commit"));
+        }
+        if self.bytes == 0 || self.bytes > MOST_BYTES {
+            return Err(invalid(&format!("the content has {} bytes, of at most {MOST_BYTES}", self.bytes)));
+        }
+        let names = self.files.iter().chain(self.left_out.iter().map(|left| &left.path));
+        if self.files.len() > MOST_FILES || names.map(String::len).sum::<usize>() > MOST_NAMES {
+            return Err(invalid(&format!("more than {MOST_FILES} files, or too long names")));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses what is no SHA-256 in hex.
+pub fn check_content_hash(hash: &str) -> Result<(), Refusal> {
+    let is_hash = hash.len() == 64 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    if is_hash { Ok(()) } else { Err(invalid("the hash of the content is no SHA-256 in hex")) }
+}
+
+/// The refusal of changes that cannot be kept.
+pub fn invalid(what: &str) -> Refusal {
+    Refusal::invalid("changes_invalid", what, "capture them anew: `baton wrap --with-changes`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        Manifest { content_hash: "a".repeat(64), bytes: 1, ..Manifest::default() }
+    }
+
+    #[test]
+    fn a_manifest_that_no_capture_makes_is_refused() {
+        assert_eq!(manifest().check(), Ok(()));
+        let refused = [
+            Manifest { content_hash: "../x".into(), ..manifest() },
+            Manifest { base: Some("--upload-pack=x".into()), ..manifest() },
+            Manifest { bytes: 0, ..manifest() },
+            Manifest { bytes: MOST_BYTES + 1, ..manifest() },
+            Manifest { files: vec!["x".into(); MOST_FILES + 1], ..manifest() },
+            Manifest { files: vec!["x".repeat(MOST_NAMES + 1)], ..manifest() },
+        ];
+        for manifest in refused {
+            assert_eq!(manifest.check().expect_err("refused").code, "changes_invalid");
+        }
+    }
+
+    #[test]
+    fn the_last_part_may_be_shorter() {
+        let parts = |bytes| Manifest { bytes, ..manifest() }.parts();
+        assert_eq!((parts(1), parts(PART_BYTES), parts(PART_BYTES + 1)), (1, 1, 2));
+    }
+}

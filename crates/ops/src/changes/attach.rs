@@ -1,0 +1,69 @@
+//! `changes_attach`: give a baton the changes of the working copy in which it was left.
+
+use baton_model::changes::Manifest;
+use baton_model::id::visible;
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, baton};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BatonChanges, attach, none, of_baton};
+use crate::op::{Cx, Meta, Operation, Retention};
+use crate::resolve;
+
+/// Attaches changes.
+pub struct Attach;
+
+/// Input of `changes_attach`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttachInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// The baton, by its id or a unique prefix of one.
+    pub baton_id: String,
+    /// The changes; their content was uploaded.
+    pub changes: Manifest,
+}
+
+/// Answer of `changes_attach`.
+#[derive(Serialize, Deserialize)]
+pub struct AttachOutput {
+    /// The project.
+    pub project_id: String,
+    /// The changes.
+    pub changes: BatonChanges,
+}
+
+impl Operation for Attach {
+    const META: Meta = Meta::write("changes_attach", "Give an open baton the changes of its working copy")
+        .retention(Retention::Nothing);
+    type Input = AttachInput;
+    type Output = AttachOutput;
+
+    fn run(input: AttachInput, cx: &mut Cx<'_>) -> Result<AttachOutput, Failure> {
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let Cx { store, env } = cx;
+        let changes = store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            // One that is held or spent was read without them.
+            let is_open = |baton: &baton_model::baton::Baton| {
+                baton.holder_session_id.is_none() && baton.spent_by.is_none()
+            };
+            let id = match baton::by_prefix(tx, &project_id, &input.baton_id)?.as_slice() {
+                [one] => one.clone(),
+                _ => input.baton_id.clone(),
+            };
+            let Some(left) = baton::get(tx, &project_id, &id)?.filter(is_open) else {
+                let what = format!("no baton `{}` waits in project {project_id}", visible(&input.baton_id));
+                let hint = "`baton status` lists those that wait";
+                return Err(Refusal::new(refusal::Kind::NotFound, "baton_unknown", what, hint).into());
+            };
+            attach(tx, env, (&project_id, &left.identity), &left.baton_id, &input.changes)?;
+            of_baton(tx, &project_id, &left.baton_id)?
+                .ok_or_else(|| none(format!("baton {} has no changes", left.baton_id)).into())
+        })?;
+        Ok(AttachOutput { project_id, changes })
+    }
+}

@@ -1,0 +1,66 @@
+//! `changes_drop`: remove the changes of a baton from the ledger.
+
+use baton_model::delta::Kind;
+use baton_store::{Failure, changes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{BatonChanges, find};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Meta, Operation};
+use crate::resolve;
+
+/// Drops changes.
+pub struct Drop;
+
+/// Input of `changes_drop`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// Identity that drops them.
+    #[serde(default)]
+    pub identity: Option<String>,
+    /// The baton, by its id or a unique prefix of one.
+    pub baton_id: String,
+}
+
+/// Answer of `changes_drop`: what was dropped.
+#[derive(Serialize, Deserialize)]
+pub struct DropOutput {
+    /// The project.
+    pub project_id: String,
+    /// The identity that acted.
+    pub identity: String,
+    /// The changes.
+    pub changes: BatonChanges,
+}
+
+impl Operation for Drop {
+    const META: Meta = Meta::write("changes_drop", "Remove the changes of a baton; the baton stays");
+    type Input = DropInput;
+    type Output = DropOutput;
+
+    fn run(input: DropInput, cx: &mut Cx<'_>) -> Result<DropOutput, Failure> {
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        let changes = store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
+            let stored = find(tx, env, &project_id, Some(&input.baton_id))?;
+            changes::remove(tx, &project_id, &stored)?;
+            let dropped = BatonChanges::read(stored)?;
+            let what = format!("changes of baton {} dropped", dropped.baton_id);
+            let body = json!({ "summary": what, "baton_id": dropped.baton_id, "files": dropped.manifest.files.len(),
+                "content_hash": dropped.manifest.content_hash });
+            let author = Author { project_id: &project_id, identity: &identity, session: None };
+            append_json(tx, env, &author, Kind::Other, &body)?;
+            Ok(dropped)
+        })?;
+        Ok(DropOutput { project_id, identity, changes })
+    }
+}

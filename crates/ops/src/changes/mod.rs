@@ -1,0 +1,168 @@
+//! Changes: what was not committed in the working copy of a baton. They are captured and applied where the working copy is; here
+//! they are kept.
+
+mod attach;
+mod drop;
+mod part;
+mod show;
+mod upload;
+
+use baton_model::changes::{Manifest, invalid};
+use baton_model::id::visible;
+use baton_model::refusal::{self, Refusal};
+use baton_model::time::Timestamp;
+use baton_store::changes::StoredChanges;
+use baton_store::{Failure, Fault, Tx, baton, changes};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::op::Env;
+use crate::resolve;
+pub use attach::{Attach, AttachInput, AttachOutput};
+pub use drop::{Drop, DropInput, DropOutput};
+pub use part::{Part, PartInput, PartOutput};
+pub use show::{Show, ShowInput, ShowOutput};
+pub use upload::{Upload, UploadInput, UploadOutput};
+
+/// How long content without a manifest is kept, in milliseconds: between its upload and the wrap that names it.
+const UNUSED: i64 = 86_400_000;
+
+/// The changes of a baton, as answers show them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatonChanges {
+    /// The baton.
+    pub baton_id: String,
+    /// Who left them.
+    pub identity: String,
+    /// When.
+    pub created_at: Timestamp,
+    /// What they are.
+    #[serde(flatten)]
+    pub manifest: Manifest,
+}
+
+impl BatonChanges {
+    fn read(stored: StoredChanges) -> Result<Self, Fault> {
+        let manifest = serde_json::from_str(&stored.manifest)
+            .map_err(|error| Fault::other(format!("the changes of baton {}: {error}", stored.baton_id)))?;
+        let StoredChanges { baton_id, identity, created_at, .. } = stored;
+        Ok(Self { baton_id, identity, created_at: Timestamp(created_at), manifest })
+    }
+}
+
+/// The changes of one baton.
+pub(crate) fn of_baton(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    baton_id: &str,
+) -> Result<Option<BatonChanges>, Failure> {
+    Ok(changes::get(tx, project_id, baton_id)?.map(BatonChanges::read).transpose()?)
+}
+
+/// Attaches changes to a baton. All of their content has to be there.
+pub(crate) fn attach(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, identity): (&str, &str),
+    baton_id: &str,
+    manifest: &Manifest,
+) -> Result<(), Failure> {
+    manifest.check()?;
+    check_content(tx, project_id, manifest)?;
+    let before = changes::get(tx, project_id, baton_id)?;
+    let text = serde_json::to_string(manifest).map_err(|error| Fault::other(error.to_string()))?;
+    let stored = StoredChanges {
+        baton_id: baton_id.to_owned(),
+        identity: identity.to_owned(),
+        manifest: text,
+        content_hash: manifest.content_hash.clone(),
+        created_at: env.now,
+    };
+    if let Some(before) = before.filter(|before| before.content_hash != stored.content_hash) {
+        changes::remove(tx, project_id, &before)?;
+    }
+    changes::put(tx, project_id, &stored)?;
+    Ok(changes::remove_unused(tx, project_id, env.now - UNUSED)?)
+}
+
+/// Refuses content of which a part is missing or another one.
+fn check_content(tx: &mut Tx<'_>, project_id: &str, manifest: &Manifest) -> Result<(), Failure> {
+    let mut hash = Sha256::new();
+    let mut bytes = 0;
+    for part in 0..manifest.parts() {
+        let content = changes::part(tx, project_id, &manifest.content_hash, part)?
+            .ok_or_else(|| invalid(&format!("part {part} of the content was not uploaded")))?;
+        let content = upload::decode(&content)?;
+        bytes += content.len() as u64;
+        hash.update(content);
+    }
+    let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    if found == manifest.content_hash && bytes == manifest.bytes {
+        return Ok(());
+    }
+    Err(invalid("the content is not that of the manifest").into())
+}
+
+/// Copies the changes of a baton that was left anew in another project.
+pub(crate) fn carry(
+    tx: &mut Tx<'_>,
+    (from, baton_id): (&str, &str),
+    (into, new_id): (&str, &str),
+) -> Result<(), Failure> {
+    let Some(stored) = changes::get(tx, from, baton_id)? else { return Ok(()) };
+    changes::copy_content(tx, (from, into), &stored.content_hash)?;
+    let anew = StoredChanges { baton_id: new_id.to_owned(), ..stored };
+    Ok(changes::put(tx, into, &anew)?)
+}
+
+/// The changes that a caller means: of a baton by its id or a unique prefix of one, else of the one that the caller holds, else the
+/// newest of the project.
+fn find(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    named: Option<&str>,
+) -> Result<StoredChanges, Failure> {
+    let Some(id) = named else {
+        if let Some(held) = of_caller(tx, env, project_id)? {
+            return Ok(held);
+        }
+        let what = format!("no baton of project {project_id} has changes");
+        return Ok(changes::newest(tx, project_id, 1)?.pop().ok_or_else(|| none(what))?);
+    };
+    if let Some(found) = changes::get(tx, project_id, id)? {
+        return Ok(found);
+    }
+    let ids =
+        if id.len() >= 4 && id.is_ascii() { changes::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    match ids.as_slice() {
+        [one] => {
+            Ok(changes::get(tx, project_id, one)?
+                .ok_or_else(|| none(format!("baton {one} has no changes")))?)
+        }
+        [] if baton::get(tx, project_id, id)?.is_some() => {
+            Err(none(format!("baton {} has no changes", visible(id))).into())
+        }
+        [] => Err(none(format!("project {project_id} has no baton `{}` with changes", visible(id))).into()),
+        many => Err(resolve::ambiguous_id("baton", id, many).into()),
+    }
+}
+
+/// The changes of the baton that the caller's session holds.
+fn of_caller(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<StoredChanges>, Failure> {
+    let Ok(identity) = resolve::identity(env.caller, None) else { return Ok(None) };
+    // A session that is over holds none.
+    let own = match resolve::own_or_callers(tx, env, project_id, &identity) {
+        Err(Failure::Refused(_)) => None,
+        own => own?,
+    };
+    match own.and_then(|own| own.baton_id) {
+        Some(baton_id) => Ok(changes::get(tx, project_id, &baton_id)?),
+        None => Ok(None),
+    }
+}
+
+fn none(what: String) -> Refusal {
+    let hint = "`baton wrap --with-changes` keeps what is not committed, where the work was done";
+    Refusal::new(refusal::Kind::NotFound, "changes_none", what, hint)
+}

@@ -1,0 +1,86 @@
+//! What an export shares with that of another project: hand-offs with their steps, and messages between the two.
+//!
+//! Each export tells them as of its own moment. Of two copies the newer stays, in whatever order they are imported.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use baton_model::handoff::State;
+use baton_model::message::Message;
+use baton_model::saga::Step;
+use baton_model::time::Millis;
+use baton_store::{Failure, Fault, Tx, dump, handoff, handoff_step, message};
+use serde_json::{Map, Value};
+
+type Row = Map<String, Value>;
+
+/// When a step was changed last, and how often it had been tried by then.
+type StepVersion = (Millis, i64);
+
+/// The hand-offs that a file has brought so far, each with the versions of the steps that were there.
+#[derive(Default)]
+pub(super) struct SharedHandoffs {
+    steps: BTreeMap<String, BTreeMap<i64, StepVersion>>,
+}
+
+impl SharedHandoffs {
+    /// Writes a hand-off, if it is newer than the copy that is there.
+    pub(super) fn handoff(&mut self, tx: &mut Tx<'_>, row: &Row) -> Result<(), Failure> {
+        let id = text(row, "handoff_id");
+        if dump::write(tx, "handoff", row)? {
+            self.steps.insert(id, BTreeMap::new());
+            return Ok(());
+        }
+        let there = handoff::get(tx, &id)?.ok_or_else(|| Fault::other(format!("hand-off {id} is gone")))?;
+        let state = State::from_word(&text(row, "state"));
+        let newness = (state.map_or(0, State::rank), int(row, "updated_at"));
+        if newness > (there.state.rank(), there.updated_at) {
+            dump::replace(tx, "handoff", row)?;
+        }
+        let version = |step: Step| (step.no, (step.updated_at, step.attempts));
+        let steps = handoff_step::of(tx, &id)?.into_iter().map(version).collect();
+        self.steps.insert(id, steps);
+        Ok(())
+    }
+
+    /// Writes a step, if it is newer than the copy that is there. False: its hand-off has not come.
+    pub(super) fn step(&mut self, tx: &mut Tx<'_>, row: &Row) -> Result<bool, Failure> {
+        let Some(there) = self.steps.get(&text(row, "handoff_id")) else { return Ok(false) };
+        match there.get(&int(row, "step_no")) {
+            None => drop(dump::write(tx, "handoff_step", row)?),
+            Some(there) if *there < (int(row, "updated_at"), int(row, "attempts")) => {
+                dump::replace(tx, "handoff_step", row)?
+            }
+            Some(_) => {}
+        }
+        Ok(true)
+    }
+}
+
+/// The projects to which the file's messages went.
+pub(super) fn receivers<'a>(rows: impl Iterator<Item = (&'a str, &'a Row)>) -> BTreeSet<&'a str> {
+    rows.filter(|(table, _)| *table == "message")
+        .filter_map(|(_, row)| row.get("to_project_id")?.as_str())
+        .collect()
+}
+
+/// Puts messages that were sent after the receiver's project was exported into its mailbox. Returns how many.
+pub(super) fn deliver(tx: &mut Tx<'_>, project_id: &str) -> Result<usize, Failure> {
+    let copies = message::not_arrived(tx, project_id)?;
+    for copy in &copies {
+        let to_project = copy.to_project_id.clone().unwrap_or_default();
+        let seq = tx.next_seq(&to_project)?;
+        let from_project_id = Some(copy.project_id.clone());
+        let arrived =
+            Message { project_id: to_project, seq, from_project_id, to_project_id: None, ..copy.clone() };
+        message::insert(tx, &arrived)?;
+    }
+    Ok(copies.len())
+}
+
+fn text(row: &Row, column: &str) -> String {
+    row.get(column).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn int(row: &Row, column: &str) -> i64 {
+    row.get(column).and_then(Value::as_i64).unwrap_or_default()
+}

@@ -1,0 +1,337 @@
+//! Which project a folder belongs to. A project is a repository, wherever its working copies lie:
+//!
+//! 1. a folder that was registered inside the working copy, or its top folder itself;
+//! 2. another working copy of the same repository: the common git folder is a place of the project;
+//! 3. the same repository in another folder, by the id in git's settings, if it is gone from the place that the ledger knows.
+//!
+//! Whatever else looks alike (a copy with the same id, a clone of the same remote) is asked about, never joined. An id in git's
+//! settings says nothing by itself: an unpacked archive brings its own. It counts where the ledger remembers it.
+
+use std::path::Path;
+
+use baton_model::access::Grant;
+use baton_model::id::visible;
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::repository::{Repository, canonical_address};
+use baton_model::time::Millis;
+use baton_store::place::Place;
+use baton_store::{Failure, Store, Tx, place, project};
+use serde_json::json;
+
+use crate::op::{Caller, Env, Host};
+
+/// Where somebody stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Standpoint<'a> {
+    /// The machine.
+    pub machine: &'a str,
+    /// The folder and those above it, nearest first.
+    pub folders: &'a [String],
+    /// The top folder of the working copy.
+    pub git_root: Option<&'a str>,
+    /// Its repository, where its files are sound.
+    pub repository: Option<&'a Repository>,
+    /// What is wrong with them where they are not, in a sentence.
+    pub git_fault: Option<&'a str>,
+    /// Which projects are there for whoever asks.
+    pub grant: &'a Grant,
+}
+
+impl<'a> Standpoint<'a> {
+    /// Where a caller stands.
+    pub(crate) fn of(caller: &'a Caller) -> Self {
+        Self {
+            machine: &caller.place.machine,
+            folders: &caller.folders,
+            git_root: caller.git_root.as_deref(),
+            repository: caller.repository.as_ref(),
+            git_fault: caller.git_fault.as_deref(),
+            grant: &caller.grant,
+        }
+    }
+
+    fn folder(&self) -> &str {
+        self.git_root.or(self.folders.first().map(String::as_str)).unwrap_or("no folder")
+    }
+
+    fn id(&self) -> Option<&'a str> {
+        self.repository?.id.as_deref()
+    }
+
+    /// Whether a place is of another repository than the one that lies there now.
+    fn is_stale(&self, place: &Place) -> bool {
+        let known = place.repository_id.as_deref();
+        self.git_root == Some(place.path.as_str())
+            && known.is_some()
+            && self.id().is_some()
+            && known != self.id()
+    }
+}
+
+/// The project of a standpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Location {
+    /// It belongs to this one.
+    Project(String),
+    /// Its repository moved here from a folder in which it is no more.
+    Moved(Place),
+    /// It looks like a clone or a copy of one.
+    Clone(CloneOf),
+    /// It is a repository of its own in the folder of a project.
+    Inside {
+        /// The project.
+        project_id: String,
+        /// Its folder.
+        root: String,
+    },
+    /// It belongs to none.
+    Unknown,
+}
+
+/// A project that a repository looks like a clone of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CloneOf {
+    /// The project.
+    pub project_id: String,
+    /// What says so, in a clause.
+    pub reason: String,
+}
+
+/// The project of a standpoint, looked up; nothing is written.
+pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &Standpoint<'_>) -> Result<Location, Failure> {
+    let above = nearest(tx, here)?;
+    let is_inside = |place: &Place| here.git_root.is_none_or(|git| is_at_or_below(&place.path, git));
+    if let Some(place) = above.as_ref().filter(|place| is_inside(place) && !place.is_worktree) {
+        return Ok(Location::Project(place.project_id.clone()));
+    }
+    if let Some(found) = by_repository(tx, host, here)? {
+        return Ok(found);
+    }
+    if let Some(place) = above {
+        // A worktree in which an agent worked, whose repository cannot be read any more, is one still.
+        return Ok(match is_inside(&place) {
+            true => Location::Project(place.project_id),
+            false => Location::Inside { project_id: place.project_id, root: place.path },
+        });
+    }
+    let remote = here.repository.and_then(|repository| repository.remote.as_deref());
+    let found = by_address(tx, here, remote, "its remote is")?;
+    Ok(found.map_or(Location::Unknown, Location::Clone))
+}
+
+fn is_at_or_below(path: &str, folder: &str) -> bool {
+    Path::new(path).starts_with(folder)
+}
+
+/// The nearest folder that is a place of a project. To a token that does not reach what is here, nothing is here.
+fn nearest(tx: &mut Tx<'_>, here: &Standpoint<'_>) -> Result<Option<Place>, Failure> {
+    for folder in here.folders {
+        let found = place::get(tx, here.machine, folder)?;
+        if let Some(place) =
+            found.filter(|place| here.grant.reaches(&place.project_id) && !here.is_stale(place))
+        {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
+}
+
+fn by_repository(
+    tx: &mut Tx<'_>,
+    host: &dyn Host,
+    here: &Standpoint<'_>,
+) -> Result<Option<Location>, Failure> {
+    let Some(repository) = here.repository else { return Ok(None) };
+    let mut known = place::of_repository(tx, here.machine, &repository.common_dir, here.id())?;
+    known.retain(|place| here.grant.reaches(&place.project_id));
+    let is_of_it = |place: &&Place| match (place.repository_id.as_deref(), here.id()) {
+        (Some(known), Some(own)) => known == own,
+        // Git's settings were lost, or cannot be written.
+        _ => true,
+    };
+    let is_here = |place: &&Place| {
+        place.machine == here.machine && place.common_dir.as_deref() == Some(repository.common_dir.as_str())
+    };
+    if let Some(place) = known.iter().find(|place| is_here(place) && is_of_it(place)) {
+        return Ok(Some(Location::Project(place.project_id.clone())));
+    }
+    // A main working copy that was registered before repositories had ids.
+    if let Some(main) = repository.main.as_deref().filter(|_| repository.is_worktree)
+        && let Some(place) = place::get(tx, here.machine, main)?
+        && here.grant.reaches(&place.project_id)
+        && place.common_dir.is_none()
+    {
+        return Ok(Some(Location::Project(place.project_id)));
+    }
+    let same_id =
+        |place: &&Place| place.repository_id.is_some() && place.repository_id.as_deref() == here.id();
+    // A folder that two machines share, or that was copied from one to another, has one id on both.
+    let same_machine = |place: &&Place| same_id(place) && place.machine == here.machine;
+    let Some(other) = known.iter().find(same_machine).or_else(|| known.iter().find(same_id)) else {
+        return Ok(None);
+    };
+    Ok(Some(moved_or_copied(tx, host, here, other)?))
+}
+
+/// A repository whose id the ledger knows from another folder: moved, if it is there no more.
+fn moved_or_copied(
+    tx: &mut Tx<'_>,
+    host: &dyn Host,
+    here: &Standpoint<'_>,
+    other: &Place,
+) -> Result<Location, Failure> {
+    let (project_id, path) = (other.project_id.clone(), visible(&other.path));
+    let there = other.common_dir.as_deref().filter(|_| other.machine == here.machine);
+    let holds = there.zip(here.id()).and_then(|(there, id)| host.holds_repository(there, id));
+    let is_isolated = project::get(tx, &project_id)?.is_some_and(|project| project.is_isolated);
+    Ok(match (holds, is_isolated) {
+        (Some(false), false) => Location::Moved(other.clone()),
+        (Some(false), true) => {
+            let reason = format!("its repository has gone from {path}, and the project is isolated");
+            Location::Clone(CloneOf { project_id, reason })
+        }
+        _ if other.machine == here.machine => {
+            let reason = format!("git's settings here hold the id of the repository in {path}");
+            Location::Clone(CloneOf { project_id, reason })
+        }
+        _ => {
+            let reason =
+                format!("git's settings here hold the id of the repository in {path} on another machine");
+            Location::Clone(CloneOf { project_id, reason })
+        }
+    })
+}
+
+/// The project whose remote this is, or one of whose folders; `source` says where the address was read.
+pub(crate) fn by_address(
+    tx: &mut Tx<'_>,
+    here: &Standpoint<'_>,
+    remote: Option<&str>,
+    source: &str,
+) -> Result<Option<CloneOf>, Failure> {
+    let Some(address) = remote.and_then(canonical_address) else { return Ok(None) };
+    let is_path = address.starts_with('/');
+    let reason = format!("{source} {}", visible(&address));
+    if is_path
+        && let Some(place) = place::get(tx, here.machine, &address)?
+        && here.grant.reaches(&place.project_id)
+    {
+        return Ok(Some(CloneOf { project_id: place.project_id, reason }));
+    }
+    for known in project::list(tx)? {
+        let own = known.vcs_remote_url.as_deref().and_then(canonical_address);
+        if own.as_deref() != Some(address.as_str())
+            || known.is_placeholder
+            || !here.grant.reaches(&known.project_id)
+        {
+            continue;
+        }
+        // A path is another repository on another machine.
+        if !is_path || !place::roots(tx, &known.project_id, here.machine)?.is_empty() {
+            return Ok(Some(CloneOf { project_id: known.project_id, reason }));
+        }
+    }
+    Ok(None)
+}
+
+/// Writes that a repository moved: its place is where it is found now.
+pub(crate) fn record_move(
+    store: &mut Store,
+    here: &Standpoint<'_>,
+    from: &Place,
+    now: Millis,
+) -> Result<(), Failure> {
+    let Some(to) = place_of(here, &from.project_id) else { return Ok(()) };
+    store.relaxed(|tx| {
+        place::remove(tx, &from.machine, &from.path)?;
+        Ok(place::put(tx, &to, now)?)
+    })
+}
+
+/// The place that a project has at a standpoint: of a worktree the main working copy, which stays when the worktree goes.
+pub(crate) fn place_of(here: &Standpoint<'_>, project_id: &str) -> Option<Place> {
+    let main = here.repository.and_then(|repository| repository.main.as_deref());
+    let path = main.or(here.git_root).or(here.folders.first().map(String::as_str))?;
+    Some(Place {
+        project_id: project_id.to_owned(),
+        machine: here.machine.to_owned(),
+        path: path.to_owned(),
+        repository_id: here.id().map(str::to_owned),
+        common_dir: here.repository.map(|repository| repository.common_dir.clone()),
+        is_worktree: false,
+    })
+}
+
+/// The project of a caller that names none.
+pub(crate) fn of_caller(store: &mut Store, env: &Env<'_>, caller: &Caller) -> Result<String, Failure> {
+    let here = Standpoint::of(caller);
+    match store.read(|tx| locate(tx, env.host, &here))? {
+        Location::Project(project_id) => Ok(project_id),
+        Location::Moved(from) => {
+            // Where the store cannot be written, the next call finds it the same way.
+            let _ = record_move(store, &here, &from, env.now);
+            Ok(from.project_id)
+        }
+        Location::Clone(of) => Err(clone_refusal(&here, &of).into()),
+        Location::Inside { project_id, root } => Err(ambiguous(&project_id, &root, here.folder()).into()),
+        Location::Unknown => Err(unresolved(&here).into()),
+    }
+}
+
+/// The project of another folder of the caller's machine, as far as it is one without asking.
+pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Result<Option<String>, Failure> {
+    let folders: Vec<String> = folder.ancestors().map(|folder| folder.display().to_string()).collect();
+    let around = folders.first().and_then(|folder| env.host.repository(folder));
+    let everything = Grant::default();
+    let there = Standpoint {
+        machine: &env.caller.place.machine,
+        folders: &folders,
+        git_root: around.as_ref().map(|(root, _)| root.as_str()),
+        repository: around.as_ref().map(|(_, repository)| repository),
+        git_fault: None,
+        grant: &everything,
+    };
+    Ok(match store.read(|tx| locate(tx, env.host, &there))? {
+        Location::Project(project_id) | Location::Moved(Place { project_id, .. }) => Some(project_id),
+        _ => None,
+    })
+}
+
+/// The refusal for what looks like a clone of a project: whether it is one is the user's to say.
+pub(crate) fn clone_refusal(here: &Standpoint<'_>, of: &CloneOf) -> Refusal {
+    let project = &of.project_id;
+    Refusal::new(
+        Kind::Conflict,
+        "project_is_clone",
+        format!("{} looks like a clone of project {project}: {}", visible(here.folder()), of.reason),
+        format!("`baton init --join {project}` makes it a place of that project, `baton init --separate` keeps it apart"),
+    )
+    .with("project_id", json!(project))
+}
+
+fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
+    Refusal::new(
+        Kind::Refused,
+        "project_ambiguous",
+        format!("the repository {git} is not registered, but it lies in {root}, which is project {project}"),
+        format!("register it with `baton init`, or say --project {project}"),
+    )
+}
+
+fn unresolved(here: &Standpoint<'_>) -> Refusal {
+    if let Some(fault) = here.git_fault {
+        return Refusal::new(
+            Kind::NotFound,
+            "project_unresolved",
+            format!("no project is registered for {}: {fault}", visible(here.folder())),
+            "run `git worktree repair` in its repository if that moved, or say --project ID",
+        );
+    }
+    let place = here.folders.first().map_or("no folder", String::as_str);
+    Refusal::new(
+        Kind::NotFound,
+        "project_unresolved",
+        format!("no project is registered for {place}"),
+        "run `baton init` in the repository, or say --project ID",
+    )
+}

@@ -1,0 +1,270 @@
+//! `baton_export`: a waiting baton leaves its ledger as a file.
+
+use baton_model::baton::{Baton, State};
+use baton_model::baton_file::{FileLocation, PortableBaton};
+use baton_model::delta::Kind;
+use baton_model::id::{short, visible};
+use baton_model::packet::ValidatedPacket;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::Session;
+use baton_model::time::Timestamp;
+use baton_store::{Failure, Fault, Tx, agent, baton, delta, project, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::records::{ExportRecord, export_of, receipts};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation, Retention};
+use crate::ownership::is_at_work;
+use crate::project::require_not_merged;
+use crate::resolve;
+use crate::session::{entrusted_packet, move_baton};
+
+/// Exports a baton.
+pub struct BatonExport;
+
+/// Input of `baton_export`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BatonExportInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// Identity that exports it.
+    #[serde(default)]
+    pub identity: Option<String>,
+    /// The baton, by its id or a unique prefix of one; else the only one that waits for this identity.
+    #[serde(default)]
+    pub baton_id: Option<String>,
+    /// Give what was exported before once more: the file was lost.
+    #[serde(default)]
+    pub again: bool,
+    /// Only give it: the baton still waits here.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Answer of `baton_export`.
+#[derive(Serialize, Deserialize)]
+pub struct BatonExportOutput {
+    /// The project.
+    pub project_id: String,
+    /// The baton, as the file holds it. The content of changes is read in parts.
+    pub baton: PortableBaton,
+    /// Whether it was exported before.
+    pub exported_before: bool,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+}
+
+impl Operation for BatonExport {
+    const META: Meta = Meta::write("baton_export", "Let a waiting baton leave the ledger as a file")
+        .retention(Retention::Nothing);
+    type Input = BatonExportInput;
+    type Output = BatonExportOutput;
+
+    fn run(input: BatonExportInput, cx: &mut Cx<'_>) -> Result<BatonExportOutput, Failure> {
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        if input.dry_run {
+            return store.read(|tx| {
+                let (_, output) = read(tx, env, &input, (&project_id, &identity))?;
+                Ok(output)
+            });
+        }
+        store.write(&[&project_id], |tx| export(tx, env, &input, (&project_id, &identity)))
+    }
+}
+
+fn export(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &BatonExportInput,
+    (project_id, identity): (&str, &str),
+) -> Result<BatonExportOutput, Failure> {
+    require_not_merged(tx, project_id)?;
+    let (left, output) = read(tx, env, input, (project_id, identity))?;
+    if output.exported_before {
+        return Ok(output);
+    }
+    let record = ExportRecord {
+        summary: format!("baton {} was exported to a file", short(&left.baton_id)),
+        exported_baton: left.baton_id.clone(),
+        exported_at: Timestamp(env.now),
+    };
+    let author = Author { project_id, identity, session: None };
+    let entry = append_json(tx, env, &author, Kind::Other, &json!(record))?;
+    move_baton(tx, &Baton { spent_by: Some(entry.delta_id), ..left })?;
+    Ok(output)
+}
+
+/// The baton that is meant, and what its file holds. Nothing is written.
+fn read(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &BatonExportInput,
+    (project_id, identity): (&str, &str),
+) -> Result<(Baton, BatonExportOutput), Failure> {
+    resolve::require_project(tx, project_id)?;
+    let left = find(tx, env, input, (project_id, identity))?;
+    let before = export_of(tx, &left)?;
+    let (exported_by, exported_at) = match (&before, &left.spent_by) {
+        (Some(_), _) if !input.again => return Err(exported_before(&left).into()),
+        (Some((by, record)), _) => (by.clone(), record.exported_at),
+        (None, Some(next)) => return Err(carried_on(&left, next).into()),
+        (None, None) => (identity.to_owned(), Timestamp(env.now)),
+    };
+    let from = session::get(tx, project_id, &left.session_id)?;
+    let from = from.ok_or_else(|| Fault::other(format!("baton {} has no session", left.baton_id)))?;
+    let packet = whole_packet(tx, &left)?;
+    let text = |error: serde_json::Error| Fault::other(error.to_string());
+    let baton = PortableBaton {
+        baton_id: left.baton_id.clone(),
+        project_id: project_id.to_owned(),
+        remote: project::get(tx, project_id)?.and_then(|of| of.vcs_remote_url),
+        exported_at,
+        exported_by,
+        identity: left.identity.clone(),
+        surface: from.surface.clone(),
+        thread_id: left.thread_id.clone(),
+        created_at: Timestamp(left.created_at),
+        to_identity: left.to_identity.clone(),
+        to_role: left.to_role.clone(),
+        location: location(&from),
+        machine: from.place.machine,
+        packet: serde_json::from_str(packet.text()).map_err(text)?,
+        changes: crate::changes::of_baton(tx, project_id, &left.baton_id)?.map(|changes| changes.manifest),
+        receipts: receipts(tx, project_id)?,
+    };
+    let output = BatonExportOutput {
+        project_id: project_id.to_owned(),
+        baton,
+        exported_before: before.is_some(),
+        dry_run: input.dry_run,
+    };
+    Ok((left, output))
+}
+
+fn location(from: &Session) -> Option<FileLocation> {
+    let copy = from.copy.clone()?;
+    Some(FileLocation {
+        root: copy.root,
+        branch: copy.branch,
+        commit: copy.commit,
+        is_worktree: copy.is_worktree,
+    })
+}
+
+/// The packet of a baton, on top of it what its last holder saved before it let go.
+fn whole_packet(tx: &mut Tx<'_>, left: &Baton) -> Result<ValidatedPacket, Failure> {
+    let missing = || Fault::other(format!("baton {} has no wrap; run `baton doctor`", left.baton_id));
+    let wrap = delta::get(tx, &left.project_id, &left.baton_id)?.ok_or_else(missing)?;
+    let holder = match &left.holder_session_id {
+        Some(id) => session::get(tx, &left.project_id, id)?,
+        None => None,
+    };
+    let whole = match holder.filter(|holder| holder.baton_id.is_some()) {
+        Some(holder) => entrusted_packet(tx, &holder)?,
+        None => None,
+    };
+    let Some(whole) = whole else { return Ok(ValidatedPacket::parse(wrap.body)?) };
+    whole.check_size()?;
+    Ok(whole)
+}
+
+/// The named baton, else the only one that waits for this identity.
+fn find(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &BatonExportInput,
+    (project_id, identity): (&str, &str),
+) -> Result<Baton, Failure> {
+    if let Some(id) = &input.baton_id {
+        let found = by_id(tx, project_id, id)?;
+        require_open(tx, env, &found)?;
+        return Ok(found);
+    }
+    let roles = agent::roles(tx, project_id, identity)?;
+    let mut waiting = Vec::new();
+    for left in baton::unspent(tx, project_id, 200)? {
+        if left.is_for(identity, &roles) && state(tx, env, &left)? == State::Open {
+            waiting.push(left);
+        }
+    }
+    match (waiting.len(), waiting.pop()) {
+        (1, Some(one)) => Ok(one),
+        (0, _) | (_, None) => {
+            let what = format!("no baton waits in project {project_id}");
+            let hint = "wrap first: `baton wrap`; or name one that was exported before: `baton handoff export BATON --again`";
+            Err(Refusal::new(refusal::Kind::NotFound, "baton_none", what, hint).into())
+        }
+        (many, Some(oldest)) => {
+            let what = format!("{many} batons wait in project {project_id}");
+            let hint = format!(
+                "name one, such as `baton handoff export {}`; `baton status` lists them",
+                oldest.baton_id
+            );
+            Err(Refusal::new(refusal::Kind::Conflict, "baton_ambiguous", what, hint).into())
+        }
+    }
+}
+
+/// The baton of this id or unique prefix.
+pub(super) fn by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Result<Baton, Failure> {
+    let ids = if id.len() >= 4 && id.is_ascii() { baton::by_prefix(tx, project_id, id)? } else { Vec::new() };
+    if let [_, _, ..] = ids.as_slice() {
+        return Err(resolve::ambiguous_id("baton", id, &ids).into());
+    }
+    let found = match ids.first() {
+        Some(id) => baton::get(tx, project_id, id)?,
+        None => None,
+    };
+    found.ok_or_else(|| {
+        let what = format!("project {project_id} has no baton `{}`", visible(id));
+        let hint = "`baton status` lists those that wait";
+        Refusal::new(refusal::Kind::NotFound, "baton_unknown", what, hint).into()
+    })
+}
+
+fn state(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<State, Failure> {
+    let holder = match &of.holder_session_id {
+        Some(id) => session::get(tx, &of.project_id, id)?,
+        None => None,
+    };
+    Ok(of.state(holder.as_ref(), |holder| is_at_work(env, holder)))
+}
+
+/// Refuses a baton that an agent has, at work or not: what it did since belongs to its own wrap.
+fn require_open(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<(), Failure> {
+    if matches!(state(tx, env, of)?, State::Open | State::Spent) {
+        return Ok(());
+    }
+    let holder = match &of.holder_session_id {
+        Some(id) => session::get(tx, &of.project_id, id)?.map(|holder| holder.sighting(env.now)),
+        None => None,
+    };
+    let what = format!("baton {} is held by {}", short(&of.baton_id), holder.unwrap_or_default());
+    let hint = "have it wrapped first (`baton wrap`), and export the baton that the wrap leaves";
+    Err(Refusal::new(refusal::Kind::Conflict, "baton_claimed", what, hint).into())
+}
+
+fn exported_before(left: &Baton) -> Refusal {
+    let what = format!("baton {} was exported to a file before", short(&left.baton_id));
+    let hint = format!(
+        "if the file is lost: `baton handoff export {0} --again -o FILE`; to go on here: `baton handoff take-back {0}`",
+        left.baton_id
+    );
+    Refusal::new(refusal::Kind::Conflict, "baton_exported", what, hint)
+}
+
+fn carried_on(left: &Baton, next: &str) -> Refusal {
+    let what = format!("baton {} was carried on and wrapped as {}", short(&left.baton_id), short(next));
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "baton_spent",
+        what,
+        format!("`baton handoff export {next} -o FILE`"),
+    )
+}

@@ -1,0 +1,270 @@
+//! `baton_import`: a baton that arrives as a file waits here for whoever picks it up.
+
+use baton_model::baton::Baton;
+use baton_model::baton_file::{FileLocation, MOST_RECEIPTS, PortableBaton, Receipt, invalid};
+use baton_model::delta::Kind;
+use baton_model::id::{check_identity, check_label, check_project, short, visible};
+use baton_model::packet::ValidatedPacket;
+use baton_model::refusal::{self, Refusal};
+use baton_model::repository::{WorkingCopy, canonical_address, is_commit_id};
+use baton_model::session::{Place, Release, ReleaseReason, Session};
+use baton_store::{Failure, Tx, baton, project};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::records::{ImportRecord, ReceiptRecord, export_of};
+use crate::bearer;
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation, Retention};
+use crate::project::require_not_merged;
+use crate::request::Request;
+use crate::resolve;
+use crate::session::{Address, leave};
+
+/// Imports a baton.
+pub struct BatonImport;
+
+/// Input of `baton_import`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BatonImportInput {
+    /// Project id; else from the working directory. Named, the baton may be of another project.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// Identity that imports it.
+    #[serde(default)]
+    pub identity: Option<String>,
+    /// The baton out of the file. The content of its changes was uploaded.
+    pub baton: PortableBaton,
+}
+
+/// Answer of `baton_import`.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct BatonImportOutput {
+    /// The project.
+    pub project_id: String,
+    /// The baton here.
+    pub baton_id: String,
+    /// The identity that left it.
+    pub identity: String,
+    /// First line of its packet's summary.
+    pub summary: String,
+    /// Whether changes go with it.
+    pub has_changes: bool,
+    /// Whether the same file was imported before: nothing was left anew.
+    #[serde(default)]
+    pub imported_before: bool,
+    /// What became of batons that this ledger had exported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipts: Vec<Receipt>,
+}
+
+impl Operation for BatonImport {
+    const META: Meta = Meta::write("baton_import", "Have a baton that arrived as a file wait here")
+        .retention(Retention::Nothing);
+    type Input = BatonImportInput;
+    type Output = BatonImportOutput;
+
+    fn run(input: BatonImportInput, cx: &mut Cx<'_>) -> Result<BatonImportOutput, Failure> {
+        check(&input.baton)?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            require_not_merged(tx, &project_id)?;
+            if input.project.is_none() {
+                require_same_project(tx, &project_id, &input.baton)?;
+            }
+            let author = Author { project_id: &project_id, identity: &identity, session: None };
+            let receipts = note_receipts(tx, env, &author, &input.baton)?;
+            let output = import(tx, env, &author, &input.baton)?;
+            Ok(BatonImportOutput { receipts, ..output })
+        })
+    }
+}
+
+/// Refuses what no export makes.
+fn check(of: &PortableBaton) -> Result<(), Refusal> {
+    check_label("id of the baton", &of.baton_id)?;
+    check_project(&of.project_id)?;
+    check_identity(&of.identity)?;
+    check_identity(&of.exported_by)?;
+    check_label("surface", &of.surface)?;
+    check_label("thread id", &of.thread_id)?;
+    if !of.machine.is_empty() {
+        check_label("machine", &of.machine)?;
+    }
+    if let Some(to) = &of.to_identity {
+        check_identity(to)?;
+    }
+    if let Some(role) = &of.to_role {
+        check_label("role", role)?;
+    }
+    if of.receipts.len() > MOST_RECEIPTS {
+        return Err(invalid("has too many receipts"));
+    }
+    let commit = of.location.as_ref().and_then(|location| location.commit.as_deref());
+    if commit.is_some_and(|id| !is_commit_id(id)) {
+        return Err(invalid("names a commit that is none"));
+    }
+    for receipt in &of.receipts {
+        check_label("id of the baton", &receipt.baton_id)?;
+        check_identity(&receipt.picked_up_by)?;
+    }
+    Ok(())
+}
+
+/// Refuses a baton of another project. One project may have two names: then both are pushed to one remote.
+fn require_same_project(tx: &mut Tx<'_>, project_id: &str, of: &PortableBaton) -> Result<(), Failure> {
+    if of.project_id == project_id {
+        return Ok(());
+    }
+    let own = project::get(tx, project_id)?.and_then(|own| own.vcs_remote_url);
+    let [own, theirs] =
+        [own.as_deref(), of.remote.as_deref()].map(|remote| remote.and_then(canonical_address));
+    if own.is_some() && own == theirs {
+        return Ok(());
+    }
+    let what = format!("the baton is of project {}, and this folder belongs to {project_id}", of.project_id);
+    let hint = format!(
+        "go to the working copy of {} and repeat it there; `baton --project {project_id} handoff import FILE` takes it here all the same",
+        of.project_id
+    );
+    Err(Refusal::new(refusal::Kind::Conflict, "baton_other_project", what, hint).into())
+}
+
+/// Notes which of the batons that this ledger has exported were picked up elsewhere, each once.
+fn note_receipts(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    of: &PortableBaton,
+) -> Result<Vec<Receipt>, Failure> {
+    let mut noted = Vec::new();
+    for receipt in &of.receipts {
+        let Some(left) = baton::get(tx, author.project_id, &receipt.baton_id)? else { continue };
+        let once = Request::of_content(author.project_id, "baton_receipt", &receipt.baton_id);
+        if export_of(tx, &left)?.is_none() || once.answered::<Receipt>(tx)?.is_some() {
+            continue;
+        }
+        let summary = format!(
+            "{} picked up baton {}, which was exported to a file",
+            receipt.picked_up_by,
+            short(&left.baton_id)
+        );
+        let record = ReceiptRecord { summary, export_receipt: receipt.clone() };
+        append_json(tx, env, author, Kind::Other, &json!(record))?;
+        once.keep(tx, env.now, receipt)?;
+        noted.push(receipt.clone());
+    }
+    Ok(noted)
+}
+
+fn import(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    of: &PortableBaton,
+) -> Result<BatonImportOutput, Failure> {
+    if let Some(known) = baton::get(tx, author.project_id, &of.baton_id)? {
+        return known_here(tx, known);
+    }
+    let once = Request::of_content(author.project_id, BatonImport::NAME, &of.baton_id);
+    if let Some(before) = once.answered::<BatonImportOutput>(tx)? {
+        return Ok(BatonImportOutput { imported_before: true, ..before });
+    }
+    let packet = ValidatedPacket::parse(of.packet.to_string())?;
+    // A token writes under its own names only: whose the words are is in the entry.
+    let identity = match &env.caller.grant.bearer {
+        Some(_) => author.identity.to_owned(),
+        None => of.identity.clone(),
+    };
+    let own = over_session(env, author.project_id, &identity, of);
+    baton_store::session::insert(tx, &own)?;
+    let from = format!("{}, of project {}", of.identity, of.project_id);
+    let what = format!("imported from a file: baton {} of {from}", short(&of.baton_id));
+    let start = json!({ "summary": what, "surface": own.surface });
+    append_json(tx, env, &Author::session(&own), Kind::Start, &start)?;
+    let to = Address { identity: of.to_identity.as_deref(), role: of.to_role.as_deref() };
+    let left = leave(tx, env, &own, &packet, &to)?;
+    // Registering writes no release: the session is over from here on.
+    baton_store::session::put(tx, &own)?;
+    if let Some(manifest) = &of.changes {
+        crate::changes::attach(tx, env, (author.project_id, &identity), &left.delta_id, manifest)?;
+    }
+    let record = ImportRecord {
+        summary: what,
+        imported_baton: of.baton_id.clone(),
+        imported_from: of.project_id.clone(),
+        baton_id: left.delta_id.clone(),
+    };
+    append_json(tx, env, author, Kind::Other, &json!(record))?;
+    let output = BatonImportOutput {
+        project_id: author.project_id.to_owned(),
+        baton_id: left.delta_id,
+        identity,
+        summary: left.summary,
+        has_changes: of.changes.is_some(),
+        imported_before: false,
+        receipts: Vec::new(),
+    };
+    once.keep(tx, env.now, &output)?;
+    Ok(output)
+}
+
+/// The ledger that wrote the file has the baton: it is not left a second time.
+fn known_here(tx: &mut Tx<'_>, known: Baton) -> Result<BatonImportOutput, Failure> {
+    if export_of(tx, &known)?.is_some() {
+        let what = format!("this ledger exported baton {} itself", short(&known.baton_id));
+        let hint = format!(
+            "import the file where the work is to go on; to go on here: `baton handoff take-back {}`",
+            known.baton_id
+        );
+        return Err(Refusal::new(refusal::Kind::Conflict, "baton_exported", what, hint).into());
+    }
+    let has_changes = crate::changes::of_baton(tx, &known.project_id, &known.baton_id)?.is_some();
+    Ok(BatonImportOutput {
+        has_changes,
+        project_id: known.project_id,
+        baton_id: known.baton_id,
+        identity: known.identity,
+        summary: known.summary,
+        imported_before: true,
+        receipts: Vec::new(),
+    })
+}
+
+/// A session that is over as soon as it is registered: it stands for the one that left the baton.
+fn over_session(env: &mut Env<'_>, project_id: &str, identity: &str, of: &PortableBaton) -> Session {
+    let copy = |location: &FileLocation| WorkingCopy {
+        root: visible(&location.root),
+        branch: location.branch.clone(),
+        commit: location.commit.clone(),
+        is_worktree: location.is_worktree,
+    };
+    Session {
+        project_id: project_id.to_owned(),
+        session_id: env.id(),
+        thread_id: of.thread_id.clone(),
+        identity: identity.to_owned(),
+        surface: of.surface.clone(),
+        place: Place { machine: of.machine.clone(), ..Place::default() },
+        started_at: env.now,
+        heartbeat_at: env.now,
+        last_verb: BatonImport::NAME.to_owned(),
+        release: Some(Release {
+            at: env.now,
+            reason: ReleaseReason::Wrapped,
+            by: identity.to_owned(),
+            successor: None,
+        }),
+        inherited_from: None,
+        picked_up_session_id: None,
+        opened_by: bearer::token_id(env),
+        stale_after: env.limits.stale_after,
+        baton_id: None,
+        copy: of.location.as_ref().map(copy),
+    }
+}

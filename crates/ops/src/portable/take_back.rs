@@ -1,0 +1,82 @@
+//! `baton_take_back`: a baton that left as a file waits in its own ledger again.
+
+use baton_model::baton::Baton;
+use baton_model::baton_file::Receipt;
+use baton_model::delta::Kind;
+use baton_model::id::short;
+use baton_model::refusal::{self, Refusal};
+use baton_store::Failure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::export::by_id;
+use super::records::{export_of, receipt_of};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Meta, Operation};
+use crate::project::require_not_merged;
+use crate::resolve;
+use crate::session::move_baton;
+
+/// Takes an exported baton back.
+pub struct BatonTakeBack;
+
+/// Input of `baton_take_back`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BatonTakeBackInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// Identity that takes it back.
+    #[serde(default)]
+    pub identity: Option<String>,
+    /// The baton, by its id or a unique prefix of one.
+    pub baton_id: String,
+}
+
+/// Answer of `baton_take_back`.
+#[derive(Serialize, Deserialize)]
+pub struct BatonTakeBackOutput {
+    /// The project.
+    pub project_id: String,
+    /// The baton, which waits here again.
+    pub baton_id: String,
+    /// First line of its packet's summary.
+    pub summary: String,
+    /// Who has picked it up elsewhere, as far as a file that came back told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picked_up_elsewhere: Option<Receipt>,
+}
+
+impl Operation for BatonTakeBack {
+    const META: Meta =
+        Meta::write("baton_take_back", "Have a baton that was exported to a file wait here again");
+    type Input = BatonTakeBackInput;
+    type Output = BatonTakeBackOutput;
+
+    fn run(input: BatonTakeBackInput, cx: &mut Cx<'_>) -> Result<BatonTakeBackOutput, Failure> {
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            require_not_merged(tx, &project_id)?;
+            let left = by_id(tx, &project_id, &input.baton_id)?;
+            if export_of(tx, &left)?.is_none() {
+                let what = format!("baton {} did not leave as a file", short(&left.baton_id));
+                let hint = "`baton status` lists those that wait";
+                return Err(Refusal::new(refusal::Kind::Conflict, "baton_not_exported", what, hint).into());
+            }
+            let picked_up_elsewhere = receipt_of(tx, &left)?;
+            let body = json!({
+                "summary": format!("baton {} waits here again: its export was taken back", short(&left.baton_id)),
+                "export_taken_back": left.baton_id,
+            });
+            let author = Author { project_id: &project_id, identity: &identity, session: None };
+            append_json(tx, env, &author, Kind::Other, &body)?;
+            let (baton_id, summary) = (left.baton_id.clone(), left.summary.clone());
+            move_baton(tx, &Baton { spent_by: None, ..left })?;
+            Ok(BatonTakeBackOutput { project_id: project_id.clone(), baton_id, summary, picked_up_elsewhere })
+        })
+    }
+}

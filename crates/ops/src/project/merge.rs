@@ -1,0 +1,313 @@
+//! `project_merge`: two projects are one repository after all.
+//!
+//! A ledger is a chain of hashes over its own project's entries, so the entries of one project cannot become another's. What
+//! moves are the folders, and the batons that nobody has continued: each is left anew in the other project, byte for byte, and the
+//! first one names its successor. The two projects are related, so that recall looks into both.
+
+use baton_model::access::Scope;
+use baton_model::baton::Baton;
+use baton_model::delta::Kind;
+use baton_model::id::check_project;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::Session;
+use baton_store::place::Place;
+use baton_store::{Failure, Tx, baton, delta, lease, place, project, session, task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::merge_carry::{carry, carry_saved};
+use super::merge_rest::{
+    end_open, move_agents, move_leases, move_mail, require_no_open_handoffs, waiting_mail,
+};
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation, Reach};
+use crate::ownership::is_at_work;
+use crate::resolve;
+use crate::session::{move_baton, unwrapped_sessions};
+
+/// The most batons that go along, and the most open tasks that are counted.
+const MOST: i64 = 1_000;
+/// The kind of relation between the two.
+const MERGED: &str = "merged";
+
+/// Merges a project into another.
+pub struct Merge;
+
+/// Input of `project_merge`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MergeInput {
+    /// The project that ends.
+    pub from: String,
+    /// The project that goes on.
+    pub into: String,
+    /// Only say what would happen.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Take an earlier merge of the two back.
+    #[serde(default)]
+    pub undo: bool,
+    /// Identity that decides.
+    #[serde(default)]
+    pub identity: Option<String>,
+}
+
+/// Answer of `project_merge`.
+#[derive(Serialize, Deserialize)]
+pub struct MergeOutput {
+    /// The project that goes on.
+    pub project_id: String,
+    /// The project that ended.
+    pub from: String,
+    /// The folders that moved.
+    pub paths: Vec<String>,
+    /// The batons that were left anew: old and new id.
+    pub batons: Vec<CarriedBaton>,
+    /// Open tasks that stay in the project that ended.
+    pub tasks_left: usize,
+    /// Messages that waited there, and wait in the other project now.
+    #[serde(default)]
+    pub messages_moved: usize,
+    /// Encrypted messages that stay there: they can be read with a key of that project alone.
+    #[serde(default)]
+    pub sealed_left: usize,
+    /// Leases that were held there, and are held in the other project now.
+    #[serde(default)]
+    pub leases_moved: usize,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// The command that takes it back; none where this was that.
+    pub undo: Option<String>,
+}
+
+/// A baton that was left anew in another project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CarriedBaton {
+    /// Its id before.
+    pub from: String,
+    /// Its id now; none in a preview.
+    pub to: Option<String>,
+    /// First line of its packet's summary.
+    pub summary: String,
+}
+
+/// What a merge leaves in the ledger for its undoing.
+#[derive(Serialize, Deserialize)]
+pub(super) struct MergeRecord {
+    summary: String,
+    pub(super) merged_into: String,
+    places: Vec<(String, String)>,
+    batons: Vec<CarriedBaton>,
+}
+
+impl Operation for Merge {
+    const META: Meta =
+        Meta::write("project_merge", "Merge a project into another: folders and open batons move")
+            .scope(Scope::Operator)
+            .reach(Reach::Everything);
+    type Input = MergeInput;
+    type Output = MergeOutput;
+
+    fn run(input: MergeInput, cx: &mut Cx<'_>) -> Result<MergeOutput, Failure> {
+        check_project(&input.from)?;
+        check_project(&input.into)?;
+        if input.from == input.into {
+            let what = "a project is not merged into itself";
+            return Err(Refusal::invalid("merge_invalid", what, "name two projects").into());
+        }
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        if input.dry_run {
+            return store.read(|tx| preview(tx, env, &input));
+        }
+        store.write(&[&input.from, &input.into], |tx| match input.undo {
+            true => take_back(tx, env, &input, &identity),
+            false => merge(tx, env, &input, &identity),
+        })
+    }
+}
+
+/// What would move. Refused while somebody is at work in the project that ends.
+fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOutput, Failure> {
+    for id in [&input.from, &input.into] {
+        resolve::require_project(tx, id)?;
+    }
+    if input.undo {
+        let record = last_merge(tx, input)?;
+        let paths = record.places.into_iter().map(|(_, path)| path).collect();
+        return Ok(answer(input, paths, record.batons, 0));
+    }
+    let mut open = session::open(tx, &input.from)?;
+    open.retain(|one| is_at_work(env, one));
+    if !open.is_empty() {
+        return Err(busy(env, &open, &input.from).into());
+    }
+    require_no_open_handoffs(tx, &input.from)?;
+    let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
+    let batons = baton::unspent(tx, &input.from, MOST)?.into_iter();
+    let mut batons: Vec<CarriedBaton> =
+        batons.map(|left| CarriedBaton { from: left.baton_id, to: None, summary: left.summary }).collect();
+    for saved in unwrapped_sessions(tx, env, &input.from)? {
+        let summary = format!("what {} saved without a wrap", saved.identity);
+        batons.push(CarriedBaton { from: saved.session_id, to: None, summary });
+    }
+    let tasks = task::open(tx, &input.from, MOST)?.len();
+    let mail = waiting_mail(tx, env, &input.from)?;
+    Ok(MergeOutput {
+        messages_moved: mail.movable.len(),
+        sealed_left: mail.sealed.len(),
+        leases_moved: lease::held_leases(tx, &input.from, env.now)?.len(),
+        ..answer(input, paths, batons, tasks)
+    })
+}
+
+fn answer(
+    input: &MergeInput,
+    paths: Vec<String>,
+    batons: Vec<CarriedBaton>,
+    tasks_left: usize,
+) -> MergeOutput {
+    let undo = format!("baton project merge {} --into {} --undo", input.from, input.into);
+    MergeOutput {
+        project_id: input.into.clone(),
+        from: input.from.clone(),
+        paths,
+        batons,
+        tasks_left,
+        messages_moved: 0,
+        sealed_left: 0,
+        leases_moved: 0,
+        dry_run: input.dry_run,
+        undo: (!input.undo).then_some(undo),
+    }
+}
+
+fn merge(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &MergeInput,
+    identity: &str,
+) -> Result<MergeOutput, Failure> {
+    let mut merged = preview(tx, env, input)?;
+    let places = place::of_project(tx, &input.from)?;
+    for place in &places {
+        place::put(tx, &Place { project_id: input.into.clone(), ..place.clone() }, env.now)?;
+    }
+    move_mail(tx, env, (&input.from, &input.into))?;
+    move_leases(tx, env, (&input.from, &input.into))?;
+    move_agents(tx, env, (&input.from, &input.into))?;
+    // The oldest first, so that the newest stays the newest.
+    let mut unspent = baton::unspent(tx, &input.from, MOST)?;
+    unspent.reverse();
+    merged.batons.clear();
+    for saved in unwrapped_sessions(tx, env, &input.from)? {
+        merged.batons.push(carry_saved(tx, env, &saved, &input.into)?);
+    }
+    for left in unspent {
+        merged.batons.push(carry(tx, env, left, &input.into)?);
+    }
+    end_open(tx, env, (&input.from, &input.into), identity)?;
+    let isolated = [&input.from, &input.into].map(|id| project::get(tx, id));
+    let mut are_open = true;
+    for project in isolated {
+        are_open &= project?.is_some_and(|project| !project.is_isolated);
+    }
+    if are_open {
+        project::relate(tx, (&input.from, &input.into), MERGED, identity, env.now)?;
+    }
+    let record = MergeRecord {
+        summary: format!("merged into project {}", input.into),
+        merged_into: input.into.clone(),
+        places: places.into_iter().map(|place| (place.machine, place.path)).collect(),
+        batons: merged.batons.clone(),
+    };
+    let author = Author { project_id: &input.from, identity, session: None };
+    append_json(tx, env, &author, Kind::Other, &json!(record))?;
+    let body = json!({ "summary": format!("project {} merged into this one", input.from), "merged_from": input.from,
+        "batons": merged.batons });
+    append_json(tx, env, &Author { project_id: &input.into, ..author }, Kind::Other, &body)?;
+    Ok(merged)
+}
+
+fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
+    let newest = delta::newest_kind(tx, &input.from, Kind::Other, MOST)?;
+    let record = newest.iter().filter_map(|delta| serde_json::from_str::<MergeRecord>(&delta.body).ok());
+    let mut of_both = record.filter(|record| record.merged_into == input.into);
+    of_both.next().ok_or_else(|| {
+        let what = format!("project {} was not merged into {}", input.from, input.into);
+        let hint = "`baton log` shows what was done";
+        Refusal::new(refusal::Kind::NotFound, "merge_unknown", what, hint).into()
+    })
+}
+
+/// Refuses to take a merge back while somebody works in one of its folders: the session belongs to the other project.
+fn require_nobody_at_work(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    into: &str,
+    record: &MergeRecord,
+) -> Result<(), Failure> {
+    let is_there = |one: &Session| {
+        let root = one.copy.as_ref().map(|copy| copy.root.as_str());
+        let machine = one.place.machine.as_str();
+        record.places.iter().any(|(at, path)| at == machine && root.is_none_or(|root| is_inside(root, path)))
+    };
+    let mut open = session::open(tx, into)?;
+    open.retain(|one| is_at_work(env, one) && is_there(one));
+    if open.is_empty() { Ok(()) } else { Err(busy(env, &open, into).into()) }
+}
+
+/// Whether a folder is another one or lies below it.
+fn is_inside(folder: &str, other: &str) -> bool {
+    std::path::Path::new(folder).starts_with(other)
+}
+
+fn busy(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
+    let at_work: Vec<String> = open.iter().map(|session| session.sighting(env.now)).collect();
+    let what = format!("{} is at work in project {project_id}", at_work.join(", "));
+    let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
+    Refusal::new(refusal::Kind::Conflict, "project_busy", what, hint)
+}
+
+/// Gives the folders back, and the batons that nobody has picked up since.
+fn take_back(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &MergeInput,
+    identity: &str,
+) -> Result<MergeOutput, Failure> {
+    let record = last_merge(tx, input)?;
+    require_nobody_at_work(tx, env, &input.into, &record)?;
+    let mut paths = Vec::new();
+    for (machine, path) in &record.places {
+        let known = place::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
+        if let Some(place) = known {
+            place::put(tx, &Place { project_id: input.from.clone(), ..place }, env.now)?;
+            paths.push(path.clone());
+        }
+    }
+    let mut batons = Vec::new();
+    for carried in record.batons {
+        let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
+        let before = baton::get(tx, &input.from, &carried.from)?;
+        // One that somebody holds or has continued stays where it is.
+        let is_taken = |now: &Baton| now.spent_by.is_some() || now.holder_session_id.is_some();
+        let Some(mut now) = now.filter(|now| !is_taken(now)) else { continue };
+        now.spent_by = Some(carried.from.clone());
+        match before {
+            Some(before) if before.spent_by != carried.to => continue,
+            Some(before) => move_baton(tx, &Baton { spent_by: None, ..before })?,
+            // What a session had saved without a wrap: its own project hands it on again.
+            None => {}
+        }
+        move_baton(tx, &now)?;
+        batons.push(carried);
+    }
+    project::unrelate(tx, &input.from, &input.into)?;
+    for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {
+        let body = json!({ "summary": format!("the merge with project {other} was taken back"), "merge_undone": other });
+        append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Other, &body)?;
+    }
+    Ok(answer(input, paths, batons, 0))
+}

@@ -1,0 +1,126 @@
+//! Batons of a project that is merged, left anew in the project that goes on: what waits, and what sessions saved without a wrap.
+
+use baton_model::baton::Baton;
+use baton_model::delta::Kind;
+use baton_model::packet::{Packet, ValidatedPacket};
+use baton_model::refusal::Refusal;
+use baton_model::session::{Release, ReleaseReason, Session};
+use baton_store::{Failure, Tx, delta, session};
+use serde_json::json;
+
+use super::merge::CarriedBaton;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::session::{Address, LeaveResult, entrusted_packet, leave, move_baton};
+
+/// Leaves a baton anew in another project.
+pub(super) fn carry(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    mut left: Baton,
+    into: &str,
+) -> Result<CarriedBaton, Failure> {
+    let missing = || {
+        Refusal::invalid(
+            "baton_unknown",
+            format!("baton {} has no wrap", left.baton_id),
+            "run `baton doctor`",
+        )
+    };
+    let wrap = delta::get(tx, &left.project_id, &left.baton_id)?.ok_or_else(missing)?;
+    let before = session::get(tx, &left.project_id, &left.session_id)?.ok_or_else(missing)?;
+    let packet = match &left.holder_session_id {
+        // What its holders saved without a wrap goes along.
+        Some(holder) => match session::get(tx, &left.project_id, holder)? {
+            Some(holder) => whole_packet(tx, &holder, wrap.body)?,
+            None => ValidatedPacket::parse(wrap.body)?,
+        },
+        None => ValidatedPacket::parse(wrap.body)?,
+    };
+    let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
+    let anew = leave_in(tx, env, (before, into), &packet, &to)?;
+    crate::changes::carry(tx, (&left.project_id, &left.baton_id), (into, &anew.delta_id))?;
+    let carried =
+        CarriedBaton { from: left.baton_id.clone(), to: Some(anew.delta_id.clone()), summary: anew.summary };
+    left.spent_by = Some(anew.delta_id);
+    move_baton(tx, &left)?;
+    Ok(carried)
+}
+
+/// Leaves what a session saved that never wrapped, as a baton in another project.
+pub(super) fn carry_saved(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    saved: &Session,
+    into: &str,
+) -> Result<CarriedBaton, Failure> {
+    let whole = entrusted_packet(tx, saved)?.filter(|whole| whole.check_size().is_ok());
+    let packet = match whole {
+        Some(whole) => whole,
+        None => ValidatedPacket::from_view(Packet {
+            summary: format!(
+                "{} saved more than fits into a packet: `baton --project {} handoff from-session {}` shows it.",
+                saved.identity, saved.project_id, saved.session_id
+            ),
+            ..Packet::default()
+        })?,
+    };
+    let anew = leave_in(tx, env, (saved.clone(), into), &packet, &Address::default())?;
+    Ok(CarriedBaton { from: saved.session_id.clone(), to: Some(anew.delta_id), summary: anew.summary })
+}
+
+/// Leaves a packet in a project, in a session that is over as soon as it is registered: what another session was in its own project.
+fn leave_in(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (before, into): (Session, &str),
+    packet: &ValidatedPacket,
+    to: &Address<'_>,
+) -> Result<LeaveResult, Failure> {
+    let release =
+        Release { at: env.now, reason: ReleaseReason::Wrapped, by: before.identity.clone(), successor: None };
+    let what = format!("carried over from project {}, session {}", before.project_id, before.session_id);
+    let own = Session {
+        project_id: into.to_owned(),
+        session_id: env.id(),
+        release: Some(release),
+        baton_id: None,
+        inherited_from: None,
+        picked_up_session_id: None,
+        heartbeat_at: env.now,
+        ..before
+    };
+    session::insert(tx, &own)?;
+    append_json(
+        tx,
+        env,
+        &Author::session(&own),
+        Kind::Start,
+        &json!({ "summary": what, "surface": own.surface }),
+    )?;
+    let anew = leave(tx, env, &own, packet, to)?;
+    session::put(tx, &own)?;
+    Ok(anew)
+}
+
+/// The packet of a baton with what its last holder left. What is too large for one packet stays in the first ledger, and the packet
+/// names the session.
+fn whole_packet(tx: &mut Tx<'_>, holder: &Session, wrapped: String) -> Result<ValidatedPacket, Failure> {
+    let bare = ValidatedPacket::parse(wrapped)?;
+    let whole = match holder.baton_id {
+        Some(_) => entrusted_packet(tx, holder)?,
+        None => None,
+    };
+    match whole {
+        Some(whole) if whole.check_size().is_ok() => Ok(whole),
+        None => Ok(bare),
+        Some(_) => {
+            let mut view = bare.view().clone();
+            let (project, id) = (&holder.project_id, &holder.session_id);
+            let rest =
+                format!("What its holder saved is in `baton --project {project} handoff from-session {id}`.");
+            view.summary = format!("{}\n\n{rest}", view.summary);
+            Ok(ValidatedPacket::from_view(view)?)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What else belongs to a project that is merged: mail that waits, leases that are held, hand-offs that are open. Nobody looks
+//! into its ledger any more, so nothing may be left there that somebody waits for.
+
+use baton_model::agent::Agent;
+use baton_model::delta::Kind;
+use baton_model::handoff::State;
+use baton_model::id::short;
+use baton_model::lease::Lease;
+use baton_model::message::Message;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::{ReleaseReason, Session};
+use baton_store::{Failure, Tx, agent, delta, handoff, lease, message, place, session};
+use serde_json::json;
+
+use super::merge::MergeRecord;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::session::{Releaser, release};
+
+/// How many of the newest entries tell that a project was merged.
+const LOOKED_AT: i64 = 20;
+
+/// Refuses to merge a project to which hand-offs are open: their tasks stay in its ledger.
+pub(super) fn require_no_open_handoffs(tx: &mut Tx<'_>, from: &str) -> Result<(), Failure> {
+    let is_open = |state| matches!(state, State::Planned | State::Pending | State::Offered | State::Accepted);
+    let mut open = handoff::of_project(tx, from)?;
+    open.retain(|one| one.to_project_id == from && is_open(one.state));
+    if open.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<String> = open.iter().map(|one| short(&one.handoff_id).to_owned()).collect();
+    let what = format!("hand-offs to project {from} are open: {}", ids.join(", "));
+    let hint = "end each first: `baton handoff complete ID`, `decline ID`, or `cancel ID` by its sender";
+    Err(Refusal::new(refusal::Kind::Conflict, "handoffs_open", what, hint).with("handoffs", ids).into())
+}
+
+/// Mail that waits, by what becomes of it.
+pub(super) struct WaitingMail {
+    /// It goes to the mailboxes of the other project.
+    pub movable: Vec<Message>,
+    /// It is encrypted for keys of this project: it can be read here alone.
+    pub sealed: Vec<Message>,
+}
+
+/// The mail that waits in a project.
+pub(super) fn waiting_mail(tx: &mut Tx<'_>, env: &Env<'_>, from: &str) -> Result<WaitingMail, Failure> {
+    let waiting = message::waiting(tx, from, env.now)?.into_iter();
+    let (sealed, movable) = waiting.partition(|mail| mail.readers.is_some());
+    Ok(WaitingMail { movable, sealed })
+}
+
+/// Puts mail that waits into the mailboxes of the other project.
+pub(super) fn move_mail(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (from, into): (&str, &str),
+) -> Result<(), Failure> {
+    for mail in &waiting_mail(tx, env, from)?.movable {
+        let mut moved = Message { project_id: into.to_owned(), seq: tx.next_seq(into)?, ..mail.clone() };
+        // Mail from the other project has left its sender's copy there, under the same id.
+        if message::get(tx, into, &mail.message_id)?.is_some() {
+            moved.message_id = env.id();
+        }
+        message::insert(tx, &moved)?;
+        message::delivered(tx, from, &mail.message_id, env.now)?;
+    }
+    Ok(())
+}
+
+/// Registers the agents of a project in the other one, where they have their roles from then on. One that is registered there keeps
+/// what it said there, and gets the roles that it had here besides.
+pub(super) fn move_agents(tx: &mut Tx<'_>, env: &Env<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
+    for moved in agent::list(tx, from)? {
+        let mut agent = match agent::get(tx, into, &moved.identity)? {
+            Some(known) => Agent { updated_at: env.now, ..known },
+            None => Agent { project_id: into.to_owned(), roles: Vec::new(), ..moved.clone() },
+        };
+        let lacking: Vec<String> =
+            moved.roles.iter().filter(|role| !agent.roles.contains(role)).cloned().collect();
+        agent.roles.extend(lacking);
+        agent::put(tx, &agent)?;
+    }
+    Ok(())
+}
+
+/// Ends the sessions that are still open, of agents that are silent. Each is known in the other project by the same id, so that what its
+/// agent sends later is refused with `session_released`, and kept.
+pub(super) fn end_open(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (from, into): (&str, &str),
+    identity: &str,
+) -> Result<(), Failure> {
+    let why = format!("project {from} was merged into {into}");
+    for mut open in session::open(tx, from)? {
+        let by = Releaser { identity, reason: ReleaseReason::Operator, why: Some(&why), successor: None };
+        release(tx, env, &mut open, &by)?;
+        let known = Session {
+            project_id: into.to_owned(),
+            baton_id: None,
+            inherited_from: None,
+            picked_up_session_id: None,
+            // The last of this name here, after what was carried over for it.
+            started_at: env.now,
+            ..open
+        };
+        session::insert(tx, &known)?;
+        // Registering writes no release.
+        session::put(tx, &known)?;
+        let body = json!({ "summary": format!("known from project {from}"), "surface": known.surface });
+        append_json(tx, env, &Author::session(&known), Kind::Start, &body)?;
+    }
+    Ok(())
+}
+
+/// Moves the leases that are held. Each holds until its time is up: the session in which it was taken is none of the other project.
+pub(super) fn move_leases(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (from, into): (&str, &str),
+) -> Result<usize, Failure> {
+    let held = lease::held_leases(tx, from, env.now)?;
+    for one in &held {
+        lease::put(tx, &Lease { project_id: into.to_owned(), session_id: None, ..one.clone() })?;
+        lease::put(tx, &Lease { released_at: Some(env.now), ..one.clone() })?;
+    }
+    Ok(held.len())
+}
+
+/// The project into which this one was merged.
+pub(crate) fn merged_into(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
+    if !place::of_project(tx, project_id)?.is_empty() {
+        return Ok(None);
+    }
+    let newest = delta::newest_kind(tx, project_id, Kind::Other, LOOKED_AT)?;
+    let record = newest.iter().find_map(|delta| serde_json::from_str::<MergeRecord>(&delta.body).ok());
+    Ok(record.map(|record| record.merged_into))
+}
+
+/// Refuses a write to a project that was merged: no folder leads to its ledger any more.
+pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+    match merged_into(tx, project_id)? {
+        None => Ok(()),
+        Some(merged_into) => Err(Refusal::new(
+            refusal::Kind::Conflict,
+            "project_merged",
+            format!("project {project_id} was merged into {merged_into}"),
+            format!(
+                "name project {merged_into} in its place: nothing is sent to this one or begun in it any more"
+            ),
+        )
+        .with("project_id", merged_into)
+        .into()),
+    }
+}

@@ -1,0 +1,141 @@
+//! `project_places`: where a project is worked on.
+
+use baton_model::session::{Session, View};
+use baton_store::place::Place;
+use baton_store::{Failure, place, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::op::{Cx, Env, Meta, Operation};
+use crate::resolve;
+
+/// Lists the places of a project.
+pub struct Places;
+
+/// Input of `project_places`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlacesInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub project: Option<String>,
+}
+
+/// What a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaceKind {
+    /// A folder that was registered.
+    Registered,
+    /// A linked worktree, in which an agent worked once.
+    Worktree,
+    /// A folder that only an open session names.
+    Session,
+}
+
+impl PlaceKind {
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Registered => "registered",
+            Self::Worktree => "worktree",
+            Self::Session => "session",
+        }
+    }
+}
+
+/// A folder of a machine in which a project is worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceRow {
+    /// Stable id of the machine.
+    pub machine: String,
+    /// The folder.
+    pub path: String,
+    /// What it is.
+    pub kind: PlaceKind,
+    /// Whether it is on the caller's machine.
+    pub is_this_machine: bool,
+    /// Whether the folder is there; nothing where that cannot be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_there: Option<bool>,
+    /// The branch that is checked out now; of another machine, the one that a session said last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Open sessions in it.
+    pub sessions: Vec<View>,
+}
+
+/// Answer of `project_places`.
+#[derive(Serialize, Deserialize)]
+pub struct PlacesOutput {
+    /// The project.
+    pub project_id: String,
+    /// The rows of this page.
+    pub items: Vec<PlaceRow>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<i64>,
+}
+
+impl Operation for Places {
+    const META: Meta =
+        Meta::read("project_places", "List the folders and worktrees in which a project is worked on");
+    type Input = PlacesInput;
+    type Output = PlacesOutput;
+
+    fn run(input: PlacesInput, cx: &mut Cx<'_>) -> Result<PlacesOutput, Failure> {
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let (known, open) = cx.store.read(|tx| {
+            resolve::require_project(tx, &project_id)?;
+            Ok((place::of_project(tx, &project_id)?, session::open(tx, &project_id)?))
+        })?;
+        let mut items: Vec<PlaceRow> = known.iter().map(|place| place_row(&cx.env, place, &open)).collect();
+        for session in &open {
+            let Some(copy) = &session.copy else { continue };
+            let is_listed = |row: &PlaceRow| row.machine == session.place.machine && row.path == copy.root;
+            if !items.iter().any(is_listed) {
+                items.push(session_row(&cx.env, session, &open));
+            }
+        }
+        // This machine's first.
+        items.sort_by_key(|row| !row.is_this_machine);
+        Ok(PlacesOutput { project_id, items, next: None })
+    }
+}
+
+fn place_row(env: &Env<'_>, place: &Place, open: &[Session]) -> PlaceRow {
+    let kind = if place.is_worktree { PlaceKind::Worktree } else { PlaceKind::Registered };
+    row(env, (&place.machine, &place.path), kind, open)
+}
+
+fn session_row(env: &Env<'_>, session: &Session, open: &[Session]) -> PlaceRow {
+    let path = session.copy.as_ref().map(|copy| copy.root.as_str()).unwrap_or_default();
+    row(env, (&session.place.machine, path), PlaceKind::Session, open)
+}
+
+fn row(env: &Env<'_>, (machine, path): (&str, &str), kind: PlaceKind, open: &[Session]) -> PlaceRow {
+    let is_this_machine = machine == env.caller.place.machine;
+    let own = |session: &&Session| {
+        session.place.machine == machine && session.copy.as_ref().is_some_and(|copy| copy.root == path)
+    };
+    let sessions: Vec<&Session> = open.iter().filter(own).collect();
+    let around = if is_this_machine { env.host.repository(path) } else { None };
+    let now = around.filter(|(root, _)| root == path).map(|(_, repository)| repository);
+    let last = || sessions.last().and_then(|session| session.copy.as_ref());
+    let (branch, commit) = match &now {
+        Some(now) => (now.branch.clone(), now.commit.clone()),
+        None => (last().and_then(|copy| copy.branch.clone()), last().and_then(|copy| copy.commit.clone())),
+    };
+    PlaceRow {
+        machine: machine.to_owned(),
+        path: path.to_owned(),
+        kind,
+        is_this_machine,
+        is_there: if is_this_machine { env.host.has_folder(path) } else { None },
+        branch,
+        commit,
+        sessions: sessions.iter().map(|session| session.view(env.now, env.limits)).collect(),
+    }
+}

@@ -1,0 +1,212 @@
+//! `project_split` and `place_remove`: a place goes to another project, or is forgotten.
+
+use baton_model::access::Scope;
+use baton_model::delta::Kind;
+use baton_model::id::{check_project, visible};
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::Session;
+use baton_store::place::Place;
+use baton_store::{Failure, Tx, place, project, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation, Reach};
+use crate::resolve;
+
+/// Gives a place to another project.
+pub struct Split;
+
+/// Input of `project_split`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SplitInput {
+    /// The folder, as `project_places` names it.
+    pub path: String,
+    /// The project that gets it; made if there is none.
+    pub to: String,
+    /// Only say what would happen.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Identity that decides.
+    #[serde(default)]
+    pub identity: Option<String>,
+}
+
+/// Forgets a place.
+pub struct RemovePlace;
+
+/// Input of `place_remove`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemovePlaceInput {
+    /// The folder, as `project_places` names it.
+    pub path: String,
+    /// Only say what would happen.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Identity that decides.
+    #[serde(default)]
+    pub identity: Option<String>,
+}
+
+/// Answer of both: which folders changed.
+#[derive(Serialize, Deserialize)]
+pub struct RelocateOutput {
+    /// The project that had the folder.
+    pub project_id: String,
+    /// The project that has it now; none where it was forgotten.
+    pub to: Option<String>,
+    /// The folders: that one, and the worktrees of its repository that go along.
+    pub paths: Vec<String>,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// The command that takes it back.
+    pub undo: String,
+}
+
+impl Operation for Split {
+    const META: Meta =
+        Meta::write("project_split", "Give a folder of a project to another one, or to a new one")
+            .scope(Scope::Operator)
+            .reach(Reach::Everything);
+    type Input = SplitInput;
+    type Output = RelocateOutput;
+
+    fn run(input: SplitInput, cx: &mut Cx<'_>) -> Result<RelocateOutput, Failure> {
+        check_project(&input.to)?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let moved = lookup(cx, &input.path)?;
+        let from = moved.project_id().to_owned();
+        if from == input.to {
+            let what = format!("{} belongs to project {from} already", visible(&input.path));
+            return Err(Refusal::invalid("place_unchanged", what, "name another project").into());
+        }
+        if !input.dry_run {
+            let Cx { store, env } = cx;
+            store.write(&[&from, &input.to], |tx| {
+                refuse_busy(tx, env, &moved)?;
+                project::create(tx, &input.to, false, env.now)?;
+                for place in moved.all() {
+                    place::put(tx, &in_project(place, &input.to, &moved), env.now)?;
+                }
+                let gone = format!("folder {} moved to project {}", moved.place.path, input.to);
+                let come = format!("folder {} came from project {from}", moved.place.path);
+                note(tx, env, (&from, &identity), &gone, &moved)?;
+                note(tx, env, (&input.to, &identity), &come, &moved)
+            })?;
+        } else {
+            cx.store.read(|tx| refuse_busy(tx, &cx.env, &moved))?;
+        }
+        let undo = format!("baton project split {} --to {from}", moved.place.path);
+        Ok(moved.answer(Some(input.to), input.dry_run, undo))
+    }
+}
+
+impl Operation for RemovePlace {
+    const META: Meta = Meta::write("place_remove", "Forget a folder of a project; its ledger stays")
+        .scope(Scope::Operator)
+        .reach(Reach::Everything);
+    type Input = RemovePlaceInput;
+    type Output = RelocateOutput;
+
+    fn run(input: RemovePlaceInput, cx: &mut Cx<'_>) -> Result<RelocateOutput, Failure> {
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let moved = lookup(cx, &input.path)?;
+        let from = moved.project_id().to_owned();
+        if !input.dry_run {
+            let Cx { store, env } = cx;
+            store.write(&[&from], |tx| {
+                refuse_busy(tx, env, &moved)?;
+                for place in moved.all() {
+                    place::remove(tx, &place.machine, &place.path)?;
+                }
+                let what = format!("folder {} is no place of this project any more", moved.place.path);
+                note(tx, env, (&from, &identity), &what, &moved)
+            })?;
+        } else {
+            cx.store.read(|tx| refuse_busy(tx, &cx.env, &moved))?;
+        }
+        let undo = format!("in {}: baton init --join {from}", moved.place.path);
+        Ok(moved.answer(None, input.dry_run, undo))
+    }
+}
+
+/// A place, and the worktrees of its repository that go along.
+struct PlaceGroup {
+    place: Place,
+    worktrees: Vec<Place>,
+}
+
+impl PlaceGroup {
+    fn project_id(&self) -> &str {
+        &self.place.project_id
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Place> {
+        std::iter::once(&self.place).chain(&self.worktrees)
+    }
+
+    fn answer(self, to: Option<String>, dry_run: bool, undo: String) -> RelocateOutput {
+        let paths = self.all().map(|place| place.path.clone()).collect();
+        RelocateOutput { project_id: self.place.project_id, to, paths, dry_run, undo }
+    }
+}
+
+/// A place as it stands in another project. A worktree that goes alone is registered by itself: its repository stays where it is.
+fn in_project(place: &Place, project_id: &str, moved: &PlaceGroup) -> Place {
+    let place = Place { project_id: project_id.to_owned(), ..place.clone() };
+    match moved.place.is_worktree {
+        true => Place { is_worktree: false, repository_id: None, common_dir: None, ..place },
+        false => place,
+    }
+}
+
+fn lookup(cx: &mut Cx<'_>, path: &str) -> Result<PlaceGroup, Failure> {
+    let machine = cx.env.caller.place.machine.clone();
+    cx.store.read(|tx| {
+        let Some(place) = place::get(tx, &machine, path)? else {
+            let what = format!("{} is no place of any project on this machine", visible(path));
+            let hint = "`baton project places` names those of a project";
+            return Err(Refusal::new(refusal::Kind::NotFound, "place_unknown", what, hint).into());
+        };
+        let mut worktrees = match &place.common_dir {
+            Some(common_dir) if !place.is_worktree => place::of_repository(tx, &machine, common_dir, None)?,
+            _ => Vec::new(),
+        };
+        worktrees.retain(|other| other.is_worktree && other.project_id == place.project_id);
+        Ok(PlaceGroup { place, worktrees })
+    })
+}
+
+/// Refuses while somebody is at work in one of the folders: what they do next would go elsewhere.
+fn refuse_busy(tx: &mut Tx<'_>, env: &Env<'_>, moved: &PlaceGroup) -> Result<(), Failure> {
+    let at_work = |session: &Session| {
+        session.is_fresh(env.now, env.limits)
+            && session.copy.as_ref().is_some_and(|copy| {
+                moved.all().any(|place| place.machine == session.place.machine && place.path == copy.root)
+            })
+    };
+    let open = session::open(tx, moved.project_id())?;
+    let busy: Vec<String> = open.iter().filter(|one| at_work(one)).map(|one| one.sighting(env.now)).collect();
+    if busy.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{} is at work in {}", busy.join(", "), visible(&moved.place.path));
+    let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
+    Err(Refusal::new(refusal::Kind::Conflict, "place_busy", what, hint).into())
+}
+
+fn note(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (project_id, identity): (&str, &str),
+    summary: &str,
+    moved: &PlaceGroup,
+) -> Result<(), Failure> {
+    let paths: Vec<&str> = moved.all().map(|place| place.path.as_str()).collect();
+    let author = Author { project_id, identity, session: None };
+    append_json(tx, env, &author, Kind::Other, &json!({ "summary": summary, "paths": paths }))?;
+    Ok(())
+}

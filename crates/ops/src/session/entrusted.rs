@@ -1,0 +1,43 @@
+//! What was entrusted to sessions that did not wrap: the packet that they had taken over, and what their agents saved. A baton that is made
+//! of a transcript holds it, too, since no transcript does; and a later baton of the same conversation again.
+
+use baton_model::packet::ValidatedPacket;
+use baton_store::{Failure, Tx, session};
+use serde_json::{Value, json};
+
+use super::reassign::entrusted_packet;
+
+/// Where a packet names the sessions whose packet and words it holds, the newest first.
+const SESSIONS: &str = "saved_in_sessions";
+
+/// The packet of a transcript on top of what these sessions took over and saved, the newest first. None where all of it does not fit
+/// into one packet.
+pub(crate) fn on_top_of_sessions(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    sessions: &[String],
+    packet: ValidatedPacket,
+) -> Result<Option<ValidatedPacket>, Failure> {
+    let mut whole = packet;
+    let mut named = Vec::new();
+    for id in sessions {
+        let entrusted = match session::get(tx, project_id, id)? {
+            Some(of) => entrusted_packet(tx, &of)?,
+            None => None,
+        };
+        let Some(entrusted) = entrusted else { continue };
+        named.push(id.clone());
+        let mut view = whole.view().clone();
+        view.summary = format!("{}\n\n{}", view.summary, entrusted.view().summary);
+        view.mark_summary_of_ledger();
+        view.metadata.insert(SESSIONS.into(), json!(named));
+        whole = view.on_top_of(Some(&entrusted))?;
+    }
+    Ok(Some(whole).filter(|whole| named.is_empty() || whole.check_size().is_ok()))
+}
+
+/// The sessions whose packet and words a packet holds, the newest first.
+pub(super) fn sessions_of(packet: &ValidatedPacket) -> Vec<String> {
+    let named = packet.view().metadata.get(SESSIONS).and_then(Value::as_array);
+    named.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}

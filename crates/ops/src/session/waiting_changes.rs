@@ -1,0 +1,127 @@
+//! What a pickup says of the changes that go with a baton: read before the packet, since edits made without them collide.
+
+use baton_model::changes::LeftOut;
+use baton_store::{Failure, Tx};
+use serde::{Deserialize, Serialize};
+
+use super::bundle_view::Bundle;
+use super::pickup::PickupResult;
+use crate::changes::{BatonChanges, of_baton};
+
+/// Most files that are named.
+const NAMED: usize = 20;
+
+/// What was not committed where the baton was left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitingChanges {
+    /// The baton.
+    pub baton_id: String,
+    /// The commit that they stand on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The branch that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Paths that differ from that commit; at most twenty.
+    pub files: Vec<String>,
+    /// How many there are in all.
+    pub files_total: usize,
+    /// What did not travel, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// What became of them in the caller's working copy, where the caller tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<ApplyOutcome>,
+    /// What to do; nothing where they were applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+/// What became of changes in a working copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApplyOutcome {
+    /// Whether all of them are there now; otherwise none of them is.
+    pub applied: bool,
+    /// Whether they were merged into another commit than theirs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged: bool,
+    /// Why they could not be applied, and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+impl WaitingChanges {
+    fn of(changes: BatonChanges) -> Self {
+        let BatonChanges { baton_id, manifest, .. } = changes;
+        let files_total = manifest.files.len();
+        let mut files = manifest.files;
+        files.truncate(NAMED);
+        Self {
+            advice: Some(format!(
+                "apply them before you edit: `baton changes apply {baton_id}` in a clean working copy"
+            )),
+            baton_id,
+            base: manifest.base,
+            branch: manifest.branch,
+            files,
+            files_total,
+            left_out: manifest.left_out,
+            outcome: None,
+        }
+    }
+
+    /// Notes what became of them.
+    pub fn set_outcome(&mut self, outcome: ApplyOutcome) {
+        if outcome.applied {
+            self.advice = None;
+        }
+        self.outcome = Some(outcome);
+    }
+
+    /// In a sentence, for the beginning of an answer.
+    pub fn sentence(&self) -> String {
+        let count = match self.files_total {
+            1 => "1 file".to_owned(),
+            count => format!("{count} files"),
+        };
+        match &self.outcome {
+            Some(ApplyOutcome { applied: true, merged, .. }) => {
+                let merged = if *merged { ", merged with what was committed since" } else { "" };
+                format!(
+                    "The uncommitted changes of this baton ({count}) are in your working copy now{merged}."
+                )
+            }
+            Some(ApplyOutcome { failure, .. }) => format!(
+                "The uncommitted changes of this baton ({count}) were NOT applied: {}.",
+                failure.as_deref().unwrap_or_default().trim_end_matches('.')
+            ),
+            None => format!(
+                "Uncommitted changes ({count}) go with this baton and are not applied yet: `baton changes apply {}`.",
+                self.baton_id
+            ),
+        }
+    }
+}
+
+impl Bundle {
+    /// Says first what waits as changes, and what became of them.
+    pub fn name_changes(&mut self, changes: WaitingChanges) {
+        let bare = self.changes.take().map(|before| before.sentence() + " ").unwrap_or_default();
+        let rest = self.instruction.strip_prefix(bare.as_str()).unwrap_or(&self.instruction);
+        self.instruction = format!("{} {rest}", changes.sentence()).into();
+        self.changes = Some(changes);
+    }
+}
+
+/// Names the changes of the baton that was picked up.
+pub(super) fn name_changes(
+    tx: &mut Tx<'_>,
+    picked: &PickupResult,
+    bundle: &mut Bundle,
+) -> Result<(), Failure> {
+    let Some(baton_id) = picked.baton_id.as_ref().filter(|_| !bundle.replay.is_over()) else { return Ok(()) };
+    if let Some(changes) = of_baton(tx, &bundle.project_id, baton_id)? {
+        bundle.name_changes(WaitingChanges::of(changes));
+    }
+    Ok(())
+}

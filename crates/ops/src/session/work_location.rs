@@ -1,0 +1,163 @@
+//! Where picked-up work lies: in which working copy it was left, whether that is there still, and how to get at it.
+
+use baton_model::accounting::{Remark, RemarkKind};
+use baton_model::id::{short, visible};
+use baton_model::repository::WorkingCopy;
+use baton_model::session::{Session, View};
+use baton_store::Failure;
+use serde::{Deserialize, Serialize};
+
+use super::bundle_view::Bundle;
+use crate::locate;
+use crate::op::Cx;
+
+/// Most uncommitted files that are named.
+const NAMED: usize = 20;
+
+/// The working copy in which work was left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkLocation {
+    /// Stable id of the machine.
+    pub machine: String,
+    /// The folder, and what was checked out in it at the end.
+    #[serde(flatten)]
+    pub copy: WorkingCopy,
+    /// Whether that is the caller's machine.
+    pub is_this_machine: bool,
+    /// Whether the caller stands in it.
+    pub is_here: bool,
+    /// Whether the folder is there still; nothing where that cannot be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_there: Option<bool>,
+    /// Files with changes that are not committed, as they are now; at most twenty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncommitted: Vec<String>,
+    /// How many there are in all; nothing where that cannot be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncommitted_total: Option<usize>,
+    /// Whether the caller's working copy has that commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_commit: Option<bool>,
+    /// What to do to go on there; nothing where the caller is there already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
+}
+
+/// Where the work of a bundle lies, if the session that left it said so.
+pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkLocation>, Failure> {
+    let Some(Session { copy: Some(copy), place, .. }) = bundle.predecessor.clone() else { return Ok(None) };
+    let caller = cx.env.caller;
+    let own_root = caller.git_root.as_ref().or(caller.folders.first());
+    let is_same_machine = place.machine == caller.place.machine;
+    let is_here = is_same_machine && own_root == Some(&copy.root);
+    let host = cx.env.host;
+    let is_there = if is_same_machine { host.has_folder(&copy.root) } else { None };
+    // No other folder is looked into than one of the project.
+    let owner = match is_there {
+        Some(true) => locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?,
+        _ => None,
+    };
+    let changed = match owner {
+        Some(owner) if owner == bundle.project_id => host.uncommitted(&copy.root),
+        _ => None,
+    };
+    let has_commit = own_root.zip(copy.commit.as_deref()).and_then(|(root, commit)| {
+        let own = caller.repository.as_ref().and_then(|own| own.commit.as_deref());
+        if own == Some(commit) { Some(true) } else { host.has_commit(root, commit) }
+    });
+    let uncommitted_total = changed.as_ref().map(Vec::len);
+    let mut uncommitted = changed.unwrap_or_default();
+    uncommitted.truncate(NAMED);
+    let mut found = WorkLocation {
+        machine: place.machine,
+        is_this_machine: is_same_machine,
+        copy,
+        is_here,
+        is_there,
+        uncommitted,
+        uncommitted_total,
+        has_commit,
+        advice: None,
+    };
+    let has_branch = |branch: &str| {
+        let root = own_root?;
+        host.has_commit(root, &format!("refs/heads/{branch}"))
+    };
+    found.advice = advice(&found, has_branch);
+    Ok(Some(found))
+}
+
+/// What to do to go on where the work lies.
+fn advice(work: &WorkLocation, has_branch: impl Fn(&str) -> Option<bool>) -> Option<String> {
+    let root = visible(&work.copy.root);
+    let branch = work.copy.branch.as_deref();
+    let commit = work.copy.commit.as_deref().map(|commit| visible(commit.get(..12).unwrap_or(commit)));
+    if work.is_here {
+        return None;
+    }
+    if work.is_there == Some(true) {
+        let only = match work.uncommitted_total {
+            Some(0) | None => "",
+            Some(_) => "; what is not committed is there only",
+        };
+        return Some(format!("go on there: `cd {root}`{only}"));
+    }
+    if work.is_there.is_none() && work.is_this_machine {
+        return Some(format!("go on there, if it still is: `cd {root}`"));
+    }
+    let is_left = branch.and_then(has_branch);
+    let gone = if work.is_this_machine { "the folder is gone" } else { "it is on another machine" };
+    Some(match (branch, is_left, work.has_commit, commit) {
+        (Some(branch), Some(true), _, _) => {
+            let branch = visible(branch);
+            format!(
+                "{gone}; its branch {branch} is left here: `git worktree add {root} {branch}`, or `git switch {branch}`"
+            )
+        }
+        (_, _, Some(true), Some(commit)) => {
+            format!("{gone}; its commit is here: `git switch --detach {commit}`")
+        }
+        (Some(branch), ..) => {
+            format!("{gone}, and branch {0} is not here: `git fetch` it, once it is pushed", visible(branch))
+        }
+        (None, ..) => format!("{gone}, and its commit is not here: `git fetch` it, once it is pushed"),
+    })
+}
+
+/// What a caller is told who works in the same working copy as others.
+pub(super) fn shared_copy(
+    own: Option<&WorkingCopy>,
+    machine: &str,
+    own_id: Option<&str>,
+    open: &[View],
+) -> Option<Remark> {
+    let root = &own?.root;
+    let is_beside = |other: &&View| {
+        other.fresh
+            && Some(other.session_id.as_str()) != own_id
+            && other.machine == machine
+            && other.copy.as_ref().is_some_and(|copy| copy.root == *root)
+    };
+    let others: Vec<String> = open
+        .iter()
+        .filter(is_beside)
+        .map(|other| {
+            format!(
+                "{} ({}, {})",
+                visible(&other.identity),
+                visible(&other.surface),
+                short(&other.session_id)
+            )
+        })
+        .collect();
+    if others.is_empty() {
+        return None;
+    }
+    let verb = if others.len() == 1 { "works" } else { "work" };
+    let message = format!(
+        "{} {verb} in this working copy too, {}: a worktree of your own (`git worktree add`) keeps the changes apart",
+        others.join(", "),
+        visible(root)
+    );
+    Some(Remark { kind: RemarkKind::SharedWorkingCopy, message })
+}

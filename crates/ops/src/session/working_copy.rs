@@ -1,0 +1,92 @@
+//! In which working copy a session works, and that its project knows this place.
+
+use baton_model::repository::{WorkingCopy, is_commit_id};
+use baton_model::session::Session;
+use baton_store::place::Place;
+use baton_store::{Failure, Tx, place, session, session_commit};
+
+use crate::locate::{Standpoint, place_of};
+use crate::op::Env;
+
+/// The most commits of a session that are noted at once.
+const MOST: usize = 200;
+
+/// The working copy that the caller stands in.
+pub(crate) fn of_caller(env: &Env<'_>) -> Option<WorkingCopy> {
+    let caller = env.caller;
+    let root = caller.git_root.as_ref().or(caller.folders.first())?.clone();
+    let repository = caller.repository.as_ref();
+    Some(WorkingCopy {
+        root,
+        branch: repository.and_then(|repository| repository.branch.clone()),
+        commit: repository.and_then(|repository| repository.commit.clone()),
+        is_worktree: repository.is_some_and(|repository| repository.is_worktree),
+    })
+}
+
+/// Writes the session that a pickup opens or goes on in, and the place that it works in.
+pub(super) fn save(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session, is_new: bool) -> Result<(), Failure> {
+    if is_new {
+        session::insert(tx, own)?;
+    } else {
+        session::put(tx, own)?;
+        refresh(tx, env, own)?;
+    }
+    note_place(tx, env, &own.project_id)
+}
+
+/// Writes where a session works now, if that has changed since it last said so.
+pub(crate) fn refresh(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Result<(), Failure> {
+    let now = of_caller(env);
+    if now.is_none() || now == own.copy || env.caller.place.machine != own.place.machine {
+        return Ok(());
+    }
+    let before = std::mem::replace(&mut own.copy, now).and_then(|copy| copy.commit);
+    session::set_copy(tx, own)?;
+    note_commits(tx, env, own, before.as_deref())?;
+    note_place(tx, env, &own.project_id)
+}
+
+/// Notes the commits that were made in the caller's working copy since its session began, and since it last said what is checked out.
+fn note_commits(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, head: Option<&str>) -> Result<(), Failure> {
+    let Some(root) = &env.caller.git_root else { return Ok(()) };
+    let made = env.host.commits_made(root, own.started_at, head).unwrap_or_default();
+    for commit in made.iter().filter(|commit| is_commit_id(&commit.id)).take(MOST) {
+        session_commit::put(tx, &own.project_id, &own.session_id, commit)?;
+    }
+    Ok(())
+}
+
+/// Notes the caller's worktree as a place of its project, so that it is known when it is gone, and the repository of a folder that
+/// was registered before places had one. A folder of another project is not touched.
+pub(crate) fn note_place(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
+    let here = Standpoint::of(env.caller);
+    let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(()) };
+    let known = place::get(tx, here.machine, root)?;
+    let main = place_of(&here, project_id);
+    if let Some(main) = main.filter(|_| !repository.is_worktree || repository.main.is_some())
+        && let Some(old) = place::get(tx, here.machine, &main.path)?
+        && old.project_id == project_id
+        && old.common_dir.is_none()
+    {
+        place::put(tx, &main, env.now)?;
+    }
+    if !repository.is_worktree
+        || known.is_some_and(|known| known.project_id != project_id || !known.is_worktree)
+    {
+        return Ok(());
+    }
+    let of_it = place::of_repository(tx, here.machine, &repository.common_dir, repository.id.as_deref())?;
+    if of_it.iter().any(|place| place.project_id == project_id && place.machine == here.machine) {
+        let worktree = Place {
+            project_id: project_id.to_owned(),
+            machine: here.machine.to_owned(),
+            path: root.to_owned(),
+            repository_id: repository.id.clone(),
+            common_dir: Some(repository.common_dir.clone()),
+            is_worktree: true,
+        };
+        place::put(tx, &worktree, env.now)?;
+    }
+    Ok(())
+}

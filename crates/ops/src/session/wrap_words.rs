@@ -1,0 +1,51 @@
+//! Words that a wrap keeps beside its own: those of a session that is over, and those of the agent that another one wraps for.
+
+use baton_model::packet::ValidatedPacket;
+use baton_model::refusal::Refusal;
+use baton_model::session::Session;
+use baton_store::{Failure, Tx};
+use serde_json::{Value, json};
+
+use super::entrusted_packet;
+use super::wrap::WrapInput;
+use crate::ledger::keep_late_note;
+use crate::op::Env;
+
+/// Keeps what a released session would have left, and for whom.
+pub(super) fn keep_late_wrap(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    own: &Session,
+    input: &WrapInput,
+    packet: &ValidatedPacket,
+) -> Result<Refusal, Failure> {
+    let mut kept = json!({ "text": "wrap of a released session", "late_packet": packet.text() });
+    if let Some(address) = input.to.as_ref().or(input.role.as_ref()) {
+        kept[if input.to.is_some() { "to" } else { "role" }] = json!(address);
+    }
+    let given = input.packet.clone().or_else(|| input.packet_text.clone().map(Value::String));
+    let mut content =
+        json!([given, &input.summary, &input.next, &input.focus, input.done, &input.to, &input.role]);
+    if let (false, Some(content)) = (input.fields.is_empty(), content.as_array_mut()) {
+        content.push(json!(input.fields));
+    }
+    keep_late_note(tx, env, own, (&kept, &content))
+}
+
+/// A packet that another one leaves for an agent, on top of what that agent had taken over and saved. Refused where both do not fit
+/// into one packet, because nothing of either is cut.
+pub(super) fn on_top_of_entrusted(
+    tx: &mut Tx<'_>,
+    own: &Session,
+    packet: &ValidatedPacket,
+) -> Result<ValidatedPacket, Failure> {
+    let Some(entrusted) = entrusted_packet(tx, own)? else { return Ok(packet.clone()) };
+    let whole = packet.view().on_top_of(Some(&entrusted))?;
+    let hint = format!(
+        "end it in place of wrapping it: `baton end --session {} --force --why REASON`; the next pickup brings all that it took over \
+         and saved",
+        own.session_id
+    );
+    whole.check_size().map_err(|refusal| Refusal { hint, ..refusal })?;
+    Ok(whole)
+}

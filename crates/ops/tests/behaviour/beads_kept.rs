@@ -1,0 +1,158 @@
+//! What a Beads file replaces or cannot have stays: in the ledger, with its holder, with its readers.
+
+use baton_model::access::{Bearer, Grant, Scope};
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, list, text};
+
+const SECRET: &str = "the code of the safe";
+
+fn line(w: &mut World, id: &str) -> Value {
+    let items = list(&w.ok(&agent("Setup"), "beads_export", json!({}))["items"]);
+    let own = items.iter().find(|item| item["id"] == id).expect("its line");
+    serde_json::from_str(&text(own, "line")).expect("json")
+}
+
+fn publish(w: &mut World) {
+    let items = list(&w.ok(&agent("Setup"), "beads_export", json!({}))["items"]);
+    let lines: Vec<Value> = items.iter().map(|l| json!({ "id": l["id"], "line": l["line"] })).collect();
+    w.ok(&agent("Setup"), "beads_published", json!({ "lines": lines }));
+}
+
+/// The line of a task, written later by another tool.
+fn later(w: &mut World, mut row: Value) -> String {
+    w.advance(5_000);
+    row["updated_at"] = json!(baton_model::time::rfc3339(w.now));
+    row.to_string()
+}
+
+fn token(name: &str, scope: Scope) -> Agent {
+    let mut who = agent(name);
+    let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: Some(vec![name.to_owned()]) };
+    who.0.grant = Grant { scope, projects: None, bearer: Some(bearer) };
+    who
+}
+
+fn import(w: &mut World, who: &Agent, lines: &[String]) -> Value {
+    w.ok(who, "beads_import", json!({ "lines": lines }))
+}
+
+fn sensitive(w: &mut World) -> String {
+    w.ok(&agent("Ann"), "key_create", json!({}));
+    let secret = json!({ "title": "t", "handoff_instructions": { "a": SECRET }, "sensitive": true });
+    text(&w.ok(&agent("Ann"), "task_create", secret), "id")
+}
+
+fn replaced(w: &mut World) -> String {
+    w.deltas("other").iter().map(|delta| delta["body"]["replaced"].to_string()).collect()
+}
+
+on_every_backend! {
+    fn what_a_file_replaces_is_in_the_ledger(w) {
+        let task = json!({ "title": "t", "description": "old words", "notes": "old note", "agent_context": { "a": "old context" } });
+        let id = text(&w.ok(&agent("Ann"), "task_create", task), "id");
+        publish(w);
+        for number in 0..20 {
+            let mut row = line(w, &id);
+            row["description"] = json!(format!("words {number}"));
+            row["notes"] = json!("new");
+            row["metadata"]["handoff.v1"]["agent_context"]["a"] = json!("new");
+            let row = later(w, row);
+            import(w, &agent("Ann"), &[row]);
+            publish(w);
+        }
+        let replaced = replaced(w);
+        for text in ["old words", "old note", "old context", "words 0", "words 18"] {
+            assert!(replaced.contains(text), "{text} is gone: {replaced}");
+        }
+    }
+
+    fn both_sides_of_a_conflict_are_told_whatever_else_one_of_them_changed(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t", "description": "D0" })), "id");
+        publish(w);
+        let mut theirs = line(w, &id);
+        theirs["description"] = json!("theirs");
+        let theirs = later(w, theirs);
+        w.advance(5_000);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "description": "ours" }));
+        publish(w);
+        w.ok(&agent("Ann"), "task_close", json!({ "id": id, "reason": "done" }));
+        publish(w);
+        let ours = line(w, &id).to_string();
+        let marked = ["<<<<<<< HEAD", &ours, "=======", &theirs, ">>>>>>> theirs"].map(str::to_owned);
+        let answer = import(w, &agent("Ann"), &marked);
+        let told = answer["conflicts"].to_string();
+        assert!(told.contains("ours") && told.contains("theirs"), "{answer:#}");
+        assert!(w.deltas("other").iter().any(|delta| delta["body"]["field"] == "description"), "{:#?}", w.deltas("other"));
+    }
+
+    fn two_reasons_of_a_closing_are_both_told(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t" })), "id");
+        publish(w);
+        let mut theirs = line(w, &id);
+        w.ok(&agent("Ann"), "task_close", json!({ "id": id, "reason": "ours" }));
+        w.advance(5_000);
+        let now = json!(baton_model::time::rfc3339(w.now));
+        let closing = json!({ "status": "closed", "closed_at": now, "close_reason": "theirs" });
+        theirs.as_object_mut().expect("an object").extend(closing.as_object().cloned().expect("an object"));
+        let theirs = later(w, theirs);
+        let answer = import(w, &agent("Ann"), &[theirs]);
+        let told = answer["conflicts"].to_string();
+        assert!(told.contains("ours") && told.contains("theirs"), "{answer:#}");
+    }
+
+    fn an_encrypted_context_does_not_give_way_to_what_nobody_has_encrypted(w) {
+        let id = sensitive(w);
+        publish(w);
+        for other in [json!({ "sealed": "garbage" }), json!({ "mine": "plain" }), Value::Null] {
+            let mut row = line(w, &id);
+            let own = row["metadata"]["handoff.v1"].as_object_mut().expect("ours");
+            own.insert("handoff_instructions".into(), other.clone());
+            own.retain(|_, value| !value.is_null());
+            let row = later(w, row);
+            import(w, &token("Zed", Scope::Write), &[row]);
+            let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+            assert_eq!(shown["handoff_instructions"]["a"], SECRET, "{other}: {shown:#}");
+        }
+    }
+
+    fn a_line_without_our_entries_takes_none_of_them_away(w) {
+        let task = json!({ "title": "t", "handoff_instructions": { "a": "do it" }, "agent_context": { "b": "seen" } });
+        let id = text(&w.ok(&agent("Ann"), "task_create", task), "id");
+        publish(w);
+        let mut row = line(w, &id);
+        row["metadata"]["handoff.v1"] = json!({});
+        let row = later(w, row);
+        import(w, &agent("Ann"), &[row]);
+        let shown = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+        assert_eq!((&shown["handoff_instructions"]["a"], &shown["agent_context"]["b"]), (&json!("do it"), &json!("seen")));
+    }
+
+    fn no_line_of_a_token_moves_a_live_claim(w) {
+        let id = text(&w.ok(&agent("Setup"), "task_create", json!({ "title": "t" })), "id");
+        let claim = w.ok(&agent("Ann"), "task_claim", json!({ "id": id }));
+        for fields in [json!({ "status": "closed" }), json!({ "status": "in_progress", "assignee": "Zed" }), json!({ "status": "open" })] {
+            let mut row = line(w, &id);
+            row.as_object_mut().expect("an object").extend(fields.as_object().cloned().expect("an object"));
+            let row = later(w, row);
+            import(w, &token("Zed", Scope::Write), &[row]);
+            w.no(&token("Zed", Scope::Write), "task_claim", json!({ "id": id }), "task_claimed");
+        }
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "notes": "mine", "token": claim["token"] }));
+    }
+
+    fn what_becomes_sensitive_is_plain_in_no_kept_answer_and_no_remembered_line(w) {
+        w.ok(&agent("Ann"), "key_create", json!({}));
+        let plain = json!({ "title": "t", "handoff_instructions": { "a": SECRET } });
+        let create = baton_ops::all::find("task_create").expect("an operation");
+        let made = w.once(&agent("Ann"), create, plain, "k").expect("made");
+        let id = text(&made, "id");
+        publish(w);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "notes": "n" }));
+        publish(w);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "sensitive": true }));
+        publish(w);
+        let everything = w.everything().join("\n");
+        assert!(!everything.contains(SECRET), "{everything}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Changes of a working copy are kept with a baton: all of them or none, once, and wherever the baton goes.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::world::{Agent, World, agent, list, text};
+
+const PART: usize = 768 * 1024;
+
+fn hash(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn manifest(content: &[u8]) -> Value {
+    json!({ "base": "a".repeat(40), "branch": "main", "files": ["a.txt", "b.txt"], "content_hash": hash(content),
+        "bytes": content.len() })
+}
+
+fn upload(w: &mut World, who: &Agent, content: &[u8]) {
+    for (part, bytes) in content.chunks(PART).enumerate() {
+        let input = json!({ "content_hash": hash(content), "part": part, "content": STANDARD.encode(bytes) });
+        w.ok(who, "changes_upload", input);
+    }
+}
+
+/// A wrap with changes; the id of its baton.
+fn wrap(w: &mut World, who: &Agent, content: &[u8]) -> String {
+    w.start(who);
+    upload(w, who, content);
+    text(&w.ok(who, "session_wrap", json!({ "summary": "s", "changes": manifest(content) })), "baton_id")
+}
+
+/// The content of a baton's changes.
+fn content(w: &mut World, who: &Agent, baton: &str) -> Vec<u8> {
+    let shown = w.ok(who, "changes_show", json!({ "baton_id": baton }));
+    let bytes = usize::try_from(shown["changes"]["bytes"].as_u64().expect("bytes")).expect("small");
+    let part = |part| {
+        let answer = w.ok(who, "changes_part", json!({ "baton_id": baton, "part": part }));
+        STANDARD.decode(text(&answer, "content")).expect("base64")
+    };
+    (0..bytes.div_ceil(PART)).flat_map(part).collect()
+}
+
+fn large() -> Vec<u8> {
+    (0..2 * PART + 7).map(|n| u8::try_from(n % 251).expect("small")).collect()
+}
+
+on_every_backend! {
+    fn what_goes_with_a_baton_is_named_before_everything_else(w) {
+        let baton = wrap(w, &agent("Ann"), &large());
+        assert_eq!(content(w, &agent("Lola"), &baton[..8]), large());
+        let picked = w.pickup(&agent("Lola"));
+        assert_eq!(picked.as_object().and_then(|fields| fields.keys().next()).map(String::as_str), Some("changes"));
+        assert_eq!((&picked["changes"]["baton_id"], &picked["changes"]["files_total"]), (&json!(baton), &json!(2)));
+        assert!(text(&picked, "instruction").starts_with("Uncommitted changes (2 files) go with this baton"));
+        // The baton that is held comes before newer ones.
+        wrap(w, &agent("Donna"), b"other");
+        assert_eq!(w.ok(&agent("Lola"), "changes_show", json!({}))["changes"]["baton_id"], json!(baton));
+        let plain = w.pickup(&agent("Rex"));
+        assert_ne!(plain["changes"]["baton_id"], json!(baton));
+        w.assert_sound();
+    }
+
+    fn a_wrap_whose_changes_did_not_arrive_whole_leaves_the_session_open(w) {
+        let ann = agent("Ann");
+        w.start(&ann);
+        let whole = large();
+        let named = json!({ "summary": "s", "changes": manifest(&whole) });
+        w.no_trace(&ann, "session_wrap", named.clone(), "changes_invalid");
+        let part = |part: usize, bytes: &[u8]| json!({ "content_hash": hash(&whole), "part": part, "content": STANDARD.encode(bytes) });
+        w.ok(&ann, "changes_upload", part(0, &whole[..PART]));
+        w.ok(&ann, "changes_upload", part(2, &whole[2 * PART..]));
+        w.no_trace(&ann, "session_wrap", named.clone(), "changes_invalid");
+        w.ok(&ann, "changes_upload", part(1, &whole[..PART]));
+        w.no_trace(&ann, "session_wrap", named.clone(), "changes_invalid");
+        w.ok(&ann, "changes_upload", part(1, &whole[PART..2 * PART]));
+        let mut other = named.clone();
+        other["changes"]["bytes"] = json!(whole.len() - 1);
+        w.no_trace(&ann, "session_wrap", other, "changes_invalid");
+        w.ok(&ann, "session_wrap", named);
+        for input in [part(43, b"x"), part(0, &whole[..=PART]), json!({ "content_hash": "../x", "part": 0, "content": "" }),
+            json!({ "content_hash": hash(b""), "part": -1, "content": "" }), json!({ "content_hash": hash(b""), "part": 0, "content": "?" })] {
+            w.no_trace(&ann, "changes_upload", input, "changes_invalid");
+        }
+    }
+
+    fn two_batons_with_the_same_changes_share_them_until_both_are_dropped(w) {
+        let (ann, donna) = (agent("Ann"), agent("Donna"));
+        let first = wrap(w, &ann, b"same");
+        let second = wrap(w, &donna, b"same");
+        let parts = |w: &mut World| w.everything().iter().filter(|row| row.contains("c2FtZQ==")).count();
+        assert_eq!(parts(w), 1, "they are kept once");
+        w.ok(&ann, "changes_drop", json!({ "baton_id": first }));
+        assert_eq!((content(w, &ann, &second), parts(w)), (b"same".to_vec(), 1));
+        w.no(&ann, "changes_show", json!({ "baton_id": first }), "changes_none");
+        w.ok(&ann, "changes_drop", json!({ "baton_id": second }));
+        assert_eq!(parts(w), 0);
+        assert!(text(&w.newest("other")["body"], "summary").contains("dropped"));
+    }
+
+    fn changes_are_attached_to_a_baton_that_waits_and_to_no_other(w) {
+        let ann = agent("Ann");
+        let baton = text(&w.leave_baton(&ann, "s"), "baton_id");
+        upload(w, &ann, b"first");
+        upload(w, &ann, b"second");
+        let input = |content: &[u8]| json!({ "baton_id": baton[..8], "changes": manifest(content) });
+        w.ok(&ann, "changes_attach", input(b"first"));
+        w.ok(&ann, "changes_attach", input(b"second"));
+        assert_eq!(content(w, &ann, &baton), b"second");
+        assert!(!w.everything().join("\n").contains(&STANDARD.encode("first")), "what was replaced is gone");
+        w.pickup(&agent("Lola"));
+        w.no_trace(&ann, "changes_attach", input(b"second"), "baton_unknown");
+    }
+
+    fn an_export_and_a_merge_take_them_along(w) {
+        let ann = agent("Ann").project("fix").process("");
+        w.register("fix");
+        let baton = wrap(w, &ann, &large());
+        let rows = list(&w.ok(&ann, "ledger_export", json!({}))["items"]);
+        let count = |table: &str| rows.iter().filter(|row| row["_type"] == table).count();
+        assert_eq!((count("changes"), count("changes_part")), (1, 3));
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
+        let picked = w.pickup(&agent("Lola"));
+        let moved = text(&picked["changes"], "baton_id");
+        assert_ne!(moved, baton);
+        assert_eq!(content(w, &agent("Lola"), &moved), large());
+    }
+
+    fn an_upload_that_no_wrap_ever_named_goes_after_a_day(w) {
+        let ann = agent("Ann");
+        w.start(&ann);
+        upload(w, &ann, b"orphan");
+        w.end(&ann);
+        w.advance(86_400_001);
+        wrap(w, &ann, b"other");
+        assert!(!w.everything().join("\n").contains(&STANDARD.encode("orphan")));
+    }
+}

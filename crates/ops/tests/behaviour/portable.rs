@@ -1,0 +1,117 @@
+//! A baton that leaves as a file is picked up elsewhere, or here again; never at both ends with both knowing.
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, list, text};
+
+fn at(name: &str, project: &str) -> Agent {
+    agent(name).project(project).process("")
+}
+
+fn export(w: &mut World) -> Value {
+    w.ok(&agent("Ann"), "baton_export", json!({}))["baton"].clone()
+}
+
+/// What another ledger of the same project would do.
+fn import(w: &mut World, baton: &Value) -> Value {
+    w.ok(&agent("Ben").project("q"), "baton_import", json!({ "project": "q", "baton": baton }))
+}
+
+on_every_backend! {
+    fn what_left_as_a_file_is_picked_up_where_the_file_goes(w) {
+        w.register("q");
+        let left = w.leave_baton(&agent("Ann"), "half of the cart");
+        let before = text(&w.ok(&agent("Ann"), "handoff_show", json!({ "id": left["baton_id"] })), "packet");
+        let baton = export(w);
+        assert_eq!((&baton["baton_id"], &baton["exported_by"]), (&left["baton_id"], &json!("Ann")));
+        assert_eq!(baton["packet"], serde_json::from_str::<Value>(&before).expect("a packet"));
+        let none = w.pickup(&agent("Lola"));
+        assert_eq!(none["baton"], Value::Null);
+        let reminded = list(&none["rules_reminders"]).into_iter().find(|one| one["kind"] == "exported_baton");
+        assert!(reminded.is_some_and(|one| text(&one, "message").contains("Ann exported baton")), "{none:#}");
+        w.no(&agent("Lola"), "hd_exec", json!({ "handoff_id": left["baton_id"] }), "baton_exported");
+        w.no(&agent("Ann"), "baton_export", json!({}), "baton_none");
+        w.no(&agent("Ann"), "baton_export", json!({ "baton_id": left["baton_id"] }), "baton_exported");
+        let again = w.ok(&agent("Ann"), "baton_export", json!({ "baton_id": left["baton_id"], "again": true }));
+        assert_eq!((&again["exported_before"], &again["baton"]), (&json!(true), &baton));
+        let imported = import(w, &baton);
+        let picked = w.pickup(&at("Donna", "q"));
+        assert_eq!((&picked["baton"]["delta_id"], &picked["baton"]["agent_identity"]), (&imported["baton_id"], &json!("Ann")));
+        assert!(text(&picked["baton"], "body").contains("half of the cart"));
+    }
+
+    fn the_same_file_is_imported_once(w) {
+        w.register("q");
+        w.leave_baton(&agent("Ann"), "once");
+        let baton = export(w);
+        let first = import(w, &baton);
+        w.pickup(&at("Donna", "q"));
+        let second = import(w, &baton);
+        assert_eq!((&second["baton_id"], &second["imported_before"]), (&first["baton_id"], &json!(true)));
+        assert_eq!(w.ledger_of("q").iter().filter(|entry| entry["kind"] == "wrap").count(), 1);
+    }
+
+    fn what_its_last_holder_saved_goes_along(w) {
+        w.register("q");
+        w.leave_baton(&agent("Ann"), "the cart rounds");
+        let held = w.pickup(&agent("Hal"));
+        w.ok(&agent("Hal"), "session_checkpoint", json!({ "summary": "half of it", "state": { "step": 7 } }));
+        w.no(&agent("Ann"), "baton_export", json!({ "baton_id": held["baton"]["delta_id"] }), "baton_claimed");
+        w.ok(&agent("Hal"), "ledger_note", json!({ "kind": "decision", "text": "round half up" }));
+        w.ok(&agent("Hal"), "session_end", json!({ "session": held["session_id"] }));
+        let baton = export(w);
+        for word in ["the cart rounds", "half of it", "round half up"] {
+            assert!(baton["packet"].to_string().contains(word), "{word} is gone: {baton:#}");
+        }
+        import(w, &baton);
+        let body = text(&w.pickup(&at("Donna", "q"))["baton"], "body");
+        assert!(body.contains("round half up") && body.contains("\"step\":7"), "{body}");
+    }
+
+    fn a_baton_that_is_taken_back_waits_here_again(w) {
+        let left = w.leave_baton(&agent("Ann"), "back");
+        w.no(&agent("Ann"), "baton_take_back", json!({ "baton_id": left["baton_id"] }), "baton_not_exported");
+        let baton = export(w);
+        let refusal = w.no(&agent("Ann"), "baton_import", json!({ "baton": baton }), "baton_exported");
+        assert!(text(&refusal, "hint").contains("baton handoff take-back"));
+        w.ok(&agent("Ann"), "baton_take_back", json!({ "baton_id": left["baton_id"] }));
+        w.no(&agent("Ann"), "baton_take_back", json!({ "baton_id": left["baton_id"] }), "baton_not_exported");
+        let known = w.ok(&agent("Ann"), "baton_import", json!({ "baton": baton }));
+        assert_eq!((&known["imported_before"], &known["baton_id"]), (&json!(true), &left["baton_id"]));
+        assert_eq!(w.pickup(&agent("Lola"))["baton"]["delta_id"], left["baton_id"]);
+    }
+
+    fn the_sender_hears_of_the_pickup_with_the_file_that_comes_back(w) {
+        w.register("q");
+        let left = w.leave_baton(&agent("Ann"), "there");
+        let baton = export(w);
+        import(w, &baton);
+        let donna = at("Donna", "q");
+        w.pickup(&donna);
+        w.ok(&donna, "session_wrap", json!({ "summary": "and back" }));
+        let back = w.ok(&donna, "baton_export", json!({ "project": "q" }))["baton"].clone();
+        assert_eq!((&back["receipts"][0]["baton_id"], &back["receipts"][0]["picked_up_by"]), (&left["baton_id"], &json!("Donna")));
+        let home = agent("Ann");
+        let heard = w.ok(&home, "baton_import", json!({ "project": "p", "baton": back }));
+        assert_eq!(heard["receipts"][0]["picked_up_by"], "Donna");
+        let twice = w.ok(&home, "baton_import", json!({ "project": "p", "baton": back }));
+        assert_eq!((&twice["imported_before"], &twice["receipts"]), (&json!(true), &Value::Null));
+        let refusal = w.no(&home, "hd_exec", json!({ "handoff_id": left["baton_id"] }), "baton_exported");
+        assert!(text(&refusal, "message").contains("Donna picked it up there"), "{refusal}");
+        assert_eq!(text(&w.pickup(&home)["baton"], "summary"), "and back");
+    }
+
+    fn a_baton_of_another_project_is_refused_unless_the_project_is_named(w) {
+        w.register("q");
+        w.leave_baton(&agent("Ann"), "stray");
+        let baton = export(w);
+        let there = at("Ben", "q");
+        w.no_trace(&there, "baton_import", json!({ "baton": baton }), "baton_other_project");
+        let mut damaged = baton.clone();
+        damaged["identity"] = json!("../etc");
+        assert!(w.call(&there, "baton_import", json!({ "project": "q", "baton": damaged })).is_err());
+        let mut large = baton;
+        large["packet"]["summary"] = json!("x".repeat(300 * 1024));
+        w.no_trace(&there, "baton_import", json!({ "project": "q", "baton": large }), "packet_too_large");
+    }
+}

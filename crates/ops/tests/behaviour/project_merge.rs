@@ -1,0 +1,152 @@
+//! A project that is merged leaves nothing behind that somebody waits for.
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, World, agent, column, list, text};
+
+fn at(name: &str, project: &str) -> Agent {
+    agent(name).project(project).process("")
+}
+
+fn merge(w: &mut World) -> Value {
+    w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }))
+}
+
+on_every_backend! {
+    fn a_baton_goes_along_with_what_its_holder_saved(w) {
+        w.register("fix");
+        w.start(&at("Ann", "fix"));
+        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+        let held = w.pickup(&at("Hal", "fix"));
+        w.ok(&at("Hal", "fix"), "session_checkpoint", json!({ "summary": "half of it", "state": { "step": 7 } }));
+        w.ok(&at("Hal", "fix"), "ledger_note", json!({ "kind": "decision", "text": "round half up" }));
+        w.ok(&at("Hal", "fix"), "session_end", json!({ "session": held["session_id"] }));
+        merge(w);
+        let next = w.pickup(&agent("Mina"));
+        let body = text(&next["baton"], "body");
+        for text in ["the cart rounds", "half of it", "\"step\":7", "round half up"] {
+            assert!(body.contains(text), "{text} is gone: {body}");
+        }
+    }
+
+    fn mail_and_leases_go_along_and_nothing_more_is_sent_there(w) {
+        w.register("fix");
+        w.ok(&at("Ann", "fix"), "agent_register", json!({}));
+        w.ok(&at("Ann", "p"), "agent_register", json!({}));
+        let mail = json!({ "to": "Ann", "to_project": "fix", "subject": "the schema", "body": "b" });
+        w.ok(&at("Lola", "p"), "mail_send", mail.clone());
+        w.ok(&at("Lea", "fix"), "lease_take", json!({ "patterns": ["x/"] }));
+        let merged = merge(w);
+        assert_eq!((&merged["messages_moved"], &merged["leases_moved"]), (&json!(1), &json!(1)));
+        assert_eq!(column(&w.pending(&at("Ann", "p")), "subject"), ["the schema"]);
+        w.no(&at("Bert", "p"), "lease_take", json!({ "patterns": ["x/a"] }), "lease_conflict");
+        let refusal = w.no(&at("Lola", "p"), "mail_send", mail, "project_merged");
+        assert_eq!(refusal["project_id"], "p");
+        w.no(&at("Lola", "p"), "handoff_create", json!({ "to_project_id": "fix", "subject": "s" }), "project_merged");
+    }
+
+    fn what_was_saved_without_a_wrap_waits_as_a_baton_in_the_other_project(w) {
+        w.register("fix");
+        let silent = at("Sil", "fix");
+        w.ok(&silent, "session_start", json!({}));
+        w.ok(&silent, "session_checkpoint", json!({ "summary": "half silent", "state": { "step": 7 } }));
+        let ended = at("End", "fix");
+        let own = w.ok(&ended, "session_start", json!({}));
+        w.ok(&ended, "ledger_note", json!({ "kind": "decision", "text": "round half up" }));
+        w.ok(&ended, "session_end", json!({ "session": own["session_id"] }));
+        w.advance(700_000);
+        let merged = merge(w);
+        assert_eq!(list(&merged["batons"]).len(), 2, "{merged:#}");
+        let mut got = String::new();
+        for (name, baton) in ["Mina", "Rex"].iter().zip(list(&merged["batons"])) {
+            got += &w.ok(&agent(name), "hd_exec", json!({ "handoff_id": baton["to"] }))["baton"].to_string();
+        }
+        for text in ["half silent", "\\\"step\\\":7", "round half up"] {
+            assert!(got.contains(text), "{text} is gone: {got}");
+        }
+    }
+
+    fn an_undone_merge_leaves_what_was_saved_where_it_was(w) {
+        w.register("fix");
+        w.ok(&at("Sil", "fix"), "session_start", json!({}));
+        w.ok(&at("Sil", "fix"), "session_checkpoint", json!({ "summary": "half silent" }));
+        w.advance(700_000);
+        merge(w);
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "undo": true }));
+        assert_eq!(w.pickup(&agent("Rex"))["baton"], Value::Null);
+        assert!(w.pickup(&at("Mina", "fix"))["recovered"].to_string().contains("half silent"));
+    }
+
+    fn what_a_silent_agent_says_after_the_merge_is_kept(w) {
+        w.register("fix");
+        let own = w.ok(&at("Sil", "fix"), "session_start", json!({}));
+        w.ok(&at("Sil", "fix"), "session_checkpoint", json!({ "summary": "half of it" }));
+        w.advance(700_000);
+        merge(w);
+        let by_name = agent("Sil").process("");
+        w.no(&by_name, "session_checkpoint", json!({ "summary": "late words" }), "session_released");
+        let by_id = json!({ "session": own["session_id"], "summary": "late wrap" });
+        w.no(&by_name, "session_wrap", by_id, "session_released");
+        let ledger = Value::from(w.ledger()).to_string();
+        assert!(ledger.contains("late words") && ledger.contains("late wrap"), "{ledger}");
+    }
+
+    fn agents_keep_their_roles_and_senders_get_their_acknowledgements(w) {
+        w.register("fix");
+        w.register("other");
+        w.ok(&at("Tess", "fix"), "agent_register", json!({ "roles": ["testing"] }));
+        w.ok(&at("Ann", "fix"), "agent_register", json!({}));
+        w.ok(&at("Ann", "fix"), "mail_send", json!({ "to": "role:testing", "subject": "run it", "body": "b" }));
+        let asked = json!({ "to": "Otto", "to_project": "other", "subject": "why", "body": "b" });
+        w.ok(&at("Otto", "other"), "agent_register", json!({}));
+        w.ok(&at("Ann", "fix"), "mail_send", asked);
+        merge(w);
+        let inbox = w.ok(&at("Tess", "p"), "mail_inbox", json!({}));
+        assert_eq!(column(&list(&inbox["items"]), "subject"), ["run it"], "{inbox:#}");
+        let id = w.ok(&at("Otto", "other"), "mail_inbox", json!({}))["items"][0]["message_id"].clone();
+        w.ok(&at("Otto", "other"), "mail_ack", json!({ "message_id": id, "body": "because" }));
+        let told = Value::from(w.pending(&at("Ann", "p"))).to_string();
+        assert!(told.contains("acknowledged: why"), "{told}");
+    }
+
+    fn nothing_begins_in_a_project_that_was_merged(w) {
+        w.register("fix");
+        w.ok(&at("Ann", "fix"), "agent_register", json!({}));
+        merge(w);
+        let there = at("Xena", "fix");
+        for (operation, input) in [
+            ("mail_send", json!({ "to": "Ann", "subject": "s", "body": "b" })),
+            ("signal_send", json!({ "to": "Ann", "type": "question", "subject": "s" })),
+            ("session_start", json!({})),
+            ("hd_exec", json!({})),
+            ("ledger_note", json!({ "text": "t" })),
+        ] {
+            w.no_trace(&there, operation, input, "project_merged");
+        }
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "undo": true }));
+        w.ok(&there, "session_start", json!({}));
+    }
+
+    fn a_project_to_which_a_hand_off_is_open_is_not_merged(w) {
+        w.register("fix");
+        let made = w.ok(&at("Lola", "p"), "handoff_create", json!({ "to_project_id": "fix", "subject": "s" }));
+        let refusal =
+            w.no(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }), "handoffs_open");
+        assert_eq!(list(&refusal["handoffs"]).len(), 1);
+        w.ok(&at("Lola", "p"), "handoff_advance", json!({ "id": made["handoff_id"], "action": "cancel" }));
+        merge(w);
+    }
+
+    fn a_merge_is_not_taken_back_under_somebody_who_works_there(w) {
+        w.register("fix");
+        w.ok(&at("Ann", "fix"), "session_start", json!({}));
+        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+        merge(w);
+        let there = agent("Hal").process("").at("/repos/fix", Some("/repos/fix"));
+        let held = w.pickup(&there);
+        let undo = json!({ "from": "fix", "into": "p", "undo": true });
+        w.no(&agent("Owner"), "project_merge", undo.clone(), "project_busy");
+        w.ok(&there.in_session(&held), "session_wrap", json!({ "summary": "it rounds no more" }));
+        w.ok(&agent("Owner"), "project_merge", undo);
+    }
+}

@@ -1,0 +1,108 @@
+//! Checks: everything that was run to see whether the work is right, each once, with how it ended last.
+
+use super::commands::outcome;
+use super::section::{Entry, SHORTENED, Section, rank};
+use super::{RenderContext, cut, quote};
+use crate::packet::{Command, Packet};
+
+/// How many checks that passed share a line.
+const ON_A_LINE: usize = 3;
+/// How many checks are told early; the list is in the order of value.
+const EARLY: usize = 6;
+
+/// The command that verifies, and the last state of every step that was run.
+pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let checks = last_states(cx.packet);
+    if checks.is_empty() {
+        return test_command(cx, out);
+    }
+    let value = |index: usize| if index < EARLY { rank::CHECK } else { rank::COMMAND };
+    let (passed, other): (Vec<&Command>, Vec<&Command>) =
+        checks.into_iter().partition(|check| check.exit_code == Some(0));
+    for (index, check) in other.iter().enumerate() {
+        let unknown = check.exit_code.is_none() && check.note.is_none();
+        let rank = if unknown { rank::COMMAND } else { value(index) };
+        let show = |limit| line(cx, check, limit);
+        let entry = Entry::new(Section::Verify, "checks").lengths(&[(rank, 140)], rank::WHOLE, show);
+        out.push(entry.order(index as i64));
+    }
+    for (index, chunk) in passed.chunks(ON_A_LINE).enumerate() {
+        let show = |limit| {
+            let one = |check: &&Command| {
+                quote::code(&cut::middle(&check.command, limit)) + &cx.mark(check.at.as_deref())
+            };
+            format!("- exit 0: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
+        };
+        let rank = value(index * ON_A_LINE);
+        let entry = Entry::new(Section::Verify, "checks").form(rank, Some(SHORTENED), show(140));
+        let mut entry = entry.form(rank::WHOLE, None, show(usize::MAX)).order(index as i64);
+        entry.weight = chunk.len();
+        out.push(entry);
+    }
+}
+
+/// Each check once, in the order of value; a later packet's word stands.
+fn last_states(packet: &Packet) -> Vec<&Command> {
+    let mut states: Vec<&Command> = Vec::new();
+    for check in packet.checks.iter().filter(|check| !check.command.trim().is_empty()) {
+        match states.iter_mut().find(|known| bare(&known.command) == bare(&check.command)) {
+            Some(known) => *known = check,
+            None => states.push(check),
+        }
+    }
+    let failure = packet.last_failure.as_ref().map(|failure| failure.command.trim());
+    states.retain(|check| Some(check.command.trim()) != failure);
+    states
+}
+
+fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
+    let command = quote::code(&cut::middle(&check.command, limit));
+    let note = check.note.as_deref().map(|note| quote::prose(&cut::head(note, limit)));
+    let note = note.filter(|note| !note.is_empty());
+    let note = match (check.exit_code, note) {
+        (Some(_), Some(note)) => format!(": {note}"),
+        (None, Some(note)) => format!(" → {note}"),
+        (_, None) => String::new(),
+    };
+    format!("- {command}{}{note}{}\n", outcome(check.exit_code), cx.mark(check.at.as_deref()))
+}
+
+/// Whether the checks tell how a command ended last.
+pub(super) fn cover(packet: &Packet, command: &str) -> bool {
+    let known = |step: &str| packet.checks.iter().any(|check| bare(&check.command) == bare(step));
+    let of_folder = |step: &str| step.starts_with("cd ");
+    let steps = || command.split("&&").map(str::trim).filter(|step| !of_folder(step));
+    known(command) || (steps().next().is_some() && steps().all(known))
+}
+
+/// A command without redirections and what only shortens its output.
+fn bare(command: &str) -> &str {
+    let first = command.split(" | ").next().unwrap_or(command);
+    let end = [" 2>", " >", " &>"].iter().filter_map(|mark| first.find(mark)).min().unwrap_or(first.len());
+    first[..end].trim()
+}
+
+/// The command that verifies by the word of the sender, and how it ended when it was run last.
+fn test_command(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let packet = cx.packet;
+    let said = |text: &&String| !text.trim().is_empty();
+    let (command, status) =
+        (packet.test_command.as_ref().filter(said), packet.test_status.as_ref().filter(said));
+    let last = packet.commands.iter().rev().find(|run| Some(&run.command) == command);
+    let code = last.and_then(|run| run.exit_code);
+    let show = |limit| {
+        let status = status.map(|text| quote::prose(&cut::head(text, limit)));
+        let code = code.map(|code| format!("exit {code}"));
+        let result = [code, status].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        match (command, result.is_empty()) {
+            (Some(command), true) => format!("- Run {}\n", quote::code(&cut::middle(command, limit))),
+            (Some(command), false) => {
+                format!("- Run {} (last run: {result})\n", quote::code(&cut::middle(command, limit)))
+            }
+            (None, _) => format!("- Last known result: {result}\n"),
+        }
+    };
+    if command.is_some() || status.is_some() {
+        out.push(Entry::new(Section::Verify, "checks").lengths(&[(rank::STATE, 240)], rank::WHOLE, show));
+    }
+}

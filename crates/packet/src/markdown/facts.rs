@@ -1,0 +1,156 @@
+//! What was insisted on, decided, tried, planned and left open.
+
+use super::section::{Entry, SHORTENED, Section, rank};
+use super::{RenderContext, cut, quote};
+use crate::packet::{Attempt, Decision, PlanItem, Text};
+
+/// A list of sentences, each with its place.
+fn list(
+    cx: &RenderContext,
+    out: &mut Vec<Entry>,
+    (section, noun, rank): (Section, &'static str, u8),
+    texts: &[Text],
+) {
+    for text in texts.iter().filter(|text| !text.text.trim().is_empty()) {
+        let mark = cx.mark(text.at.as_deref());
+        let show = |limit| format!("- {}{mark}\n", quote::prose(&cut::head(&text.text, limit)));
+        out.push(Entry::new(section, noun).lengths(&[(rank, 240)], rank::WHOLE, show));
+    }
+}
+
+pub(super) fn constraints(cx: &RenderContext, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::Constraints, "constraints", rank::CONSTRAINT), &cx.packet.constraints);
+}
+
+pub(super) fn questions(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let told: Vec<Text> =
+        cx.packet.open_loops.iter().filter(|text| !is_last_failure(cx, &text.at)).cloned().collect();
+    list(cx, out, (Section::Questions, "open questions", rank::OPEN), &told);
+}
+
+/// Whether the entry is the last failure, which has a section of its own.
+fn is_last_failure(cx: &RenderContext, at: &Option<String>) -> bool {
+    let failure = cx.packet.last_failure.as_ref().and_then(|failure| failure.at.as_deref());
+    failure.is_some() && failure == at.as_deref()
+}
+
+pub(super) fn issues(cx: &RenderContext, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::Issues, "known issues", rank::PLAN), &cx.packet.known_issues);
+}
+
+pub(super) fn completed(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let planned = |text: &Text| {
+        cx.packet
+            .pending_tasks
+            .iter()
+            .any(|item| item.title.trim() == text.text.trim() && state(&item.status) == "done")
+    };
+    let other: Vec<Text> = cx.packet.work_completed.iter().filter(|text| !planned(text)).cloned().collect();
+    list(cx, out, (Section::Done, "completed items", rank::DETAIL), &other);
+}
+
+pub(super) fn references(cx: &RenderContext, out: &mut Vec<Entry>) {
+    list(cx, out, (Section::References, "references", rank::DETAIL), &cx.packet.refs);
+}
+
+pub(super) fn decisions(cx: &RenderContext, out: &mut Vec<Entry>) {
+    for (index, decision) in cx.packet.decisions.iter().enumerate() {
+        let what = |limit| quote::prose(&cut::head(&decision.what, limit));
+        let mark = cx.mark(decision.at.as_deref());
+        let reasons = |limit| match why_and_rejected(decision, limit) {
+            more if more.is_empty() => format!("- {}{mark}\n", what(limit)),
+            more => format!("- {}{more}{mark}\n", sentence(&decision.what, limit)),
+        };
+        let lacks =
+            if decision.why.is_some() || !decision.rejected.is_empty() { "reasons" } else { SHORTENED };
+        let entry = Entry::new(Section::Decisions, "decisions");
+        let entry = entry.form(rank::DECISION, Some(lacks), format!("- {}{mark}\n", what(180)));
+        out.push(entry.lengths(&[(rank::REASON, 320)], rank::WHOLE, reasons).order(index as i64));
+    }
+}
+
+/// A text that another follows on the line, so it ends in a stop.
+fn sentence(text: &str, limit: usize) -> String {
+    let text = quote::prose(&cut::head(text, limit));
+    if text.ends_with(['.', '!', '?', ':', ';', '…', '。']) { text } else { text + "." }
+}
+
+/// Reason and rejected options, as far as the sentence itself does not name them.
+fn why_and_rejected(decision: &Decision, limit: usize) -> String {
+    let said = cut::head(&decision.what, limit);
+    let news = |text: &str| !said.contains(text.trim());
+    let why = decision
+        .why
+        .as_deref()
+        .filter(|why| news(why))
+        .map(|why| format!(" *Why:* {}", sentence(why, limit)));
+    let each = |option: &String| quote::prose(&cut::head(option, limit / 2));
+    let rejected: Vec<String> = decision.rejected.iter().filter(|option| news(option)).map(each).collect();
+    let rejected = (!rejected.is_empty()).then(|| format!(" *Rejected:* {}.", rejected.join("; ")));
+    why.unwrap_or_default() + &rejected.unwrap_or_default()
+}
+
+pub(super) fn attempts(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let told = cx.packet.failed_attempts.iter().filter(|attempt| !is_last_failure(cx, &attempt.at));
+    for (index, attempt) in told.enumerate() {
+        let tried = |limit| quote::prose(&cut::head(&attempt.tried, limit));
+        let mark = cx.mark(attempt.at.as_deref());
+        let show = |limit| match why_failed(attempt, limit) {
+            more if more.is_empty() => format!("- {}{mark}\n", tried(limit)),
+            more => format!("- {}{more}{mark}\n", sentence(&attempt.tried, limit)),
+        };
+        let lacks = if attempt.why_failed.is_some() { "reasons" } else { SHORTENED };
+        let entry = Entry::new(Section::Attempts, "failed attempts");
+        let entry = entry.form(rank::DECISION, Some(lacks), format!("- {}{mark}\n", tried(180)));
+        out.push(entry.lengths(&[(rank::REASON, 320)], rank::WHOLE, show).order(index as i64));
+    }
+}
+
+fn why_failed(attempt: &Attempt, limit: usize) -> String {
+    attempt
+        .why_failed
+        .as_deref()
+        .filter(|why| !cut::head(&attempt.tried, limit).contains(why.trim()))
+        .map(|why| format!(" *Failed:* {}", sentence(why, limit)))
+        .unwrap_or_default()
+}
+
+/// The plan in its own order; what is not done has more weight.
+pub(super) fn plan(cx: &RenderContext, out: &mut Vec<Entry>) {
+    for item in &cx.packet.pending_tasks {
+        let state = state(&item.status);
+        let rank = if state == "done" { rank::PLAN } else { rank::OPEN };
+        let show = |limit| {
+            format!("- {}{}{}\n", checkbox(item, state), title(item, limit), cx.mark(item.at.as_deref()))
+        };
+        let noun = if state == "done" { "finished tasks" } else { "open tasks" };
+        let weight = i64::from(state != "in progress");
+        out.push(Entry::new(Section::Pending, noun).lengths(&[(rank, 200)], rank::WHOLE, show).order(weight));
+    }
+}
+
+fn title(item: &PlanItem, limit: usize) -> String {
+    let id = item.id.as_deref().map(|id| quote::code(&cut::middle(id, 60)) + " ").unwrap_or_default();
+    id + &quote::prose(&cut::head(&item.title, limit))
+}
+
+fn checkbox(item: &PlanItem, state: &str) -> String {
+    match state {
+        "done" => "[x] ".into(),
+        "open" => "[ ] ".into(),
+        "in progress" => "[ ] **in progress:** ".into(),
+        _ => format!("[ ] ({}) ", quote::prose(&cut::head(&item.status, 40))),
+    }
+}
+
+/// The sender's word for the state of an item as one of `done`, `in progress`, `open`, or `other`.
+pub(super) fn state(word: &str) -> &'static str {
+    match word.trim().to_lowercase().replace(['-', ' '], "_").as_str() {
+        "completed" | "complete" | "done" | "closed" | "finished" | "resolved" | "x" => "done",
+        "in_progress" | "inprogress" | "active" | "doing" | "started" | "running" | "current" => {
+            "in progress"
+        }
+        "pending" | "open" | "todo" | "to_do" | "not_started" | "new" | "" => "open",
+        _ => "other",
+    }
+}

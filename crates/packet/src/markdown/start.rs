@@ -1,0 +1,183 @@
+//! What comes first: who hands over, what it is about, and where to begin.
+
+use super::commands::outcome;
+use super::section::{Entry, SHORTENED, Section, rank};
+use super::{RenderContext, cut, facts, place, quote, session};
+use crate::packet::{Failure, Packet, Party, Text};
+
+/// The table of the overview.
+pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let packet = cx.packet;
+    let mut row = |rank: u8, field: &str, value: Option<String>| {
+        let text = value.map(|value| format!("| **{field}** | {value} |\n"));
+        out.extend(text.map(|text| Entry::unshortened(Section::Overview, "overview rows", rank, text)));
+    };
+    let id = packet.session_id.as_deref();
+    row(
+        rank::LAST_TURN,
+        "Source",
+        Some(party(packet.source.as_ref(), id).unwrap_or_else(|| "unknown".into())),
+    );
+    let target = cx.options.to.map(|to| quote::cell(&cut::head(to, 60)));
+    row(rank::CONSTRAINT, "Target", target.or_else(|| party(packet.target.as_ref(), None)));
+    row(rank::DECISION, "Session ID", id.map(|id| quote::code_cell(&cut::middle(id, 80))));
+    row(rank::LAST_TURN, "Directory", session::folder(cx));
+    row(rank::DETAIL, "Model", session::fact(cx, "model"));
+    row(rank::DETAIL, "Started", session::fact(cx, "started_at"));
+    row(rank::LAST_TURN, "Created", created(cx));
+    let next = [&packet.next_agent, &packet.next_role].into_iter().flatten();
+    let next: Vec<String> = next.map(|name| quote::cell(&cut::head(name, 60))).collect();
+    row(rank::DETAIL, "Meant for", (!next.is_empty()).then(|| next.join(", ")));
+    let focus: Vec<String> = packet.focus.iter().map(|tag| quote::code_cell(&cut::middle(tag, 60))).collect();
+    row(rank::DETAIL, "Focus", (!focus.is_empty()).then(|| focus.join(" ")));
+}
+
+/// `claude (BlueLake)`; the id is left to its own row where it is the session's.
+fn party(party: Option<&Party>, session: Option<&str>) -> Option<String> {
+    let said = |text: &&str| !text.trim().is_empty();
+    let agent = party?.agent.as_deref().filter(said).map(|agent| quote::cell(&cut::head(agent, 60)));
+    let id = party?
+        .id
+        .as_deref()
+        .filter(said)
+        .filter(|id| Some(*id) != session)
+        .map(|id| quote::code_cell(&cut::middle(id, 80)));
+    match (agent, id) {
+        (Some(agent), Some(id)) => Some(format!("{agent} ({id})")),
+        (agent, id) => agent.or(id),
+    }
+}
+
+fn created(cx: &RenderContext) -> Option<String> {
+    let created = quote::cell(&cut::head(cx.packet.created_at.as_deref()?, 40));
+    Some(place::age(cx).map_or_else(|| created.clone(), |age| format!("{created} ({age} ago)")))
+}
+
+/// The summary, as a block quote.
+pub(super) fn summary(cx: &RenderContext, out: &mut Vec<Entry>) {
+    if is_made_of_facts(cx.packet) {
+        return;
+    }
+    let text = &cx.packet.summary;
+    let show = |limit| quote::quote("", &cut::head(text, limit));
+    let lengths = [(rank::SKELETON, 60), (rank::SKELETON, 200), (rank::CLEAR, 700), (rank::WHOLE, 2000)];
+    out.push(Entry::new(Section::Summary, "summaries").lengths(&lengths, rank::WHOLE_PROSE, show));
+}
+
+/// Whether the summary only repeats the requests, the last failure and the last answer, all of which are told below.
+fn is_made_of_facts(packet: &Packet) -> bool {
+    packet.has_summary_of_facts() && packet.requests.as_ref().is_some_and(|requests| requests.first.is_some())
+}
+
+/// The next action, and where it stopped.
+pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
+    next(cx, out);
+    let (first, last) = match &cx.packet.requests {
+        Some(requests) => (requests.first.as_ref(), requests.last.as_ref()),
+        None => (None, None),
+    };
+    let last = last.or(first);
+    let only = last.is_some_and(|last| first.is_none_or(|first| first.text.trim() == last.text.trim()));
+    let label = if only { "The request, in the user's words" } else { "Last request, in the user's words" };
+    passage(cx, out, label, last, [(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)]);
+    if let Some(failure) = &cx.packet.last_failure {
+        out.push(failed(cx, failure));
+    }
+    let line = |text: Option<&Text>| place::line_of(text.and_then(|text| text.at.as_deref()));
+    let before =
+        line(cx.packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last);
+    let label = if before { "Last answer, before that request" } else { "Last answer" };
+    let answer = [(rank::GIST, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000)];
+    passage(cx, out, label, cx.packet.last_answer.as_ref(), answer);
+    let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
+    let early = if is_made_of_facts(cx.packet) { rank::STOPPED } else { rank::PLAN };
+    let lengths = [(early, 160), (rank::PLAN, 320), (rank::CLEAR, 1000)];
+    passage(cx, out, "First request, in the user's words", first, lengths);
+}
+
+/// The next action: the first step the sender named, else the item in progress, else the first open one.
+fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let packet = cx.packet;
+    let open = || {
+        let named = |name: &str| packet.pending_tasks.iter().find(|item| facts::state(&item.status) == name);
+        named("in progress").or_else(|| named("open"))
+    };
+    let item = |out: &mut Vec<Entry>, label: &str, rank: u8, text: &str, at: Option<&str>| {
+        let show =
+            |limit| format!("- **{label}:** {}{}\n", quote::prose(&cut::head(text, limit)), cx.mark(at));
+        let lengths = [(rank, 120), (rank.max(rank::GIST), 300)];
+        out.push(Entry::new(Section::Start, "next steps").lengths(&lengths, rank::WHOLE, show));
+    };
+    match (packet.next_steps.split_first(), open()) {
+        (Some((first, rest)), _) if is_request(packet, first) => {
+            let text = "- **Next:** do what the last request, below, asks: it has no answer yet.\n";
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
+            rest.iter().for_each(|step| item(out, "Then", rank::OPEN, &step.text, step.at.as_deref()));
+        }
+        (Some((first, rest)), _) => {
+            item(out, "Next", rank::STOPPED, &first.text, first.at.as_deref());
+            rest.iter().for_each(|step| item(out, "Then", rank::OPEN, &step.text, step.at.as_deref()));
+        }
+        (None, Some(task)) => {
+            item(out, "Next, from the plan", rank::STOPPED, &task.title, task.at.as_deref())
+        }
+        (None, None) if packet.last_failure.is_some() => {
+            let text = "- **Next:** find out why the last failure, below, fails; go on when it passes.\n";
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
+        }
+        (None, None) if packet.last_answer.is_none() && packet.requests.is_some() => {
+            let text =
+                "- **Next:** go on with the last request, below: the session ended before an answer.\n";
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
+        }
+        (None, None) => {
+            let text =
+                "- **Next:** not stated. Take it from the summary, check it against the working copy.\n";
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
+        }
+    }
+}
+
+/// Whether a step is nothing but the last request itself.
+fn is_request(packet: &crate::packet::Packet, step: &Text) -> bool {
+    let last =
+        packet.requests.as_ref().and_then(|requests| requests.last.as_ref().or(requests.first.as_ref()));
+    last.is_some_and(|last| last.text.trim() == step.text.trim())
+}
+
+fn passage(
+    cx: &RenderContext,
+    out: &mut Vec<Entry>,
+    label: &str,
+    text: Option<&Text>,
+    lengths: [(u8, usize); 3],
+) {
+    let Some(text) = text.filter(|text| !text.text.trim().is_empty()) else { return };
+    let mark = cx.mark(text.at.as_deref());
+    let show = |limit| format!("- **{label}**{mark}:\n{}", quote::quote("  ", &cut::head(&text.text, limit)));
+    let entry = Entry::new(Section::Start, "messages");
+    out.push(entry.lengths(&lengths, rank::WHOLE, show));
+}
+
+fn failed(cx: &RenderContext, failure: &Failure) -> Entry {
+    let head = |limit| {
+        let command = quote::code(&cut::middle(&failure.command, limit));
+        format!(
+            "- **Last failure**{}: {command}{}\n",
+            cx.mark(failure.at.as_deref()),
+            outcome(failure.exit_code)
+        )
+    };
+    let output = failure.output.as_deref().map(quote::clean).unwrap_or_default();
+    let entry = Entry::new(Section::Start, "failures");
+    if output.trim().is_empty() {
+        return entry.lengths(&[(rank::STOPPED, 160)], rank::WHOLE, head);
+    }
+    let show = |limit, output: &str| head(limit) + &quote::fence("text", output);
+    entry
+        .form(rank::STOPPED, Some("outputs"), head(90))
+        .form(rank::GIST, Some(SHORTENED), show(160, &cut::essence(&output, 4, 400)))
+        .form(rank::CLEAR, Some(SHORTENED), show(300, &cut::cause_and_tail(&output, 12, 1200)))
+        .form(rank::DIFF, Some(SHORTENED), show(600, &cut::cause_and_tail(&output, 40, 4000)))
+        .form(rank::WHOLE, None, show(usize::MAX, &output))
+}

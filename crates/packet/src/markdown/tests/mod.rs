@@ -1,0 +1,165 @@
+mod files;
+mod fixtures;
+mod hostile;
+mod lines;
+mod session;
+
+use super::*;
+use fixtures::{bare, long, packet, rich, unfolded};
+
+fn options(preset: Preset) -> Options<'static> {
+    let drift = Drift { branch: Some("main".into()), commit: Some("4e1d9c0".into()), dirty: Some(false) };
+    Options {
+        preset,
+        now_ms: Some(1_772_484_000_000),
+        drift: Some(drift),
+        more_hint: Some("baton handoff from-transcript b1946ac9 --preset full"),
+        ..Options::default()
+    }
+}
+
+fn at(tokens: usize) -> Options<'static> {
+    Options { budget: Some(Budget::Tokens(tokens)), ..options(Preset::Standard) }
+}
+
+#[test]
+fn minimal() {
+    insta::assert_snapshot!(render(&rich(), &options(Preset::Minimal)).text);
+}
+
+#[test]
+fn standard() {
+    insta::assert_snapshot!(render(&rich(), &options(Preset::Standard)).text);
+}
+
+#[test]
+fn full() {
+    insta::assert_snapshot!(render(&rich(), &options(Preset::Full)).text);
+}
+
+#[test]
+fn a_long_session_at_standard() {
+    insta::assert_snapshot!(render(&long().packet, &options(Preset::Standard)).text);
+}
+
+#[test]
+fn only_a_summary() {
+    let document = render(&bare(), &Options::default());
+    assert_eq!(document.left_out, []);
+    insta::assert_snapshot!(document.text);
+}
+
+#[test]
+fn files_commands_that_failed_and_the_plan_survive_two_thousand_tokens() {
+    let planted = long();
+    let document = render(&planted.packet, &at(2000));
+    let text = unfolded(&document.text);
+    let must = planted.facts.iter().filter(|(_, _, must)| *must);
+    let lost: Vec<_> = must.filter(|(_, words, _)| words.iter().any(|word| !text.contains(word))).collect();
+    assert_eq!(lost, Vec::<&(&str, Vec<String>, bool)>::new());
+    assert!(document.tokens_estimated <= 2000);
+}
+
+#[test]
+fn nearly_every_fact_of_every_kind_survives_four_thousand_tokens() {
+    let planted = long();
+    let document = render(&planted.packet, &at(4000));
+    assert!(document.tokens_estimated <= 4000);
+    let mut kinds: Vec<&str> = planted.facts.iter().map(|(kind, _, _)| *kind).collect();
+    kinds.dedup();
+    let text = unfolded(&document.text);
+    let mut kept_in_all = 0;
+    for kind in kinds {
+        let of_kind: Vec<_> = planted.facts.iter().filter(|(of, _, _)| *of == kind).collect();
+        let kept =
+            of_kind.iter().filter(|(_, words, _)| words.iter().all(|word| text.contains(word))).count();
+        assert!(kept * 100 >= of_kind.len() * 85, "{kind}: {kept} of {}", of_kind.len());
+        kept_in_all += kept;
+    }
+    let facts = planted.facts.len();
+    assert!(kept_in_all * 100 >= facts * 95, "{kept_in_all} of {facts}");
+}
+
+#[test]
+fn verbose_keeps_every_fact_with_its_line_mark() {
+    let planted = long();
+    let document = render(&planted.packet, &options(Preset::Verbose));
+    for (kind, words, _) in &planted.facts {
+        for word in words {
+            assert!(document.text.contains(word), "{kind}: {word}");
+        }
+    }
+    assert!(document.text.contains("(#1180)") && document.text.contains("is a line of `claude:7d0c1c5e"));
+}
+
+#[test]
+fn full_leaves_nothing_out() {
+    let planted = long();
+    let document = render(&planted.packet, &options(Preset::Full));
+    assert_eq!(document.left_out, []);
+    assert!(!document.text.contains('…'));
+    for turn in &planted.packet.recent_messages {
+        assert!(document.text.contains(&turn.text), "{}", turn.text);
+    }
+}
+
+#[test]
+fn what_is_left_out_is_counted_and_said_in_one_line() {
+    let document = render(&long().packet, &at(2000));
+    let lines: Vec<&str> = document.text.lines().filter(|line| line.starts_with("*Left out")).collect();
+    assert_eq!(lines.len(), 1);
+    assert!(
+        lines[0].contains("200 turns")
+            && lines[0].contains("`baton handoff from-transcript b1946ac9 --preset full`")
+    );
+    assert!(document.left_out.contains(&LeftOut { section: "turns", count: 200 }));
+}
+
+#[test]
+fn below_the_least_budget_the_least_is_given_and_said() {
+    for budget in [Budget::Tokens(10), Budget::Bytes(100)] {
+        let document = render(&long().packet, &Options { budget: Some(budget), ..options(Preset::Standard) });
+        let least =
+            if budget == Budget::Tokens(10) { Budget::Tokens(MIN_TOKENS) } else { Budget::Bytes(MIN_BYTES) };
+        assert!(least.allows(&document.text));
+        assert!(document.text.contains(&format!("A budget of {budget} is too small")), "{}", document.text);
+        assert!(document.text.contains("make the search tests green"), "{}", document.text);
+    }
+}
+
+#[test]
+fn the_same_packet_gives_the_same_bytes() {
+    assert_eq!(render(&rich(), &at(900)), render(&rich(), &at(900)));
+}
+
+#[test]
+fn a_named_target_takes_the_place_of_the_packets() {
+    let text = render(&rich(), &Options { to: Some("gemini"), ..Options::default() }).text;
+    assert!(text.contains("| **Target** | gemini |"));
+}
+
+#[test]
+fn a_working_copy_that_did_not_move_is_said_to_be_the_same() {
+    let drift =
+        Drift { branch: Some("fix/login-loop".into()), commit: Some("4e1d9c0".into()), dirty: Some(true) };
+    let text = render(&rich(), &Options { drift: Some(drift), ..Options::default() }).text;
+    assert!(text.contains("- Now: no drift\n"));
+}
+
+#[test]
+fn presets_are_known_by_name() {
+    for (name, preset) in
+        Preset::NAMES.into_iter().zip([Preset::Minimal, Preset::Standard, Preset::Verbose, Preset::Full])
+    {
+        assert_eq!(Preset::parse(name), Ok(preset));
+    }
+    assert_eq!(Preset::parse("huge").expect_err("no preset").code, "preset_unknown");
+}
+
+#[test]
+fn a_headline_is_one_short_line() {
+    insta::assert_snapshot!(headline(&rich()), @"claude: Login no longer loops when the session cookie is from before the key rotation: stale cookies … · 3 files · 3 open tasks · last failure exit 1");
+    assert_eq!(headline(&bare()), "Moved the parser to its own crate; all tests pass.");
+    let hostile = packet(r##"{"summary": "# A\u001b[31m\n\n## B", "source": {"agent": "x\n# y"}}"##);
+    assert_eq!(headline(&hostile), "\\# A");
+}

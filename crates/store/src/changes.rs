@@ -1,0 +1,120 @@
+//! Changes of working copies: a manifest for each baton, and content in parts that are shared by its hash.
+
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+crate::sql! {
+    PUT = "INSERT INTO changes (project_id, baton_id, identity, manifest, content_hash, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project_id, baton_id) DO UPDATE SET identity = excluded.identity,
+        manifest = excluded.manifest, content_hash = excluded.content_hash, created_at = excluded.created_at";
+    GET = "SELECT baton_id, identity, manifest, content_hash, created_at FROM changes
+        WHERE project_id = $1 AND baton_id = $2";
+    NEWEST = "SELECT baton_id, identity, manifest, content_hash, created_at FROM changes WHERE project_id = $1
+        ORDER BY created_at DESC, baton_id DESC LIMIT $2";
+    BY_PREFIX = "SELECT baton_id FROM changes WHERE project_id = $1 AND baton_id >= $2 AND baton_id < $3
+        ORDER BY baton_id LIMIT 5";
+    REMOVE = "DELETE FROM changes WHERE project_id = $1 AND baton_id = $2";
+    PUT_PART = "INSERT INTO changes_part (project_id, content_hash, part, content, created_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (project_id, content_hash, part) DO UPDATE SET content = excluded.content, created_at = excluded.created_at";
+    GET_PART = "SELECT content FROM changes_part WHERE project_id = $1 AND content_hash = $2 AND part = $3";
+    REMOVE_UNUSED = "DELETE FROM changes_part WHERE project_id = $1 AND created_at <= $2 AND content_hash NOT IN
+        (SELECT content_hash FROM changes WHERE project_id = $1)";
+    REMOVE_CONTENT = "DELETE FROM changes_part WHERE project_id = $1 AND content_hash = $2 AND NOT EXISTS
+        (SELECT 1 FROM changes c WHERE c.project_id = $1 AND c.content_hash = $2)";
+    COPY_PARTS = "INSERT INTO changes_part (project_id, content_hash, part, content, created_at)
+        SELECT $1, content_hash, part, content, created_at FROM changes_part WHERE project_id = $2 AND content_hash = $3 ON CONFLICT DO NOTHING";
+}
+
+/// The changes of a baton.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredChanges {
+    /// The baton.
+    pub baton_id: String,
+    /// Who left them.
+    pub identity: String,
+    /// What they are, as JSON.
+    pub manifest: String,
+    /// The SHA-256 of the content, in hex.
+    pub content_hash: String,
+    /// When they were attached.
+    pub created_at: Millis,
+}
+
+fn read(row: Row) -> Result<StoredChanges, Fault> {
+    let mut r = row.reader();
+    Ok(StoredChanges {
+        baton_id: r.text()?,
+        identity: r.text()?,
+        manifest: r.text()?,
+        content_hash: r.text()?,
+        created_at: r.int()?,
+    })
+}
+
+/// Attaches changes to a baton, in place of those that it had.
+pub fn put(tx: &mut Tx<'_>, project_id: &str, changes: &StoredChanges) -> Result<(), Fault> {
+    let StoredChanges { baton_id, identity, manifest, content_hash, created_at } = changes;
+    tx.execute_deferred(PUT, params![project_id, baton_id, identity, manifest, content_hash, *created_at])?;
+    Ok(())
+}
+
+/// The changes of a baton.
+pub fn get(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Option<StoredChanges>, Fault> {
+    tx.query_opt(GET, params![project_id, baton_id])?.map(read).transpose()
+}
+
+/// The newest changes of a project.
+pub fn newest(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<StoredChanges>, Fault> {
+    tx.query(NEWEST, params![project_id, limit])?.into_iter().map(read).collect()
+}
+
+/// Ids of batons with changes that begin so.
+pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<String>, Fault> {
+    let rows = tx.query(BY_PREFIX, params![project_id, prefix, crate::prefix_end(prefix)])?;
+    rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Removes the changes of a baton, and their content unless another baton shares it.
+pub fn remove(tx: &mut Tx<'_>, project_id: &str, changes: &StoredChanges) -> Result<(), Fault> {
+    tx.execute(REMOVE, params![project_id, &changes.baton_id])?;
+    tx.execute(REMOVE_CONTENT, params![project_id, &changes.content_hash])?;
+    Ok(())
+}
+
+/// Writes a part of a content.
+pub fn put_part(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    (content_hash, part): (&str, i64),
+    content: &str,
+    now: Millis,
+) -> Result<(), Fault> {
+    tx.execute_deferred(PUT_PART, params![project_id, content_hash, part, content, now])?;
+    Ok(())
+}
+
+/// A part of a content.
+pub fn part(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    content_hash: &str,
+    part: i64,
+) -> Result<Option<String>, Fault> {
+    tx.query_opt(GET_PART, params![project_id, content_hash, part])?
+        .map(|row| row.reader().text())
+        .transpose()
+}
+
+/// Removes parts up to this time that no baton refers to: their wrap never came.
+pub fn remove_unused(tx: &mut Tx<'_>, project_id: &str, until: Millis) -> Result<(), Fault> {
+    tx.execute(REMOVE_UNUSED, params![project_id, until])?;
+    Ok(())
+}
+
+/// Copies the content to another project.
+pub fn copy_content(tx: &mut Tx<'_>, (from, into): (&str, &str), content_hash: &str) -> Result<(), Fault> {
+    tx.execute(COPY_PARTS, params![into, from, content_hash])?;
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! The last state of everything that was run: each step of a command line once, with how it ended last.
+
+use super::Location;
+use super::importance::{Importance, importance};
+
+const MAX_CHECKS: usize = 60;
+const MAX_COMMAND: usize = 240;
+
+/// A step and how it ended when it was run last.
+#[derive(Debug, Clone)]
+pub(super) struct Check {
+    /// The step as it was typed last.
+    pub command: String,
+    /// Its exit code; absent where it is not known which step of several failed.
+    pub exit_code: Option<i64>,
+    /// What is known in place of a code.
+    pub note: Option<String>,
+    /// Place of the last run.
+    pub at: Location,
+    /// What makes two steps the same.
+    key: String,
+    runs: u64,
+    worth: Importance,
+    last: u64,
+}
+
+/// Steps by their last run, the latest last.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    list: Vec<Check>,
+    runs: u64,
+}
+
+impl Checks {
+    /// A command line ended.
+    pub(super) fn ran(&mut self, line: &str, exit_code: Option<i64>, ok: Option<bool>, at: &Location) {
+        self.runs += 1;
+        let steps = chain(line);
+        let telling: Vec<usize> = (0..steps.len()).filter(|at| is_work(&steps[*at].text)).collect();
+        for &index in &telling {
+            let (code, note) = outcome(&steps, index, exit_code, ok);
+            self.put(&steps[index].text, code, note, at);
+        }
+    }
+
+    fn put(&mut self, text: &str, exit_code: Option<i64>, note: Option<String>, at: &Location) {
+        if text.chars().count() > MAX_COMMAND {
+            return;
+        }
+        let key = bare(text).to_owned();
+        let known = self.list.iter().position(|check| check.key == key);
+        let runs = known.map_or(0, |slot| self.list.remove(slot).runs) + 1;
+        let worth = importance(text);
+        let command = text.replace(" 2>&1", "");
+        self.list.push(Check { command, exit_code, note, at: at.clone(), key, runs, worth, last: self.runs });
+        if self.list.len() > MAX_CHECKS {
+            self.list.remove(0);
+        }
+    }
+
+    /// Whether every step of a command line that failed there has passed since.
+    pub(super) fn passed_since(&self, line: &str, at: &Location) -> bool {
+        let steps: Vec<Step> = chain(line).into_iter().filter(|step| is_work(&step.text)).collect();
+        let passed = |step: &Step| {
+            let same = |check: &&Check| check.key == bare(&step.text);
+            let good = |check: &Check| check.exit_code == Some(0) && check.at.line > at.line;
+            self.list.iter().find(same).is_some_and(good)
+        };
+        !steps.is_empty() && steps.iter().all(passed)
+    }
+
+    /// The steps, those that the next agent is most likely to run again first: tests, then other work; often, lately, and in
+    /// few words, because a long command line asked one question.
+    pub(super) fn in_order(mut self) -> Vec<Check> {
+        let all = self.runs.max(1);
+        let worth = |check: &Check| {
+            let kind = match check.worth {
+                Importance::Test => 4,
+                Importance::Work => 3,
+                Importance::Some | Importance::Look => 0,
+            };
+            let length = check.command.chars().count().min(120) as i64;
+            kind * 100 + check.runs.min(10) as i64 * 60 + (check.last * 300 / all) as i64 - length * 3
+        };
+        self.list.sort_by_key(|check| std::cmp::Reverse(worth(check)));
+        self.list
+    }
+}
+
+/// A step of a command line, and what joins it to the one before it.
+#[derive(Debug, PartialEq)]
+struct Step {
+    text: String,
+    /// `&&`, `||` or `;`; the first has none.
+    joint: &'static str,
+}
+
+/// How a step ended, as far as the end of the whole line tells: all steps of a chain of `&&` that ended well did, the
+/// last did as the whole. Which step of several failed is not known.
+fn outcome(
+    steps: &[Step],
+    index: usize,
+    exit_code: Option<i64>,
+    ok: Option<bool>,
+) -> (Option<i64>, Option<String>) {
+    let after = &steps[index + 1..];
+    let Some(code) = exit_code else {
+        return match ok {
+            Some(false) => (None, Some("failed".to_owned())),
+            _ => (None, None),
+        };
+    };
+    let alone = steps.iter().filter(|step| !step.text.starts_with("cd ")).count() == 1;
+    let all_joined = after.iter().all(|step| step.joint == "&&");
+    let sure = steps[..=index].iter().all(|step| step.joint != "||");
+    match code {
+        _ if alone => (Some(code), None),
+        0 if all_joined && sure => (Some(0), None),
+        0 => (None, None),
+        _ if after.is_empty() && steps[index].joint == ";" => (Some(code), None),
+        _ => (None, Some(format!("in a chain that ended with exit {code}"))),
+    }
+}
+
+/// Whether a step does something; git has its own section.
+fn is_work(step: &str) -> bool {
+    let step = bare(step);
+    let first = step.trim_start_matches(['(', '{', ' ']).split_whitespace().next().unwrap_or_default();
+    let named = first.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '_'));
+    named && !NO_CHECKS.contains(&first) && importance(step) > Importance::Look
+}
+
+/// Words of the shell, and programs whose outcome says nothing about the work.
+const NO_CHECKS: &[&str] = &[
+    "git", "gh", "exit", "return", "for", "while", "until", "do", "done", "if", "then", "elif", "else", "fi",
+    "case", "esac", "kill", "pkill", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "read", "wait",
+    "trap", "unset", "alias", "pushd", "popd", "tee", "xargs",
+];
+
+/// The step without redirections and what only shortens its output.
+fn bare(step: &str) -> &str {
+    let first = step.split(" | ").next().unwrap_or(step);
+    let end = [" 2>", " >", " &>"].iter().filter_map(|mark| first.find(mark)).min().unwrap_or(first.len());
+    first[..end].trim()
+}
+
+/// The steps of a chain; pipes belong to their step, and what stands in quotes is not looked into.
+fn chain(line: &str) -> Vec<Step> {
+    let line = line.split("<<").next().unwrap_or_default();
+    let mut all = Vec::new();
+    let (mut start, mut quote, mut escaped, mut skip, mut joint) = (0, None, false, 0, "");
+    let mut end = |from: usize, to: usize, joint: &'static str| {
+        let text = line.get(from..to).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+        if !text.is_empty() {
+            all.push(Step { text, joint });
+        }
+    };
+    for (at, c) in line.char_indices() {
+        if at < skip {
+            continue;
+        }
+        let rest = line.get(at..).unwrap_or_default();
+        let mark = ["&&", "||", ";", "\n"].into_iter().find(|mark| rest.starts_with(mark));
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (open, '\\') if open != Some('\'') => escaped = true,
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (None, _) => {
+                let Some(mark) = mark else { continue };
+                end(start, at, joint);
+                joint = if mark == "\n" { ";" } else { mark };
+                start = at + mark.len();
+                skip = start;
+            }
+            _ => {}
+        }
+    }
+    end(start, line.len(), joint);
+    all
+}
+
+/// Whether a chain that ended well ran this step, or these steps, and nothing between them changed the folder.
+pub(super) fn ran_in(failed: &str, passed: &str) -> bool {
+    let (failed, passed) = (chain(failed), chain(passed));
+    if passed.iter().any(|step| matches!(step.joint, "||" | ";")) {
+        return false;
+    }
+    let folder = |steps: &[Step]| -> Vec<String> {
+        steps.iter().filter(|step| step.text.starts_with("cd ")).map(|step| step.text.clone()).collect()
+    };
+    let wanted: Vec<&str> =
+        failed.iter().filter(|step| !step.text.starts_with("cd ")).map(|step| bare(&step.text)).collect();
+    let piped = |step: &Step| step.text.contains(" | ");
+    let ran = |wanted: &&str| passed.iter().any(|step| bare(&step.text) == *wanted && !piped(step));
+    !wanted.is_empty() && folder(&failed) == folder(&passed) && wanted.iter().all(ran)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn states(runs: &[(&str, i64)]) -> Vec<(String, Option<i64>, Option<String>)> {
+        let mut checks = Checks::default();
+        for (line, code) in runs {
+            checks.ran(line, Some(*code), Some(*code == 0), &Location::default());
+        }
+        checks.list.into_iter().map(|check| (check.command, check.exit_code, check.note)).collect()
+    }
+
+    #[test]
+    fn every_step_of_a_chain_that_ended_well_did() {
+        let wanted =
+            [("mise run fmt".to_owned(), Some(0), None), ("mise run lint".to_owned(), Some(0), None)];
+        assert_eq!(states(&[("mise run lint", 1), ("cd a && mise run fmt && mise run lint", 0)]), wanted);
+    }
+
+    #[test]
+    fn which_step_of_a_chain_failed_is_not_guessed() {
+        let in_chain = Some("in a chain that ended with exit 2".to_owned());
+        let wanted = [("make a".to_owned(), None, in_chain.clone()), ("make b".to_owned(), None, in_chain)];
+        assert_eq!(states(&[("make a && make b", 2)]), wanted);
+        assert_eq!(states(&[("make a; echo done", 0)]), [("make a".to_owned(), None, None)]);
+        assert_eq!(states(&[("make a || make b", 0)]).first().map(|check| check.1), Some(None));
+    }
+
+    #[test]
+    fn a_step_is_one_whatever_shortens_its_output() {
+        let told = states(&[("go test ./... 2>&1 | tail -5", 0), ("go test ./...", 1)]);
+        assert_eq!(told, [("go test ./...".to_owned(), Some(1), None)]);
+        assert_eq!(
+            states(&[("cat a && ls", 0), ("git push", 0), ("printf y | git add -p", 0), ("exit $X", 0)]),
+            []
+        );
+    }
+
+    #[test]
+    fn a_chain_is_made_good_step_by_step() {
+        let mut checks = Checks::default();
+        let at = |line| Location { line, agent: None };
+        checks.ran("make a && make b", Some(1), Some(false), &at(1));
+        checks.ran("make a", Some(0), Some(true), &at(2));
+        assert!(!checks.passed_since("make a && make b", &at(1)));
+        checks.ran("make c && make b", Some(0), Some(true), &at(3));
+        assert!(checks.passed_since("make a && make b", &at(1)));
+        assert!(!checks.passed_since("make a && make b", &at(3)));
+    }
+}

@@ -1,0 +1,172 @@
+//! Names that a session had to do with: those that it searched for and those that its edits define, the latest first.
+
+use super::Location;
+
+/// How many names are kept.
+const MAX_NAMES: usize = 80;
+/// How many lines of one edit are looked at.
+const MAX_LINES: usize = 400;
+/// Names shorter than this say too little.
+const MIN_CHARS: usize = 4;
+
+/// Words of languages that stand in many patterns.
+const COMMON: &[&str] = &[
+    "func",
+    "function",
+    "type",
+    "struct",
+    "return",
+    "error",
+    "errors",
+    "const",
+    "interface",
+    "import",
+    "package",
+    "class",
+    "self",
+    "this",
+    "from",
+    "true",
+    "false",
+    "null",
+    "none",
+    "string",
+    "test",
+    "tests",
+    "impl",
+    "enum",
+    "trait",
+    "async",
+    "await",
+    "export",
+    "default",
+    "static",
+    "public",
+    "private",
+    "void",
+    "todo",
+    "file",
+    "name",
+    "path",
+    "data",
+    "value",
+    "main",
+];
+
+/// Names in the order of their last search, the latest last.
+#[derive(Debug, Default)]
+pub(super) struct SearchedNames(Vec<(String, Location)>);
+
+impl SearchedNames {
+    /// A search for this pattern, a regular expression or a glob.
+    pub(super) fn add(&mut self, pattern: &str, at: &Location) {
+        for name in names(pattern) {
+            self.put(name, at);
+        }
+    }
+
+    /// The names that the lines of an edit define.
+    pub(super) fn defined_in(&mut self, diff: &str, at: &Location) {
+        let lines = diff.lines().filter(|line| line.starts_with('+')).take(MAX_LINES);
+        for name in lines.filter_map(definition) {
+            self.put(name.to_owned(), at);
+        }
+    }
+
+    /// The names, the latest first; plain words, which many files hold, after those that are written as names.
+    pub(super) fn latest_first(&self) -> impl Iterator<Item = &(String, Location)> {
+        let (names, words): (Vec<_>, Vec<_>) = self.0.iter().rev().partition(|(name, _)| is_compound(name));
+        names.into_iter().chain(words)
+    }
+
+    fn put(&mut self, name: String, at: &Location) {
+        self.0.retain(|(known, _)| *known != name);
+        self.0.push((name, at.clone()));
+        let excess = self.0.len().saturating_sub(MAX_NAMES);
+        self.0.drain(..excess);
+    }
+}
+
+/// `loadUser`, `load_user`: written as a name, not as a word.
+fn is_compound(name: &str) -> bool {
+    let mut letters = name.chars().skip(1);
+    name.contains('_') || letters.any(char::is_uppercase)
+}
+
+/// The name that a line defines: `+func (s *Store) Load(`, `+    def load(self)`, `+pub(crate) fn load<T>(`.
+fn definition(line: &str) -> Option<&str> {
+    const KEYWORDS: &[&str] =
+        &["func", "fn", "def", "class", "struct", "enum", "trait", "interface", "type", "function"];
+    let words = line.get(1..)?.trim_start();
+    let (at, keyword) = words.split_whitespace().take(5).find_map(|word| {
+        let keyword = KEYWORDS.iter().find(|keyword| **keyword == word)?;
+        Some((words.find(word)?, *keyword))
+    })?;
+    let rest = words.get(at + keyword.len()..)?.trim_start();
+    // The receiver of a method in Go.
+    let rest = match rest.strip_prefix('(') {
+        Some(receiver) => receiver.split_once(')')?.1.trim_start(),
+        None => rest,
+    };
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    let name = rest.get(..end)?;
+    (name.chars().count() >= MIN_CHARS && !COMMON.contains(&name.to_lowercase().as_str())).then_some(name)
+}
+
+/// Whether this is the id of a commit or the like.
+fn is_digest(word: &str) -> bool {
+    word.len() > 6
+        && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && word.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+fn names(pattern: &str) -> Vec<String> {
+    // A class such as `\b` or `\s` is no letter of the name that follows.
+    let mut plain = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        if c == '\\' {
+            chars.next();
+            plain.push(' ');
+        } else {
+            plain.push(c);
+        }
+    }
+    let words = plain.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let telling = |word: &&str| {
+        word.chars().count() >= MIN_CHARS
+            && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && !COMMON.contains(&word.to_lowercase().as_str())
+            && !is_digest(word)
+    };
+    words.filter(telling).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_a_pattern_are_known_without_its_marks() {
+        assert_eq!(names(r"func\s+(\w+) *ParseUser\(|\bload_session\b"), ["ParseUser", "load_session"]);
+        let mut searched = SearchedNames::default();
+        for pattern in ["alpha|beta", "gamma", "alpha"] {
+            searched.add(pattern, &Location::default());
+        }
+        let order: Vec<&str> = searched.latest_first().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(order, ["alpha", "gamma", "beta"]);
+    }
+
+    #[test]
+    fn a_name_that_an_edit_defines_is_known_and_stands_before_plain_words() {
+        let mut names = SearchedNames::default();
+        names.defined_in(
+            "+func (s *Store) LoadAll(x int) {\n-func Gone() {\n+  return funcs",
+            &Location::default(),
+        );
+        names.defined_in("+    pub(crate) fn save_all<T>(x: T) {\n+// a type of it", &Location::default());
+        names.add("plain", &Location::default());
+        let order: Vec<&str> = names.latest_first().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(order, ["save_all", "LoadAll", "plain"]);
+    }
+}
