@@ -30,7 +30,8 @@ pub(super) enum Outcome {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Report {
-    result: OutcomeWord,
+    /// Without it the exit code decides.
+    result: Option<OutcomeWord>,
     #[serde(default)]
     reason: String,
     #[serde(default)]
@@ -63,20 +64,36 @@ impl Outcome {
             CommandEnd::Ended(status) => status,
         };
         match report.map(|text| text.and_then(|text| read(&text))) {
-            Some(Ok(report)) => Self::reported(report),
+            Some(Ok(report)) => Self::reported(report, *status, role),
             Some(Err(why)) => Self::Unreadable(format!("its BATON_RESULT cannot be read: {why}")),
             None => Self::of_exit(*status, role),
         }
     }
 
-    fn reported(report: Report) -> Self {
+    fn reported(report: Report, status: ExitStatus, role: Option<&str>) -> Self {
         let Report { result, reason, context, handoff_instructions: instructions } = report;
         let result = match result {
-            OutcomeWord::Pass => CloseResult::Pass,
-            OutcomeWord::Fail => CloseResult::Fail,
-            OutcomeWord::Error => return Self::Failed { reason, context, instructions },
+            Some(OutcomeWord::Pass) => CloseResult::Pass,
+            Some(OutcomeWord::Fail) => CloseResult::Fail,
+            Some(OutcomeWord::Error) => return Self::Failed { reason, context, instructions },
+            None => return Self::of_exit(status, role).with_report(reason, context, instructions),
         };
         Self::Closed { result, reason, context, instructions }
+    }
+
+    /// What the exit code says, with the words of a report that names no result.
+    fn with_report(
+        self,
+        said: String,
+        context: Map<String, Value>,
+        instructions: Map<String, Value>,
+    ) -> Self {
+        let reason = if said.trim().is_empty() { self.reason().to_owned() } else { said };
+        match self {
+            Self::Closed { result, .. } => Self::Closed { result, reason, context, instructions },
+            Self::Failed { .. } => Self::Failed { reason, context, instructions },
+            other => other,
+        }
     }
 
     fn of_exit(status: ExitStatus, role: Option<&str>) -> Self {
@@ -130,6 +147,17 @@ mod tests {
         assert_eq!(check(1 << 8, None, "implementation"), "failed: the command ended with exit status: 1");
         assert_eq!(check(2 << 8, None, "testing"), "failed: the command ended with exit status: 2");
         assert!(check(9, None, "testing").starts_with("failed: the command ended with signal: 9"));
+    }
+
+    #[test]
+    fn a_report_without_a_result_keeps_its_words_and_the_exit_code_decides() {
+        let report = r#"{"reason":"built","context":{"work_completed":"x"}}"#;
+        assert_eq!(check(0, Some(report), "implementation"), "pass: built");
+        assert_eq!(check(1 << 8, Some("{\"context\":{}}"), "testing"), "fail: the command ended with 1");
+        assert_eq!(check(3 << 8, Some(report), "implementation"), "failed: built");
+        let ended = CommandEnd::Ended(ExitStatus::from_raw(0));
+        let kept = Outcome::of(&ended, Some(Ok(report.to_owned())), Some("implementation"));
+        assert!(matches!(&kept, Outcome::Closed { context, .. } if context["work_completed"] == "x"), "{kept:?}");
     }
 
     #[test]

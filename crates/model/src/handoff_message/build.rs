@@ -135,19 +135,37 @@ pub(super) fn required(kind: Kind) -> &'static str {
     }
 }
 
+/// The text of the required field: what the context says of it, else what is known without it.
 fn headline(kind: Kind, work: &TaskFacts<'_>) -> String {
     if kind == Kind::TaskAssignment {
         return work.description.to_owned();
     }
-    let others: &[&str] = match kind {
-        Kind::TestFailureReport => &["failure_details", "failure", "reason", "work_completed"],
-        Kind::VerificationRequest => &["summary", "work_completed", "reason"],
-        _ => &["work_completed", "summary", "reason"],
-    };
+    let others = headline_fields(kind);
     let text = |field: &&str| match work.agent_context.get(*field) {
         Some(Value::String(text)) if !text.trim().is_empty() => Some(text.clone()),
         Some(Value::Null | Value::String(_)) | None => None,
         Some(other) => Some(other.to_string()),
     };
-    others.iter().find_map(text).unwrap_or_default()
+    others.iter().find_map(text).unwrap_or_else(|| {
+        let nothing = match kind {
+            Kind::TestFailureReport => "closed as failed; no reason was given",
+            _ => "the work before is closed; no summary was given",
+        };
+        format!("{}: {nothing}", work.title)
+    })
+}
+
+/// The fields of a context from which the required field is taken, best first.
+fn headline_fields(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::TaskAssignment => &[],
+        Kind::TestFailureReport => &["failure_details", "failure", "reason", "work_completed"],
+        Kind::VerificationRequest => &["summary", "work_completed", "reason"],
+        _ => &["work_completed", "summary", "reason"],
+    }
+}
+
+/// The fields of a task's context in the order of their use to the receiver of such a message.
+pub fn field_order(kind: Kind) -> impl Iterator<Item = &'static str> {
+    headline_fields(kind).iter().chain(fit::fields(kind)).copied()
 }

@@ -30,6 +30,9 @@ pub enum FileRef {
         /// Which lines.
         #[serde(default)]
         lines: Option<String>,
+        /// Who changed it, where several agents did.
+        #[serde(default)]
+        by: Option<String>,
     },
 }
 
@@ -79,6 +82,7 @@ contexts! {
     /// Context of a `task_handoff`.
     Handoff {
         /// What was done.
+        #[schemars(length(min = 1))]
         pub work_completed: String,
         /// Which files it touched.
         #[serde(default)]
@@ -108,6 +112,7 @@ contexts! {
     /// Context of a `test_failure_report`.
     Failure {
         /// What failed.
+        #[schemars(length(min = 1))]
         pub failure_details: String,
         /// What was written where it failed.
         #[serde(default)]
@@ -128,6 +133,7 @@ contexts! {
     /// Context of a `fix_complete`.
     Fix {
         /// What was fixed.
+        #[schemars(length(min = 1))]
         pub work_completed: String,
         /// Which files it touched.
         #[serde(default)]
@@ -145,6 +151,7 @@ contexts! {
     /// Context of a `verification_request`.
     Verification {
         /// What there is to approve.
+        #[schemars(length(min = 1))]
         pub summary: String,
         /// What the tests said.
         #[serde(default)]

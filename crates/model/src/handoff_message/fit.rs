@@ -118,7 +118,7 @@ fn file(value: Value) -> Value {
     let has_path = value.get("path").is_some_and(Value::is_string);
     match value {
         Value::String(_) => value,
-        Value::Object(_) if has_path && is_text("change") && is_text("lines") => value,
+        Value::Object(_) if has_path && is_text("change") && is_text("lines") && is_text("by") => value,
         other => Value::String(other.to_string()),
     }
 }

@@ -293,9 +293,14 @@ fn fits<T: DeserializeOwned, C: DeserializeOwned>(
             "this is to say from which role to which, as implementation_to_testing",
         ),
     ];
-    match faults.into_iter().find(|(wrong, ..)| *wrong) {
-        Some((_, path, what)) => Err(unfit(kind, path, what)),
-        None => Ok(()),
+    if let Some((_, path, what)) = faults.into_iter().find(|(wrong, ..)| *wrong) {
+        return Err(unfit(kind, path, what));
+    }
+    let required = build::required(kind);
+    let says = value["context"][required].as_str().is_some_and(|text| !text.trim().is_empty());
+    match says || kind == Kind::TaskAssignment {
+        true => Ok(()),
+        false => Err(unfit(kind, &format!("context.{required}"), "this is to say something")),
     }
 }
 

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::closing::IncrementStage;
 use super::{Task, sealed};
-use crate::route::last_sent;
+use crate::handoff_message::build::field_order;
+use crate::route::{last_sent, message_kind};
 
 /// The budget of a role in bytes: 2 KiB to build or to mend, 1 KiB to test, half of one to approve.
 pub fn budget_of(role: Option<&str>) -> usize {
@@ -18,20 +19,43 @@ pub fn budget_of(role: Option<&str>) -> usize {
 /// The fewest bytes that a text is shown with when it does not fit; below, it is left out.
 const LEAST: usize = 48;
 
-/// The task as its next agent gets it: id, title, role first, then instructions, context and description, as far as the
-/// budget in bytes of JSON goes. What did not fit is named under `left_out`; `task_show` with `full` has all of it.
+/// How often a task, or what it is to approve, failed before.
+pub fn attempts(task: &Task) -> i64 {
+    let told = task.agent_context.get("attempts").and_then(Value::as_i64).unwrap_or_default();
+    task.attempts.max(told)
+}
+
+/// The task as its next agent gets it, the most useful first: id, title, role, when it counts as done, instructions, context and
+/// description, as far as the budget in bytes of JSON goes. What did not fit is named under `left_out`; `task_show` with `full` has
+/// all of it.
 pub fn packet(task: &Task, budget: usize) -> Value {
-    let mut packet = Packet { fields: Map::new(), left_out: Vec::new(), budget };
+    let whole = fill(task, Packet { fields: Map::new(), left_out: Vec::new(), budget, reserve: 0 });
+    if whole.get("left_out").is_none() {
+        return whole;
+    }
+    // Names of what is left out take a part of the budget.
+    fill(task, Packet { fields: Map::new(), left_out: Vec::new(), budget, reserve: budget / 8 })
+}
+
+fn fill(task: &Task, mut packet: Packet) -> Value {
     packet.put("id", json!(task.task_id));
     packet.put("title", json!(task.title));
     packet.put("agent_role", json!(task.agent_role));
     packet.put("type", json!(task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind))));
     packet.put("previous_agent", json!(task.previous_agent));
-    packet.put("attempts", json!(task.attempts));
-    packet.put_object("handoff_instructions", &sealed::redacted_view(&task.handoff_instructions));
-    packet.put_object("agent_context", &sealed::redacted_view(&task.agent_context));
+    packet.put("attempts", json!(attempts(task)));
+    let criteria = task.extra.get("acceptance_criteria").cloned().unwrap_or_default();
+    let approves = IncrementStage::of(task.agent_role.as_deref()) == Some(IncrementStage::Verification);
+    if approves {
+        packet.put_part("acceptance_criteria", criteria.clone());
+    }
+    let order: Vec<&str> = field_order(message_kind(task)).collect();
+    packet.put_object("handoff_instructions", &sealed::redacted_view(&task.handoff_instructions), &order);
+    packet.put_object("agent_context", &sealed::redacted_view(&task.agent_context), &order);
     packet.put("description", json!(task.description));
-    packet.put("acceptance_criteria", task.extra.get("acceptance_criteria").cloned().unwrap_or_default());
+    if !approves {
+        packet.put("acceptance_criteria", criteria);
+    }
     packet.close()
 }
 
@@ -39,38 +63,65 @@ struct Packet {
     fields: Map<String, Value>,
     left_out: Vec<String>,
     budget: usize,
+    /// Bytes for the names of what is left out.
+    reserve: usize,
 }
 
 impl Packet {
-    /// Bytes that are left, with room for the names of everything that may be left out.
+    /// Bytes that are left.
     fn room(&self) -> usize {
-        let used = json!(self.fields).to_string().len() + json!(self.left_out).to_string().len() + 60;
+        let names = json!(self.left_out).to_string().len().max(self.reserve);
+        let used = json!(self.fields).to_string().len() + names + 24;
         self.budget.saturating_sub(used)
     }
 
-    /// The packet with what was left out of it. Should the names of that not fit any more, the last field gives way.
+    /// The packet with what was left out of it. Where the names of that do not fit, the last of them are counted, and then the last
+    /// field gives way.
     fn close(mut self) -> Value {
+        let all = self.left_out.len();
+        let mut named = all;
         loop {
             let mut whole = self.fields.clone();
             if !self.left_out.is_empty() {
-                whole.insert("left_out".into(), json!(self.left_out));
+                let mut shown: Vec<String> = self.left_out[..named].to_vec();
+                if named < self.left_out.len() {
+                    shown.push(format!("{} more", self.left_out.len() - named));
+                }
+                whole.insert("left_out".into(), json!(shown));
             }
             let whole = Value::Object(whole);
             if self.fields.len() <= 1 || whole.to_string().len() <= self.budget {
                 return whole;
             }
+            if named > 1 {
+                named -= 1;
+                continue;
+            }
             let Some(key) = self.fields.keys().next_back().cloned() else { return whole };
             self.fields.shift_remove(&key);
-            self.left_out.retain(|left| !left.ends_with(key.as_str()));
-            self.left_out.push(key);
+            self.left_out.retain(|left| !left.ends_with(key.as_str()) && !left.starts_with(&format!("{key}.")));
+            self.left_out.insert(0, key);
+            named = named.clamp(1, self.left_out.len());
         }
     }
 
     fn put(&mut self, key: &str, value: Value) {
+        let room = self.room();
+        self.put_within(key, value, room);
+    }
+
+    /// The same, with at most a third of what is left for a text that does not fit.
+    fn put_part(&mut self, key: &str, value: Value) {
+        let room = self.room();
+        let part = room / 3;
+        self.put_within(key, value, if part > LEAST { part } else { room });
+    }
+
+    fn put_within(&mut self, key: &str, value: Value, room: usize) {
         if super::is_empty(&value) {
             return;
         }
-        match fit(&value, self.room().saturating_sub(key.len() + 4)) {
+        match fit(&value, room.saturating_sub(key.len() + 4)) {
             Some(fitted) => {
                 if fitted != value {
                     self.left_out.push(format!("rest of {key}"));
@@ -81,25 +132,28 @@ impl Packet {
         }
     }
 
-    fn put_object(&mut self, key: &str, object: &Map<String, Value>) {
+    /// The fields of an object: those of the order first, then the short ones, and a long log gets what is left.
+    fn put_object(&mut self, key: &str, object: &Map<String, Value>, order: &[&str]) {
         if object.is_empty() {
             return;
         }
-        let mut left = 0;
         self.fields.insert(key.to_owned(), json!({}));
-        // What is short says most for its bytes: it goes first, and a long log gets what is left.
-        let mut by_size: Vec<(&String, &Value)> = object.iter().collect();
-        by_size.sort_by_key(|(_, value)| value.to_string().len());
-        for (name, value) in by_size {
+        let place = |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
+        let mut by_use: Vec<(&String, &Value)> = object.iter().collect();
+        by_use.sort_by_key(|(name, value)| (place(name), value.to_string().len()));
+        for (name, value) in by_use {
             let room = self.room().saturating_sub(name.len() + 4);
-            let fitted = fit(value, room.saturating_sub(32));
-            left += usize::from(fitted.as_ref() != Some(value));
+            // What comes first leaves something for what comes next.
+            let most = if place(name) < order.len() && value.to_string().len() > room / 2 { room / 2 } else { room };
+            let fitted = fit(value, most).or_else(|| fit(value, room));
+            match &fitted {
+                Some(fitted) if fitted == value => {}
+                Some(_) => self.left_out.push(format!("rest of {key}.{name}")),
+                None => self.left_out.push(format!("{key}.{name}")),
+            }
             if let (Some(Value::Object(fields)), Some(fitted)) = (self.fields.get_mut(key), fitted) {
                 fields.insert(name.clone(), fitted);
             }
-        }
-        if left > 0 {
-            self.left_out.push(format!("{left} of {key}"));
         }
     }
 }

@@ -1,6 +1,10 @@
 //! What closing a task sets off: one table.
 
+mod carried;
+
 use serde::{Deserialize, Serialize};
+
+pub use carried::{IncrementTasks, refresh};
 
 use super::Task;
 use crate::role::role_key;
@@ -106,8 +110,8 @@ pub fn follows(closed: IncrementStage, outcome: Outcome) -> &'static [Step] {
     }
 }
 
-/// Does to a task what its step says. What the closed one leaves behind goes along with the turn.
-pub fn apply(step: &Step, target: &mut Task, closed: &Task, by: &str, now: Millis) {
+/// Does to a task what its step says. What the increment knows goes along with the turn.
+pub fn apply(step: &Step, target: &mut Task, closed: &Task, tasks: &IncrementTasks, (by, now): (&str, Millis)) {
     if step.act == FollowerAction::Unneeded {
         if target.is_open() {
             target.set_status("closed", now);
@@ -125,14 +129,12 @@ pub fn apply(step: &Step, target: &mut Task, closed: &Task, by: &str, now: Milli
     target.attempts += i64::from(step.act != FollowerAction::Hand);
     target.pending_type = step.message.map(str::to_owned);
     target.previous_agent = Some(by.to_owned());
-    if !closed.agent_context.is_empty() {
-        target.agent_context = closed.agent_context.clone();
+    let context = tasks.context(step, closed);
+    if !context.is_empty() {
+        target.agent_context = context;
     }
     if !closed.handoff_instructions.is_empty() {
         target.handoff_instructions = closed.handoff_instructions.clone();
-    }
-    if let Some(reason) = closed.close_reason.as_ref().filter(|_| closed.result.as_deref() == Some("fail")) {
-        target.agent_context.insert("failure".into(), reason.clone().into());
     }
 }
 

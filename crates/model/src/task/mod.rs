@@ -13,6 +13,7 @@ pub mod line;
 pub mod merge;
 pub mod patch;
 mod reading;
+pub mod reason;
 pub mod receipt;
 pub mod record;
 pub mod sealed;
@@ -189,7 +190,7 @@ impl Task {
             && !["pinned", "ephemeral", "wisp", "is_template"].iter().any(|key| self.is_marked(key))
     }
 
-    /// Sets the status and what goes with it. The result is what was said, else what the words of the reason mean.
+    /// Sets the status and what goes with it. The result is set by whoever closes it.
     pub fn set_status(&mut self, status: &str, now: Millis) {
         let was_open = self.is_open();
         status.clone_into(&mut self.status);

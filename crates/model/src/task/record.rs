@@ -12,7 +12,7 @@ pub use write::write;
 
 use super::clock::{self, Clocks};
 use super::coverage::Coverage;
-use super::{Task, word};
+use super::{Task, reason};
 use crate::time::{Millis, parse_nearest, rfc3339};
 
 /// The key inside `metadata` under which our own fields travel.
@@ -151,7 +151,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Record, RecordError> {
         "tombstone".clone_into(&mut task.status);
     }
     if !task.is_open() && task.result.is_none() {
-        let failed = task.close_reason.as_deref().is_some_and(word::means_failure);
+        let failed = task.close_reason.as_deref().is_some_and(reason::means_failure);
         task.result = Some(if failed { "fail" } else { "pass" }.into());
     }
     for computed in ["dependency_count", "dependent_count", "comment_count"] {
@@ -290,7 +290,7 @@ fn own_json(task: &Task) -> Map<String, Value> {
     put("attempts", json!(Some(task.attempts).filter(|n| *n > 0)));
     put("pending_type", json!(task.pending_type));
     put("woken", json!(Some(true).filter(|_| task.woken)));
-    let implied = task.close_reason.as_deref().is_some_and(word::means_failure);
+    let implied = task.close_reason.as_deref().is_some_and(reason::means_failure);
     let said = task.result.as_deref().filter(|result| (*result == "fail") != implied);
     put("result", json!(said));
     own

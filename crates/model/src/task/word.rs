@@ -1,4 +1,4 @@
-//! The words of a task: statuses, types, kinds of dependencies, and what a reason for closing means.
+//! The words of a task: statuses, types, kinds of dependencies.
 
 use super::invalid;
 use crate::id::{check_label, visible};
@@ -31,21 +31,6 @@ pub const DEPENDENCIES: [&str; 19] = [
     "caused-by",
     "validates",
     "delegated-from",
-];
-
-/// Words in a reason that mean: it failed.
-const FAILURES: [&str; 11] = [
-    "failed",
-    "rejected",
-    "wontfix",
-    "won't fix",
-    "canceled",
-    "cancelled",
-    "abandoned",
-    "blocked",
-    "error",
-    "timeout",
-    "aborted",
 ];
 
 /// Refuses an unknown status.
@@ -118,26 +103,9 @@ pub fn role_of_agent(name: &str) -> Option<&'static str> {
     super::closing::IncrementStage::of(Some(role)).map(super::closing::IncrementStage::role)
 }
 
-/// Whether the reason for closing says that it failed.
-pub fn means_failure(reason: &str) -> bool {
-    let reason = reason.to_lowercase();
-    FAILURES.iter().any(|word| reason.contains(word))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reasons_mean_what_trackers_take_them_for() {
-        for bad in ["Failed on CI", "won't fix", "WONTFIX", "Timeout after 30s", "3 errors", "canceled by X"]
-        {
-            assert!(means_failure(bad), "{bad}");
-        }
-        for good in ["", "done", "all green", "Implementation complete"] {
-            assert!(!means_failure(good), "{good}");
-        }
-    }
 
     #[test]
     fn an_agents_name_may_say_its_role() {

@@ -2,8 +2,8 @@
 
 use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{Kind, Refusal};
-use baton_model::task::closing::{FollowerAction, IncrementStage, Outcome, Step, apply, follows};
-use baton_model::task::{Task, patch, sealed, word};
+use baton_model::task::closing::{FollowerAction, Outcome};
+use baton_model::task::{Task, patch, reason, sealed};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ use task::dependency;
 use super::answer::TaskAnswer;
 use super::comment::LateWords;
 use super::secret::{self, Secret, TaskWrite};
-use super::write::{Consequence, answer, change, check_and_renew_lease, reload, update_dependent, write};
-use super::{by_id, by_id_to_change, comment, readiness};
+use super::write::{answer, change, check_and_renew_lease, reload, write};
+use super::{by_id, by_id_to_change, comment, follow_up, readiness};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -38,7 +38,8 @@ pub struct CloseInput {
     /// The fencing token of the claim: the write is refused when the lease is lost.
     #[serde(default)]
     pub token: Option<i64>,
-    /// How it went; else the words of the reason decide.
+    /// How it went. Without it the words of the reason decide where they are unambiguous; where something follows from the
+    /// result and they are not, the call is refused.
     #[serde(default)]
     pub result: Option<CloseResult>,
     /// Why.
@@ -249,6 +250,18 @@ fn refuse_held(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
     .into())
 }
 
+/// Refuses to guess how a task went on which others wait for that.
+fn result_needed(known: &Task) -> Refusal {
+    let id = &known.task_id;
+    Refusal::invalid(
+        "task_result_needed",
+        format!("what follows task {id} depends on how it went, and neither a result nor the reason says that"),
+        format!("`baton task close {id} --result pass` or `baton task close {id} --result fail`"),
+    )
+    .with("task_id", id.clone())
+    .with("field", "result")
+}
+
 /// What closing a task led to.
 pub(super) struct CloseEffects {
     unblocked: Vec<String>,
@@ -264,8 +277,11 @@ pub(super) fn close(
     mut wanted: Task,
     said: Option<Outcome>,
 ) -> Result<(Task, CloseEffects), Failure> {
-    let failed = wanted.close_reason.as_deref().is_some_and(word::means_failure);
-    let outcome = said.unwrap_or(if failed { Outcome::Fail } else { Outcome::Pass });
+    let outcome = match said.or_else(|| wanted.close_reason.as_deref().and_then(reason::outcome)) {
+        Some(outcome) => outcome,
+        None if follow_up::depends_on_result(tx, known)? => return Err(result_needed(known).into()),
+        None => Outcome::Pass,
+    };
     wanted.result = Some(outcome.word().to_owned());
     (wanted.claim, wanted.pending_type, wanted.woken) = (None, None, false);
     let candidates = dependency::held_by(tx, author.project_id, &known.task_id)?;
@@ -273,7 +289,7 @@ pub(super) fn close(
     let what = format!("is now {} ({})", wanted.status, outcome.word());
     let closed = change(tx, env, author, known, wanted, &what)?;
     tell_assignee(tx, env, author, (known, &closed))?;
-    let steps = set_off(tx, env, author, &closed, outcome)?;
+    let steps = follow_up::set_off(tx, env, author, &closed, outcome)?;
     crate::handoff::tracker::task_closed(tx, env, &closed)?;
     let mut unblocked = ready(tx, author.project_id, &candidates)?;
     unblocked.retain(|id| !was_ready.contains(id));
@@ -288,80 +304,4 @@ fn ready(tx: &mut Tx<'_>, project_id: &str, ids: &[String]) -> Result<Vec<String
         }
     }
     Ok(found)
-}
-
-fn set_off(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    author: &Author<'_>,
-    closed: &Task,
-    outcome: Outcome,
-) -> Result<Vec<FollowUp>, Failure> {
-    let Some(stage) = IncrementStage::of(closed.agent_role.as_deref()) else { return Ok(Vec::new()) };
-    let mut told = Vec::new();
-    for step in follows(stage, outcome) {
-        for target in companion_tasks(tx, closed, stage, step)? {
-            let mut after = target.clone();
-            apply(step, &mut after, closed, author.identity, env.now);
-            after.check(Some(&target))?;
-            if after == target {
-                continue;
-            }
-            after.updated_at = env.now;
-            let what = format!("is {} after {} was closed", after.status, closed.task_id);
-            update_dependent(tx, env, author, &Consequence { before: &target, after: &after, what: &what })?;
-            told.push(FollowUp {
-                id: after.task_id,
-                agent_role: after.agent_role,
-                act: step.act,
-                message: step.message.map(str::to_owned),
-                status: after.status,
-                attempts: after.attempts,
-            });
-        }
-    }
-    Ok(told)
-}
-
-/// The tasks of the same increment that a step happens to, found by their dependencies and roles.
-fn companion_tasks(
-    tx: &mut Tx<'_>,
-    closed: &Task,
-    stage: IncrementStage,
-    step: &Step,
-) -> Result<Vec<Task>, Failure> {
-    let project = &closed.project_id;
-    let ids = match (stage, step.stage) {
-        // Backwards along what it waits for: from the fix to the test.
-        (IncrementStage::Fixing, _) => targets(tx, closed, "conditional-blocks")?,
-        // From the verification to the test, and from there to the fix that waits for it to fail.
-        (IncrementStage::Verification, _) => {
-            let mut found = Vec::new();
-            for test in targets(tx, closed, "blocks")? {
-                found.extend(waiting(tx, project, &test, "conditional-blocks")?);
-            }
-            found
-        }
-        (_, IncrementStage::Fixing) => waiting(tx, project, &closed.task_id, "conditional-blocks")?,
-        _ => waiting(tx, project, &closed.task_id, "blocks")?,
-    };
-    let mut found = Vec::new();
-    for id in ids {
-        if let Some(task) = task::get(tx, project, &id)?
-            && IncrementStage::of(task.agent_role.as_deref()) == Some(step.stage)
-        {
-            found.push(task);
-        }
-    }
-    Ok(found)
-}
-
-fn targets(tx: &mut Tx<'_>, of: &Task, kind: &str) -> Result<Vec<String>, Failure> {
-    let edges = dependency::of(tx, &of.project_id, &of.task_id)?;
-    Ok(edges.into_iter().filter(|edge| edge.kind == kind).map(|edge| edge.depends_on_id).collect())
-}
-
-fn waiting(tx: &mut Tx<'_>, project: &str, on: &str, kind: &str) -> Result<Vec<String>, Failure> {
-    let edges = dependency::on(tx, project, on)?;
-    Ok(edges.into_iter().filter(|edge| edge.kind == kind).map(|edge| edge.task_id).collect())
 }

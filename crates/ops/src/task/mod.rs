@@ -17,6 +17,7 @@ mod create;
 mod cycle;
 mod cycles;
 mod depend;
+mod follow_up;
 mod increment;
 mod issues_file;
 mod json_line;

@@ -14,7 +14,7 @@ use super::comment::LateWords;
 use super::depend::{DependencyRequest, link};
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
-use super::{by_id_to_change, close, comment, instant};
+use super::{by_id_to_change, close, comment, follow_up, instant};
 use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -184,7 +184,9 @@ fn attempt(
         } else {
             format!("is now {}", wanted.status)
         };
-        change(tx, env, author, &known, wanted, &what)?
+        let changed = change(tx, env, author, &known, wanted, &what)?;
+        follow_up::tell_followers(tx, env, author, (&known, &changed))?;
+        changed
     };
     if let Some(parent) = input.parent.as_ref().filter(|parent| !parent.is_empty()) {
         link(tx, env, author, &task, &DependencyRequest::new("parent-child", parent))?;

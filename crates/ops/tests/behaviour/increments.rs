@@ -72,12 +72,122 @@ on_every_backend! {
         assert_eq!(show(w, &made["fix_id"])["attempts"], 2);
     }
 
-    fn the_words_of_a_reason_decide_where_no_result_is_said(w) {
+    fn the_words_of_a_reason_decide_where_they_are_unambiguous(w) {
         let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
         close(w, &made["implementation_id"], "pass", json!({}));
         let failed = w.ok(&agent("Bob"), "task_update", json!({ "id": made["test_id"], "status": "closed", "close_reason": "2 tests failed" }));
         assert_eq!(failed["result"], "fail");
         assert_eq!(ready(w), ["fixing"]);
+    }
+
+    fn praise_that_names_no_errors_wakes_no_fix(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
+        close(w, &made["implementation_id"], "pass", json!({}));
+        let passed = w.ok(&agent("Bob"), "task_close", json!({ "id": made["test_id"], "reason": "All 9 pass, no errors" }));
+        assert_eq!((&passed["result"], &passed["set_off"][0]["act"]), (&json!("pass"), &json!("unneeded")));
+        assert_eq!(ready(w), ["verification"]);
+    }
+
+    fn a_result_that_sets_something_off_is_asked_for_and_not_guessed(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
+        close(w, &made["implementation_id"], "pass", json!({}));
+        for reason in [json!(null), json!("done"), json!("7 of 9 pass, but see the log"), json!("Reviewed the error handling")] {
+            let said = json!({ "id": made["test_id"], "reason": reason });
+            let no = w.no_trace(&agent("Bob"), "task_close", said, "task_result_needed");
+            let hint = text(&no, "hint");
+            assert!(hint.contains("--result pass") && hint.contains("--result fail"), "{hint}");
+        }
+        let update = json!({ "id": made["test_id"], "status": "closed" });
+        w.no_trace(&agent("Bob"), "task_update", update, "task_result_needed");
+        assert_eq!(ready(w), ["testing"]);
+        // Nothing follows from this one: it is closed as ever.
+        let alone = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t" })), "id");
+        assert_eq!(w.ok(&agent("Bob"), "task_close", json!({ "id": alone }))["result"], "pass");
+    }
+
+    fn context_that_comes_after_the_closing_reaches_the_tester(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Modes", "acceptance_criteria": "both modes work" }));
+        w.ok(&agent("Ann"), "task_close", json!({ "id": made["implementation_id"], "reason": "Implementation complete" }));
+        assert_eq!(show(w, &made["test_id"])["agent_context"]["work_completed"], "Implementation complete");
+        let context = json!({ "work_completed": "registration added", "files_modified": ["o.md:465-480"], "test_command": "./t.sh" });
+        w.ok(&agent("Ann"), "task_update", json!({ "id": made["implementation_id"], "agent_context": context.clone() }));
+        assert_eq!(show(w, &made["test_id"])["agent_context"], context);
+        let claimed = w.ok(&agent("Tess"), "task_claim", json!({ "id": made["test_id"] }));
+        assert_eq!(claimed["packet"]["agent_context"], context);
+        // Who has begun is told, and what it has written itself stays.
+        w.ok(&agent("Tess"), "task_update", json!({ "id": made["test_id"], "agent_context": { "test_command": "./mine.sh" }, "merge": true }));
+        let more = json!({ "known_issues": ["slow"], "test_command": "./t.sh -v" });
+        w.ok(&agent("Ann"), "task_update", json!({ "id": made["implementation_id"], "agent_context": more, "merge": true }));
+        let test = show(w, &made["test_id"])["agent_context"].clone();
+        assert_eq!((&test["known_issues"], &test["test_command"]), (&json!(["slow"]), &json!("./mine.sh")));
+        let mail = w.ok(&agent("Tess"), "fetch_inbox", json!({})).to_string();
+        assert!(mail.contains("was added to after you began") && mail.contains("slow"), "{mail}");
+    }
+
+    fn a_message_that_went_out_before_the_words_came_goes_out_anew(w) {
+        let tess = agent("Tess");
+        w.ok(&tess, "agent_register", json!({ "roles": ["testing"] }));
+        w.start(&tess);
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Modes" }));
+        w.ok(&agent("Ann"), "task_update", json!({ "id": made["test_id"], "specialist_tags": [] }));
+        w.ok(&agent("Ann"), "task_close", json!({ "id": made["implementation_id"] }));
+        let routed = w.ok(&agent("Ann"), "task_route", json!({}));
+        assert_eq!(routed["items"][0]["agent"], "Tess", "{routed:#}");
+        let context = json!({ "work_completed": "registration added", "files_modified": ["o.md"] });
+        w.ok(&agent("Ann"), "task_update", json!({ "id": made["implementation_id"], "agent_context": context }));
+        let bodies: Vec<Value> = list(&w.ok(&tess, "fetch_inbox", json!({}))["items"])
+            .iter()
+            .filter(|mail| mail["type"] == "task_handoff")
+            .filter_map(|mail| serde_json::from_str(mail["body"].as_str().unwrap_or_default()).ok())
+            .collect();
+        let said: Vec<&Value> = bodies.iter().map(|body| &body["context"]["work_completed"]).collect();
+        assert!(said.iter().all(|text| **text != ""), "nothing empty is sent: {said:?}");
+        assert!(said.contains(&&json!("registration added")), "{said:?}");
+    }
+
+    fn what_passed_clears_what_failed_and_files_are_joined_with_who(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Modes", "acceptance_criteria": "both modes work" }));
+        let turn = |w: &mut World, who: &str, id: &Value, said: Value| {
+            w.advance(1);
+            w.ok(&agent(who), "task_claim", json!({ "id": id }));
+            let mut input = said;
+            input["id"] = id.clone();
+            w.ok(&agent(who), "task_close", input);
+        };
+        let built = json!({ "work_completed": "two modes", "files_modified": ["a.rs"], "test_command": "./t.sh" });
+        turn(w, "Ann", &made["implementation_id"], json!({ "result": "pass", "reason": "built", "context": built }));
+        let logs = json!({ "logs": "E0308", "reproduction_steps": "run it" });
+        turn(w, "Tess", &made["test_id"], json!({ "result": "fail", "reason": "2 of 9 tests failed", "context": logs }));
+        let fix = show(w, &made["fix_id"])["agent_context"].clone();
+        assert_eq!((&fix["failure"], &fix["logs"], &fix["files_modified"]), (&json!("2 of 9 tests failed"), &json!("E0308"), &json!(["a.rs"])));
+        let fixed = json!({ "work_completed": "mode parsed", "files_modified": ["b.rs"] });
+        turn(w, "Finn", &made["fix_id"], json!({ "result": "pass", "reason": "fixed", "context": fixed }));
+        let test = show(w, &made["test_id"])["agent_context"].clone();
+        assert_eq!((&test["work_completed"], &test["previous_failures"]), (&json!("mode parsed"), &json!(["2 of 9 tests failed"])));
+        assert_eq!((&test["failure"], &test["logs"], &test["test_command"]), (&Value::Null, &Value::Null, &json!("./t.sh")));
+        let files = json!([{ "path": "a.rs", "by": "Ann" }, { "path": "b.rs", "by": "Finn" }]);
+        assert_eq!(test["files_modified"], files);
+        turn(w, "Tess", &made["test_id"], json!({ "result": "pass", "reason": "All 9 pass" }));
+        let packet = w.ok(&agent("Vera"), "task_claim", json!({ "id": made["verify_id"] }))["packet"].clone();
+        let heard = &packet["agent_context"];
+        assert_eq!(heard["summary"], "two modes; then fixed: mode parsed", "{packet:#}");
+        assert_eq!((&heard["test_results"], &packet["attempts"]), (&json!("All 9 pass"), &json!(1)));
+        assert_eq!((&packet["acceptance_criteria"], &heard["files_modified"]), (&json!("both modes work"), &files));
+        assert_eq!(heard["failure"], Value::Null, "it passed");
+        assert!(packet.to_string().len() <= 512);
+    }
+
+    fn what_does_not_fit_is_named_and_what_counts_for_the_approval_comes_first(w) {
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "Modes", "acceptance_criteria": "both modes work" }));
+        let long = "x".repeat(400);
+        let built = json!({ "work_completed": "two modes", "files_modified": ["a.rs"], "a": long, "b": long, "c": "c" });
+        close(w, &made["implementation_id"], "pass", built);
+        close(w, &made["test_id"], "pass", json!({}));
+        let packet = w.ok(&agent("Vera"), "task_claim", json!({ "id": made["verify_id"] }))["packet"].clone();
+        assert_eq!(packet["acceptance_criteria"], "both modes work");
+        assert_eq!((&packet["agent_context"]["summary"], &packet["agent_context"]["files_modified"]), (&json!("two modes"), &json!(["a.rs"])));
+        let left = packet["left_out"].to_string();
+        assert!(left.contains("agent_context.a") && left.contains("agent_context.b"), "{packet:#}");
     }
 
     fn closing_twice_sets_nothing_off_twice(w) {

@@ -86,8 +86,10 @@ impl Increment {
         task.result = Some(outcome.word().into());
         task.close_reason = Some("said".into());
         let closed = task.clone();
+        let mut tasks = IncrementTasks::default();
+        self.0.iter().for_each(|task| tasks.put(task.clone()));
         for step in follows(stage, outcome) {
-            apply(step, &mut self.0[step.stage as usize], &closed, "Ann", now);
+            apply(step, &mut self.0[step.stage as usize], &closed, &tasks, ("Ann", now));
         }
     }
 }

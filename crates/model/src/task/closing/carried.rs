@@ -1,0 +1,235 @@
+//! The context that a closed task hands to the next of its increment. It is computed from the increment's tasks as they are now, so
+//! that what passed clears what failed, and words that come after a closing still count.
+
+use serde_json::{Map, Value, json};
+
+use super::{FollowerAction, IncrementStage, Outcome, Step};
+use crate::task::{Task, sealed};
+
+/// Fields of a context that describe a failure.
+const FAILURE_FIELDS: [&str; 4] = ["failure", "failure_details", "error_logs", "reproduction_steps"];
+
+/// The tasks of one increment.
+#[derive(Debug, Clone, Default)]
+pub struct IncrementTasks {
+    /// Builds.
+    pub implementation: Option<Task>,
+    /// Tests.
+    pub testing: Option<Task>,
+    /// Mends.
+    pub fixing: Option<Task>,
+    /// Approves.
+    pub verification: Option<Task>,
+}
+
+impl IncrementTasks {
+    /// The task of a stage.
+    pub fn of(&self, stage: IncrementStage) -> Option<&Task> {
+        match stage {
+            IncrementStage::Implementation => self.implementation.as_ref(),
+            IncrementStage::Testing => self.testing.as_ref(),
+            IncrementStage::Fixing => self.fixing.as_ref(),
+            IncrementStage::Verification => self.verification.as_ref(),
+        }
+    }
+
+    /// Puts a task into the place of its stage.
+    pub fn put(&mut self, task: Task) {
+        match IncrementStage::of(task.agent_role.as_deref()) {
+            Some(IncrementStage::Implementation) => self.implementation = Some(task),
+            Some(IncrementStage::Testing) => self.testing = Some(task),
+            Some(IncrementStage::Fixing) => self.fixing = Some(task),
+            Some(IncrementStage::Verification) => self.verification = Some(task),
+            None => {}
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Task> {
+        [&self.implementation, &self.fixing, &self.testing, &self.verification].into_iter().flatten()
+    }
+
+    /// What a task said itself: the fields that no other task of the increment has with the same value.
+    fn own(&self, task: &Task) -> Map<String, Value> {
+        let is_carried = |key: &str, value: &Value| {
+            self.all().any(|other| other.task_id != task.task_id && other.agent_context.get(key) == Some(value))
+        };
+        let fields = task.agent_context.iter().filter(|(key, value)| !is_carried(key, value));
+        fields.map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// The context that goes with a step from the closed task. That of a sensitive increment is passed on as it is: nobody here can
+    /// read it.
+    pub fn context(&self, step: &Step, closed: &Task) -> Map<String, Value> {
+        if self.all().chain([closed]).any(sealed::is_sensitive) {
+            return closed.agent_context.clone();
+        }
+        let mut context = match (step.act, step.stage) {
+            (FollowerAction::Wake, _) => wake(closed),
+            (FollowerAction::Rerun, _) => self.rerun(closed),
+            (_, IncrementStage::Verification) => self.request_approval(closed),
+            _ => closed.agent_context.clone(),
+        };
+        if step.stage == IncrementStage::Testing && !says(&context, &["work_completed", "summary"]) {
+            put_text(&mut context, "work_completed", closed.close_reason.as_deref());
+        }
+        if let Some(files) = self.files() {
+            context.insert("files_modified".into(), files);
+        }
+        context
+    }
+
+    /// For another run of the test: what was built, what the fix changed, and what failed before.
+    fn rerun(&self, fix: &Task) -> Map<String, Value> {
+        let own = self.own(fix);
+        let mut context =
+            self.implementation.as_ref().map(|built| built.agent_context.clone()).unwrap_or_default();
+        // What was fixed, not what was built.
+        context.shift_remove("work_completed");
+        context.extend(own.into_iter().filter(|(key, _)| key != "failure"));
+        if !says(&context, &["work_completed"]) {
+            put_text(&mut context, "work_completed", fix.close_reason.as_deref());
+        }
+        let mut previous = list(fix.agent_context.get("previous_failures"));
+        if let Some(failure) = fix.agent_context.get("failure").or_else(|| fix.agent_context.get("failure_details")) {
+            previous.push(failure.clone());
+        }
+        if !previous.is_empty() {
+            context.insert("previous_failures".into(), Value::Array(previous));
+        }
+        context
+    }
+
+    /// For the approval: what was built and fixed, what the last test said, and how often it failed before.
+    fn request_approval(&self, test: &Task) -> Map<String, Value> {
+        let mut context = test.agent_context.clone();
+        let own = self.own(test);
+        let built = self.implementation.as_ref();
+        let said = |task: &Task| {
+            let text = |key: &str| task.agent_context.get(key).and_then(Value::as_str).map(str::to_owned);
+            let named = text("work_completed").or_else(|| text("summary")).or_else(|| task.close_reason.clone());
+            named.filter(|text| !text.trim().is_empty())
+        };
+        let fixed = (test.attempts > 0).then(|| context.get("work_completed").and_then(Value::as_str)).flatten();
+        let parts: Vec<String> = match (built.and_then(said), fixed) {
+            (Some(built), Some(fixed)) if built != fixed => vec![built, format!("then fixed: {fixed}")],
+            (Some(built), _) => vec![built],
+            (None, fixed) => fixed.map(str::to_owned).into_iter().collect(),
+        };
+        if !own.contains_key("summary") && !parts.is_empty() {
+            context.insert("summary".into(), json!(parts.join("; ")));
+            context.shift_remove("work_completed");
+        }
+        for field in FAILURE_FIELDS {
+            if !own.contains_key(field) {
+                context.shift_remove(field);
+            }
+        }
+        // One that passed has no failure, whatever an older version left there.
+        context.shift_remove("failure");
+        if !own.contains_key("test_results") {
+            let passed = test.close_reason.as_deref().filter(|reason| !reason.trim().is_empty());
+            context.insert("test_results".into(), json!(passed.unwrap_or(Outcome::Pass.word())));
+        }
+        if test.attempts > 0 {
+            context.insert("attempts".into(), json!(test.attempts));
+        }
+        context
+    }
+
+    /// The files of all tasks, each once; with who changed it where several did. None where nobody named any.
+    fn files(&self) -> Option<Value> {
+        let mut found: Vec<ChangedFile> = Vec::new();
+        for task in self.all() {
+            let Some(value) = self.own_files(task) else { continue };
+            for entry in list(Some(value)) {
+                let path = entry.as_str().or_else(|| entry.get("path").and_then(Value::as_str));
+                let Some(path) = path.map(str::to_owned) else {
+                    return None;
+                };
+                let by = entry.get("by").and_then(Value::as_str).or(task.assignee.as_deref());
+                let by: Vec<String> = by.into_iter().flat_map(|by| by.split(", ")).map(str::to_owned).collect();
+                match found.iter_mut().find(|known| known.path == path) {
+                    Some(known) => {
+                        let news: Vec<String> = by.into_iter().filter(|name| !known.by.contains(name)).collect();
+                        known.by.extend(news);
+                    }
+                    None => found.push(ChangedFile { path, entry, by }),
+                }
+            }
+        }
+        let mut names: Vec<&str> = found.iter().flat_map(|file| &file.by).map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        let several = names.len() > 1;
+        let rows: Vec<Value> = found.iter().map(|file| if several { file.signed() } else { file.entry.clone() }).collect();
+        (!rows.is_empty()).then_some(Value::Array(rows))
+    }
+
+    /// The list of files of a task, unless it is the one that it was handed.
+    fn own_files<'a>(&self, task: &'a Task) -> Option<&'a Value> {
+        let value = task.agent_context.get("files_modified")?;
+        let before = self.all().take_while(|other| other.task_id != task.task_id);
+        before.into_iter().all(|other| other.agent_context.get("files_modified") != Some(value)).then_some(value)
+    }
+}
+
+/// A file with who changed it.
+struct ChangedFile {
+    path: String,
+    entry: Value,
+    by: Vec<String>,
+}
+
+impl ChangedFile {
+    fn signed(&self) -> Value {
+        let mut row = match &self.entry {
+            Value::Object(fields) => fields.clone(),
+            _ => [("path".to_owned(), json!(self.path))].into_iter().collect(),
+        };
+        if !self.by.is_empty() {
+            row.insert("by".into(), json!(self.by.join(", ")));
+        }
+        Value::Object(row)
+    }
+}
+
+/// For the fix: what the failed task was given and found, and the reason for its closing.
+fn wake(failed: &Task) -> Map<String, Value> {
+    let mut context = failed.agent_context.clone();
+    put_text(&mut context, "failure", failed.close_reason.as_deref());
+    context
+}
+
+fn put_text(context: &mut Map<String, Value>, key: &str, text: Option<&str>) {
+    if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
+        context.insert(key.to_owned(), json!(text));
+    }
+}
+
+/// Whether one of these fields is a text that says something.
+fn says(context: &Map<String, Value>, fields: &[&str]) -> bool {
+    let text = |key: &&str| context.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+    fields.iter().any(text)
+}
+
+fn list(value: Option<&Value>) -> Vec<Value> {
+    match value {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(items)) => items.clone(),
+        Some(other) => vec![other.clone()],
+    }
+}
+
+/// Brings a follower's context from what it was handed before to what is known now. Fields that the follower has set itself stay.
+pub fn refresh(target: &mut Map<String, Value>, before: &Map<String, Value>, now: &Map<String, Value>) {
+    for (key, value) in before {
+        if !now.contains_key(key) && target.get(key) == Some(value) {
+            target.shift_remove(key);
+        }
+    }
+    for (key, value) in now {
+        if target.get(key).is_none() || target.get(key) == before.get(key) {
+            target.insert(key.clone(), value.clone());
+        }
+    }
+}
