@@ -194,6 +194,20 @@ pub(crate) fn read_with(
     let open = session::open(tx, project_id)?;
     let mut tasks = task::open(tx, project_id, SHOWN)?;
     crate::handoff::without_words(tx, project_id, &mut tasks)?;
+    let waiting = waiting(tx, env, project_id)?;
+    let reminders = reminders(tx, env, &project, &open)?;
+    Ok(Card {
+        last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
+        project: project_view::View::from(&project),
+        sessions: open.iter().map(|session| ownership::view(env, session)).collect(),
+        handoffs: waiting,
+        tasks: tasks.iter().map(OpenTask::from).collect(),
+        reminders,
+    })
+}
+
+/// What waits in a project: its batons, and hand-offs from other projects.
+fn waiting(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Waiting>, Failure> {
     let mut waiting = Vec::new();
     let kept = baton::kept_automatically(tx, project_id)?;
     for baton in baton::unspent(tx, project_id, SHOWN)? {
@@ -230,15 +244,7 @@ pub(crate) fn read_with(
             });
         }
     }
-    let reminders = reminders(tx, env, &project, &open)?;
-    Ok(Card {
-        last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
-        project: project_view::View::from(&project),
-        sessions: open.iter().map(|session| ownership::view(env, session)).collect(),
-        handoffs: waiting,
-        tasks: tasks.iter().map(OpenTask::from).collect(),
-        reminders,
-    })
+    Ok(waiting)
 }
 
 /// The addressee of a baton or a transfer: a name, or the address of a role.

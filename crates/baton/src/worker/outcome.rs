@@ -157,7 +157,10 @@ mod tests {
         assert_eq!(check(3 << 8, Some(report), "implementation"), "failed: built");
         let ended = CommandEnd::Ended(ExitStatus::from_raw(0));
         let kept = Outcome::of(&ended, Some(Ok(report.to_owned())), Some("implementation"));
-        assert!(matches!(&kept, Outcome::Closed { context, .. } if context["work_completed"] == "x"), "{kept:?}");
+        assert!(
+            matches!(&kept, Outcome::Closed { context, .. } if context["work_completed"] == "x"),
+            "{kept:?}"
+        );
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl Packet {
             }
             let Some(key) = self.fields.keys().next_back().cloned() else { return whole };
             self.fields.shift_remove(&key);
-            self.left_out.retain(|left| !left.ends_with(key.as_str()) && !left.starts_with(&format!("{key}.")));
+            self.left_out
+                .retain(|left| !left.ends_with(key.as_str()) && !left.starts_with(&format!("{key}.")));
             self.left_out.insert(0, key);
             named = named.clamp(1, self.left_out.len());
         }
@@ -144,7 +145,8 @@ impl Packet {
         for (name, value) in by_use {
             let room = self.room().saturating_sub(name.len() + 4);
             // What comes first leaves something for what comes next.
-            let most = if place(name) < order.len() && value.to_string().len() > room / 2 { room / 2 } else { room };
+            let most =
+                if place(name) < order.len() && value.to_string().len() > room / 2 { room / 2 } else { room };
             let fitted = fit(value, most).or_else(|| fit(value, room));
             match &fitted {
                 Some(fitted) if fitted == value => {}

@@ -111,7 +111,13 @@ pub fn follows(closed: IncrementStage, outcome: Outcome) -> &'static [Step] {
 }
 
 /// Does to a task what its step says. What the increment knows goes along with the turn.
-pub fn apply(step: &Step, target: &mut Task, closed: &Task, tasks: &IncrementTasks, (by, now): (&str, Millis)) {
+pub fn apply(
+    step: &Step,
+    target: &mut Task,
+    closed: &Task,
+    tasks: &IncrementTasks,
+    (by, now): (&str, Millis),
+) {
     if step.act == FollowerAction::Unneeded {
         if target.is_open() {
             target.set_status("closed", now);

@@ -38,15 +38,42 @@ const PASSES: &[&str] = &[
 ];
 
 /// Nouns that say something only when they are counted or negated: `error handling` is no error.
-const TROUBLES: &[&str] = &["error", "errors", "failure", "failures", "timeout", "timeouts", "crash", "blocked"];
+const TROUBLES: &[&str] =
+    &["error", "errors", "failure", "failures", "timeout", "timeouts", "crash", "blocked"];
 
 const NEGATIONS: &[&str] = &["no", "not", "without", "none", "never", "nothing", "cannot", "nobody", "zero"];
 
 /// With one of these a sentence does not say how it went.
 const HEDGES: &[&str] = &[
-    "if", "should", "would", "could", "might", "may", "until", "unless", "except", "most", "mostly", "some", "partly",
-    "almost", "nearly", "only", "expected", "but", "though", "although", "however", "still", "before", "previously",
-    "was", "were", "will", "maybe", "probably",
+    "if",
+    "should",
+    "would",
+    "could",
+    "might",
+    "may",
+    "until",
+    "unless",
+    "except",
+    "most",
+    "mostly",
+    "some",
+    "partly",
+    "almost",
+    "nearly",
+    "only",
+    "expected",
+    "but",
+    "though",
+    "although",
+    "however",
+    "still",
+    "before",
+    "previously",
+    "was",
+    "were",
+    "will",
+    "maybe",
+    "probably",
 ];
 
 /// What one clause says.
@@ -65,7 +92,9 @@ pub fn outcome(reason: &str) -> Option<Outcome> {
         return None;
     }
     let mut found = None;
-    for clause in reason.split([',', ';', ':', '.', '!', '\n', '(', ')', '–', '—']).flat_map(|part| part.split(" and ")) {
+    for clause in
+        reason.split([',', ';', ':', '.', '!', '\n', '(', ')', '–', '—']).flat_map(|part| part.split(" and "))
+    {
         match verdict(clause) {
             ClauseVerdict::Neutral => {}
             ClauseVerdict::Doubtful => return None,
@@ -102,15 +131,15 @@ fn verdict(clause: &str) -> ClauseVerdict {
     let good = passes.is_some();
     match (negations, count(&words[..place])) {
         (0, Count::Absent) if troubles.is_some() => ClauseVerdict::Doubtful,
-        (0, Count::Absent | Count::All) => said(good),
-        (0, Count::Zero) | (1, Count::Absent) => said(!good),
+        (0, Count::Absent | Count::All) => clause_verdict(good),
+        (0, Count::Zero) | (1, Count::Absent) => clause_verdict(!good),
         // Some did not pass; some failed.
-        (0, Count::Part) => said(false),
+        (0, Count::Part) => clause_verdict(false),
         _ => ClauseVerdict::Doubtful,
     }
 }
 
-fn said(good: bool) -> ClauseVerdict {
+fn clause_verdict(good: bool) -> ClauseVerdict {
     ClauseVerdict::Says(if good { Outcome::Pass } else { Outcome::Fail })
 }
 

@@ -255,7 +255,9 @@ fn result_needed(known: &Task) -> Refusal {
     let id = &known.task_id;
     Refusal::invalid(
         "task_result_needed",
-        format!("what follows task {id} depends on how it went, and neither a result nor the reason says that"),
+        format!(
+            "what follows task {id} depends on how it went, and neither a result nor the reason says that"
+        ),
         format!("`baton task close {id} --result pass` or `baton task close {id} --result fail`"),
     )
     .with("task_id", id.clone())

@@ -33,7 +33,9 @@ pub(super) fn depends_on_result(tx: &mut Tx<'_>, known: &Task) -> Result<bool, F
     }
     let Some(stage) = IncrementStage::of(known.agent_role.as_deref()) else { return Ok(false) };
     for step in follows(stage, Outcome::Fail) {
-        if !follows(stage, Outcome::Pass).contains(step) && !companion_tasks(tx, known, stage, step)?.is_empty() {
+        if !follows(stage, Outcome::Pass).contains(step)
+            && !companion_tasks(tx, known, stage, step)?.is_empty()
+        {
             return Ok(true);
         }
     }
@@ -83,8 +85,8 @@ pub(super) fn tell_followers(
     author: &Author<'_>,
     (before, after): (&Task, &Task),
 ) -> Result<(), Failure> {
-    let is_same =
-        before.agent_context == after.agent_context && before.handoff_instructions == after.handoff_instructions;
+    let is_same = before.agent_context == after.agent_context
+        && before.handoff_instructions == after.handoff_instructions;
     if is_same || after.is_open() || sealed::is_sensitive(after) {
         return Ok(());
     }
@@ -108,7 +110,7 @@ pub(super) fn tell_followers(
             if wanted != target {
                 wanted.check(Some(&target))?;
                 wanted.updated_at = env.now;
-                tell(tx, env, author, after, (&target, &wanted))?;
+                notify_follower(tx, env, author, after, (&target, &wanted))?;
             }
         }
     }
@@ -116,7 +118,7 @@ pub(super) fn tell_followers(
 }
 
 /// Writes the new context of one follower, and tells whoever has it.
-fn tell(
+fn notify_follower(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

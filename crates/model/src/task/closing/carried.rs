@@ -51,7 +51,8 @@ impl IncrementTasks {
     /// What a task said itself: the fields that no other task of the increment has with the same value.
     fn own(&self, task: &Task) -> Map<String, Value> {
         let is_carried = |key: &str, value: &Value| {
-            self.all().any(|other| other.task_id != task.task_id && other.agent_context.get(key) == Some(value))
+            self.all()
+                .any(|other| other.task_id != task.task_id && other.agent_context.get(key) == Some(value))
         };
         let fields = task.agent_context.iter().filter(|(key, value)| !is_carried(key, value));
         fields.map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -69,7 +70,7 @@ impl IncrementTasks {
             (_, IncrementStage::Verification) => self.request_approval(closed),
             _ => closed.agent_context.clone(),
         };
-        if step.stage == IncrementStage::Testing && !says(&context, &["work_completed", "summary"]) {
+        if step.stage == IncrementStage::Testing && !has_text(&context, &["work_completed", "summary"]) {
             put_text(&mut context, "work_completed", closed.close_reason.as_deref());
         }
         if let Some(files) = self.files() {
@@ -86,11 +87,13 @@ impl IncrementTasks {
         // What was fixed, not what was built.
         context.shift_remove("work_completed");
         context.extend(own.into_iter().filter(|(key, _)| key != "failure"));
-        if !says(&context, &["work_completed"]) {
+        if !has_text(&context, &["work_completed"]) {
             put_text(&mut context, "work_completed", fix.close_reason.as_deref());
         }
         let mut previous = list(fix.agent_context.get("previous_failures"));
-        if let Some(failure) = fix.agent_context.get("failure").or_else(|| fix.agent_context.get("failure_details")) {
+        if let Some(failure) =
+            fix.agent_context.get("failure").or_else(|| fix.agent_context.get("failure_details"))
+        {
             previous.push(failure.clone());
         }
         if !previous.is_empty() {
@@ -106,10 +109,12 @@ impl IncrementTasks {
         let built = self.implementation.as_ref();
         let said = |task: &Task| {
             let text = |key: &str| task.agent_context.get(key).and_then(Value::as_str).map(str::to_owned);
-            let named = text("work_completed").or_else(|| text("summary")).or_else(|| task.close_reason.clone());
+            let named =
+                text("work_completed").or_else(|| text("summary")).or_else(|| task.close_reason.clone());
             named.filter(|text| !text.trim().is_empty())
         };
-        let fixed = (test.attempts > 0).then(|| context.get("work_completed").and_then(Value::as_str)).flatten();
+        let fixed =
+            (test.attempts > 0).then(|| context.get("work_completed").and_then(Value::as_str)).flatten();
         let parts: Vec<String> = match (built.and_then(said), fixed) {
             (Some(built), Some(fixed)) if built != fixed => vec![built, format!("then fixed: {fixed}")],
             (Some(built), _) => vec![built],
@@ -147,10 +152,12 @@ impl IncrementTasks {
                     return None;
                 };
                 let by = entry.get("by").and_then(Value::as_str).or(task.assignee.as_deref());
-                let by: Vec<String> = by.into_iter().flat_map(|by| by.split(", ")).map(str::to_owned).collect();
+                let by: Vec<String> =
+                    by.into_iter().flat_map(|by| by.split(", ")).map(str::to_owned).collect();
                 match found.iter_mut().find(|known| known.path == path) {
                     Some(known) => {
-                        let news: Vec<String> = by.into_iter().filter(|name| !known.by.contains(name)).collect();
+                        let news: Vec<String> =
+                            by.into_iter().filter(|name| !known.by.contains(name)).collect();
                         known.by.extend(news);
                     }
                     None => found.push(ChangedFile { path, entry, by }),
@@ -161,7 +168,8 @@ impl IncrementTasks {
         names.sort_unstable();
         names.dedup();
         let several = names.len() > 1;
-        let rows: Vec<Value> = found.iter().map(|file| if several { file.signed() } else { file.entry.clone() }).collect();
+        let rows: Vec<Value> =
+            found.iter().map(|file| if several { file.signed() } else { file.entry.clone() }).collect();
         (!rows.is_empty()).then_some(Value::Array(rows))
     }
 
@@ -169,7 +177,10 @@ impl IncrementTasks {
     fn own_files<'a>(&self, task: &'a Task) -> Option<&'a Value> {
         let value = task.agent_context.get("files_modified")?;
         let before = self.all().take_while(|other| other.task_id != task.task_id);
-        before.into_iter().all(|other| other.agent_context.get("files_modified") != Some(value)).then_some(value)
+        before
+            .into_iter()
+            .all(|other| other.agent_context.get("files_modified") != Some(value))
+            .then_some(value)
     }
 }
 
@@ -207,8 +218,9 @@ fn put_text(context: &mut Map<String, Value>, key: &str, text: Option<&str>) {
 }
 
 /// Whether one of these fields is a text that says something.
-fn says(context: &Map<String, Value>, fields: &[&str]) -> bool {
-    let text = |key: &&str| context.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+fn has_text(context: &Map<String, Value>, fields: &[&str]) -> bool {
+    let text =
+        |key: &&str| context.get(*key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
     fields.iter().any(text)
 }
 
