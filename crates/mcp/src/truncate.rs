@@ -226,7 +226,8 @@ fn part_from(part: &Value, wanted: &PageInput, room: usize) -> Value {
             (Value::String(rest.chars().take(shown).collect()), shown, text.chars().count())
         }
         Value::Array(items) => {
-            let mut left = room;
+            // After the last item there is no comma.
+            let mut left = room + 1;
             let rest = items.iter().skip(wanted.from);
             let fitting: Vec<Value> =
                 rest.take_while(|item| take(&mut left, size(item) + 1)).cloned().collect();
@@ -332,6 +333,19 @@ mod tests {
         assert_eq!(part["next"], 1);
         let fitted = fit(&answer, 3_000, "t").expect("too long");
         assert!(size(&fitted) < 3_000, "{fitted}");
+    }
+
+    #[test]
+    fn an_item_that_just_fits_is_part_of_its_list() {
+        for length in [2_398, 2_399, 2_400, 2_401] {
+            let items = json!([["z".repeat(length - 4)], 2]);
+            let kept = AnswerCache::default();
+            kept.keep(&AnswerOwner::Local, "t".into(), json!({ "items": items }));
+            let wanted = PageInput { token: "t".into(), field: "/items".into(), from: 0 };
+            let part = kept.rest(&AnswerOwner::Local, &wanted, 3_000).expect("kept");
+            let is_list = part["field"] == "/items" && part["value"][0] == items[0];
+            assert!(is_list || part["read_instead"][0]["field"] == "/items/0", "{length}: {part:#}");
+        }
     }
 
     #[test]
