@@ -148,9 +148,7 @@ impl IncrementTasks {
             let Some(value) = self.own_files(task) else { continue };
             for entry in list(Some(value)) {
                 let path = entry.as_str().or_else(|| entry.get("path").and_then(Value::as_str));
-                let Some(path) = path.map(str::to_owned) else {
-                    return None;
-                };
+                let path = path.map(str::to_owned)?;
                 let by = entry.get("by").and_then(Value::as_str).or(task.assignee.as_deref());
                 let by: Vec<String> =
                     by.into_iter().flat_map(|by| by.split(", ")).map(str::to_owned).collect();
