@@ -128,15 +128,21 @@ pub(crate) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> 
     KEYS.iter().flat_map(|(setting, names)| names.iter().map(|name| (*setting, *name)))
 }
 
-/// Reads the configuration.
-pub(crate) fn load() -> Result<Config, Refusal> {
-    load_at(None)
-}
-
 /// Whether somebody supervises the agent behind this call, see [`Config::supervisor`]. A hook asks before it has time to read
 /// settings.
 pub(crate) fn is_supervised() -> bool {
     std::env::var_os("BATON_SUPERVISOR").is_some_and(|process| !process.is_empty())
+}
+
+/// A variable of the environment that decides in which folder the settings are read.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Makes a folder the working directory, and returns its absolute path.
+pub(crate) fn enter(folder: &Path) -> std::io::Result<PathBuf> {
+    std::env::set_current_dir(folder)?;
+    std::env::current_dir()
 }
 
 /// Reads the configuration as it is in another folder than the working directory.

@@ -24,6 +24,7 @@ pub mod lease;
 pub mod liveness;
 pub mod memory;
 pub mod message;
+pub mod moment;
 pub mod packet_from_ledger;
 pub mod project;
 pub mod project_document;

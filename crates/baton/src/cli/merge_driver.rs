@@ -60,16 +60,26 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             }
         },
         DriverFile::Driver { install, remove } => {
-            let setup = setup(app).ok_or_else(no_repository)?;
-            let changes = match (install, remove) {
-                (true, _) => setup.install(&std::env::current_exe()?)?,
-                (_, true) => setup.remove()?,
-                _ => Vec::new(),
+            let wanted = match (install, remove) {
+                (true, _) => Some(true),
+                (_, true) => Some(false),
+                _ => None,
             };
-            let answer = json!({ "installed": setup.is_installed(), "changed": changes });
-            app.answer(&answer, |_| text(&changes, setup.is_installed()))
+            set_up(app, wanted)
         }
     }
+}
+
+/// Sets the merge driver up or removes it, and says how things stand.
+pub(super) fn set_up(app: &App, wanted: Option<bool>) -> Result<(), AppError> {
+    let setup = setup(app).ok_or_else(no_repository)?;
+    let changes = match wanted {
+        Some(true) => setup.install(&std::env::current_exe()?)?,
+        Some(false) => setup.remove()?,
+        None => Vec::new(),
+    };
+    let answer = json!({ "installed": setup.is_installed(), "changed": changes });
+    app.answer(&answer, |_| text(&changes, setup.is_installed()))
 }
 
 /// Names what both sides had changed differently, and leaves it for the ledger to say.

@@ -304,7 +304,16 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
         _ => {}
     }
     log(&cli);
-    let mut config = config::load()?;
+    let folder = match &cli.command {
+        Command::Bd(args) => args.folder()?,
+        _ => None,
+    };
+    let is_elsewhere = folder.is_some();
+    let mut config = config::load_at(folder)?;
+    if is_elsewhere {
+        // A folder that is named outranks what the environment says of another.
+        (config.project, config.session) = (None, None);
+    }
     if let Some(url) = &cli.global.store {
         config.use_store(url)?;
     }

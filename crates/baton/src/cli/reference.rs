@@ -123,6 +123,21 @@ fn the_reference_of_mcp_lists_is_what_the_code_says() {
     check("mcp-tools.json", &format!("{:#}\n", baton_mcp::lists()));
 }
 
+/// The part of a page between two marks, replaced.
+fn with_part(page: &str, mark: &str, part: &str) -> String {
+    let (begin, end) = (format!("<!-- {mark} -->\n"), format!("<!-- /{mark} -->"));
+    let (before, rest) = page.split_once(&begin).expect("the mark is there");
+    let (_, after) = rest.split_once(&end).expect("its end is there");
+    format!("{before}{begin}{part}{end}{after}")
+}
+
+#[test]
+fn the_table_of_beads_verbs_is_what_the_code_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/beads.md");
+    let page = std::fs::read_to_string(path).expect("docs/beads.md");
+    check("beads.md", &with_part(&page, "verbs", &super::bd::reference::table()));
+}
+
 #[test]
 fn the_command_line_is_well_formed() {
     super::command().debug_assert();

@@ -19,7 +19,7 @@ use crate::resolve;
 pub struct List;
 
 /// Input of `task_list`.
-#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListInput {
     /// Project id; else from the working directory.

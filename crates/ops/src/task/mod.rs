@@ -39,6 +39,7 @@ mod tree;
 mod update;
 mod write;
 
+use baton_model::moment::{Direction, parse_moment};
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::{self as model, Task};
 use baton_store::{Failure, Tx, task};
@@ -138,19 +139,13 @@ fn prefix(project_id: &str) -> String {
     project_id.chars().take(24).collect()
 }
 
-/// An instant: RFC 3339, a date, or a span from now such as `3d`.
+/// A deadline, as people write it.
 fn instant(what: &'static str, text: &str, now: i64) -> Result<i64, Refusal> {
-    let span = || {
-        baton_model::time::parse_span(text.strip_prefix('+').unwrap_or(text))
-            .filter(|span| *span <= baton_model::time::TEN_YEARS)
-            .map(|span| now.saturating_add(span))
-    };
-    let date = || baton_model::time::parse_rfc3339(&format!("{text}T00:00:00Z"));
-    baton_model::time::parse_rfc3339(text).or_else(date).or_else(span).ok_or_else(|| {
+    parse_moment(text, now, Direction::Ahead).ok_or_else(|| {
         Refusal::invalid(
             "time_invalid",
             format!("`{}` is not a time for {what}", baton_model::id::visible(text)),
-            "write 2026-11-20, 2026-11-20T10:00:00Z, or a span from now such as 3d, of at most 3650d",
+            "write 2026-11-20, 2026-11-20T10:00:00Z, a span from now such as 3d (at most 3650d), tomorrow, or next monday",
         )
     })
 }

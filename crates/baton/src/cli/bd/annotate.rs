@@ -1,12 +1,35 @@
-//! Comments and labels of an issue.
+//! Comments, labels and states of an issue.
+
+use std::collections::BTreeMap;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::task::view::Comment;
-use baton_ops::task::{self as tasks, CommentInput, ShowInput, UpdateInput};
+use baton_ops::task::{self as tasks, CommentInput, ShowInput};
+use serde::Serialize;
 
 use super::Out;
+use super::args::{LabelVerb, Text};
+use super::change::unchanged;
+use super::list::Selection;
+use crate::cli::read_input;
 use crate::error::AppError;
+
+impl Text {
+    /// The text, from wherever it comes.
+    pub(super) fn read(self, what: &str) -> Result<String, AppError> {
+        let text = match self.file.as_deref().or(self.stdin.then_some("-")) {
+            Some(path) => read_input(path)?.trim_end().to_owned(),
+            None => self.text.join(" "),
+        };
+        if text.trim().is_empty() {
+            let what = format!("{what} needs a text");
+            let hint = "write it behind the id, or give --file or --stdin";
+            return Err(Refusal::invalid("usage", what, hint).into());
+        }
+        Ok(text)
+    }
+}
 
 pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let (project, identity) = (out.project(), out.identity());
@@ -15,26 +38,40 @@ pub(super) fn comment(id: &str, body: &str, out: &mut Out<'_>) -> Result<(), App
     out.print(&made.comment, |made| format!("✓ Comment added to {}\n", visible(made.issue_id())))
 }
 
-pub(super) fn comments(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
-    match words {
-        [id] => {
-            let found = shown(id, out)?;
-            out.print(&found.comments, |all| {
-                let line = |c: &Comment| {
-                    let [at, author, text] = [c.created_at(), c.author(), c.text()].map(visible);
-                    format!("[{at}] {author}: {text}\n")
-                };
-                all.iter().map(line).collect()
-            })
-        }
-        [add, id, rest @ ..] if add == "add" && !rest.is_empty() => comment(id, &rest.join(" "), out),
-        _ => Err(Refusal::invalid(
-            "usage",
-            "an id, or `add`, an id and a text are needed",
-            "bd comments add ID TEXT",
-        )
-        .into()),
+/// `bd comments`.
+pub(super) fn comments(
+    words: &[String],
+    file: Option<String>,
+    author: Option<String>,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
+    let rest = match words.split_first() {
+        Some((verb, rest)) if verb == "add" => rest,
+        Some((id, [])) => return list_comments(id, out),
+        _ => return Err(comments_usage()),
+    };
+    let Some((id, text)) = rest.split_first() else { return Err(comments_usage()) };
+    if let Some(author) = author {
+        out.actor = Some(super::identity(&author));
     }
+    let text = Text { text: text.to_vec(), file, stdin: false }.read("comments add")?;
+    comment(id, &text, out)
+}
+
+fn comments_usage() -> AppError {
+    let what = "an id, or `add`, an id and a text are needed";
+    Refusal::invalid("usage", what, "bd comments ID, or bd comments add ID TEXT").into()
+}
+
+fn list_comments(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    let found = shown(id, out)?;
+    out.print(&found.comments, |all| {
+        let line = |c: &Comment| {
+            let [at, author, text] = [c.created_at(), c.author(), c.text()].map(visible);
+            format!("[{at}] {author}: {text}\n")
+        };
+        all.iter().map(line).collect()
+    })
 }
 
 /// A task with everything.
@@ -43,21 +80,165 @@ pub(super) fn shown(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, Ap
     out.app.run::<tasks::Show>(&input)
 }
 
-pub(super) fn label(verb: &str, id: &str, labels: Vec<String>, out: &mut Out<'_>) -> Result<(), AppError> {
-    let (project, identity) = (out.project(), out.identity());
-    let mut input = UpdateInput { project, identity, id: id.to_owned(), ..UpdateInput::default() };
-    let labels = match verb {
-        "list" => shown(id, out)?.task.labels,
-        _ if labels.is_empty() => {
-            return Err(Refusal::invalid("usage", "a label is needed", "bd label add ID LABEL").into());
+/// How many issues have a label.
+#[derive(Serialize)]
+struct LabelCount {
+    label: String,
+    count: usize,
+}
+
+/// `bd label`.
+pub(super) fn label(verb: LabelVerb, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb {
+        LabelVerb::Add { words } => relabel(&words, true, out),
+        LabelVerb::Remove { words } => relabel(&words, false, out),
+        LabelVerb::List { id } => {
+            let labels = shown(&id, out)?.task.labels;
+            out.print(&labels, |all| all.iter().map(|label| format!("{}\n", visible(label))).collect())
         }
-        verb => {
-            match verb {
-                "add" => input.add_labels = labels,
-                _ => input.remove_labels = labels,
-            }
-            out.app.run::<tasks::Update>(&input)?.task.view.labels
+        LabelVerb::ListAll => list_labels(out),
+        LabelVerb::Propagate { id, label } => {
+            let parent = shown(&id, out)?.task.id;
+            let mut parts = Selection::all(out);
+            parts.ledger.parent = Some(parent);
+            let (parts, _) = parts.find(out)?;
+            let without = parts.into_iter().filter(|row| !row.task.labels.contains(&label));
+            let ids: Vec<String> = without.map(|row| row.task.id).collect();
+            change_labels(&ids, std::slice::from_ref(&label), true, out)
         }
+    }
+}
+
+fn list_labels(out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let (found, _) = Selection::all(out).find(out)?;
+    for label in found.into_iter().flat_map(|row| row.task.labels) {
+        *counts.entry(label).or_default() += 1;
+    }
+    let counts: Vec<LabelCount> =
+        counts.into_iter().map(|(label, count)| LabelCount { label, count }).collect();
+    out.print(&counts, |all| {
+        all.iter().map(|one| format!("{}: {}\n", visible(&one.label), one.count)).collect()
+    })
+}
+
+/// The words are ids and, last, the labels; of one id several labels may follow.
+fn relabel(words: &[String], add: bool, out: &mut Out<'_>) -> Result<(), AppError> {
+    let last = words.len().saturating_sub(1);
+    let mut count = 1;
+    for word in words.get(1..last).unwrap_or_default() {
+        match shown(word, out) {
+            Ok(_) => count += 1,
+            Err(AppError::Refused(no)) if no.code == "task_unknown" => break,
+            Err(ended) => return Err(ended),
+        }
+    }
+    let (ids, labels) = words.split_at(count.min(words.len()));
+    let labels: Vec<String> = labels
+        .iter()
+        .flat_map(|word| word.split(','))
+        .map(|label| label.trim().to_owned())
+        .filter(|label| !label.is_empty())
+        .collect();
+    if labels.is_empty() {
+        return Err(Refusal::invalid("usage", "a label is needed", "bd label add ID LABEL").into());
+    }
+    change_labels(ids, &labels, add, out)
+}
+
+/// The labels of an issue after a change.
+#[derive(Serialize)]
+struct IssueLabels {
+    id: String,
+    labels: Vec<String>,
+}
+
+fn change_labels(ids: &[String], labels: &[String], add: bool, out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut changed = Vec::new();
+    for id in ids {
+        let mut input = unchanged(id, out);
+        match add {
+            true => input.add_labels = labels.to_vec(),
+            false => input.remove_labels = labels.to_vec(),
+        }
+        let view = out.app.run::<tasks::Update>(&input)?.task.view;
+        changed.push(IssueLabels { id: view.id, labels: view.labels });
+    }
+    let line = |one: &IssueLabels| format!("{}: {}\n", visible(&one.id), visible(&one.labels.join(", ")));
+    match changed.as_slice() {
+        [one] => out.print(&one.labels, |_| line(one)),
+        several => out.print(several, |all| all.iter().map(line).collect()),
+    }
+}
+
+/// The states that labels `DIMENSION:VALUE` say.
+fn states(labels: &[String]) -> BTreeMap<String, String> {
+    let split =
+        |label: &String| label.split_once(':').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    labels.iter().filter_map(split).collect()
+}
+
+/// A state of an issue.
+#[derive(Serialize)]
+struct State {
+    issue_id: String,
+    dimension: String,
+    value: Option<String>,
+}
+
+/// `bd state`.
+pub(super) fn state(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
+    match words {
+        [list, id] if list == "list" => {
+            let states = states(&shown(id, out)?.task.labels);
+            out.print(&states, |all| {
+                all.iter().map(|(name, value)| format!("{}: {}\n", visible(name), visible(value))).collect()
+            })
+        }
+        [id, dimension] => {
+            let task = shown(id, out)?.task;
+            let value = states(&task.labels).remove(dimension);
+            let state = State { issue_id: task.id, dimension: dimension.clone(), value };
+            out.print(&state, |state| {
+                format!("{}\n", state.value.as_deref().map_or_else(|| "(none)".to_owned(), visible))
+            })
+        }
+        _ => {
+            let hint = "bd state ID DIMENSION";
+            Err(Refusal::invalid("usage", "an id and a dimension are needed", hint).into())
+        }
+    }
+}
+
+/// `bd set-state`.
+pub(super) fn set_state(
+    id: &str,
+    state: &str,
+    reason: Option<&str>,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
+    let Some((dimension, value)) = state.split_once('=') else {
+        let what = format!("`{}` is not DIMENSION=VALUE", visible(state));
+        return Err(Refusal::invalid("usage", what, "bd set-state ID mode=degraded").into());
     };
-    out.print(&labels, |all| all.iter().map(|label| format!("{}\n", visible(label))).collect())
+    let task = shown(id, out)?.task;
+    let before = format!("{dimension}:");
+    let label = format!("{before}{value}");
+    let is_older = |known: &&String| known.starts_with(&before) && **known != label;
+    let mut input = unchanged(&task.id, out);
+    input.remove_labels = task.labels.iter().filter(is_older).cloned().collect();
+    input.add_labels = vec![label.clone()];
+    out.app.run::<tasks::Update>(&input)?;
+    if let Some(reason) = reason {
+        let (project, identity) = (out.project(), out.identity());
+        let text = format!("{dimension} is {value}: {reason}");
+        out.app.run::<tasks::Comment>(&CommentInput { project, identity, id: task.id.clone(), text })?;
+    }
+    let state = State { issue_id: task.id, dimension: dimension.to_owned(), value: Some(value.to_owned()) };
+    out.print(&state, |state| {
+        let [id, dimension, value] =
+            [&state.issue_id, &state.dimension, state.value.as_ref().unwrap_or(&label)]
+                .map(|text| visible(text));
+        format!("✓ {id}: {dimension} is {value}\n")
+    })
 }

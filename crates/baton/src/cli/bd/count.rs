@@ -8,6 +8,7 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 
 use super::Out;
+use super::list::Selection;
 use super::shape::{Group, Groups};
 use crate::cli::task;
 use crate::error::AppError;
@@ -42,15 +43,8 @@ struct Total {
     count: usize,
 }
 
-pub(super) fn count(status: Option<String>, by: Option<Grouping>, out: &mut Out<'_>) -> Result<(), AppError> {
-    let input = tasks::ListInput {
-        project: out.project(),
-        all: status.is_none(),
-        status,
-        limit: Some(0),
-        ..tasks::ListInput::default()
-    };
-    let found = out.app.run::<tasks::List>(&input)?.items;
+pub(super) fn count(selection: Selection, by: Option<Grouping>, out: &mut Out<'_>) -> Result<(), AppError> {
+    let (found, _) = selection.find(out)?;
     let Some(by) = by else {
         return out.print(&Total { count: found.len() }, |total| format!("{}\n", total.count));
     };

@@ -1,11 +1,23 @@
 //! Beads' file of issues.
 
+use std::path::PathBuf;
+
 use baton_ops::task as tasks;
 use serde::Serialize;
 
 use super::{Out, write};
 use crate::cli::beads;
 use crate::error::AppError;
+
+/// The file of issues of this folder's repository.
+pub(super) fn issues_file(out: &mut Out<'_>) -> PathBuf {
+    if let Some(mirror) = &out.app.config.tasks_mirror {
+        return mirror.path();
+    }
+    let caller = out.app.caller();
+    let root = caller.git_root.or_else(|| caller.folders.first().cloned()).unwrap_or_default();
+    PathBuf::from(root).join(".beads/issues.jsonl")
+}
 
 pub(super) fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(path) = output {
@@ -30,9 +42,15 @@ struct Imported {
 }
 
 pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
-    let source = path.unwrap_or_else(|| ".beads/issues.jsonl".to_owned());
     let actor = out.identity();
-    let done = beads::import(out.app, &source, actor.as_deref(), dry_run)?;
+    let source = path.unwrap_or_else(|| issues_file(out).display().to_string());
+    let done = if source == "-" {
+        let mut file = tempfile::Builder::new().prefix("bd-").tempfile().map_err(anyhow::Error::from)?;
+        std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
+        beads::import(out.app, &file.path().display().to_string(), actor.as_deref(), dry_run)?
+    } else {
+        beads::import(out.app, &source, actor.as_deref(), dry_run)?
+    };
     let imported = Imported {
         source,
         created: done.created,

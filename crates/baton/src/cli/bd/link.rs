@@ -3,13 +3,13 @@
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_ops::task::{self as tasks, DependencyChange, LinkedTask};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::annotate::shown;
 use super::args::Dep;
-use super::verbs::lines;
-use super::{Out, shape};
-use crate::cli::task;
+use super::list::lines;
+use super::{Out, graph, shape};
+use crate::cli::{read_input, task};
 use crate::error::AppError;
 
 /// A dependency that was added or removed.
@@ -22,54 +22,153 @@ struct Link {
     kind: String,
 }
 
+/// A dependency in a line of JSON.
+#[derive(Deserialize)]
+struct Edge {
+    #[serde(alias = "issue_id")]
+    from: String,
+    #[serde(alias = "depends_on_id")]
+    to: String,
+    #[serde(rename = "type", default = "blocks")]
+    kind: String,
+}
+
+/// The usual type of a dependency.
+pub(super) fn blocks() -> String {
+    "blocks".to_owned()
+}
+
 pub(super) fn dep(
     verb: Option<Dep>,
     id: Option<String>,
-    blocks: Option<String>,
+    blocked: Option<String>,
     out: &mut Out<'_>,
 ) -> Result<(), AppError> {
-    let (id, on, kind, remove) = match (verb, id, blocks) {
-        (Some(Dep::Add { id, on, blocked_by, depends_on, kind }), ..) => {
-            (id, on.or(blocked_by).or(depends_on).unwrap_or_default(), kind, false)
+    match verb {
+        Some(Dep::Add { file: Some(path), .. }) => add_from_file(&path, out),
+        Some(Dep::Add { id, on, blocked_by, depends_on, kind, .. }) => {
+            let on = on.or(blocked_by).or(depends_on).unwrap_or_default();
+            link(&id.unwrap_or_default(), &on, &kind, out)
         }
-        (Some(Dep::Remove { id, on }), ..) => (id, on, "blocks".into(), true),
-        (Some(Dep::Tree { id, direction }), ..) => {
-            let (project, up) = (out.project(), direction == "up");
-            let input = tasks::TreeInput { project, id, up, ..tasks::TreeInput::default() };
-            let tree = out.app.run::<tasks::Tree>(&input)?;
-            return out.print(&tree.items, |rows| task::tree(rows));
-        }
-        (Some(Dep::List { id }), ..) => {
+        Some(Dep::Remove { id, on }) => {
             let found = shown(&id, out)?.dependencies;
-            let issues: Vec<LinkedTask> = found.into_iter().map(shape::linked).collect();
-            return out.print(&issues, |issues| lines(issues.iter().map(shape::linked_line)));
+            let kind = found.iter().find(|other| shape::linked_id(other) == on);
+            let kind = kind.map_or_else(blocks, |other| other.dependency_type.clone());
+            let removed = depend(&id, &on, &kind, true, out)?;
+            print_link(&removed, "Removed", out)
         }
-        (Some(Dep::Cycles), ..) => {
+        Some(Dep::Tree { id, direction, reverse, max_depth, status, format, .. }) => {
+            let direction = if reverse { "up" } else { direction.as_str() };
+            tree(&id, direction, max_depth, (status, format.is_some()), out)
+        }
+        Some(Dep::List { ids, direction, kind }) => list(&ids, direction == "up", kind.as_deref(), out),
+        Some(Dep::Relate { id, other }) => relate(&id, &other, out),
+        Some(Dep::Unrelate { id, other }) => unrelate(&id, &other, out),
+        Some(Dep::Cycles) => {
             let found = out.app.run::<tasks::Cycles>(&tasks::CyclesInput { project: out.project() })?;
-            return out.print(&found.items, |cycles| task::cycles(cycles));
+            out.print(&found.items, |cycles| task::cycles(cycles))
         }
-        (None, Some(id), Some(blocks)) => (blocks, id, "blocks".into(), false),
-        _ => {
-            return Err(Refusal::invalid(
-                "usage",
-                "what is to be done?",
-                "bd dep add ID ON, or bd dep ID --blocks ID",
-            )
-            .into());
-        }
-    };
+        None => match (id, blocked) {
+            (Some(id), Some(blocked)) => link(&blocked, &id, "blocks", out),
+            _ => {
+                let hint = "bd dep add ID ON, or bd dep ID --blocks ID";
+                Err(Refusal::invalid("usage", "what is to be done?", hint).into())
+            }
+        },
+    }
+}
+
+fn depend(id: &str, on: &str, kind: &str, remove: bool, out: &mut Out<'_>) -> Result<Link, AppError> {
     let (project, identity) = (out.project(), out.identity());
+    let (id, on, kind) = (id.to_owned(), on.to_owned(), kind.to_owned());
     let input =
         tasks::DependInput { project, identity, id, on, kind, remove, ..tasks::DependInput::default() };
     let done = out.app.run::<tasks::Depend>(&input)?;
-    let link = Link {
-        status: done.status,
-        issue_id: done.issue_id,
-        depends_on_id: done.depends_on_id,
-        kind: done.kind,
-    };
-    out.print(&link, |link| {
-        let word = if remove { "Removed" } else { "Added" };
+    let (issue_id, depends_on_id) = (done.issue_id, done.depends_on_id);
+    Ok(Link { status: done.status, issue_id, depends_on_id, kind: done.kind })
+}
+
+fn print_link(link: &Link, word: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    out.print(link, |link| {
         format!("✓ {word} dependency: {} → {}\n", visible(&link.issue_id), visible(&link.depends_on_id))
     })
+}
+
+/// `bd link`, `bd dep add`.
+pub(super) fn link(id: &str, on: &str, kind: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    let added = depend(id, on, kind, false, out)?;
+    print_link(&added, "Added", out)
+}
+
+/// Links two issues in both directions.
+pub(super) fn relate(id: &str, other: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    depend(other, id, "relates-to", false, out)?;
+    link(id, other, "relates-to", out)
+}
+
+pub(super) fn unrelate(id: &str, other: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    depend(other, id, "relates-to", true, out)?;
+    let removed = depend(id, other, "relates-to", true, out)?;
+    print_link(&removed, "Removed", out)
+}
+
+/// Adds dependencies from lines of JSON; all lines are read before any is added.
+fn add_from_file(path: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    let text = read_input(path)?;
+    let mut edges = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let edge: Edge = serde_json::from_str(line).map_err(|error| {
+            let what = format!("line {} is no dependency: {error}", number + 1);
+            let hint = "write {\"from\": \"ID\", \"to\": \"ID\", \"type\": \"blocks\"}";
+            Refusal::invalid("json_invalid", what, hint)
+        })?;
+        for id in [&edge.from, &edge.to].into_iter().filter(|id| !id.starts_with("external:")) {
+            shown(id, out)?;
+        }
+        edges.push(edge);
+    }
+    let mut added = Vec::new();
+    for edge in edges {
+        added.push(depend(&edge.from, &edge.to, &edge.kind, false, out)?);
+    }
+    out.print(&added, |all| format!("✓ Added {} dependencies\n", all.len()))
+}
+
+fn list(ids: &[String], up: bool, kind: Option<&str>, out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut issues: Vec<LinkedTask> = Vec::new();
+    for id in ids {
+        let found = shown(id, out)?;
+        let others = if up { found.dependents } else { found.dependencies };
+        let wanted = others.into_iter().filter(|other| kind.is_none_or(|kind| other.dependency_type == kind));
+        issues.extend(wanted.map(shape::linked));
+    }
+    out.print(&issues, |issues| lines(issues.iter().map(shape::linked_line)))
+}
+
+fn tree(
+    id: &str,
+    direction: &str,
+    max_depth: Option<usize>,
+    (status, as_mermaid): (Option<String>, bool),
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
+    let ways: &[bool] = match direction {
+        "both" => &[true, false],
+        "up" => &[true],
+        _ => &[false],
+    };
+    let mut rows = Vec::new();
+    for up in ways {
+        let usual = tasks::TreeInput::default();
+        let depth = max_depth.unwrap_or(usual.depth);
+        let input = tasks::TreeInput { project: out.project(), id: id.to_owned(), up: *up, depth };
+        rows.extend(out.app.run::<tasks::Tree>(&input)?.items);
+    }
+    if let Some(status) = status {
+        rows.retain(|row| row.depth == 0 || row.status.as_ref() == Some(&status));
+    }
+    if as_mermaid {
+        return out.text(&graph::mermaid(&rows));
+    }
+    out.print(&rows, |rows| task::tree(rows))
 }

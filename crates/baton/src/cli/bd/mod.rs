@@ -3,15 +3,36 @@
 //! The binary speaks so when it is called by the name `bd`, and as `baton bd`. What Beads leaves open is decided here: `ready`
 //! sorts by priority, then oldest first.
 
+mod about;
 mod annotate;
 mod args;
+mod change;
+mod close;
 mod count;
+mod edit;
 mod file;
+mod folder;
+mod gate;
+mod graph;
 mod link;
+mod list;
+mod memory;
+mod part;
+mod plan;
+pub(super) mod reference;
+mod relation;
+mod report;
+mod select;
+mod setup;
 mod shape;
-mod verbs;
+mod view;
+mod work;
 
-use baton_model::refusal::Refusal;
+use std::path::PathBuf;
+
+use args::{Command, Relation, Setup};
+use baton_model::id::visible;
+use baton_model::refusal::{Kind, Refusal};
 use clap::Parser;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -37,29 +58,146 @@ struct Out<'a> {
     actor: Option<String>,
 }
 
+impl Args {
+    /// The folder that the call is about, where it is not the working directory.
+    pub(super) fn folder(&self) -> Result<Option<PathBuf>, AppError> {
+        match folder::choose(&self.args, crate::config::variable) {
+            Ok(folder) => Ok(folder),
+            Err(no) => {
+                fail(&no.into(), self.args.iter().any(|word| word == "--json"), false)?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Verbs that accept any option of Beads.
+const LENIENT: [&str; 5] = ["bootstrap", "doctor", "init", "prime", "sync"];
+
+/// The words with the options of every command first, where the verb would swallow them among those that it ignores.
+fn reordered(words: &[String]) -> Vec<String> {
+    let verb = words.iter().find(|word| !word.starts_with('-'));
+    if !verb.is_some_and(|verb| LENIENT.contains(&verb.as_str())) {
+        return words.to_vec();
+    }
+    let (mut first, mut rest, mut words) = (Vec::new(), Vec::new(), words.iter().cloned());
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--json" | "--quiet" | "-q" | "--readonly" => first.push(word),
+            "--actor" | "--directory" | "-C" | "--db" => {
+                first.extend([Some(word), words.next()].into_iter().flatten())
+            }
+            _ => rest.push(word),
+        }
+    }
+    first.extend(rest);
+    first
+}
+
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
-    let given = std::iter::once("bd".to_owned()).chain(args.args);
+    let given = std::iter::once("bd".to_owned()).chain(reordered(&args.args));
     let bd = match args::Bd::try_parse_from(given) {
         Ok(bd) => bd,
         Err(error) if !error.use_stderr() => return Ok(error.print()?),
         Err(error) => {
-            let json = app.format == Format::Json;
-            let first = error.render().to_string();
-            let first = first.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            let refusal = Refusal::invalid("usage", first, "see `bd --help`, or the command's own --help");
-            return fail(&refusal.into(), json, false);
+            let json = app.format == Format::Json || args.args.iter().any(|word| word == "--json");
+            return fail(&misused(&error, &args.args).into(), json, false);
         }
     };
     let var = |name: &str| app.config.vars.get(name).filter(|value| !value.is_empty()).cloned();
-    let actor = bd.actor.or_else(|| var("BEADS_ACTOR")).or_else(|| var("BD_ACTOR"));
+    let global = bd.global;
+    let actor = global.actor.or_else(|| var("BEADS_ACTOR")).or_else(|| var("BD_ACTOR"));
     let envelope = var("BD_JSON_ENVELOPE").is_some_and(|value| value != "0");
-    let json = bd.json || app.format != Format::Text;
-    let mut out = Out { app, json, quiet: bd.quiet, envelope, actor: actor.as_deref().map(identity) };
-    match verbs::run(bd.command, &mut out) {
+    let actor = actor.or_else(|| person(app));
+    let json = global.json || app.format != Format::Text;
+    let mut out = Out { app, json, quiet: global.quiet, envelope, actor: actor.as_deref().map(identity) };
+    let done = match global.readonly && bd.command.writes() {
+        true => {
+            Err(Refusal::new(Kind::Refused, "readonly", "this command writes", "leave out --readonly").into())
+        }
+        false => dispatch(bd.command, &mut out),
+    };
+    match done {
         Ok(()) => Ok(()),
         Err(ended) if ended.is_unread() => Err(ended),
         Err(ended) => fail(&ended, json, envelope),
     }
+}
+
+fn dispatch(command: Command, out: &mut Out<'_>) -> Result<(), AppError> {
+    match command {
+        Command::Work(verb) => work::run(verb, out),
+        Command::View(verb) => view::run(verb, out),
+        Command::Relation(verb) => relation::run(verb, out),
+        Command::Setup(verb) => setup::run(verb, out),
+    }
+}
+
+impl Command {
+    /// Whether it may write anything.
+    fn writes(&self) -> bool {
+        match self {
+            Self::View(_) => false,
+            Self::Work(_) => true,
+            Self::Relation(verb) => {
+                !matches!(verb, Relation::Recall { .. } | Relation::Memories { .. } | Relation::State { .. })
+            }
+            Self::Setup(verb) => matches!(
+                verb,
+                Setup::Init { .. }
+                    | Setup::Import { .. }
+                    | Setup::Export { .. }
+                    | Setup::Sync { .. }
+                    | Setup::Dolt { .. }
+                    | Setup::Hooks { .. }
+            ),
+        }
+    }
+}
+
+/// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
+fn misused(error: &clap::Error, words: &[String]) -> Refusal {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+    {
+        let group = words.iter().find(|word| !word.starts_with('-'));
+        if group == Some(name) {
+            return reference::refusal(name);
+        }
+        if let Some(refusal) = group.and_then(|group| reference::nested_refusal(group, name)) {
+            return refusal;
+        }
+    }
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let mut hint = String::new();
+    for line in lines {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            hint.push_str(tip);
+            hint.push_str("; ");
+        } else if !line.starts_with("Usage:") && !line.starts_with("For more information") && hint.is_empty()
+        {
+            message = format!("{message} {line}");
+        }
+    }
+    let verb: Vec<&str> =
+        words.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).take(1).collect();
+    hint.push_str(&format!("see `bd {} --help`", visible(&verb.join(" "))).replace("  ", " "));
+    Refusal::invalid("usage", message, hint)
+}
+
+/// The person at the keyboard, by the name that git has for him; none where an agent calls, whose processes are told apart, and
+/// where the settings name an identity.
+fn person(app: &mut App) -> Option<String> {
+    if app.config.identity.is_some() || app.config.session.is_some() {
+        return None;
+    }
+    let folder = app.config.cwd.clone()?;
+    let name = crate::git::read(&folder, &["config", "user.name"])?;
+    let name = name.trim();
+    (!name.is_empty() && app.caller().surface == "human").then(|| name.to_owned())
 }
 
 /// An actor may be any text there; here it is a name of letters, digits, `.`, `_` and `-`.
@@ -73,12 +211,36 @@ fn identity(actor: &str) -> String {
     if name.is_empty() { baton_model::id::BOT.to_owned() } else { name.to_owned() }
 }
 
-/// Prints an error in Beads' shape; the exit status is always 1.
+/// A text that names commands of `baton task`, with those of `bd` in their place where there is the same one.
+fn in_words_of_bd(text: &str) -> String {
+    let text =
+        text.replace("baton task claim ID --force --why REASON", "bd unclaim ID --force --reason REASON");
+    let verbs = [
+        "blocked",
+        "close",
+        "comment",
+        "create",
+        "increment",
+        "list",
+        "ready",
+        "reopen",
+        "search",
+        "show",
+        "stats",
+        "update",
+    ];
+    verbs.iter().fold(text, |text, verb| text.replace(&format!("baton task {verb}"), &format!("bd {verb}")))
+}
+
+/// Prints an error in Beads' shape; the exit status is always 1. Some clients read standard output and some standard error, so
+/// that JSON goes to the one and the text to the other.
 fn fail(ended: &AppError, json: bool, envelope: bool) -> Result<(), AppError> {
     use std::io::Write;
     let error = &ended.to_json()["error"];
-    let (message, hint) =
-        (error["message"].as_str().unwrap_or_default(), error["hint"].as_str().unwrap_or_default());
+    let [message, hint] =
+        ["message", "hint"].map(|key| in_words_of_bd(error[key].as_str().unwrap_or_default()));
+    let (message, hint) = (message.as_str(), hint.as_str());
+    writeln!(std::io::stderr(), "Error: {}\nHint: {}", quote(message), quote(hint))?;
     if json {
         let mut shown = json!({ "error": message, "hint": hint, "code": error["code"] });
         if envelope {
@@ -87,8 +249,6 @@ fn fail(ended: &AppError, json: bool, envelope: bool) -> Result<(), AppError> {
             shown["schema_version"] = json!(1);
         }
         writeln!(std::io::stdout(), "{shown:#}")?;
-    } else {
-        writeln!(std::io::stderr(), "Error: {}\nHint: {}", quote(message), quote(hint))?;
     }
     Err(AppError::Reported)
 }
@@ -125,6 +285,17 @@ impl Out<'_> {
         write(&format!("{shown:#}\n"))
     }
 
+    /// Writes a text for people, whatever the format.
+    fn text(&self, text: &str) -> Result<(), AppError> {
+        write(&crate::render::for_terminal(text, false))
+    }
+
+    /// The name that acts.
+    fn acting_name(&mut self) -> Result<String, AppError> {
+        let named = self.actor.clone().or_else(|| self.app.config.identity.clone());
+        Ok(named.unwrap_or_else(|| baton_model::id::BOT.to_owned()))
+    }
+
     /// A remark on standard error.
     fn remark(&self, text: &str) {
         if !self.quiet {
@@ -138,4 +309,63 @@ fn write(text: &str) -> Result<(), AppError> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::args::Bd;
+    use super::misused;
+
+    /// The words of a line, quotation marks understood.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut quote, mut open) = (Vec::new(), None, false);
+        for c in line.chars() {
+            if c == ' ' && quote.is_none() {
+                open = false;
+                continue;
+            }
+            if !open {
+                words.push(String::new());
+                open = true;
+            }
+            match quote {
+                Some(mark) if c == mark => quote = None,
+                None if c == '"' || c == '\'' => quote = Some(c),
+                _ => words.last_mut().expect("open").push(c),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Bd::command().debug_assert();
+    }
+
+    /// Lines as Beads' documentation has them: each is understood, or the answer names what to use.
+    #[test]
+    fn what_the_documentation_of_beads_says_is_understood() {
+        let (mut lines, mut unsupported, mut unknown) = (0, 0, Vec::new());
+        for line in include_str!("lines.txt").lines() {
+            lines += 1;
+            let given = words(line);
+            let Err(error) = Bd::try_parse_from(&given) else { continue };
+            match misused(&error, given.get(1..).unwrap_or_default()).code {
+                "not_supported" => unsupported += 1,
+                _ if !error.use_stderr() => {}
+                _ => {
+                    unknown.push(format!("{line}: {}", error.to_string().lines().next().unwrap_or_default()))
+                }
+            }
+        }
+        assert!(
+            unknown.is_empty(),
+            "{} of {lines} lines are not understood:\n{}",
+            unknown.len(),
+            unknown.join("\n")
+        );
+        assert!(unsupported * 8 < lines, "{unsupported} of {lines} lines only name something else");
+    }
 }

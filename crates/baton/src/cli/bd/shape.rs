@@ -1,10 +1,12 @@
 //! Tasks in the shape of Beads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::id::visible;
 use baton_model::task::view::View;
-use baton_ops::task::{ClaimedTask, CloseOutput, LinkTarget, LinkedTask, ShowOutput, TaskAnswer};
+use baton_ops::task::{
+    ClaimedTask, CloseOutput, FollowUp, LinkTarget, LinkedTask, Row, ShowOutput, TaskAnswer,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,6 +39,14 @@ pub(super) fn linked(other: LinkedTask) -> LinkedTask {
     LinkedTask { task, ..other }
 }
 
+/// The id of a linked issue.
+pub(super) fn linked_id(other: &LinkedTask) -> &str {
+    match &other.task {
+        LinkTarget::Whole(task) => &task.id,
+        LinkTarget::Head { id, .. } | LinkTarget::Missing { id, .. } => id,
+    }
+}
+
 /// An issue that was claimed.
 pub(super) fn claimed(task: ClaimedTask) -> ClaimedTask {
     match task {
@@ -51,6 +61,11 @@ pub(super) fn changed(task: TaskAnswer) -> ClaimedTask {
     ClaimedTask::Open(Box::new(answer))
 }
 
+/// An issue in place of one that was claimed.
+pub(super) fn unclaimed(task: View) -> ClaimedTask {
+    changed(TaskAnswer { view: task, identity: None, session_id: None })
+}
+
 /// An issue that was closed.
 #[derive(Serialize)]
 pub(super) struct ClosedIssue {
@@ -60,11 +75,25 @@ pub(super) struct ClosedIssue {
     /// The comment in which a late reason is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_comment_id: Option<Value>,
+    /// What the close caused in the increment that it belongs to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    set_off: Vec<FollowUp>,
+}
+
+impl ClosedIssue {
+    /// What the close caused, for people.
+    pub(super) fn effects(&self) -> String {
+        crate::cli::task::follow_ups(&self.set_off)
+    }
 }
 
 impl From<CloseOutput> for ClosedIssue {
     fn from(closed: CloseOutput) -> Self {
-        Self { issue: issue(closed.task.view), kept_comment_id: closed.kept_comment_id }
+        Self {
+            issue: issue(closed.task.view),
+            kept_comment_id: closed.kept_comment_id,
+            set_off: closed.set_off,
+        }
     }
 }
 
@@ -106,6 +135,26 @@ pub(super) fn line(issue: &View) -> String {
         assignee: issue.assignee.as_deref(),
     }
     .text()
+}
+
+/// Issues as a tree: each below the one that it is a part of, where that is listed too.
+pub(super) fn tree(issues: &[Row]) -> String {
+    let mut children: BTreeMap<Option<&str>, Vec<&View>> = BTreeMap::new();
+    let listed: BTreeSet<&str> = issues.iter().map(|row| row.task.id.as_str()).collect();
+    for row in issues {
+        let parent = row.task.parent.as_deref().filter(|parent| listed.contains(parent));
+        children.entry(parent).or_default().push(&row.task);
+    }
+    let mut text = String::new();
+    let mut waiting: Vec<(&View, usize)> =
+        children.get(&None).into_iter().flatten().rev().map(|root| (*root, 0)).collect();
+    while let Some((issue, depth)) = waiting.pop() {
+        text.push_str(&"  ".repeat(depth));
+        text.push_str(&line(issue));
+        let below = children.get(&Some(issue.id.as_str())).into_iter().flatten().rev();
+        waiting.extend(below.map(|part| (*part, depth + 1)));
+    }
+    if text.is_empty() { "No issues found\n".to_owned() } else { text }
 }
 
 /// A linked issue in a line for people.

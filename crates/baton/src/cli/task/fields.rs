@@ -63,7 +63,7 @@ pub(crate) struct Fields {
     /// Encrypt context and instructions for everyone whose key is listed; nobody else can read them or take the task
     #[arg(long)]
     sensitive: bool,
-    /// Additional metadata: a JSON object
+    /// Additional metadata: a JSON object, @FILE, or - for standard input
     #[arg(long, value_name = "JSON")]
     metadata: Option<String>,
 }
@@ -77,6 +77,11 @@ struct Content {
 }
 
 impl Fields {
+    /// The type that was given.
+    pub(crate) fn issue_type(&self) -> Option<&str> {
+        self.issue_type.as_deref()
+    }
+
     fn content(&self) -> Result<Content, AppError> {
         let description = match self.description.as_deref() {
             Some("-") => Some(crate::cli::read_input("-")?),
@@ -146,10 +151,14 @@ impl Fields {
     }
 }
 
-/// Parses a JSON object from an argument, or from standard input for `-`; the error names the position.
+/// Parses a JSON object from an argument, from standard input for `-`, or from a file for `@FILE`; the error names the position.
 pub(crate) fn object(what: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, AppError> {
     let Some(text) = text else { return Ok(None) };
-    let text = if text == "-" { crate::cli::read_input("-")? } else { text.to_owned() };
+    let text = match text.strip_prefix('@') {
+        Some(path) => crate::cli::read_input(path)?,
+        None if text == "-" => crate::cli::read_input("-")?,
+        None => text.to_owned(),
+    };
     match serde_json::from_str::<Value>(&text) {
         Ok(Value::Object(fields)) => Ok(Some(fields)),
         Ok(_) => Err(bad_json(what, "it is JSON, but not an object")),

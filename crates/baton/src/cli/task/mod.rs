@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::error::AppError;
 pub(super) use fields::{Fields, object};
 pub(super) use overview::{cycles, figures, tree};
-pub(super) use query::one as details;
+pub(super) use query::{follow_ups, one as details};
 
 /// Create, find, claim, change and close tasks; shows the board by default
 #[derive(clap::Args)]

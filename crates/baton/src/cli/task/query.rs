@@ -207,10 +207,9 @@ pub(super) fn claimed(answer: &ops::ClaimTaskOutput) -> String {
     format!("{task}token {token} until {until}\n{packet}")
 }
 
-/// A closed task with what it led to.
-pub(super) fn closed(closed: &ops::CloseOutput) -> String {
-    let mut said = line(&closed.task.view);
-    for step in &closed.set_off {
+/// What a close caused, a line for each task.
+pub(crate) fn follow_ups(steps: &[ops::FollowUp]) -> String {
+    let line = |step: &ops::FollowUp| {
         let how = match step.act {
             FollowerAction::Hand => "is next",
             FollowerAction::Wake => "wakes",
@@ -218,9 +217,14 @@ pub(super) fn closed(closed: &ops::CloseOutput) -> String {
             FollowerAction::Unneeded => "is not needed",
         };
         let message = step.message.as_deref().map(|text| format!(", {}", visible(text))).unwrap_or_default();
-        let role = shown(step.agent_role.as_deref());
-        said.push_str(&format!("  {role} {} {how}{message}\n", visible(&step.id)));
-    }
+        format!("  {} {} {how}{message}\n", shown(step.agent_role.as_deref()), visible(&step.id))
+    };
+    steps.iter().map(line).collect()
+}
+
+/// A closed task with what it led to.
+pub(super) fn closed(closed: &ops::CloseOutput) -> String {
+    let mut said = line(&closed.task.view) + &follow_ups(&closed.set_off);
     if !closed.unblocked.is_empty() {
         said.push_str(&format!("  ready now: {}\n", joined(&closed.unblocked, ", ")));
     }

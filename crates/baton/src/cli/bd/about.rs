@@ -1,0 +1,170 @@
+//! What `bd` says of itself and of how it is used.
+
+use baton_ops::project::{Show as ProjectShow, ShowInput as ProjectShowInput};
+use baton_ops::task as tasks;
+use clap::{CommandFactory, Parser};
+use serde::Serialize;
+
+use super::args::Bd;
+use super::{Out, reference};
+use crate::error::AppError;
+
+/// The version of Beads whose commands and shapes these are.
+pub(super) const BEADS: &str = "1.0.3";
+
+/// How an agent works with issues.
+pub(super) const PRIME: &str = "\
+# Issues
+
+Work is tracked as issues in this project; `bd` reads and writes them. Say --json for JSON.
+
+Find work
+  bd ready                               what can be worked on, most urgent first
+  bd show ID                             an issue with what it depends on
+Work on it
+  bd update ID --claim                   it is yours, and only yours
+  bd note ID \"what was found\"            a line in its notes
+  bd create \"Title\" -t bug --deps discovered-from:ID
+                                         work that turned up on the way
+Finish
+  bd close ID --reason \"what was done\"    one of an increment also says --result pass or fail
+  bd unclaim ID --reason \"why\"           gives it back for another agent
+Between issues
+  bd dep add ID OTHER                    ID waits for OTHER
+  bd blocked                             what waits, and for what
+
+Before you stop: close what is done, give back what is not, and write down what the next agent has to know:
+`baton wrap` hands your session over.
+";
+
+/// What belongs into AGENTS.md.
+pub(super) const ONBOARD: &str = "\
+Add this to AGENTS.md:
+
+## Issues
+This project tracks work as issues with `bd`. Run `bd prime` at the start of a session.
+- `bd ready` lists what can be worked on, `bd update ID --claim` takes it, `bd close ID --reason TEXT` ends it.
+- What turns up on the way becomes an issue: `bd create \"Title\" --deps discovered-from:ID`.
+- No other lists of tasks: no Markdown to-dos.
+";
+
+/// The first commands.
+pub(super) const QUICKSTART: &str = "\
+bd, the issues of this project
+
+  bd init                                register this folder; .beads/issues.jsonl is imported if it is there
+  bd create \"Fix login\" -p 1 -t bug      create an issue
+  bd create \"Add a test\" --deps ID       create one that waits for another
+  bd list                                list open issues
+  bd ready                               list what can be worked on
+  bd show ID                             show an issue
+  bd update ID --claim                   take it
+  bd comment ID \"text\"                   add a comment
+  bd close ID --reason \"done\"            close it
+  bd sync                                bring .beads/issues.jsonl in step; git carries it
+
+`bd --help` lists all commands, `bd COMMAND --help` explains one.
+";
+
+#[derive(Serialize)]
+struct Version {
+    version: &'static str,
+    baton: &'static str,
+    build: &'static str,
+}
+
+pub(super) fn version(out: &Out<'_>) -> Result<(), AppError> {
+    let answer = Version { version: BEADS, baton: env!("CARGO_PKG_VERSION"), build: "baton" };
+    out.print(&answer, |it| format!("bd version {} (Baton {})\n", it.version, it.baton))
+}
+
+/// The id of the project that commands act on.
+pub(super) fn project(out: &mut Out<'_>) -> Result<String, AppError> {
+    let input = ProjectShowInput { project: out.project() };
+    Ok(out.app.run::<ProjectShow>(&input)?.project.project_id)
+}
+
+#[derive(Serialize)]
+struct Info {
+    database_path: String,
+    mode: &'static str,
+    issue_count: i64,
+    config: InfoConfig,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct InfoConfig {
+    issue_prefix: String,
+}
+
+pub(super) fn info(out: &mut Out<'_>) -> Result<(), AppError> {
+    let issue_prefix = project(out)?;
+    let input = tasks::StatsInput { project: out.project() };
+    let issue_count = out.app.run::<tasks::Stats>(&input)?.summary.total_issues;
+    let database_path = out.app.config.ledger();
+    let mode = if out.app.config.server.is_some() { "server" } else { "direct" };
+    let answer =
+        Info { database_path, mode, issue_count, config: InfoConfig { issue_prefix }, version: BEADS };
+    out.print(&answer, |it| {
+        let [store, prefix] = [&it.database_path, &it.config.issue_prefix].map(|text| super::visible(text));
+        format!("Store: {store}\nMode: {}\nPrefix: {prefix}\nIssues: {}\n", it.mode, it.issue_count)
+    })
+}
+
+#[derive(Serialize)]
+struct Place {
+    path: String,
+    prefix: String,
+    database_path: String,
+}
+
+pub(super) fn place(out: &mut Out<'_>) -> Result<(), AppError> {
+    let prefix = project(out)?;
+    let path =
+        super::file::issues_file(out).parent().map(|path| path.display().to_string()).unwrap_or_default();
+    let answer = Place { path, prefix, database_path: out.app.config.ledger() };
+    out.print(&answer, |it| {
+        let [path, prefix, store] =
+            [&it.path, &it.prefix, &it.database_path].map(|text| super::visible(text));
+        format!("{path}\n  prefix: {prefix}\n  store: {store}\n")
+    })
+}
+
+#[derive(Serialize)]
+struct Pong {
+    status: &'static str,
+    issues: i64,
+}
+
+pub(super) fn ping(out: &mut Out<'_>) -> Result<(), AppError> {
+    let input = tasks::StatsInput { project: out.project() };
+    let issues = out.app.run::<tasks::Stats>(&input)?.summary.total_issues;
+    out.print(&Pong { status: "ok", issues }, |_| "ok\n".to_owned())
+}
+
+pub(super) fn completion(shell: clap_complete::Shell) -> Result<(), AppError> {
+    // Into memory first: the generator panics when its output is closed.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Bd::command(), "bd", &mut script);
+    super::write(&String::from_utf8(script).map_err(anyhow::Error::from)?)
+}
+
+/// The help of a command, of all of them, or the list of commands.
+pub(super) fn help(words: &[String], all: bool) -> Result<(), AppError> {
+    let mut command = Bd::command();
+    command.build();
+    if all {
+        let text: String =
+            command.get_subcommands_mut().map(|sub| format!("{}\n", sub.render_help())).collect();
+        return super::write(&text);
+    }
+    if let Some(name) = words.first().filter(|name| command.find_subcommand(name).is_none()) {
+        return Err(reference::refusal(name).into());
+    }
+    let asked = std::iter::once("bd").chain(words.iter().map(String::as_str)).chain(["--help"]);
+    match Bd::try_parse_from(asked) {
+        Err(error) if !error.use_stderr() => super::write(&error.render().to_string()),
+        _ => Ok(()),
+    }
+}

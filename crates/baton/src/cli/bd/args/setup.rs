@@ -1,0 +1,114 @@
+//! Verbs around the project and the program.
+
+use clap::Subcommand;
+
+use super::group::{ConfigVerb, Dolt, HooksVerb};
+
+#[derive(Subcommand)]
+pub(in crate::cli::bd) enum Setup {
+    /// Register this folder and import the issues of its .beads/issues.jsonl
+    #[command(alias = "bootstrap")]
+    Init {
+        /// What the ids of issues begin with: the project id
+        #[arg(long, short)]
+        prefix: Option<String>,
+        /// Beads' own options, which are accepted and ignored
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
+    /// Export every issue as a line of JSON
+    Export {
+        /// File to write to; defaults to standard output
+        #[arg(long, short)]
+        output: Option<String>,
+        /// Accepted and ignored: issues of all kinds and memories are exported
+        #[arg(long, hide = true)]
+        all: bool,
+        /// Accepted and ignored: memories are exported
+        #[arg(long, hide = true)]
+        include_memories: bool,
+        /// Accepted and ignored: issues of all kinds are exported
+        #[arg(long, hide = true)]
+        include_infra: bool,
+    },
+    /// Import issues from a file
+    Import {
+        /// File to import
+        #[arg(long, short)]
+        input: Option<String>,
+        /// File to import, or - for standard input
+        #[arg(conflicts_with = "input")]
+        path: Option<String>,
+        /// Check and count without importing anything
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Bring the file and the ledger in step, in both directions
+    Sync {
+        /// Beads' own options, which are accepted and ignored
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
+    /// Bring the file and the ledger in step; git carries the file
+    Dolt {
+        #[command(subcommand)]
+        verb: Dolt,
+    },
+    /// Manage git hooks
+    Hooks {
+        #[command(subcommand)]
+        verb: HooksVerb,
+    },
+    /// Show settings
+    Config {
+        #[command(subcommand)]
+        verb: ConfigVerb,
+    },
+    /// Check that all is well
+    Doctor {
+        /// Beads' own options, which are accepted and ignored
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
+    /// Show the version
+    Version,
+    /// Show the store and how much is in it
+    Info {
+        /// Accepted and ignored: the store's tables are not for scripts
+        #[arg(long, hide = true)]
+        schema: bool,
+        /// Accepted and ignored: `CHANGELOG.md` says what is new
+        #[arg(long, hide = true)]
+        whats_new: bool,
+    },
+    /// Show where issues are kept
+    #[command(alias = "context")]
+    Where,
+    /// Say that it works
+    Ping,
+    /// Print how an agent works with issues
+    Prime {
+        /// Beads' own options, which are accepted and ignored
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
+    /// Print what belongs into AGENTS.md
+    Onboard,
+    /// Print the first commands
+    Quickstart,
+    /// Print the commands that people use most
+    Human,
+    /// Print shell completions
+    Completion {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+    /// Show help
+    Help {
+        /// Command
+        command: Vec<String>,
+        /// Show the help of every command
+        #[arg(long)]
+        all: bool,
+    },
+}

@@ -1,0 +1,165 @@
+//! Verbs that change issues.
+
+use clap::Subcommand;
+
+use super::change::{Close, Create, Text, Update};
+
+#[derive(Subcommand)]
+pub(in crate::cli::bd) enum Work {
+    /// Create an issue
+    #[command(alias = "new")]
+    Create(Box<Create>),
+    /// Create an issue and print its id
+    Q {
+        /// Title of the issue
+        #[arg(required = true)]
+        title: Vec<String>,
+        /// Labels, separated by commas
+        #[arg(long = "labels", alias = "label", short = 'l', value_delimiter = ',')]
+        labels: Vec<String>,
+        /// Issue that it is a part of
+        #[arg(long)]
+        parent: Option<String>,
+        /// Priority
+        #[arg(long, short, value_parser = crate::cli::priority)]
+        priority: Option<i64>,
+        /// Type
+        #[arg(long = "type", short = 't')]
+        issue_type: Option<String>,
+    },
+    /// Create four linked issues: build, test, fix if needed, verify
+    Increment {
+        /// Title: what to build
+        title: String,
+        /// Verification issue of the previous increment
+        #[arg(long)]
+        after: Option<String>,
+        /// Print only the verification issue's id
+        #[arg(long)]
+        silent: bool,
+    },
+    /// Change issues
+    Update(Box<Update>),
+    /// Close issues
+    #[command(alias = "done")]
+    Close(Close),
+    /// Reopen closed issues
+    Reopen {
+        /// Issue ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Reason
+        #[arg(long, short)]
+        reason: Option<String>,
+    },
+    /// Give claimed issues back
+    Unclaim {
+        /// Issue ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Reason
+        #[arg(long, short)]
+        reason: Option<String>,
+        /// Give it back even if another agent has it
+        #[arg(long)]
+        force: bool,
+    },
+    /// Renew the claim of issues that you work on
+    #[command(alias = "hb")]
+    Heartbeat {
+        /// Issue ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+    /// Assign an issue; an empty name unassigns it
+    Assign {
+        /// Issue id
+        id: String,
+        /// Name
+        name: String,
+    },
+    /// Set the priority of an issue
+    Priority {
+        /// Issue id
+        id: String,
+        /// Priority
+        #[arg(value_parser = crate::cli::priority)]
+        priority: i64,
+    },
+    /// Add a label to an issue
+    Tag {
+        /// Issue id
+        id: String,
+        /// Label
+        label: String,
+    },
+    /// Append a line to an issue's notes
+    Note {
+        /// Issue id
+        id: String,
+        #[command(flatten)]
+        text: Text,
+    },
+    /// Put issues off
+    Defer {
+        /// Issue ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Until when; without it until `bd undefer`
+        #[arg(long, value_name = "WHEN")]
+        until: Option<String>,
+        /// Reason; kept in the notes
+        #[arg(long, short)]
+        reason: Option<String>,
+    },
+    /// Take up issues that were put off
+    Undefer {
+        /// Issue ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+    /// Edit a field of an issue in $EDITOR
+    Edit {
+        /// Issue id
+        id: String,
+        /// Edit the title
+        #[arg(long, group = "field")]
+        title: bool,
+        /// Edit the description; this is the default
+        #[arg(long, group = "field")]
+        description: bool,
+        /// Edit the design
+        #[arg(long, group = "field")]
+        design: bool,
+        /// Edit the notes
+        #[arg(long, group = "field")]
+        notes: bool,
+        /// Edit the acceptance criteria
+        #[arg(long, group = "field")]
+        acceptance: bool,
+    },
+    /// Make a short-lived issue permanent
+    Promote {
+        /// Issue id
+        id: String,
+        /// Reason; kept as a comment
+        #[arg(long, short)]
+        reason: Option<String>,
+    },
+    /// Close an issue as a duplicate of another
+    Duplicate {
+        /// Issue id
+        id: String,
+        /// Issue that stays
+        #[arg(long, value_name = "ID")]
+        of: String,
+    },
+    /// Close an issue in favour of another
+    Supersede {
+        /// Issue id
+        id: String,
+        /// Issue that takes its place
+        #[arg(long, value_name = "ID")]
+        with: String,
+    },
+}

@@ -1,0 +1,320 @@
+//! Issues are written down and changed.
+
+use baton_model::id::visible;
+use baton_model::moment::{Direction, parse_moment};
+use baton_model::refusal::Refusal;
+use baton_model::task::view::View;
+use baton_model::task::word::full_type;
+use baton_ops::task as tasks;
+use serde_json::{Map, Value, json};
+
+use super::annotate::shown;
+use super::args::{Create, KeptFields, TextFiles, Update};
+use super::{Out, plan, report, select, shape, write};
+use crate::cli::read_input;
+use crate::error::AppError;
+
+/// A claim of an issue, or of the first that can be worked on.
+pub(super) fn claim(id: Option<String>, out: &Out<'_>) -> tasks::ClaimTaskInput {
+    let (project, identity) = (out.project(), out.identity());
+    tasks::ClaimTaskInput { project, identity, id, ..tasks::ClaimTaskInput::default() }
+}
+
+/// A change of an issue that changes nothing yet.
+pub(super) fn unchanged(id: &str, out: &Out<'_>) -> tasks::UpdateInput {
+    let (project, identity) = (out.project(), out.identity());
+    tasks::UpdateInput { project, identity, id: id.to_owned(), ..tasks::UpdateInput::default() }
+}
+
+/// Texts from files and standard input.
+struct LongTexts {
+    description: Option<String>,
+    design: Option<String>,
+}
+
+impl TextFiles {
+    fn read(&self) -> Result<LongTexts, AppError> {
+        let body = self.body_file.as_deref().or(self.stdin.then_some("-"));
+        let description = body.map(read_input).transpose()?;
+        let design = self.design_file.as_deref().map(read_input).transpose()?;
+        Ok(LongTexts { description, design })
+    }
+}
+
+impl KeptFields {
+    fn extra(self) -> Map<String, Value> {
+        let texts = [("spec_id", self.spec_id), ("mol_type", self.mol_type), ("wisp_type", self.wisp_type)];
+        let flags = [("ephemeral", self.ephemeral), ("no_history", self.no_history)];
+        let texts = texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?))));
+        let flags = flags.into_iter().filter(|(_, is)| *is).map(|(key, is)| (key.to_owned(), json!(is)));
+        texts.chain(flags).collect()
+    }
+}
+
+/// `bd create`.
+pub(super) fn create(mut args: Create, out: &mut Out<'_>) -> Result<(), AppError> {
+    if let Some(path) = args.file.take() {
+        return plan::from_markdown(&read_input(&path)?, args.dry_run, out);
+    }
+    if let Some(path) = args.graph.take() {
+        return plan::from_graph(&read_input(&path)?, args.dry_run, out);
+    }
+    let (silent, status, dry_run) = (args.silent, args.status.take(), args.dry_run);
+    if let Some(status) = &status {
+        baton_model::task::word::check_status(status)?;
+    }
+    check_type(args.fields.issue_type(), out)?;
+    let validate = args.validate;
+    let inherits = !args.no_inherit_labels;
+    let mut input = created(args, out)?;
+    if let Some(parent) = input.parent.clone().filter(|_| inherits) {
+        inherit_labels(&mut input, &parent, out)?;
+    }
+    if validate || dry_run {
+        let missing = report::missing_sections(&input.issue_type, &preview(&input));
+        if validate && !missing.is_empty() {
+            let what = format!("a {} should have: {}", visible(&input.issue_type), missing.join(", "));
+            return Err(Refusal::invalid(
+                "section_missing",
+                what,
+                "add `## NAME` with a text to the description",
+            )
+            .into());
+        }
+        if dry_run {
+            return out.print(&preview(&input), |issue| format!("would create: {}\n", visible(&issue.title)));
+        }
+    }
+    let mut made = out.app.run::<tasks::Create>(&input)?.task.view;
+    if let Some(status) = status.filter(|status| *status != made.status) {
+        let change = tasks::UpdateInput { status: Some(status), ..unchanged(&made.id, out) };
+        made = out.app.run::<tasks::Update>(&change)?.task.view;
+    }
+    if silent && !out.json {
+        return write(&format!("{}\n", visible(&made.id)));
+    }
+    print_created(made, out)
+}
+
+pub(super) fn print_created(made: View, out: &mut Out<'_>) -> Result<(), AppError> {
+    out.print(&shape::issue(made), |made| {
+        let [id, title, status] = [&made.id, &made.title, &made.status].map(|text| visible(text));
+        format!(
+            "✓ Created issue: {id}\n  Title: {title}\n  Priority: P{}\n  Status: {status}\n",
+            made.priority
+        )
+    })
+}
+
+/// The issue as it would be, without what the ledger adds.
+fn preview(input: &tasks::CreateInput) -> View {
+    let mut rest = input.extra.clone();
+    rest.extend(input.acceptance_criteria.iter().map(|text| ("acceptance_criteria".to_owned(), json!(text))));
+    View {
+        title: input.title.clone(),
+        description: input.description.clone(),
+        status: "open".to_owned(),
+        priority: input.priority,
+        issue_type: input.issue_type.clone(),
+        labels: input.labels.clone(),
+        assignee: input.assignee.clone(),
+        parent: input.parent.clone(),
+        rest,
+        ..View::default()
+    }
+}
+
+fn created(args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppError> {
+    let Some(title) = args.title.or(args.named) else {
+        return Err(Refusal::invalid("usage", "a title is needed", "bd create \"Title\"").into());
+    };
+    let long = args.texts.read()?;
+    let mut input = tasks::CreateInput {
+        project: out.project(),
+        identity: out.identity(),
+        title,
+        id: args.id,
+        deps: args.deps,
+        ..args.fields.into_create()?
+    };
+    input.description = long.description.unwrap_or(input.description);
+    input.design = long.design.or(input.design);
+    if let Some(skills) = args.skills {
+        let before =
+            if input.description.is_empty() { String::new() } else { format!("{}\n\n", input.description) };
+        input.description = format!("{before}## Required Skills\n{skills}");
+    }
+    if let Some(line) = args.append_notes {
+        input.notes = Some(input.notes.map_or(line.clone(), |notes| format!("{notes}\n{line}")));
+    }
+    if let Some(spawner) = args.waits_for {
+        input.deps.push(format!("waits-for:{spawner}"));
+        if args.waits_for_gate != "all-children" {
+            return Err(Refusal::invalid(
+                "not_supported",
+                "a new issue waits for all parts here",
+                "create it without --waits-for-gate, or have it depend on one part: bd dep add ID PART",
+            )
+            .into());
+        }
+    }
+    input.extra.extend(args.kept.extra());
+    Ok(input)
+}
+
+/// A part has the labels of the whole.
+fn inherit_labels(input: &mut tasks::CreateInput, parent: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    for label in shown(parent, out)?.task.labels {
+        if !input.labels.contains(&label) {
+            input.labels.push(label);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn increment(
+    title: String,
+    after: Option<String>,
+    silent: bool,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
+    let (project, identity) = (out.project(), out.identity());
+    let input = tasks::IncrementInput { project, identity, title, after, ..tasks::IncrementInput::default() };
+    let made = out.app.run::<tasks::Increment>(&input)?;
+    if silent && !out.json {
+        return write(&format!("{}\n", visible(&made.verify_id)));
+    }
+    let issues: Vec<View> = made.items.into_iter().map(shape::issue).collect();
+    out.print(&issues, |issues| super::list::lines(issues.iter().map(shape::line)))
+}
+
+/// `bd update`.
+pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
+    let (ids, claims, silent) = (args.ids.clone(), args.claim, args.silent);
+    check_type(args.fields.issue_type(), out)?;
+    let input = changed(args)?;
+    let only_claims = claims && input == tasks::UpdateInput::default();
+    let mut updated = Vec::new();
+    for id in ids {
+        let mut issue = None;
+        if claims {
+            let claimed = out.app.run::<tasks::ClaimTask>(&claim(Some(id.clone()), out))?;
+            issue = claimed.task.map(shape::claimed);
+        }
+        if !only_claims {
+            let (project, identity) = (out.project(), out.identity());
+            let input = tasks::UpdateInput { project, identity, id, ..input.clone() };
+            issue = Some(shape::changed(out.app.run::<tasks::Update>(&input)?.task));
+        }
+        updated.extend(issue);
+    }
+    if silent && !out.json {
+        return Ok(());
+    }
+    print_updated(&updated, out)
+}
+
+pub(super) fn print_updated(updated: &[tasks::ClaimedTask], out: &mut Out<'_>) -> Result<(), AppError> {
+    out.print(updated, |all| {
+        all.iter().map(|issue| format!("✓ Updated issue: {}\n", visible(shape::claimed_id(issue)))).collect()
+    })
+}
+
+fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
+    let long = args.texts.read()?;
+    if long.description.as_ref().is_some_and(|text| text.trim().is_empty()) && !args.allow_empty_description {
+        return Err(Refusal::invalid(
+            "description_empty",
+            "the new description is empty",
+            "--allow-empty-description says that it is meant",
+        )
+        .into());
+    }
+    let mut input = tasks::UpdateInput {
+        title: args.title,
+        status: args.status,
+        append_notes: args.append_notes,
+        add_labels: args.add_label,
+        remove_labels: args.remove_label,
+        merge: args.merge,
+        ..args.fields.into_update()?
+    };
+    input.labels = args.set_labels.or(input.labels);
+    input.description = long.description.or(input.description);
+    input.design = long.design.or(input.design);
+    input.extra.extend(args.kept.extra());
+    let texts = [("await_id", args.await_id), ("closed_by_session", args.session)];
+    input.extra.extend(texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?)))));
+    let cleared = [("ephemeral", args.persistent), ("no_history", args.history)];
+    input.extra.extend(cleared.iter().filter(|(_, is)| *is).map(|(key, _)| ((*key).to_owned(), Value::Null)));
+    let mut metadata = Map::new();
+    for pair in &args.set_metadata {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(select::key_value("--set-metadata", pair).into());
+        };
+        metadata.insert(key.to_owned(), json!(value));
+    }
+    metadata.extend(args.unset_metadata.into_iter().map(|key| (key, Value::Null)));
+    if !metadata.is_empty() {
+        input.extra.insert("metadata".to_owned(), Value::Object(metadata));
+        input.merge = true;
+    }
+    Ok(input)
+}
+
+/// The types of Beads.
+const TYPES: [&str; 18] = [
+    "task",
+    "bug",
+    "feature",
+    "epic",
+    "chore",
+    "decision",
+    "spike",
+    "story",
+    "milestone",
+    "event",
+    "message",
+    "molecule",
+    "gate",
+    "merge-request",
+    "agent",
+    "role",
+    "rig",
+    "convoy",
+];
+
+/// Refuses a type that neither Beads nor any issue of the project has: most likely it is a slip.
+pub(super) fn check_type(word: Option<&str>, out: &mut Out<'_>) -> Result<(), AppError> {
+    let Some(word) = word.map(full_type).filter(|word| !TYPES.contains(word)) else { return Ok(()) };
+    let input = tasks::ListInput {
+        project: out.project(),
+        issue_type: Some(word.to_owned()),
+        all: true,
+        limit: Some(1),
+        ..tasks::ListInput::default()
+    };
+    if !out.app.run::<tasks::List>(&input)?.items.is_empty() {
+        return Ok(());
+    }
+    let near = baton_model::suggest::near(word, TYPES);
+    let near = near.first().map(|word| format!("did you mean {word}? ")).unwrap_or_default();
+    let what = format!("no issue has the type `{}`", visible(word));
+    let hint = format!(
+        "{near}`bd types` lists them; `baton task create TITLE --type {}` makes a new one",
+        visible(word)
+    );
+    Err(Refusal::invalid("type_unknown", what, hint).into())
+}
+
+/// A deadline; refused before anything is written.
+pub(super) fn deadline(text: &str) -> Result<(), Refusal> {
+    match parse_moment(text, crate::clock::now(), Direction::Ahead) {
+        Some(_) => Ok(()),
+        None => Err(Refusal::invalid(
+            "time_invalid",
+            format!("`{}` is not a time", visible(text)),
+            "write 2026-11-20, +3d, tomorrow, or next monday",
+        )),
+    }
+}

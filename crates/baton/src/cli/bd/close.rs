@@ -1,0 +1,179 @@
+//! Issues are closed and opened again.
+
+use baton_model::id::visible;
+use baton_ops::task as tasks;
+use serde::Serialize;
+use serde_json::json;
+
+use super::Out;
+use super::annotate::shown;
+use super::args::Close;
+use super::change::{claim, unchanged};
+use super::list::lines;
+use super::shape::{self, ClosedIssue};
+use crate::cli::{read_input, task};
+use crate::error::AppError;
+
+/// What a close answers: the closed issues alone, or with what was asked for beside them.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Closed {
+    Alone(Vec<ClosedIssue>),
+    Next {
+        closed: Vec<ClosedIssue>,
+        claimed: Option<tasks::ClaimedTask>,
+    },
+    Continued {
+        closed: Vec<ClosedIssue>,
+        #[serde(rename = "continue")]
+        next: Option<tasks::ClaimedTask>,
+    },
+    Suggested {
+        closed: Vec<ClosedIssue>,
+        unblocked: Vec<tasks::ShowOutput>,
+    },
+}
+
+impl Closed {
+    fn text(&self) -> String {
+        let (closed, ready, next) = match self {
+            Self::Alone(closed) => (closed, &[][..], None),
+            Self::Next { closed, claimed } => (closed, &[][..], claimed.as_ref()),
+            Self::Continued { closed, next } => (closed, &[][..], next.as_ref()),
+            Self::Suggested { closed, unblocked } => (closed, unblocked.as_slice(), None),
+        };
+        let closed = closed.iter().map(|closed| {
+            let reason = closed.issue.close_reason.as_deref().map(visible).unwrap_or_default();
+            format!("✓ Closed {}: {reason}\n{}", visible(&closed.issue.id), closed.effects())
+        });
+        let ready = ready.iter().map(|found| format!("  ready now: {}", shape::line(&found.task)));
+        let next = next.map(|next| format!("  next: {}", shape::claimed_line(next)));
+        closed.chain(ready).chain(next).collect()
+    }
+}
+
+pub(super) fn close(args: Close, out: &mut Out<'_>) -> Result<(), AppError> {
+    let context = task::object("--context", args.context.as_deref())?.unwrap_or_default();
+    let reasons = reasons(&args)?;
+    let (mut closed, mut unblocked, mut failed) = (Vec::new(), Vec::new(), None);
+    for (id, reason) in args.ids.iter().zip(reasons) {
+        let input = tasks::CloseInput {
+            project: out.project(),
+            identity: out.identity(),
+            id: id.clone(),
+            token: None,
+            result: args.result.as_deref().and_then(tasks::CloseResult::from_word),
+            reason,
+            context: context.clone(),
+            force: args.force,
+        };
+        match out.app.run::<tasks::Close>(&input) {
+            Ok(mut answer) => {
+                unblocked.append(&mut answer.unblocked);
+                closed.push(ClosedIssue::from(answer));
+            }
+            // One that cannot be closed does not keep the others from it.
+            Err(ended @ AppError::Refused(_)) if args.ids.len() > 1 => {
+                out.remark(&ended.text());
+                failed = Some(ended);
+            }
+            Err(ended) => return Err(ended),
+        }
+    }
+    if let (Some(ended), true) = (failed, closed.is_empty()) {
+        return Err(ended);
+    }
+    if let Some(session) = &args.session {
+        for issue in &closed {
+            let mut input = unchanged(&issue.issue.id, out);
+            input.extra.insert("closed_by_session".to_owned(), json!(session));
+            out.app.run::<tasks::Update>(&input)?;
+        }
+    }
+    let payload = answer_with(&args, closed, unblocked, out)?;
+    out.print(&payload, Closed::text)
+}
+
+/// Closes issues for one reason.
+pub(super) fn close_with(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    close(Close { ids: ids.to_vec(), reason: vec![reason.to_owned()], ..Close::default() }, out)
+}
+
+/// A reason for each issue: the one that is given, or the one at its place.
+fn reasons(args: &Close) -> Result<Vec<Option<String>>, AppError> {
+    let given = match &args.reason_file {
+        Some(path) => vec![read_input(path)?.trim_end().to_owned()],
+        None => args.reason.clone(),
+    };
+    match given.as_slice() {
+        [] => Ok(vec![None; args.ids.len()]),
+        [one] => Ok(vec![Some(one.clone()); args.ids.len()]),
+        several if several.len() == args.ids.len() => Ok(several.iter().cloned().map(Some).collect()),
+        several => Err(baton_model::refusal::Refusal::invalid(
+            "usage",
+            format!("{} reasons are given for {} issues", several.len(), args.ids.len()),
+            "give --reason once for all of them, or once for each",
+        )
+        .into()),
+    }
+}
+
+/// The closed issues with what was asked for beside them.
+fn answer_with(
+    args: &Close,
+    closed: Vec<ClosedIssue>,
+    unblocked: Vec<String>,
+    out: &mut Out<'_>,
+) -> Result<Closed, AppError> {
+    if args.claim_next {
+        let next = out.app.run::<tasks::ClaimTask>(&claim(None, out))?;
+        return Ok(Closed::Next { closed, claimed: next.task.map(shape::claimed) });
+    }
+    if args.next_part {
+        let parent = closed.iter().find_map(|closed| closed.issue.parent.clone());
+        let next = parent.map(|parent| next_part(&parent, args.no_auto, out)).transpose()?.flatten();
+        return Ok(Closed::Continued { closed, next });
+    }
+    if args.suggest_next && !unblocked.is_empty() {
+        let mut next = Vec::new();
+        for id in &unblocked {
+            let found = shown(id, out)?;
+            next.push(tasks::ShowOutput { task: shape::issue(found.task), ..found });
+        }
+        return Ok(Closed::Suggested { closed, unblocked: next });
+    }
+    Ok(Closed::Alone(closed))
+}
+
+/// The next part of an issue that can be worked on, claimed unless it is only to be named.
+fn next_part(
+    parent: &str,
+    only_named: bool,
+    out: &mut Out<'_>,
+) -> Result<Option<tasks::ClaimedTask>, AppError> {
+    let input = tasks::ReadyInput {
+        project: out.project(),
+        parent: Some(parent.to_owned()),
+        limit: Some(1),
+        ..tasks::ReadyInput::default()
+    };
+    let Some(row) = out.app.run::<tasks::Ready>(&input)?.items.into_iter().next() else { return Ok(None) };
+    if only_named {
+        return Ok(Some(shape::unclaimed(row.task)));
+    }
+    let claimed = out.app.run::<tasks::ClaimTask>(&claim(Some(row.task.id), out))?;
+    Ok(claimed.task.map(shape::claimed))
+}
+
+pub(super) fn reopen(ids: Vec<String>, reason: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut reopened = Vec::new();
+    for id in ids {
+        if shown(&id, out)?.task.status == "open" {
+            out.remark(&format!("{} is open already", visible(&id)));
+        }
+        let (project, identity) = (out.project(), out.identity());
+        let input = tasks::ReopenInput { project, identity, id, reason: reason.clone() };
+        reopened.push(shape::issue(out.app.run::<tasks::Reopen>(&input)?.task.view));
+    }
+    out.print(&reopened, |issues| lines(issues.iter().map(shape::line)))
+}

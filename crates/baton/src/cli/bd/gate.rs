@@ -1,0 +1,157 @@
+//! Gates: issues that stand for something outside which another issue waits for.
+
+use baton_model::id::visible;
+use baton_model::refusal::Refusal;
+use baton_model::time::{parse_span, rfc3339};
+use baton_ops::task as tasks;
+use serde_json::{Map, json};
+
+use super::annotate::shown;
+use super::args::{Arrangement, GateVerb};
+use super::list::{Selection, print};
+use super::shape::ClosedIssue;
+use super::{Out, shape};
+use crate::cli::task;
+use crate::error::AppError;
+
+/// The type of an issue that is a gate.
+const GATE: &str = "gate";
+
+pub(super) fn run(verb: GateVerb, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb {
+        GateVerb::Create { blocks, kind, reason, timeout, await_id } => {
+            let gate = Gate { blocks, kind, reason, timeout, await_id };
+            create(gate, out)
+        }
+        GateVerb::List { id, all, limit } => list(id, all, limit, out),
+        GateVerb::Show { id } => {
+            let found = gate(&id, out)?;
+            out.print(&[shape::details(found)], |all| all.iter().map(task::details).collect())
+        }
+        GateVerb::Resolve { id, reason } => {
+            let id = gate(&id, out)?.task.id;
+            resolve(&[id], reason.as_deref().unwrap_or("resolved"), out)
+        }
+        GateVerb::Check { kind, dry_run } => check(kind.as_deref(), dry_run, out),
+    }
+}
+
+/// A gate that is to be made.
+struct Gate {
+    blocks: String,
+    kind: String,
+    reason: Option<String>,
+    timeout: Option<String>,
+    await_id: Option<String>,
+}
+
+fn create(asked: Gate, out: &mut Out<'_>) -> Result<(), AppError> {
+    let waiting = shown(&asked.blocks, out)?.task;
+    let mut extra = Map::new();
+    extra.insert("await_type".to_owned(), json!(asked.kind));
+    extra.extend(asked.await_id.iter().map(|id| ("await_id".to_owned(), json!(id))));
+    if let Some(text) = &asked.timeout {
+        let Some(span) = parse_span(text) else {
+            let what = format!("`{}` is not a span of time", visible(text));
+            return Err(Refusal::invalid("span_invalid", what, "write it as 30m, 24h or 7d").into());
+        };
+        // Beads keeps the span in nanoseconds.
+        extra.insert("timeout".to_owned(), json!(span.saturating_mul(1_000_000)));
+        extra.insert("due_at".to_owned(), json!(rfc3339(crate::clock::now().saturating_add(span))));
+    } else if asked.kind == "timer" {
+        let hint = "bd gate create --type timer --blocks ID --timeout 2h";
+        return Err(Refusal::invalid("usage", "a timer needs --timeout", hint).into());
+    }
+    let input = tasks::CreateInput {
+        project: out.project(),
+        identity: out.identity(),
+        title: format!("Gate ({}) for {}", asked.kind, waiting.id),
+        description: asked.reason.unwrap_or_default(),
+        issue_type: GATE.to_owned(),
+        deps: vec![format!("blocks:{}", waiting.id)],
+        extra,
+        ..tasks::CreateInput::default()
+    };
+    let made = out.app.run::<tasks::Create>(&input)?.task.view;
+    super::change::print_created(made, out)
+}
+
+/// An issue that is a gate.
+fn gate(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, AppError> {
+    let found = shown(id, out)?;
+    if found.task.issue_type == GATE {
+        return Ok(found);
+    }
+    let what = format!("{} is a {}, not a gate", visible(&found.task.id), visible(&found.task.issue_type));
+    Err(Refusal::invalid("not_a_gate", what, "bd gate list").into())
+}
+
+/// The gates, open ones unless all are wanted.
+fn gates(all: bool, out: &mut Out<'_>) -> Result<Vec<tasks::Row>, AppError> {
+    let mut selection = Selection::all(out);
+    selection.ledger.all = all;
+    selection.ledger.issue_type = Some(GATE.to_owned());
+    Ok(selection.find(out)?.0)
+}
+
+fn list(id: Option<String>, all: bool, limit: Option<u32>, out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut found = gates(all, out)?;
+    if let Some(id) = id {
+        let needed = shown(&id, out)?.dependencies;
+        found.retain(|row| needed.iter().any(|other| shape::linked_id(other) == row.task.id));
+    }
+    let most = match limit.unwrap_or(50) {
+        0 => usize::MAX,
+        limit => usize::try_from(limit).unwrap_or(usize::MAX),
+    };
+    let more = found.len() > most;
+    found.truncate(most);
+    print(found, more, &Arrangement::default(), out)
+}
+
+fn resolve(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut closed = Vec::new();
+    for id in ids {
+        let input = tasks::CloseInput {
+            project: out.project(),
+            identity: out.identity(),
+            id: id.clone(),
+            reason: Some(reason.to_owned()),
+            force: true,
+            ..tasks::CloseInput::default()
+        };
+        closed.push(ClosedIssue::from(out.app.run::<tasks::Close>(&input)?));
+    }
+    out.print(&closed, |all| {
+        let text: String = all.iter().map(|one| format!("✓ Resolved {}\n", visible(&one.issue.id))).collect();
+        if text.is_empty() { "No gate can be resolved.\n".to_owned() } else { text }
+    })
+}
+
+/// Closes the timers that have run out. What GitHub knows is asked for by nobody: a remark names those gates.
+fn check(kind: Option<&str>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
+    let now = crate::clock::now();
+    let (mut over, mut unasked) = (Vec::new(), Vec::new());
+    for row in gates(false, out)? {
+        let awaits = row.task.other_text("await_type").unwrap_or_else(|| "human".to_owned());
+        let wanted = kind
+            .is_none_or(|kind| kind == "all" || awaits == kind || awaits.starts_with(&format!("{kind}:")));
+        let due = row.task.other_text("due_at").and_then(|at| baton_model::time::parse_rfc3339(&at));
+        match awaits.as_str() {
+            "timer" if wanted && due.is_some_and(|due| due <= now) => over.push(row),
+            other if wanted && other.starts_with("gh:") => unasked.push(row.task.id),
+            _ => {}
+        }
+    }
+    if !unasked.is_empty() {
+        out.remark(&format!(
+            "GitHub is not asked; close these when their run or pull request is done: bd gate resolve {}",
+            visible(&unasked.join(", "))
+        ));
+    }
+    if dry_run {
+        return print(over, false, &Arrangement::default(), out);
+    }
+    let ids: Vec<String> = over.into_iter().map(|row| row.task.id).collect();
+    resolve(&ids, "the time is over", out)
+}

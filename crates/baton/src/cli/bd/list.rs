@@ -1,0 +1,288 @@
+//! Lists of issues.
+
+use baton_model::refusal::Refusal;
+use baton_model::task::view::View;
+use baton_ops::task::{self as tasks, Row};
+
+use super::args::{Arrangement, Filters, MoreFilters};
+use super::select::{self, Condition};
+use super::{Out, graph, shape};
+use crate::cli::task;
+use crate::error::AppError;
+
+/// How many issues a list shows when nothing is said.
+const USUAL: u32 = 50;
+
+/// What is asked of the ledger, and what is looked at here.
+pub(super) struct Selection {
+    /// The filters that the ledger knows.
+    pub ledger: tasks::ListInput,
+    /// Those that it does not know.
+    pub conditions: Vec<Condition>,
+    /// Order and look.
+    pub look: Arrangement,
+    /// At most so many; 0 for all.
+    pub limit: Option<u32>,
+}
+
+impl Selection {
+    /// The issues that these filters take.
+    pub(super) fn new(filters: Filters, look: Arrangement, out: &Out<'_>) -> Result<Self, Refusal> {
+        let conditions = select::filtered(&filters)?;
+        let by_name = filters.assignee.as_deref().is_none_or(|name| super::identity(name) == name);
+        let ledger = tasks::ListInput {
+            project: out.project(),
+            assignee: filters.assignee.filter(|_| by_name),
+            priority: filters.priority,
+            issue_type: filters.issue_type,
+            labels: filters.labels,
+            any_label: filters.label_any,
+            agent_role: filters.agent_role,
+            tags: filters.tags,
+            parent: filters.parent,
+            edges: true,
+            ..tasks::ListInput::default()
+        };
+        Ok(Self { ledger, conditions, look, limit: filters.limit })
+    }
+
+    /// All issues.
+    pub(super) fn all(out: &Out<'_>) -> Self {
+        let ledger = tasks::ListInput {
+            project: out.project(),
+            all: true,
+            edges: true,
+            ..tasks::ListInput::default()
+        };
+        Self { ledger, conditions: Vec::new(), look: Arrangement::default(), limit: Some(0) }
+    }
+
+    /// With these conditions as well.
+    pub(super) fn and(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
+        self.conditions.extend(conditions);
+        self
+    }
+
+    /// With one of these statuses; `all` stands for every one.
+    pub(super) fn with_status(mut self, status: Option<String>) -> Self {
+        match status.as_deref() {
+            Some("all") => self.ledger.all = true,
+            _ => self.ledger.status = status,
+        }
+        self
+    }
+
+    fn is_plain(&self) -> bool {
+        self.conditions.is_empty() && self.look.sort.is_none() && !self.look.reverse
+    }
+
+    /// The issues, and whether there are more than the limit.
+    pub(super) fn find(mut self, out: &mut Out<'_>) -> Result<(Vec<Row>, bool), AppError> {
+        let plain = self.is_plain();
+        self.ledger.limit = if plain { self.limit.map(i64::from) } else { Some(0) };
+        let found = out.app.run::<tasks::List>(&self.ledger)?;
+        let more = found.next.is_some();
+        Ok(self.pick(found.items, more))
+    }
+
+    /// Of these issues those that the conditions take, in order, and whether there are more.
+    fn pick(&self, mut items: Vec<Row>, more: bool) -> (Vec<Row>, bool) {
+        if self.is_plain() {
+            return (items, more);
+        }
+        items.retain(|row| self.conditions.iter().all(|condition| condition.holds(&row.task)));
+        select::sort(&mut items, self.look.sort, self.look.reverse, crate::clock::now());
+        let limit = match self.limit.unwrap_or(USUAL) {
+            0 => usize::MAX,
+            limit => usize::try_from(limit).unwrap_or(usize::MAX),
+        };
+        let more = items.len() > limit;
+        items.truncate(limit);
+        (items, more)
+    }
+
+    /// Finds the issues and prints them.
+    pub(super) fn print(self, out: &mut Out<'_>) -> Result<(), AppError> {
+        let look = self.look.clone();
+        let (items, more) = self.find(out)?;
+        print(items, more, &look, out)
+    }
+}
+
+/// Prints issues as a bare array, or as text; a remark on standard error says when there are more.
+pub(super) fn print(
+    items: Vec<Row>,
+    more: bool,
+    look: &Arrangement,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
+    let issues: Vec<Row> = items.into_iter().map(|row| Row { task: shape::issue(row.task), ..row }).collect();
+    if look.long && !out.json {
+        for row in &issues {
+            let found = super::annotate::shown(&row.task.id, out)?;
+            out.text(&task::details(&shape::details(found)))?;
+        }
+    } else if look.tree {
+        out.print(&issues, |issues| shape::tree(issues))?;
+    } else {
+        out.print(&issues, |issues| lines(issues.iter().map(|row| shape::line(&row.task))))?;
+    }
+    if more {
+        out.remark(&format!("{} are shown and there are more: -n 0 shows all", issues.len()));
+    }
+    Ok(())
+}
+
+pub(super) fn lines(lines: impl Iterator<Item = String>) -> String {
+    let text: String = lines.collect();
+    if text.is_empty() { "No issues found\n".to_owned() } else { text }
+}
+
+/// `bd list`.
+pub(super) struct List {
+    pub filters: Filters,
+    pub more: MoreFilters,
+    pub look: Arrangement,
+    pub status: Option<String>,
+    pub all: bool,
+    pub ready: bool,
+    pub format: Option<String>,
+}
+
+pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
+    let conditions = select::more(&args.more)?;
+    if args.ready {
+        let filters = ReadyFilters { unassigned: args.more.no_assignee, ..ReadyFilters::default() };
+        return ready(Selection::new(args.filters, args.look, out)?.and(conditions), filters, out);
+    }
+    // What is put off, or was closed at a time, is not in the usual list.
+    let times = &args.more.times;
+    let closed = times.closed_after.is_some() || times.closed_before.is_some();
+    let mut selection =
+        Selection::new(args.filters, args.look, out)?.and(conditions).with_status(args.status);
+    selection.ledger.all |= args.all || closed;
+    selection.ledger.unassigned = args.more.no_assignee;
+    let Some(format) = args.format else { return selection.print(out) };
+    let (items, _) = selection.find(out)?;
+    out.text(&match format.as_str() {
+        "dot" => graph::dot(&items),
+        _ => graph::digraph(&items),
+    })
+}
+
+/// What only `bd ready` is filtered by.
+#[derive(Default)]
+pub(super) struct ReadyFilters {
+    pub unassigned: bool,
+    pub for_agent: Option<String>,
+}
+
+/// Issues that can be worked on.
+pub(super) fn ready_issues(
+    selection: &Selection,
+    filters: ReadyFilters,
+    out: &mut Out<'_>,
+) -> Result<(Vec<Row>, bool), AppError> {
+    let plain = selection.is_plain();
+    let asked = selection.ledger.clone();
+    let input = tasks::ReadyInput {
+        project: asked.project,
+        assignee: asked.assignee,
+        priority: asked.priority,
+        issue_type: asked.issue_type,
+        labels: asked.labels,
+        any_label: asked.any_label,
+        agent_role: asked.agent_role,
+        tags: asked.tags,
+        parent: asked.parent,
+        edges: asked.edges,
+        limit: if plain { selection.limit.map(i64::from) } else { Some(0) },
+        for_agent: filters.for_agent,
+        unassigned: filters.unassigned,
+        ..tasks::ReadyInput::default()
+    };
+    let found = out.app.run::<tasks::Ready>(&input)?;
+    Ok(selection.pick(found.items, found.next.is_some()))
+}
+
+pub(super) fn ready(selection: Selection, filters: ReadyFilters, out: &mut Out<'_>) -> Result<(), AppError> {
+    let look = selection.look.clone();
+    let (items, more) = ready_issues(&selection, filters, out)?;
+    print(items, more, &look, out)
+}
+
+/// Claims the first issue that can be worked on.
+pub(super) fn claim_first(
+    selection: Selection,
+    for_agent: Option<String>,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
+    let simple = {
+        let asked = &selection.ledger;
+        let others = [&asked.assignee, &asked.issue_type, &asked.parent];
+        selection.is_plain()
+            && others.iter().all(|field| field.is_none())
+            && asked.priority.is_none()
+            && asked.labels.is_empty()
+            && asked.any_label.is_empty()
+    };
+    let claimed = if simple {
+        let (agent_role, tags) = (selection.ledger.agent_role, selection.ledger.tags);
+        let input = tasks::ClaimTaskInput { agent_role, tags, for_agent, ..super::change::claim(None, out) };
+        out.app.run::<tasks::ClaimTask>(&input)?.task
+    } else {
+        first_of(&selection, for_agent, out)?
+    };
+    let claimed: Vec<tasks::ClaimedTask> = claimed.into_iter().map(shape::claimed).collect();
+    out.print(&claimed, |claimed| lines(claimed.iter().map(shape::claimed_line)))
+}
+
+/// Claims the first issue of a selection that no other agent takes meanwhile.
+fn first_of(
+    selection: &Selection,
+    for_agent: Option<String>,
+    out: &mut Out<'_>,
+) -> Result<Option<tasks::ClaimedTask>, AppError> {
+    let filters = ReadyFilters { unassigned: false, for_agent };
+    for row in ready_issues(selection, filters, out)?.0 {
+        match out.app.run::<tasks::ClaimTask>(&super::change::claim(Some(row.task.id), out)) {
+            Ok(answer) => return Ok(answer.task),
+            Err(AppError::Refused(no)) if no.code == "task_claimed" => {}
+            Err(ended) => return Err(ended),
+        }
+    }
+    Ok(None)
+}
+
+pub(super) fn blocked_issues(
+    parent: Option<String>,
+    out: &mut Out<'_>,
+) -> Result<Vec<tasks::BlockedRow>, AppError> {
+    let input =
+        tasks::BlockedInput { project: out.project(), limit: Some(0), ..tasks::BlockedInput::default() };
+    let mut found = out.app.run::<tasks::Blocked>(&input)?.items;
+    if let Some(parent) = parent {
+        let parent = super::annotate::shown(&parent, out)?.task.id;
+        let below = format!("{parent}.");
+        let is_part = |task: &View| task.parent.as_ref() == Some(&parent) || task.id.starts_with(&below);
+        found.retain(|row| is_part(&row.task));
+    }
+    Ok(found)
+}
+
+pub(super) fn blocked(limit: Option<u32>, parent: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut found = blocked_issues(parent, out)?;
+    let most = match limit.unwrap_or(100) {
+        0 => usize::MAX,
+        limit => usize::try_from(limit).unwrap_or(usize::MAX),
+    };
+    let more = found.len() > most;
+    found.truncate(most);
+    let issue = |row: tasks::BlockedRow| tasks::BlockedRow { task: shape::issue(row.task), ..row };
+    let issues: Vec<tasks::BlockedRow> = found.into_iter().map(issue).collect();
+    out.print(&issues, |issues| lines(issues.iter().map(|row| shape::line(&row.task))))?;
+    if more {
+        out.remark(&format!("{} are shown and there are more: -n 0 shows all", issues.len()));
+    }
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! The verbs of Beads' command reference, one line each: what works here, and for the others what to use in their place.
+
+use baton_model::id::visible;
+use baton_model::refusal::Refusal;
+use baton_model::suggest::near;
+
+/// What becomes of a verb.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Support {
+    /// It does here what it does there.
+    Works,
+    /// It does not; this is what to use.
+    Use(&'static str),
+}
+
+/// A verb of the reference.
+pub(super) struct Verb {
+    pub name: &'static str,
+    /// What it is for.
+    pub purpose: &'static str,
+    pub support: Support,
+}
+
+const fn works(name: &'static str, purpose: &'static str) -> Verb {
+    Verb { name, purpose, support: Support::Works }
+}
+
+const fn other(name: &'static str, purpose: &'static str, instead: &'static str) -> Verb {
+    Verb { name, purpose, support: Support::Use(instead) }
+}
+
+const NO_DATABASE: &str = "there is no database to tend here; `baton doctor` checks the store";
+const GIT_CARRIES: &str = "git carries the file: `bd sync`, then commit and push .beads/issues.jsonl";
+const NO_TRACKER: &str = "`baton handoff create` sends work to another repository's tracker";
+const NO_FORMULA: &str = "`baton task increment \"Title\"` makes the linked tasks of one piece of work";
+const LABELS: &str = "use labels: `bd set-state ID NAME=VALUE`";
+
+/// Every verb, by name.
+pub(super) const VERBS: &[Verb] = &[
+    other("activity", "watches changes as they happen", "`baton log --follow`"),
+    other("admin", "maintains the database", NO_DATABASE),
+    other("ado", "exchanges issues with Azure DevOps", NO_TRACKER),
+    other("agent", "keeps the state of agents", "`baton agent list` and `baton status`"),
+    works("assign", "assigns an issue"),
+    other("audit", "records what agents did", "`baton audit` and `baton log`"),
+    other("backup", "copies the database", "`baton backup FILE`"),
+    other("batch", "runs several commands in one transaction", "call `bd` once for each: every call is one"),
+    works("blocked", "lists blocked issues"),
+    works("bootstrap", "sets up a clone"),
+    other("branch", "branches the database", "git branches the file; the ledger follows it"),
+    other(
+        "cas",
+        "changes a field if it has a value",
+        "`bd update ID --claim` is the change that only one agent wins",
+    ),
+    works("children", "lists the parts of an issue"),
+    other(
+        "cleanup",
+        "deletes closed issues",
+        "closed issues cost nothing here; `bd list --status closed` lists them",
+    ),
+    works("close", "closes issues"),
+    works("comment", "adds a comment"),
+    works("comments", "lists or adds comments"),
+    other(
+        "compact",
+        "shortens old issues",
+        "answers are bounded here: `bd show ID` fits a budget, `--full` does not",
+    ),
+    works("completion", "prints shell completions"),
+    works("config", "shows settings"),
+    works("context", "shows which store is used"),
+    other("cook", "expands a formula", NO_FORMULA),
+    works("count", "counts issues"),
+    works("create", "creates an issue"),
+    other("create-form", "asks for an issue's fields", "`bd create \"Title\" --description -`"),
+    other(
+        "daemon",
+        "keeps a background process",
+        "no process is needed; `baton serve` serves several machines",
+    ),
+    other("daemons", "lists background processes", "there are none; `baton status` lists sessions"),
+    works("defer", "puts issues off"),
+    other("delete", "deletes issues", "`bd close ID --reason \"not wanted\"` keeps what was said"),
+    works("dep", "manages dependencies"),
+    other("detect-pollution", "finds test issues", "`bd list --title-contains test`"),
+    other("diff", "compares two states", "`git diff .beads/issues.jsonl` or `baton log`"),
+    works("doctor", "checks that all is well"),
+    works("dolt", "moves the database"),
+    works("duplicate", "closes an issue as a duplicate"),
+    works("duplicates", "finds issues with the same content"),
+    works("edit", "opens a field in an editor"),
+    works("epic", "shows and closes epics"),
+    works("export", "writes all issues as lines of JSON"),
+    other("federation", "synchronises with peers", "`baton serve` and a token for each peer"),
+    other("find-duplicates", "finds issues that mean the same", "`bd search WORDS` or `baton memory search`"),
+    other("flatten", "drops the database's history", NO_DATABASE),
+    works("forget", "withdraws a memory"),
+    other("formula", "lists workflow templates", NO_FORMULA),
+    works("gate", "waits for something outside"),
+    other("gc", "tidies the database", NO_DATABASE),
+    other("github", "exchanges issues with GitHub", NO_TRACKER),
+    other("gitlab", "exchanges issues with GitLab", NO_TRACKER),
+    works("graph", "draws dependencies"),
+    works("heartbeat", "renews a claim"),
+    works("help", "shows help"),
+    works("history", "shows what changed in an issue"),
+    other("hook", "attaches work to an agent", "`bd update ID --claim`"),
+    works("hooks", "manages git hooks"),
+    works("human", "prints the commands that people use most"),
+    works("import", "reads issues in from a file"),
+    works("info", "shows the store and how much is in it"),
+    works("init", "registers this folder"),
+    other("init-safety", "explains how `init` protects data", "`bd init` never deletes anything here"),
+    other("jira", "exchanges issues with Jira", NO_TRACKER),
+    other("kv", "keeps values by key", "`bd remember \"KEY: VALUE\"`, or a file in the repository"),
+    works("label", "manages labels"),
+    other("linear", "exchanges issues with Linear", NO_TRACKER),
+    works("link", "makes one issue depend on another"),
+    works("lint", "finds issues without criteria"),
+    works("list", "lists issues"),
+    other("mail", "delegates to a mail program", "`baton mail inbox` and `baton mail send`"),
+    works("memories", "lists memories"),
+    other("merge", "merges two files", "`baton init --merge-driver` has git merge the file by field"),
+    other("merge-slot", "serialises merges", "`baton lease take PATH` holds a path for one agent"),
+    other("metrics", "switches usage metrics", "Baton sends none"),
+    other("migrate", "migrates the database", "the store migrates itself"),
+    other("migrate-personal", "moves issues to a planning repository", NO_TRACKER),
+    works("mol", "shows issues with parts"),
+    other("move", "moves an issue to another repository", NO_TRACKER),
+    works("note", "adds a line to an issue's notes"),
+    other("notion", "exchanges issues with Notion", NO_TRACKER),
+    works("onboard", "prints what belongs into AGENTS.md"),
+    works("orphans", "finds open issues that commits mention"),
+    other("pin", "keeps an issue out of the ready list", "`bd update ID --status pinned`"),
+    works("ping", "says that it is there"),
+    other("preflight", "lists what to check before a pull request", "keep that list in AGENTS.md"),
+    works("prime", "prints how an agent works with issues"),
+    works("priority", "sets the priority"),
+    works("promote", "makes a short-lived issue permanent"),
+    other("provider", "names the agents' tools", "`baton doctor` lists the tools"),
+    other(
+        "prune",
+        "deletes old closed issues",
+        "closed issues cost nothing here; `bd list --status closed` lists them",
+    ),
+    other("purge", "deletes wisps", "nothing here is a wisp"),
+    works("q", "creates an issue and prints its id"),
+    works("query", "filters by an expression"),
+    works("quickstart", "prints the first commands"),
+    works("ready", "lists what can be worked on"),
+    works("recall", "finds memories by words"),
+    other(
+        "reclaim",
+        "takes claims back from agents that died",
+        "nothing is needed: a claim ends with its agent or its lease",
+    ),
+    other("recompute-blocked", "repairs what is blocked", "it is computed with every call"),
+    other("refile", "moves an issue to another repository", NO_TRACKER),
+    works("relate", "links two issues"),
+    works("remember", "stores a memory"),
+    other(
+        "rename",
+        "changes an issue's id",
+        "ids are for good here; `bd create --id NEW` and `bd supersede`",
+    ),
+    other("rename-prefix", "changes the prefix of all ids", "ids are for good here"),
+    works("reopen", "opens closed issues again"),
+    other("repair", "repairs the database", NO_DATABASE),
+    other(
+        "repair-deps",
+        "removes dependencies on what is not there",
+        "`bd graph check` names them, `bd dep remove` removes one",
+    ),
+    other(
+        "repo",
+        "reads several repositories at once",
+        "`baton project relate`, and `--project ID` on any command",
+    ),
+    other(
+        "reset",
+        "deletes all of it",
+        "`baton backup FILE` first; then remove the store that `bd where` names",
+    ),
+    other("restore", "brings back a shortened issue", "nothing was shortened: `bd show ID --full`"),
+    other("rules", "tends rules of agents", "keep them in AGENTS.md"),
+    works("search", "finds issues by words"),
+    works("set-state", "sets a state of an issue"),
+    other("setup", "registers with coding agents", "`baton install`"),
+    other("ship", "publishes a capability", LABELS),
+    works("show", "shows issues"),
+    other("slot", "keeps slots of agents", LABELS),
+    other("sql", "queries the database", "`bd list --json`"),
+    works("stale", "lists what nobody touched for long"),
+    works("state", "shows a state of an issue"),
+    works("stats", "counts issues by state"),
+    works("status", "counts issues by state"),
+    works("statuses", "lists the statuses"),
+    works("supersede", "closes an issue in favour of another"),
+    works("swarm", "shows how the parts of an epic stand"),
+    works("sync", "brings the file in step"),
+    works("tag", "adds a label"),
+    other("template", "creates issues from templates", NO_FORMULA),
+    other("thanks", "names the authors of Beads", "they are at github.com/gastownhall/beads"),
+    works("todo", "keeps a list of small tasks"),
+    works("types", "lists the types"),
+    works("unclaim", "gives a claimed issue back"),
+    works("undefer", "takes up what was put off"),
+    other("unhook", "detaches work from an agent", "`bd update ID --status open`"),
+    other("unpin", "offers a pinned issue again", "`bd update ID --status open`"),
+    works("unrelate", "unlinks two issues"),
+    works("update", "changes issues"),
+    other("upgrade", "tells what is new", "`bd version`"),
+    other("vc", "commits the database", GIT_CARRIES),
+    works("version", "shows the version"),
+    works("where", "shows where issues are kept"),
+    other("wisp", "keeps issues for a short time", "`bd create --ephemeral`"),
+    other("worktree", "manages git worktrees", "`git worktree`: all of them share one ledger"),
+];
+
+/// Verbs below a verb that works, which do not: group, verb, purpose, what to use in their place.
+const NESTED: &[(&str, &str, &str, &str)] = &[
+    ("config", "apply", "reconciles the system with the settings", "settings are read with every call"),
+    ("config", "drift", "compares the system with the settings", "`baton doctor`"),
+    ("config", "set-many", "sets several settings", "settings are in .baton.toml and config.toml"),
+    ("config", "validate", "checks the settings", "`baton config` names what cannot be read"),
+    ("dolt", "clean-databases", "drops databases of tests", NO_DATABASE),
+    ("dolt", "killall", "ends database servers", NO_DATABASE),
+    ("dolt", "remote", "manages database remotes", GIT_CARRIES),
+    ("dolt", "set", "sets up the database server", NO_DATABASE),
+    (
+        "dolt",
+        "start",
+        "starts the database server",
+        "no server is needed; `baton serve` serves several machines",
+    ),
+    ("dolt", "stop", "stops the database server", NO_DATABASE),
+    (
+        "gate",
+        "add-waiter",
+        "names an agent that waits for a gate",
+        "`baton mail send` tells it when the gate is closed",
+    ),
+    ("gate", "discover", "finds the workflow run of a gate", "`bd update ID --await-id RUN`"),
+    ("mol", "bond", "joins two molecules", "`bd update ID --parent OTHER`"),
+    ("mol", "distill", "makes a template of an epic", NO_FORMULA),
+    ("mol", "last-activity", "shows when a molecule changed", "`bd list --parent ID --sort updated -n 1`"),
+    ("mol", "pour", "creates issues from a template", NO_FORMULA),
+    ("mol", "ready", "finds molecules that can go on", "`bd ready --parent ID`"),
+    ("mol", "seed", "checks templates", NO_FORMULA),
+    ("mol", "squash", "shortens a molecule to a digest", "`bd close ID --reason SUMMARY`"),
+    ("mol", "wisp", "manages short-lived issues", "`bd query ephemeral=true` and `bd create --ephemeral`"),
+    (
+        "swarm",
+        "create",
+        "sets up work for many agents",
+        "`bd create --type epic`, parts with --parent, and `baton work` for each agent",
+    ),
+];
+
+/// What there is to say of a verb below a verb.
+pub(super) fn nested_refusal(group: &str, name: &str) -> Option<Refusal> {
+    let (.., purpose, instead) = NESTED.iter().find(|(known, verb, ..)| *known == group && *verb == name)?;
+    let what = format!("`bd {group} {name}` {purpose}; Baton does not have it");
+    Some(Refusal::invalid("not_supported", what, format!("use instead: {instead}")))
+}
+
+/// What there is to say of a verb that is not among ours.
+pub(super) fn refusal(name: &str) -> Refusal {
+    if let Some(Verb { purpose, support: Support::Use(instead), .. }) =
+        VERBS.iter().find(|verb| verb.name == name)
+    {
+        let what = format!("`bd {name}` {purpose}; Baton does not have it");
+        return Refusal::invalid("not_supported", what, format!("use instead: {instead}"));
+    }
+    let near = near(name, VERBS.iter().map(|verb| verb.name));
+    let hint = match near.first() {
+        Some(verb) => format!("did you mean `bd {verb}`? `bd --help` lists the commands"),
+        None => "`bd --help` lists the commands".to_owned(),
+    };
+    Refusal::invalid("usage", format!("`{}` is no command of bd", visible(name)), hint)
+}
+
+/// The table of verbs for the documentation.
+#[cfg(test)]
+pub(in crate::cli) fn table() -> String {
+    let mut text = String::from("| Verb | What it is for | Here |\n| --- | --- | --- |\n");
+    for Verb { name, purpose, support } in VERBS {
+        let here = match support {
+            Support::Works => "works".to_owned(),
+            Support::Use(instead) => format!("use instead: {instead}"),
+        };
+        text.push_str(&format!("| `bd {name}` | {purpose} | {here} |\n"));
+    }
+    for (group, name, purpose, instead) in NESTED {
+        text.push_str(&format!("| `bd {group} {name}` | {purpose} | use instead: {instead} |\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::super::args::Bd;
+    use super::*;
+
+    #[test]
+    fn every_verb_of_the_reference_is_done_or_says_what_to_use() {
+        let command = Bd::command();
+        for verb in VERBS {
+            let is_command = command.get_subcommands().any(|sub| {
+                sub.get_name() == verb.name || sub.get_all_aliases().any(|name| name == verb.name)
+            });
+            assert_eq!(is_command, verb.support == Support::Works, "{}", verb.name);
+            if let Support::Use(instead) = verb.support {
+                let said = refusal(verb.name);
+                assert!(said.message.contains(verb.purpose) && said.hint.contains(instead), "{}", verb.name);
+            }
+        }
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "increment") {
+            assert!(VERBS.iter().any(|verb| verb.name == sub.get_name()), "{} is in no line", sub.get_name());
+        }
+        assert!(VERBS.is_sorted_by_key(|verb| verb.name) && VERBS.len() >= 107);
+    }
+
+    #[test]
+    fn a_slip_is_told_the_near_verb() {
+        assert!(refusal("raedy").hint.contains("bd ready"));
+        assert!(refusal("xyzzy").hint.contains("--help"));
+    }
+}

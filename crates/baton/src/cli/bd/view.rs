@@ -1,0 +1,205 @@
+//! The verbs that show issues.
+
+use baton_model::id::visible;
+use baton_ops::task as tasks;
+use serde::Serialize;
+
+use super::annotate::shown;
+use super::args::{Arrangement, View};
+use super::count::{Grouping, count, stats};
+use super::list::{self, ReadyFilters, Selection, lines};
+use super::select;
+use super::{Out, graph, report, shape};
+use crate::cli::task;
+use crate::error::AppError;
+
+pub(super) fn run(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb {
+        View::List { filters, more, look, sort, status, all, ready, format } => {
+            let look = Arrangement { sort, ..look };
+            list::list(list::List { filters: *filters, more: *more, look, status, all, ready, format }, out)
+        }
+        View::Children { id, look, sort } => {
+            let look = Arrangement { sort, ..look };
+            let parent = shown(&id, out)?.task.id;
+            let mut selection = Selection::all(out);
+            selection.ledger.parent = Some(parent);
+            Selection { look, ..selection }.print(out)
+        }
+        View::Ready { filters, look, sort, unassigned, for_agent, claim, explain, mol } => {
+            let look = Arrangement { sort, ..look };
+            let mut selection = Selection::new(*filters, look, out)?;
+            selection.ledger.parent = selection.ledger.parent.or(mol);
+            if claim {
+                return list::claim_first(selection, for_agent, out);
+            }
+            let filters = ReadyFilters { unassigned, for_agent };
+            if explain { explained(&selection, filters, out) } else { list::ready(selection, filters, out) }
+        }
+        View::Blocked { limit, parent } => list::blocked(limit, parent, out),
+        View::Show { ids, id, current, full, short, children, refs, .. } => {
+            let ids = if current { in_progress(out)? } else { ids.into_iter().chain(id).collect() };
+            let part = match (children, refs) {
+                (true, _) => Part::Children,
+                (_, true) => Part::Dependents,
+                _ => Part::Whole,
+            };
+            show(ids, Look { full, short, part }, out)
+        }
+        other => run_report(other, out),
+    }
+}
+
+fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb {
+        View::Query { expression, all, limit, look, sort, parse_only } => {
+            let look = Arrangement { sort, ..look };
+            let condition = select::parse(&expression.join(" "))?;
+            if parse_only {
+                return out.text("The query can be read.\n");
+            }
+            let selection = Selection::all(out);
+            let all = all || condition.names_status();
+            let ledger = tasks::ListInput { all, ..selection.ledger };
+            Selection { ledger, conditions: vec![condition], look, limit }.print(out)
+        }
+        View::Search { words, query, filters, more, look, sort, status } => {
+            let look = Arrangement { sort, ..look };
+            let conditions = select::more(&more)?;
+            let mut selection = Selection::new(*filters, look, out)?.and(conditions);
+            selection.ledger.query = Some(query.unwrap_or_else(|| words.join(" ")));
+            selection.ledger.all = status.is_none();
+            selection.with_status(status).print(out)
+        }
+        View::Stats { assigned, .. } => match assigned {
+            true => {
+                let ids = in_progress(out)?;
+                show(ids, Look { full: false, short: true, part: Part::Whole }, out)
+            }
+            false => stats(out),
+        },
+        View::Count { filters, more, status, by_status, by_type, by_priority, by_assignee, by_label } => {
+            let by = [
+                (by_status, Grouping::Status),
+                (by_type, Grouping::Type),
+                (by_priority, Grouping::Priority),
+                (by_assignee, Grouping::Assignee),
+                (by_label, Grouping::Label),
+            ];
+            let by = by.iter().find(|(wanted, _)| *wanted).map(|(_, by)| *by);
+            let conditions = select::more(&more)?;
+            let mut selection = Selection::new(*filters, Arrangement::default(), out)?.and(conditions);
+            selection.ledger.all = status.is_none();
+            selection.limit = Some(0);
+            count(selection.with_status(status), by, out)
+        }
+        View::Stale { days, limit, status } => report::stale(days, limit, status, out),
+        View::Lint { ids, status, issue_type } => report::lint(ids, status, issue_type, out),
+        View::Orphans { details, labels, label_any } => report::orphans(details, labels, label_any, out),
+        View::History { id, limit, .. } => report::history(&id, limit, out),
+        View::Duplicates { auto_merge, dry_run } => report::duplicates(auto_merge && !dry_run, out),
+        View::Statuses => report::statuses(out),
+        View::Types { sections } => report::types(sections, out),
+        View::Graph { id, all, dot, open, .. } => graph::graph(id, graph::Look { all, dot, open }, out),
+        // The others were taken before.
+        _ => Ok(()),
+    }
+}
+
+/// The ids of the issues that the caller has in progress.
+fn in_progress(out: &mut Out<'_>) -> Result<Vec<String>, AppError> {
+    let name = out.acting_name()?;
+    let mut selection = Selection::all(out);
+    selection.ledger.status = Some("in_progress".to_owned());
+    selection.ledger.assignee = Some(name);
+    Ok(selection.find(out)?.0.into_iter().map(|row| row.task.id).collect())
+}
+
+/// Which part of an issue is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    Children,
+    Dependents,
+}
+
+#[derive(Clone, Copy)]
+struct Look {
+    full: bool,
+    short: bool,
+    part: Part,
+}
+
+fn show(ids: Vec<String>, look: Look, out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut found = Vec::new();
+    for id in ids {
+        let full = look.full || out.json || look.part != Part::Whole;
+        let input = tasks::ShowInput { project: out.project(), id, full, budget: None };
+        found.push(shape::details(out.app.run::<tasks::Show>(&input)?));
+    }
+    if look.part != Part::Whole {
+        let is_part = |other: &&tasks::LinkedTask| {
+            look.part == Part::Dependents || other.dependency_type == "parent-child"
+        };
+        let others: Vec<&tasks::LinkedTask> =
+            found.iter().flat_map(|found| found.dependents.iter().filter(is_part)).collect();
+        return out.print(&others, |others| lines(others.iter().map(|other| shape::linked_line(other))));
+    }
+    out.print(&found, |all| match look.short {
+        true => lines(all.iter().map(|found| shape::line(&found.task))),
+        false => all.iter().map(task::details).collect(),
+    })
+}
+
+/// Why issues can be worked on, and what the others wait for.
+#[derive(Serialize)]
+struct Explained {
+    ready: Vec<ReadyReason>,
+    blocked: Vec<tasks::BlockedRow>,
+    cycles: Vec<Vec<String>>,
+    summary: ExplainedCounts,
+}
+
+#[derive(Serialize)]
+struct ReadyReason {
+    #[serde(flatten)]
+    issue: tasks::Row,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct ExplainedCounts {
+    total_ready: usize,
+    total_blocked: usize,
+    cycle_count: usize,
+}
+
+fn explained(selection: &Selection, filters: ReadyFilters, out: &mut Out<'_>) -> Result<(), AppError> {
+    let (items, _) = list::ready_issues(selection, filters, out)?;
+    let ready: Vec<ReadyReason> = items
+        .into_iter()
+        .map(|row| {
+            let reason = match row.dependencies.len() {
+                0 => "it waits for nothing".to_owned(),
+                1 => "what it depends on is closed".to_owned(),
+                count => format!("all {count} that it depends on are closed"),
+            };
+            ReadyReason { issue: tasks::Row { task: shape::issue(row.task), ..row }, reason }
+        })
+        .collect();
+    let blocked: Vec<tasks::BlockedRow> = list::blocked_issues(selection.ledger.parent.clone(), out)?
+        .into_iter()
+        .map(|row| tasks::BlockedRow { task: shape::issue(row.task), ..row })
+        .collect();
+    let cycles = out.app.run::<tasks::Cycles>(&tasks::CyclesInput { project: out.project() })?.items;
+    let summary =
+        ExplainedCounts { total_ready: ready.len(), total_blocked: blocked.len(), cycle_count: cycles.len() };
+    out.print(&Explained { ready, blocked, cycles, summary }, |all| {
+        let ready =
+            all.ready.iter().map(|row| format!("{}    {}\n", shape::line(&row.issue.task), row.reason));
+        let waits = |row: &tasks::BlockedRow| {
+            format!("{}    waits for {}\n", shape::line(&row.task), visible(&row.blocked_by.join(", ")))
+        };
+        lines(ready.chain(all.blocked.iter().map(waits)))
+    })
+}

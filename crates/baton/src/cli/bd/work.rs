@@ -1,0 +1,221 @@
+//! The verbs that change issues.
+
+use baton_model::id::visible;
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::task::{self as tasks, DependInput};
+use serde_json::Value;
+
+use super::annotate::shown;
+use super::args::Work;
+use super::change::{check_type, claim, create, deadline, increment, print_updated, unchanged, update};
+use super::close::{close, reopen};
+use super::{Out, edit, shape, write};
+use crate::error::AppError;
+
+pub(super) fn run(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb {
+        Work::Create(args) => create(*args, out),
+        Work::Q { title, labels, parent, priority, issue_type } => {
+            check_type(issue_type.as_deref(), out)?;
+            let usual = tasks::CreateInput::default();
+            let input = tasks::CreateInput {
+                project: out.project(),
+                identity: out.identity(),
+                title: title.join(" "),
+                labels,
+                parent,
+                priority: priority.unwrap_or(usual.priority),
+                issue_type: issue_type.unwrap_or(usual.issue_type),
+                ..tasks::CreateInput::default()
+            };
+            let made = out.app.run::<tasks::Create>(&input)?.task.view;
+            if out.json {
+                return super::change::print_created(made, out);
+            }
+            write(&format!("{}\n", visible(&made.id)))
+        }
+        Work::Increment { title, after, silent } => increment(title, after, silent, out),
+        Work::Update(args) => update(*args, out),
+        Work::Close(args) => close(args, out),
+        Work::Reopen { ids, reason } => reopen(ids, reason, out),
+        Work::Unclaim { ids, reason, force } => unclaim(&ids, reason.as_deref(), force, out),
+        Work::Heartbeat { ids } => heartbeat(&ids, out),
+        other => run_shortcut(other, out),
+    }
+}
+
+/// The verbs that stand for an update.
+fn run_shortcut(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb {
+        Work::Assign { id, name } => {
+            let assignee = Some(if name.is_empty() { name } else { super::identity(&name) });
+            change(&[id], |input| input.assignee.clone_from(&assignee), out)
+        }
+        Work::Priority { id, priority } => change(&[id], |input| input.priority = Some(priority), out),
+        Work::Tag { id, label } => change(&[id], |input| input.add_labels = vec![label.clone()], out),
+        Work::Note { id, text } => {
+            let text = text.read("note")?;
+            change(&[id], |input| input.append_notes = Some(text.clone()), out)
+        }
+        Work::Defer { ids, until, reason } => {
+            if let Some(until) = &until {
+                deadline(until)?;
+            }
+            let note = reason.map(|reason| format!("deferred: {reason}"));
+            let defer = |input: &mut tasks::UpdateInput| {
+                input.status = Some("deferred".to_owned());
+                input.defer.clone_from(&until);
+                input.append_notes.clone_from(&note);
+            };
+            change(&ids, defer, out)
+        }
+        Work::Undefer { ids } => {
+            let undefer = |input: &mut tasks::UpdateInput| {
+                input.status = Some("open".to_owned());
+                input.defer = Some(String::new());
+            };
+            change(&ids, undefer, out)
+        }
+        Work::Edit { id, title, design, notes, acceptance, .. } => {
+            let field = match (title, design, notes, acceptance) {
+                (true, ..) => edit::Field::Title,
+                (_, true, ..) => edit::Field::Design,
+                (_, _, true, _) => edit::Field::Notes,
+                (.., true) => edit::Field::Acceptance,
+                _ => edit::Field::Description,
+            };
+            edit::edit(&id, field, out)
+        }
+        Work::Promote { id, reason } => {
+            if let Some(reason) = reason {
+                let (project, identity) = (out.project(), out.identity());
+                let text = format!("promoted: {reason}");
+                let input = tasks::CommentInput { project, identity, id: id.clone(), text };
+                out.app.run::<tasks::Comment>(&input)?;
+            }
+            let promote = |input: &mut tasks::UpdateInput| {
+                input.extra.extend(["ephemeral", "wisp_type"].map(|key| (key.to_owned(), Value::Null)));
+            };
+            change(&[id], promote, out)
+        }
+        Work::Duplicate { id, of } => replaced(&id, &of, Replacement::Duplicate, out),
+        Work::Supersede { id, with } => replaced(&id, &with, Replacement::Superseded, out),
+        // The others were taken before.
+        _ => Ok(()),
+    }
+}
+
+/// Changes issues alike, and prints them.
+fn change(ids: &[String], set: impl Fn(&mut tasks::UpdateInput), out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut updated = Vec::new();
+    for id in ids {
+        let mut input = unchanged(id, out);
+        set(&mut input);
+        updated.push(shape::changed(out.app.run::<tasks::Update>(&input)?.task));
+    }
+    print_updated(&updated, out)
+}
+
+/// Why an issue gives way to another.
+#[derive(Clone, Copy)]
+enum Replacement {
+    Duplicate,
+    Superseded,
+}
+
+/// Closes an issue in favour of another, which has to be there.
+fn replaced(id: &str, other: &str, how: Replacement, out: &mut Out<'_>) -> Result<(), AppError> {
+    let closed = replace(id, other, how, out)?;
+    out.print(&closed, |closed| {
+        let reason = closed.issue.close_reason.as_deref().map(visible).unwrap_or_default();
+        format!("✓ Closed {}: {reason}\n", visible(&closed.issue.id))
+    })
+}
+
+/// Closes an issue as a duplicate of another.
+pub(super) fn close_duplicate(id: &str, of: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    replace(id, of, Replacement::Duplicate, out).map(drop)
+}
+
+fn replace(
+    id: &str,
+    other: &str,
+    how: Replacement,
+    out: &mut Out<'_>,
+) -> Result<shape::ClosedIssue, AppError> {
+    let other = shown(other, out)?.task.id;
+    let task = shown(id, out)?.task;
+    if task.id == other {
+        let what = format!("{} cannot give way to itself", visible(&other));
+        return Err(Refusal::invalid("usage", what, "name the issue that stays").into());
+    }
+    let (project, identity) = (out.project(), out.identity());
+    let (kind, reason) = match how {
+        Replacement::Duplicate => ("duplicates", format!("duplicate of {other}")),
+        Replacement::Superseded => ("supersedes", format!("superseded by {other}")),
+    };
+    let (from, on) = match how {
+        Replacement::Duplicate => (task.id.clone(), other),
+        Replacement::Superseded => (other, task.id.clone()),
+    };
+    let kind = kind.to_owned();
+    let (p, i) = (project.clone(), identity.clone());
+    out.app.run::<tasks::Depend>(&DependInput {
+        project: p,
+        identity: i,
+        id: from,
+        on,
+        kind,
+        ..DependInput::default()
+    })?;
+    let input = tasks::CloseInput {
+        project,
+        identity,
+        id: task.id,
+        reason: Some(reason),
+        force: true,
+        ..tasks::CloseInput::default()
+    };
+    Ok(shape::ClosedIssue::from(out.app.run::<tasks::Close>(&input)?))
+}
+
+fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut released = Vec::new();
+    for id in ids {
+        if force {
+            let why = Some(reason.unwrap_or("given back by force").to_owned());
+            let input = tasks::ClaimTaskInput { force, why, ..claim(Some(id.clone()), out) };
+            out.app.run::<tasks::ClaimTask>(&input)?;
+        }
+        let input = tasks::ReleaseInput {
+            project: out.project(),
+            identity: out.identity(),
+            id: id.clone(),
+            why: reason.map(str::to_owned),
+            ..tasks::ReleaseInput::default()
+        };
+        out.app.run::<tasks::Release>(&input)?;
+        released.push(shape::unclaimed(shown(id, out)?.task));
+    }
+    out.print(&released, |all| {
+        all.iter().map(|issue| format!("✓ Unclaimed {}\n", visible(shape::claimed_id(issue)))).collect()
+    })
+}
+
+/// Renews claims that the caller has; a claim that is another's or gone is refused.
+fn heartbeat(ids: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut renewed = Vec::new();
+    for id in ids {
+        let task = shown(id, out)?.task;
+        if task.status != "in_progress" {
+            let what = format!("{} is {}, not in progress", visible(&task.id), visible(&task.status));
+            return Err(
+                Refusal::new(Kind::Refused, "not_claimed", what, "bd update ID --claim takes it").into()
+            );
+        }
+        renewed.extend(out.app.run::<tasks::ClaimTask>(&claim(Some(task.id), out))?.task.map(shape::claimed));
+    }
+    out.print(&renewed, |all| {
+        all.iter().map(|issue| format!("✓ Renewed {}\n", visible(shape::claimed_id(issue)))).collect()
+    })
+}
