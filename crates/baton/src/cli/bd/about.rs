@@ -164,7 +164,9 @@ pub(super) fn help(words: &[String], all: bool) -> Result<(), AppError> {
     }
     let asked = std::iter::once("bd").chain(words.iter().map(String::as_str)).chain(["--help"]);
     match Bd::try_parse_from(asked) {
-        Err(error) if !error.use_stderr() => super::write(&error.render().to_string()),
+        Err(error) if error.kind() == clap::error::ErrorKind::DisplayHelp => {
+            super::write(&error.render().to_string())
+        }
         _ => Ok(()),
     }
 }
