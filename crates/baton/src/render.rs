@@ -254,7 +254,7 @@ mod tests {
         ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),
         ("progress.rs", "words of ours"),
         ("supervisor/chain.rs", "its question goes through for_terminal"),
-        ("worker/run.rs", "what the agent's own process writes"),
+        ("worker/tail.rs", "what the agent's own process writes"),
     ];
 
     #[test]

@@ -28,7 +28,7 @@ pub struct Agent {
     pub roles: Vec<String>,
     /// What it is good at beyond what its roles say.
     pub skills: Vec<String>,
-    /// How many tasks it wants at once.
+    /// How many tasks it wants at once; 0 while it takes none.
     pub max_tasks: Option<i64>,
     /// When it first registered.
     pub registered_at: Millis,
@@ -124,9 +124,10 @@ impl Agent {
             let what = "an agent has at most 20 roles and 100 skills";
             return Err(Refusal::invalid("agent_invalid", what, "name those that it is chosen by"));
         }
-        if self.max_tasks.is_some_and(|n| !(1..=MOST_TASKS).contains(&n)) {
-            let what = format!("an agent takes 1 to {MOST_TASKS} tasks at once");
-            return Err(Refusal::invalid("agent_invalid", what, "leave --max-tasks out for one at a time"));
+        if self.max_tasks.is_some_and(|n| !(0..=MOST_TASKS).contains(&n)) {
+            let what = format!("an agent takes 0 to {MOST_TASKS} tasks at once");
+            let hint = "leave --max-tasks out for one at a time; 0 gives it none for now";
+            return Err(Refusal::invalid("agent_invalid", what, hint));
         }
         let known: Result<Vec<String>, Refusal> =
             self.roles.iter().map(|role| roles.check_known(role)).collect();
@@ -169,6 +170,7 @@ impl Agent {
         let skills = self.skills.iter().chain(taught).map(|skill| skill.to_lowercase()).collect();
         let strictest = own.iter().filter_map(|r| r.max_concurrent_tasks.as_ref()).min_by_key(|n| n.value);
         let (max_tasks, max_tasks_from) = match (strictest, self.max_tasks) {
+            (_, Some(0)) => (0, "registered".to_owned()),
             (Some(limit), _) => (limit.value, limit.origin.describe()),
             (None, Some(asked)) => (asked, "registered".to_owned()),
             (None, None) => (USUAL_TASKS, "built in".to_owned()),

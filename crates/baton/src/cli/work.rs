@@ -38,6 +38,10 @@ pub(super) struct Args {
     /// How often to look for work
     #[arg(long, value_name = "SPAN", default_value = "1s")]
     poll: String,
+    /// First pause after the command failed; it doubles with each failure in a row. At a provider's limit the worker waits
+    /// until that answers again. 0s: none
+    #[arg(long, value_name = "SPAN", default_value = "5s")]
+    backoff: String,
     /// Tool to run without a terminal, instead of a command
     #[arg(long, value_name = "TOOL", value_parser = agents())]
     agent: Option<String>,
@@ -76,6 +80,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         once: args.once,
         max_duration: args.max_duration.as_deref().map(span).transpose()?,
         poll: span(&args.poll)?,
+        backoff: span(&args.backoff)?,
         command,
         launcher,
     };

@@ -1,9 +1,12 @@
 //! The worker: an agent's loop without a human. One task, one session, one command; nothing is carried in memory.
 
 mod outcome;
+mod pace;
+mod pause;
 mod preset;
 mod record;
 mod run;
+mod tail;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +28,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::{clock, process, router};
 use outcome::Outcome;
+use pace::Pace;
 pub(crate) use preset::preset;
 use record::FinishedCommand;
 use run::{Command, CommandEnd, Stop};
@@ -48,6 +52,8 @@ pub(crate) struct Plan {
     pub max_duration: Option<Millis>,
     /// Pause between two looks for work, in milliseconds.
     pub poll: Millis,
+    /// The first pause after a failure, in milliseconds; 0 for none.
+    pub backoff: Millis,
     /// The command.
     pub command: Vec<String>,
     /// The tool that it runs, if it is a known one.
@@ -57,19 +63,27 @@ pub(crate) struct Plan {
 /// Works until it has done enough, or is interrupted.
 pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
     let mut stop = Stop::listen()?;
-    let mut worker = Worker { plan, caller: caller(plan, app), registered_at: 0, max_duration: None };
+    let mut worker = Worker {
+        plan,
+        caller: caller(plan, app),
+        registered_at: 0,
+        max_duration: None,
+        pace: Pace::new(plan.backoff),
+        capacity: 1,
+    };
     let mut done = 0;
     loop {
         worker.register(app)?;
         match worker.next(app)? {
             Some(task_id) => {
-                let interrupted = worker.work(app, &mut stop, &task_id)?;
+                let next = worker.work(app, &mut stop, &task_id)?;
                 done += 1;
-                if interrupted {
-                    return Err(AppError::Interrupted);
-                }
+                let Some(pause) = next else { return Err(AppError::Interrupted) };
                 if plan.most.is_some_and(|most| done >= most) {
                     return Ok(());
+                }
+                if worker.pause(app, &mut stop, pause)? {
+                    return Err(AppError::Interrupted);
                 }
             }
             None if plan.once => {
@@ -101,6 +115,9 @@ struct Worker<'a> {
     caller: Caller,
     registered_at: Millis,
     max_duration: Option<Millis>,
+    pace: Pace,
+    /// How many tasks it is registered for.
+    capacity: i64,
 }
 
 /// What a worker answers that found nothing to do.
@@ -131,6 +148,8 @@ struct ClaimedTask {
     packet: Value,
     role: Option<String>,
     message_id: Option<String>,
+    /// How often it was tried before.
+    attempts: i64,
 }
 
 impl Worker<'_> {
@@ -141,19 +160,30 @@ impl Worker<'_> {
         if now.saturating_sub(self.registered_at) < every && self.registered_at > 0 {
             return Ok(());
         }
-        let input = RegisterInput {
+        let input = self.registration(app);
+        let mut registered = app.run_as::<Register>(&self.caller, &input)?;
+        if registered.agent.max_tasks == 0 {
+            // It was ended while it paused.
+            let input = RegisterInput { max_tasks: Some(1), ..input };
+            registered = app.run_as::<Register>(&self.caller, &input)?;
+        }
+        self.capacity = registered.agent.max_tasks;
+        let minutes = registered.agent.max_session_duration;
+        self.max_duration = self.plan.max_duration.or(minutes.map(|minutes| minutes.saturating_mul(60_000)));
+        self.registered_at = now;
+        Ok(())
+    }
+
+    /// What it says of itself.
+    fn registration(&self, app: &App) -> RegisterInput {
+        RegisterInput {
             project: app.project.clone(),
             identity: Some(self.plan.name.clone()),
             roles: Some(vec![self.plan.role.clone()]),
             program: self.plan.launcher.map(|launcher| launcher.tool.id.to_owned()),
             skills: Some(self.plan.skills.clone()).filter(|skills| !skills.is_empty()),
             ..RegisterInput::default()
-        };
-        let registered = app.run_as::<Register>(&self.caller, &input)?;
-        let minutes = registered.agent.max_session_duration;
-        self.max_duration = self.plan.max_duration.or(minutes.map(|minutes| minutes.saturating_mul(60_000)));
-        self.registered_at = now;
-        Ok(())
+        }
     }
 
     /// The next task: one that the router gave it, else one that it may take by the same rules.
@@ -170,8 +200,8 @@ impl Worker<'_> {
         Ok(pass.not_begun.into_iter().next().or(given))
     }
 
-    /// Works on one task in a session of its own. Says whether it was interrupted.
-    fn work(&mut self, app: &mut App, stop: &mut Stop, task_id: &str) -> Result<bool, AppError> {
+    /// Works on one task in a session of its own. Returns how long to pause then; nothing if it was interrupted.
+    fn work(&mut self, app: &mut App, stop: &mut Stop, task_id: &str) -> Result<Option<Millis>, AppError> {
         let session_id = self.begin(app, task_id)?;
         self.caller.session = Some(session_id.clone());
         let held = match self.claim(app, task_id, session_id) {
@@ -180,12 +210,13 @@ impl Worker<'_> {
                 // Another worker holds the task by now.
                 app.remark(&format!("{}: {}", visible(task_id), no.message));
                 self.end(app)?;
-                return Ok(false);
+                return Ok(Some(0));
             }
             Err(other) => return Err(other),
         };
         let finished = self.run(app, stop, &held)?;
         let recorded = self.record(app, &held, &finished)?;
+        let pause = self.note(app, &held, &finished)?;
         self.end(app)?;
         let done = FinishedRun {
             project_id: &held.project_id,
@@ -200,7 +231,7 @@ impl Worker<'_> {
                 if done.reason.is_empty() { String::new() } else { format!(": {}", visible(done.reason)) };
             format!("{} {}{why}\n", visible(done.task_id), done.outcome)
         })?;
-        Ok(finished.ending == CommandEnd::Interrupted)
+        Ok((finished.ending != CommandEnd::Interrupted).then_some(pause))
     }
 
     /// Opens the session: a pickup of the baton that the task names, else a fresh start.
@@ -251,6 +282,7 @@ impl Worker<'_> {
             token: claimed.token,
             packet: claimed.packet.unwrap_or_default(),
             message_id: task.as_ref().and_then(|task| task.routing_text("message")),
+            attempts: task.as_ref().and_then(|task| task.attempts).unwrap_or_default(),
             role: task.and_then(|task| task.agent_role),
         })
     }
@@ -299,8 +331,12 @@ impl Worker<'_> {
         if !matches!(ending, CommandEnd::Ended(_)) {
             command.stop();
         }
-        let outcome = Outcome::of(&ending, command.result(), held.role.as_deref());
-        Ok(FinishedCommand { ending, outcome, result_file: command.clear() })
+        let report = command.result();
+        let is_silent = report.is_none();
+        let outcome = Outcome::of(&ending, report, held.role.as_deref());
+        let failed = matches!(ending, CommandEnd::Ended(_)) && is_silent && !outcome.is_work();
+        let limit = if failed { command.limit() } else { None };
+        Ok(FinishedCommand { ending, outcome, result_file: command.clear(), limit })
     }
 
     /// Ends the session; a refusal, as for one that is released already, is ignored.

@@ -49,6 +49,11 @@ enum OutcomeWord {
 }
 
 impl Outcome {
+    /// Whether the agent did its work, whatever came of it.
+    pub(super) fn is_work(&self) -> bool {
+        matches!(self, Self::Closed { .. })
+    }
+
     /// What follows from an ending and the file of results, if there is one.
     pub(super) fn of(
         ending: &CommandEnd,

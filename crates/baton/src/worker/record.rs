@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_model::usage_limit::ProviderStop;
 use baton_ops::task::{Close, CloseInput, Release, ReleaseInput, Update, UpdateInput};
 use serde_json::{Map, Value};
 
@@ -24,6 +25,8 @@ pub(super) struct FinishedCommand {
     pub outcome: Outcome,
     /// The file of its result, if it wrote one.
     pub result_file: Option<PathBuf>,
+    /// The limit of its provider that stopped it.
+    pub limit: Option<ProviderStop>,
 }
 
 /// What the ledger says to the parts of a result.
@@ -55,7 +58,7 @@ impl Worker<'_> {
         let mut refusals = Refusals::default();
         let word = match &finished.ending {
             CommandEnd::Lost => "lost",
-            _ => self.record_outcome(app, held, &finished.outcome, &mut refusals)?,
+            _ => self.record_outcome(app, held, finished, &mut refusals)?,
         };
         let is_read = matches!(finished.outcome, Outcome::Closed { .. } | Outcome::Failed { .. });
         let is_recorded = is_read && refusals.0.is_empty();
@@ -82,9 +85,10 @@ impl Worker<'_> {
         &self,
         app: &mut App,
         held: &ClaimedTask,
-        outcome: &Outcome,
+        finished: &FinishedCommand,
         refusals: &mut Refusals,
     ) -> Result<&'static str, AppError> {
+        let outcome = &finished.outcome;
         match outcome {
             Outcome::Closed { result, reason, context, instructions } => {
                 let none = Map::new();
@@ -116,12 +120,17 @@ impl Worker<'_> {
             None => outcome.reason().to_owned(),
             Some(no) => format!("{}; its result was not recorded: {}", outcome.reason(), no.message),
         };
+        // A limit, and an agent that fails at everything, say nothing about the task.
+        let is_untried = matches!(outcome, Outcome::Interrupted)
+            || finished.limit.is_some()
+            || self.pace.is_agent_at_fault();
         let back = ReleaseInput {
             project: Some(held.project_id.clone()),
             id: held.task_id.clone(),
             token: held.token,
             why: Some(why),
-            untried: matches!(outcome, Outcome::Interrupted),
+            untried: is_untried,
+            retry_after_ms: (!is_untried).then(|| self.pace.task_pause(held.attempts)),
             ..ReleaseInput::default()
         };
         let released = refusals.collect(app.run_as::<Release>(&self.caller, &back))?;

@@ -4,14 +4,17 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
+use baton_model::usage_limit::ProviderStop;
 use baton_tools::Launcher;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
+use super::tail::Tail;
 use crate::clock;
 use crate::error::AppError;
 use crate::launch;
@@ -20,6 +23,8 @@ use crate::launch;
 const GRACE: Duration = Duration::from_secs(5);
 /// The largest file of results that is read, in bytes.
 const MOST: u64 = 1024 * 1024;
+/// In how many of its last lines a limit is looked for: an agent may have worked on one.
+const LAST_LINES: usize = 5;
 
 /// How a command came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +42,8 @@ pub(super) enum CommandEnd {
 /// A running command.
 pub(super) struct Command {
     child: Child,
+    tail: Tail,
+    streams: Vec<JoinHandle<()>>,
     handoff: PathBuf,
     result: PathBuf,
     /// When it was started.
@@ -45,7 +52,7 @@ pub(super) struct Command {
 
 impl Command {
     /// Starts it in a process group of its own with the packet on its standard input. Its output goes to standard
-    /// error. A tool that takes its variables by flags gets them so.
+    /// error, and its end is kept. A tool that takes its variables by flags gets them so.
     pub(super) fn start(
         (words, launcher): (&[String], Option<Launcher>),
         folder: &Path,
@@ -67,7 +74,7 @@ impl Command {
         let flags =
             launcher.map(|launcher| launch::vars_as_flags(launcher.launch, &vars)).unwrap_or_default();
         command.args(flags).args(args).envs(vars);
-        command.stdin(Stdio::piped()).stdout(io::stderr());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| unstartable(program, &error.to_string()))?;
         if let Some(mut stdin) = child.stdin.take() {
             let text = format!("{packet}\n");
@@ -75,7 +82,11 @@ impl Command {
             // does not block the worker.
             std::thread::spawn(move || _ = stdin.write_all(text.as_bytes()));
         }
-        Ok(Self { child, handoff, result, started_at: clock::now() })
+        let tail = Tail::default();
+        let stdout = child.stdout.take().map(|stream| tail.follow(stream));
+        let stderr = child.stderr.take().map(|stream| tail.follow(stream));
+        let streams = stdout.into_iter().chain(stderr).collect();
+        Ok(Self { child, tail, streams, handoff, result, started_at: clock::now() })
     }
 
     /// How it ended, if it did.
@@ -105,6 +116,14 @@ impl Command {
             .status();
         #[cfg(not(unix))]
         let _ = signal;
+    }
+
+    /// What its provider said last, if that was a limit.
+    pub(super) fn limit(&self) -> Option<ProviderStop> {
+        let text = self.tail.text(&self.streams);
+        let lines = text.lines().rev().filter(|line| !line.trim().is_empty()).take(LAST_LINES);
+        let now = clock::now();
+        lines.map(|line| ProviderStop::read(line, now)).find(|stop| stop.is_limit)
     }
 
     /// What it wrote as its result, if it wrote anything.

@@ -152,7 +152,19 @@ fn a_command_that_fails_gives_the_task_back_and_after_too_many_attempts_it_is_bl
     let worker = bench(&stage, "impl-1").with("BATON_ROUTE_MAX_ATTEMPTS", "2");
     for attempt in 1..=2 {
         let said = worker
-            .run(&["--json", "work", "--role", "implementation", "--once", "--", "sh", "-c", "exit 3"])
+            .run(&[
+                "--json",
+                "work",
+                "--role",
+                "implementation",
+                "--backoff",
+                "0s",
+                "--once",
+                "--",
+                "sh",
+                "-c",
+                "exit 3",
+            ])
             .done()
             .json();
         assert_eq!(said["outcome"], "given_back", "{said:#}");
@@ -253,4 +265,73 @@ fn a_killed_worker_loses_its_task_to_another_with_the_attempt_counted() {
     drop(crew);
     assert_eq!((task["assignee"].as_str(), task["attempts"].as_i64()), (Some("fix-1"), Some(1)), "{task:#}");
     assert_eq!(task["failed_attempts"][0]["by"], "fix-0");
+}
+
+/// Twenty tasks and one agent; `script` decides how it goes, and may look whether the file `good` is there.
+fn twenty(stage: &Stage, script: &str) -> Crew {
+    let owner = stage.terminal("Owner");
+    for n in 0..20 {
+        owner.run(&["task", "create", &format!("t{n}"), "--agent-role", "implementation"]).done();
+    }
+    let mut at = bench(stage, "impl-1");
+    at.set("GOOD", stage.root().join("good"));
+    let args =
+        ["work", "--role", "implementation", "--poll", "50ms", "--backoff", "20ms", "--", "sh", "-c", script];
+    let mut command = at.command(&args);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    Crew(vec![command.spawn().expect("a worker")])
+}
+
+/// The statuses of all tasks, and how many attempts were counted.
+fn standing(stage: &Stage) -> (Vec<String>, i64) {
+    let listed = stage.terminal("Owner").json(&["task", "list", "--all", "-n", "0"]);
+    let rows = listed["items"].as_array().expect("items").clone();
+    let attempts = rows.iter().map(|row| row["attempts"].as_i64().unwrap_or(0)).sum();
+    (rows.iter().map(|row| text(row, "status")).collect(), attempts)
+}
+
+fn letters(stage: &Stage) -> Vec<String> {
+    let inbox = stage.terminal("human").json(&["mail", "inbox"]);
+    inbox["items"].as_array().expect("items").iter().map(|mail| text(mail, "subject")).collect()
+}
+
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..600 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("{what}");
+}
+
+#[test]
+fn twenty_tasks_whose_agent_hits_a_limit_wait_for_its_end_with_one_letter() {
+    let stage = Stage::ready();
+    let said =
+        "echo working on it; echo 'You have hit your usage limit. Try again in 2 seconds.' >&2; exit 7";
+    let _crew = twenty(&stage, &format!("test -e $GOOD && exit 0; {said}"));
+    wait_for("a letter", || !letters(&stage).is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    let (statuses, attempts) = standing(&stage);
+    assert!(attempts == 0 && !statuses.iter().any(|status| status == "blocked"), "{attempts}: {statuses:?}");
+    let told = letters(&stage);
+    assert!(told.len() == 1 && told[0].contains("impl-1 has hit a limit"), "{told:?}");
+    fs::write(stage.root().join("good"), "").expect("written");
+    wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
+    assert_eq!(letters(&stage).len(), 1);
+}
+
+#[test]
+fn an_agent_that_fails_everything_is_set_aside_and_named_once() {
+    let stage = Stage::ready();
+    let _crew = twenty(&stage, "test -e $GOOD && exit 0; exit 7");
+    wait_for("a letter", || !letters(&stage).is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    let (statuses, attempts) = standing(&stage);
+    assert!(attempts <= 4 && !statuses.iter().any(|status| status == "blocked"), "{attempts}: {statuses:?}");
+    let told = letters(&stage);
+    assert!(told.len() == 1 && told[0].contains("impl-1 fails at everything"), "{told:?}");
+    fs::write(stage.root().join("good"), "").expect("written");
+    wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
 }

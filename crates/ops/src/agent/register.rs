@@ -39,7 +39,7 @@ pub struct RegisterInput {
     /// What it is good at beyond what its roles say.
     #[serde(default)]
     pub skills: Option<Vec<String>>,
-    /// How many tasks it takes at once; else 1. A limit in `AGENT_ROLES.yaml` wins.
+    /// How many tasks it takes at once; else 1. 0: none until it registers again. Otherwise a limit in `AGENT_ROLES.yaml` wins.
     #[serde(default)]
     pub max_tasks: Option<i64>,
 }

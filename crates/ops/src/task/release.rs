@@ -2,6 +2,7 @@
 
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
+use baton_model::time::TEN_YEARS;
 use baton_store::{Failure, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,9 @@ pub struct ReleaseInput {
     /// Do not count it as an attempt: it was never begun.
     #[serde(default)]
     pub untried: bool,
+    /// Do not offer it again before so many milliseconds have passed.
+    #[serde(default)]
+    pub retry_after_ms: Option<i64>,
 }
 
 /// Answer of `task_release`: the task as it is now.
@@ -87,6 +91,9 @@ fn attempt(
         .into());
     }
     let why = input.why.as_deref().unwrap_or("it was given back");
+    if let Some(pause) = input.retry_after_ms.filter(|pause| *pause > 0) {
+        known.defer_until = Some(env.now.saturating_add(pause.min(TEN_YEARS)));
+    }
     let after = free(tx, &known, (!input.untried).then_some(why), env.now)?;
     let body = json!({
         "summary": format!("task {} is free again: {why}", after.task_id), "task_id": after.task_id,

@@ -92,11 +92,33 @@ on_every_backend! {
         assert_eq!((&refusal["line"], &refusal["field"]), (&json!(3), &json!("agent_roles.testing.skils")));
     }
 
+    fn an_agent_that_takes_no_tasks_for_now_is_given_none(w) {
+        register(w, "Tess", "testing");
+        w.ok(&agent("Ann"), "task_create", json!({ "title": "t", "agent_role": "testing" }));
+        w.ok(&agent("Tess"), "agent_register", json!({ "max_tasks": 0 }));
+        assert_eq!(list(&w.ok(&agent("Ann"), "task_route", json!({}))["items"]).len(), 0);
+        w.ok(&agent("Tess"), "agent_register", json!({ "max_tasks": 1 }));
+        let routed = w.ok(&agent("Ann"), "task_route", json!({}));
+        assert_eq!(routed["items"][0]["agent"], "Tess");
+    }
+
+    fn a_task_is_not_offered_again_before_the_time_that_its_release_names(w) {
+        let id = w.ok(&agent("Ann"), "task_create", json!({ "title": "t" }))["id"].clone();
+        let claimed = w.ok(&agent("Tess"), "task_claim", json!({ "id": id }));
+        let back = json!({ "id": id, "token": claimed["token"], "why": "it crashed", "retry_after_ms": 20_000 });
+        w.ok(&agent("Tess"), "task_release", back);
+        assert_eq!(list(&w.ok(&agent("Ann"), "task_ready", json!({}))["items"]).len(), 0);
+        w.advance(19_000);
+        assert_eq!(list(&w.ok(&agent("Ann"), "task_ready", json!({}))["items"]).len(), 0);
+        w.advance(2_000);
+        assert_eq!(list(&w.ok(&agent("Ann"), "task_ready", json!({}))["items"]).len(), 1);
+    }
+
     fn a_malformed_registration_is_refused(w) {
         let tess = agent("Tess");
         let near = w.no_trace(&tess, "agent_register", json!({ "roles": ["tseting"] }), "role_unknown");
         assert_eq!(near["near"], json!(["testing"]));
-        w.no_trace(&tess, "agent_register", json!({ "max_tasks": 0 }), "agent_invalid");
+        w.no_trace(&tess, "agent_register", json!({ "max_tasks": -1 }), "agent_invalid");
         w.no_trace(&tess, "agent_register", json!({ "skills": ["a\nb"] }), "label_invalid");
         w.no_trace(&agent("Bot"), "agent_register", json!({}), "agent_invalid");
         register(w, "Tess", "testing");

@@ -177,6 +177,7 @@ pub(super) fn release(release: Release, app: &mut App) -> Result<(), AppError> {
             token: release.token,
             untried: release.why.is_none(),
             why: release.why.clone(),
+            ..ops::ReleaseInput::default()
         },
     )
 }

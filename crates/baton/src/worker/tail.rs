@@ -1,0 +1,60 @@
+//! The end of what a command writes, kept while it passes through.
+
+use std::collections::VecDeque;
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How much of the end is kept, in bytes.
+const KEPT: usize = 16 * 1024;
+/// How long the last words of a command that has ended are waited for: its own children may keep its output open.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// The end of an output.
+#[derive(Clone, Default)]
+pub(super) struct Tail(Arc<Mutex<VecDeque<u8>>>);
+
+impl Tail {
+    /// Copies a stream to standard error in a thread of its own, and keeps its end.
+    pub(super) fn follow(&self, mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle<()> {
+        let kept = Arc::clone(&self.0);
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count) = stream.read(&mut bytes) {
+                let Some(read) = bytes.get(..count).filter(|read| !read.is_empty()) else { break };
+                let _ = std::io::stderr().write_all(read);
+                if let Ok(mut kept) = kept.lock() {
+                    kept.extend(read);
+                    let over = kept.len().saturating_sub(KEPT);
+                    kept.drain(..over);
+                }
+            }
+        })
+    }
+
+    /// The end as text, once the streams have ended or were waited for.
+    pub(super) fn text(&self, streams: &[std::thread::JoinHandle<()>]) -> String {
+        let step = Duration::from_millis(5);
+        let mut waited = Duration::ZERO;
+        while waited < LAST_WORDS && streams.iter().any(|stream| !stream.is_finished()) {
+            std::thread::sleep(step);
+            waited += step;
+        }
+        let bytes: Vec<u8> = self.0.lock().map(|kept| kept.iter().copied().collect()).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_end_of_a_long_output_is_kept() {
+        let tail = Tail::default();
+        let long = format!("{}the end", "x".repeat(3 * KEPT));
+        let stream = tail.follow(std::io::Cursor::new(long));
+        let text = tail.text(&[stream]);
+        assert!(text.ends_with("the end") && text.len() == KEPT);
+    }
+}
