@@ -196,6 +196,23 @@ pub fn write(text: Option<&str>, project: &Project) -> Result<String, Refusal> {
     }
 }
 
+/// Whether a document is just what [`write`] made of a registration, and no person added to it.
+pub fn is_generated(text: &str) -> bool {
+    let Ok(said) = read(text) else { return false };
+    let Some(project_id) = text.lines().next_back().and_then(|line| line.strip_prefix("# ")) else {
+        return false;
+    };
+    let project = Project {
+        project_id: project_id.to_owned(),
+        is_isolated: said.is_isolated.unwrap_or_default(),
+        vcs_provider: said.vcs_provider,
+        vcs_remote_url: said.vcs_remote_url,
+        issues_github_repo: said.issues_github_repo,
+        ..Project::default()
+    };
+    write(None, &project).is_ok_and(|fresh| fresh == text)
+}
+
 fn mark_of(text: &str) -> &'static str {
     if text.starts_with(MARK) { "\u{feff}" } else { "" }
 }

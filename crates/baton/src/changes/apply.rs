@@ -1,11 +1,12 @@
 //! Puts captured changes into a working copy that has none of its own.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use super::capture::copy_index;
-use super::files::{Kind, content, fault, inside, metadata, text};
-use super::journal::{Change, Journal, Lock, Step};
+use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
+use super::journal::{Change, Journal, Lock, Recovery, Step};
 use super::plumbing::{Entry, Git, Repo, SUBMODULE, Scratch, items};
 use super::{Changes, Fault, Limits, Unconverted};
 
@@ -16,6 +17,8 @@ pub(crate) struct Applied {
     pub is_merge: bool,
     /// The paths that were written or removed, as text.
     pub files: Vec<String>,
+    /// Whether all of it was there before.
+    pub was_there: bool,
 }
 
 /// Applies changes to the working copy with this top folder: all of them or none. Copies are made below `temporary`. `watch` is
@@ -27,11 +30,20 @@ pub(crate) fn apply(
     changes: &Changes,
     watch: &mut dyn FnMut(Step) -> std::io::Result<()>,
 ) -> Result<Applied, Fault> {
-    let repo = Repo::open(git, root)?;
+    let mut repo = Repo::open(git, root)?;
     let lock = Lock::take(&repo.git_dir)?;
     Journal::recover(&repo, &lock)?;
-    check_clean(&repo)?;
     let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
+    let is_clean = check_clean(&repo);
+    if matches!(is_clean, Err(Fault::LocalChanges(_)))
+        && let Some(is_merge) = is_applied(git, root, temporary, changes)
+    {
+        return Ok(Applied { is_merge, files: Vec::new(), was_there: true });
+    }
+    is_clean?;
+    // Line ends differ between a file on the disk and git's object of it; in a merge that is no change.
+    repo.set_renormalized(repo.head()? != changes.base);
+    let repo = repo;
     let target = Target::of(&repo, changes, dir.path())?;
     let plan = target.repo.diff(&target.scratch, &target.head_tree, &target.worktree_tree)?;
     let mut plan: Vec<Entry> =
@@ -40,17 +52,37 @@ pub(crate) fn apply(
         plan.extend(unconverted(changes)?);
     }
     check_obstacles(&repo, &plan)?;
+    check_hidden(&repo, &plan)?;
     let files = plan.iter().map(|entry| text(&entry.path)).collect();
     let change_list = target.contents(&plan)?;
     target.keep_index_objects()?;
     let mut journal = Journal::begin(&repo, &lock, change_list)?;
     target.write_index(&journal)?;
     journal.run(&|| check_clean(&repo), watch)?;
-    Ok(Applied { is_merge: target.is_merge, files })
+    Ok(Applied { is_merge: target.is_merge, files, was_there: false })
 }
 
-/// Finishes an application that was interrupted. Tells whether there was one.
-pub(crate) fn recover(git: &dyn Git, root: &Path) -> Result<bool, Fault> {
+/// Whether a working copy holds just what applying the changes would make of it, and whether that takes a merge.
+fn is_applied(git: &dyn Git, root: &Path, temporary: &Path, changes: &Changes) -> Option<bool> {
+    let own = super::capture(git, root, temporary, Limits::default()).ok()?;
+    let mut repo = Repo::open(git, root).ok()?;
+    repo.set_renormalized(own.base != changes.base);
+    let dir = tempfile::tempdir_in(temporary).ok()?;
+    let target = Target::of(&repo, changes, dir.path()).ok()?;
+    let is_same = own.index_tree == target.index_tree && own.worktree_tree == target.worktree_tree;
+    is_same.then_some(target.is_merge)
+}
+
+/// Refuses where a file would be overwritten whose changes git does not show.
+fn check_hidden(repo: &Repo<'_>, plan: &[Entry]) -> Result<(), Fault> {
+    let hidden = repo.hidden_changes(&Scratch::default())?;
+    let hit: Vec<String> =
+        plan.iter().filter(|entry| hidden.contains(&entry.path)).map(|entry| text(&entry.path)).collect();
+    if hit.is_empty() { Ok(()) } else { Err(Fault::HiddenChanges(hit)) }
+}
+
+/// Finishes an application that was interrupted, or takes it back.
+pub(crate) fn recover(git: &dyn Git, root: &Path) -> Result<Recovery, Fault> {
     let repo = Repo::open(git, root)?;
     let lock = Lock::take(&repo.git_dir)?;
     Journal::recover(&repo, &lock)
@@ -61,7 +93,7 @@ fn unconverted(changes: &Changes) -> Result<Vec<Entry>, Fault> {
     let entry = |file: &Unconverted| {
         check_id(&file.id)?;
         let (path, mode, id) = (file.path.clone(), file.mode.clone(), file.id.clone());
-        Ok(Entry { path, old_mode: mode.clone(), mode, id, status: "M".into() })
+        Ok(Entry { path, old_mode: mode.clone(), mode, old_id: id.clone(), id, status: "M".into() })
     };
     changes.unconverted.iter().map(entry).collect()
 }
@@ -70,7 +102,21 @@ fn check_clean(repo: &Repo<'_>) -> Result<(), Fault> {
     let args =
         ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"];
     let status = repo.run(&Scratch::default(), &args, b"")?;
-    let local: Vec<String> = items(&status).filter_map(|item| item.get(3..)).map(text).collect();
+    let is_only_unstaged = |item: &&[u8]| item.starts_with(b" M ");
+    let path = |item: &[u8]| item.get(3..).map(<[u8]>::to_vec);
+    let unstaged: Vec<Vec<u8>> = items(&status).filter(is_only_unstaged).filter_map(path).collect();
+    let unchanged = repo.unchanged_by_time(&Scratch::default(), &unstaged)?;
+    let is_change =
+        |item: &&[u8]| !is_only_unstaged(item) || path(item).is_none_or(|path| !unchanged.contains(&path));
+    let mut local: Vec<String> =
+        items(&status).filter(is_change).filter_map(|item| item.get(3..)).map(text).collect();
+    // A submodule whose commit is staged is a change, unlike what lies in it.
+    if repo.head()?.is_some() {
+        let args = ["diff-index", "--cached", "--name-only", "-z", "--ignore-submodules=none", "HEAD"];
+        let staged = repo.run(&Scratch::default(), &args, b"")?;
+        let news: Vec<String> = items(&staged).map(text).filter(|path| !local.contains(path)).collect();
+        local.extend(news);
+    }
     if local.is_empty() { Ok(()) } else { Err(Fault::LocalChanges(local)) }
 }
 
@@ -137,6 +183,7 @@ impl<'a> Target<'a> {
         let head = repo.head()?;
         let scratch = unpack(repo, changes, dir)?;
         let head_tree = repo.tree(&scratch, head.as_deref())?;
+        check_names(repo, &scratch, changes)?;
         let is_merge = head != changes.base;
         let (mut index_tree, mut worktree_tree) = (changes.index_tree.clone(), changes.worktree_tree.clone());
         if is_merge {
@@ -155,11 +202,15 @@ impl<'a> Target<'a> {
         let ids: String = plan.iter().map(|entry| format!("{}\n", entry.id)).collect();
         self.check_size(plan)?;
         let out = self.repo.run(&self.scratch, &["cat-file", "--batch"], ids.as_bytes())?;
+        let converted = self.converted(plan)?;
         let mut rest = out.as_slice();
         let mut changes = Vec::new();
         for entry in plan {
             let bytes = next_object(&mut rest)?;
             let new = match (Kind::of_mode(&entry.mode), bytes) {
+                (Some(kind), Some(_)) if kind != Kind::Link && converted.contains(&entry.path) => {
+                    Some((kind, self.checked_out(entry)?))
+                }
                 (Some(kind), Some(bytes)) => Some((kind, bytes.to_owned())),
                 (None, _) if entry.mode == "000000" => None,
                 _ => return Err(Fault::Invalid(format!("{:?} has mode {}", text(&entry.path), entry.mode))),
@@ -168,6 +219,21 @@ impl<'a> Target<'a> {
             changes.push(Change { path: entry.path.clone(), old, new });
         }
         Ok(changes)
+    }
+
+    /// The paths to which a merge gives the line ends that a checkout gives them: what git has merged is as its objects are.
+    fn converted(&self, plan: &[Entry]) -> Result<BTreeSet<Vec<u8>>, Fault> {
+        let paths: Vec<&[u8]> =
+            plan.iter().filter(|entry| entry.mode != "000000").map(|entry| &*entry.path).collect();
+        if self.is_merge { self.repo.converted(&self.scratch, &paths) } else { Ok(BTreeSet::new()) }
+    }
+
+    /// The content of a path as a checkout writes it.
+    fn checked_out(&self, entry: &Entry) -> Result<Vec<u8>, Fault> {
+        let Some(path) = from_bytes(&entry.path)?.to_str().map(|path| format!("--path={path}")) else {
+            return self.repo.run(&self.scratch, &["cat-file", "blob", &entry.id], b"");
+        };
+        self.repo.run(&self.scratch, &["cat-file", "--filters", &path, &entry.id], b"")
     }
 
     /// A small pack may unfold to much content.
@@ -208,6 +274,19 @@ impl<'a> Target<'a> {
     }
 }
 
+/// Refuses changes that write other files than they name: a person decides by the names.
+fn check_names(repo: &Repo<'_>, scratch: &Scratch, changes: &Changes) -> Result<(), Fault> {
+    let base = repo.tree(scratch, changes.base.as_deref())?;
+    for tree in [&changes.index_tree, &changes.worktree_tree] {
+        let written = repo.diff(scratch, &base, tree)?;
+        let is_named = |path: &[u8]| changes.files.contains(&text(path));
+        if let Some(entry) = written.iter().find(|entry| !is_named(&entry.path)) {
+            return Err(Fault::Invalid(format!("they write {:?} and do not name it", text(&entry.path))));
+        }
+    }
+    Ok(())
+}
+
 /// The objects of changes in a quarantine, checked against what they say of themselves.
 fn unpack(repo: &Repo<'_>, changes: &Changes, dir: &Path) -> Result<Scratch, Fault> {
     if let Some(base) = &changes.base {
@@ -243,8 +322,17 @@ pub(crate) fn patch(
     let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
     let scratch = unpack(&repo, changes, dir.path())?;
     let base = repo.tree(&scratch, changes.base.as_deref())?;
-    let args =
-        ["diff-tree", "-r", "-p", "-M", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color"];
+    let args = [
+        "diff-tree",
+        "-r",
+        "-p",
+        "-M",
+        "--binary",
+        "--full-index",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-color",
+    ];
     repo.run(&scratch, &[&args[..], &[&base, &changes.worktree_tree]].concat(), b"")
 }
 

@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_model::project_document;
+
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
 use super::plumbing::{Entry, Git, Repo, SUBMODULE, Scratch, entries, items};
 use super::{Changes, Fault, LeftOut, Limits, Unconverted};
 
+/// Where a repository says what it is.
+const DOCUMENT: &[u8] = b"docs/PROJECT.md";
 /// How many of the largest files a refusal names.
 const NAMED: usize = 5;
 
@@ -24,11 +28,15 @@ pub(crate) fn capture(
         Scratch { index: Some(copy_index(&repo, dir.path())?), objects: Some(repo.quarantine(dir.path())?) };
     let capture = Capture { repo, scratch, dir: dir.path(), limits };
     let base = capture.repo.head()?;
-    let index_tree = capture.index_tree()?;
+    let mut index_tree = capture.index_tree()?;
     let base_tree = capture.repo.tree(&capture.scratch, base.as_deref())?;
-    let staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
+    let mut staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
     let mut left_out = Vec::new();
     let files = capture.read(&staged, &mut left_out)?;
+    if capture.reset_submodules(&staged)? {
+        index_tree = capture.index_tree()?;
+        staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
+    }
     let (worktree_tree, written) = capture.worktree_tree(&files)?;
     let index_commit = capture.commit(&index_tree, base.as_deref(), "index")?;
     let worktree_commit = capture.commit(&worktree_tree, Some(&index_commit), "worktree")?;
@@ -88,6 +96,29 @@ impl Capture<'_> {
         self.repo.line(&self.scratch, &["write-tree"], b"")
     }
 
+    /// Takes submodules that were staged back to the commit of the base: the target may not have another one. Tells whether there
+    /// were any.
+    fn reset_submodules(&self, staged: &[Entry]) -> Result<bool, Fault> {
+        let is_submodule = |entry: &&Entry| entry.mode == SUBMODULE || entry.old_mode == SUBMODULE;
+        let mut lines = Vec::new();
+        for entry in staged.iter().filter(is_submodule) {
+            lines.extend_from_slice(
+                format!("{} {}\t", entry.old_mode.trim_start_matches("00000"), entry.old_id).as_bytes(),
+            );
+            lines.extend_from_slice(&entry.path);
+            lines.push(0);
+        }
+        if lines.is_empty() {
+            return Ok(false);
+        }
+        self.repo.run(
+            &self.scratch,
+            &["update-index", "--add", "--replace", "-z", "--index-info"],
+            &lines,
+        )?;
+        Ok(true)
+    }
+
     /// What the working tree holds at every path that may differ from the base.
     fn read(
         &self,
@@ -98,12 +129,21 @@ impl Capture<'_> {
         // than that there are changes.
         self.repo.answer(&self.scratch, &["update-index", "-q", "--refresh"], b"")?;
         let args = ["diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty"];
-        let unstaged = entries(&self.repo.run(&self.scratch, &args, b"")?)?;
+        let mut unstaged = entries(&self.repo.run(&self.scratch, &args, b"")?)?;
+        let changed: Vec<Vec<u8>> = unstaged.iter().map(|entry| entry.path.clone()).collect();
+        let unchanged = self.repo.unchanged_by_time(&self.scratch, &changed)?;
+        unstaged.retain(|entry| !unchanged.contains(&entry.path));
         let untracked =
             self.repo.run(&self.scratch, &["ls-files", "-z", "--others", "--exclude-standard"], b"")?;
         let mut leave = |path: &[u8], reason: &str| {
             left_out.push(LeftOut { path: text(path), reason: reason.to_owned() });
         };
+        for path in self.repo.hidden_changes(&self.scratch)? {
+            leave(&path, "is changed, and git is told not to look at it (skip-worktree or assume-unchanged)");
+        }
+        for entry in unstaged.iter().filter(|entry| entry.status == "A") {
+            leave(&entry.path, "arrives untracked: the mark of `git add -N` does not travel");
+        }
         // Whether git knows the path; one that is only intended to be added is like an untracked one.
         let mut paths: BTreeMap<Vec<u8>, bool> =
             items(&untracked).map(|path| (path.to_owned(), false)).collect();
@@ -129,6 +169,8 @@ impl Capture<'_> {
             match &found {
                 None if is_other => leave(&path, "is neither a file nor a link"),
                 Some((_, bytes)) if !is_tracked && has_secret(bytes) => leave(&path, "holds a secret"),
+                // Each working copy has its own.
+                Some((_, bytes)) if !is_tracked && is_registration(&path, bytes) => {}
                 None if !is_tracked => {}
                 _ => _ = files.insert(path, found),
             }
@@ -215,6 +257,11 @@ impl Capture<'_> {
 
 fn is_among(entries: &[Entry], entry: &Entry) -> bool {
     entries.iter().any(|other| std::ptr::eq(other, entry))
+}
+
+/// Whether it is the document that `baton init` writes, as it wrote it.
+fn is_registration(path: &[u8], bytes: &[u8]) -> bool {
+    path == DOCUMENT && std::str::from_utf8(bytes).is_ok_and(project_document::is_generated)
 }
 
 fn has_secret(bytes: &[u8]) -> bool {

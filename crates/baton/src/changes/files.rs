@@ -121,6 +121,9 @@ pub(crate) fn put(
     let full = inside(root, path)?;
     let folder = full.parent().unwrap_or(root);
     make_folders(root, path)?;
+    if full.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
+        remove_empty(&full).map_err(fault("remove the folder", &full))?;
+    }
     let temporary = folder.join(beside);
     // It stems from an interrupted application.
     let _ = fs::remove_file(&temporary);
@@ -143,6 +146,17 @@ fn make_folders(root: &Path, path: &[u8]) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Removes a folder that holds nothing but folders.
+fn remove_empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_empty(&entry.path())?;
+        }
+    }
+    fs::remove_dir(folder)
 }
 
 /// Removes a file, and the folders that are empty then.

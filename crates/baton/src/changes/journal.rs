@@ -34,6 +34,17 @@ pub(crate) enum Step {
     Finish,
 }
 
+/// What became of an application that was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recovery {
+    /// There was none, or it had written nothing.
+    Nothing,
+    /// It is finished now.
+    Finished,
+    /// Something else wrote the index meanwhile, so that the files were taken back.
+    TakenBack,
+}
+
 /// One path: what it holds, what it shall hold.
 #[derive(Debug)]
 pub(crate) struct Change {
@@ -261,11 +272,11 @@ impl<'a> Journal<'a> {
         fs::remove_dir_all(&self.dir).map_err(fault("remove", &self.dir))
     }
 
-    /// Finishes what was interrupted after its plan, drops what was interrupted before. Tells whether it finished something.
-    pub(crate) fn recover(repo: &'a Repo<'a>, _: &Lock) -> Result<bool, Fault> {
+    /// Finishes what was interrupted after its plan, drops what was interrupted before.
+    pub(crate) fn recover(repo: &'a Repo<'a>, _: &Lock) -> Result<Recovery, Fault> {
         let dir = repo.git_dir.join("baton-apply");
         match dir.symlink_metadata() {
-            Err(_) => return Ok(false),
+            Err(_) => return Ok(Recovery::Nothing),
             Ok(meta) if meta.is_dir() => {}
             Ok(_) => return Err(Fault::Invalid(format!("{} is no folder", dir.display()))),
         }
@@ -277,6 +288,7 @@ impl<'a> Journal<'a> {
         let is_locked = new.is_some() && read(&journal.lock_path())? == new;
         let has_old_index = read(&repo.git_dir.join("index"))? == read(&journal.dir.join("index.old"))?;
         let is_written = journal.dir.join("written").exists();
+        let mut recovery = if is_valid { Recovery::Finished } else { Recovery::Nothing };
         if is_valid && (is_locked || (has_old_index && !is_written)) {
             journal.check_state()?;
             if !is_locked {
@@ -289,11 +301,12 @@ impl<'a> Journal<'a> {
             // The index was written by another since: only taking back is safe.
             journal.check_state()?;
             journal.put_all(Side::Old, &mut |_| Ok(()))?;
+            recovery = Recovery::TakenBack;
         } else if is_locked {
             remove_if_there(&journal.lock_path())?;
         }
         journal.remove()?;
-        Ok(is_valid)
+        Ok(recovery)
     }
 }
 

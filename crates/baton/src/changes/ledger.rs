@@ -15,7 +15,7 @@ use baton_ops::session::{ApplyOutcome, Status, StatusInput};
 use baton_ops::transcript::CaptureOutput;
 use serde_json::Value;
 
-use super::{Applied, Changes, Fault, Limits, apply, capture, content, patch, recover};
+use super::{Applied, Changes, Fault, Limits, Recovery, apply, capture, content, patch, recover};
 use crate::app::{App, Format};
 use crate::clock;
 use crate::config::{ChangesMode, Config};
@@ -33,7 +33,7 @@ impl From<Fault> for Refusal {
             Fault::Unmerged(_) => (Kind::Conflict, "working_copy_unmerged"),
             Fault::FileLimit { .. } | Fault::ByteLimit { .. } => (Kind::Refused, "changes_too_large"),
             Fault::MissingCommit(_) => (Kind::NotFound, "commit_missing"),
-            Fault::LocalChanges(_) => (Kind::Conflict, "working_copy_changed"),
+            Fault::LocalChanges(_) | Fault::HiddenChanges(_) => (Kind::Conflict, "working_copy_changed"),
             Fault::Obstacles(_) => (Kind::Conflict, "working_copy_occupied"),
             Fault::Conflicts(_) => (Kind::Conflict, "changes_conflict"),
             Fault::Busy(_) => (Kind::Conflict, "working_copy_busy"),
@@ -195,17 +195,27 @@ pub(crate) fn load(
 /// Applies changes to the working copy that a command stands in.
 pub(crate) fn apply_here(app: &App, changes: &Changes) -> Result<Applied, Refusal> {
     let root = root(app)?;
-    if recover(&Plumbing, &root)? {
-        let what =
-            "an earlier application was interrupted here and is finished now; nothing else was applied";
-        return Err(Refusal::new(
-            Kind::Conflict,
-            "apply_recovered",
-            what,
-            "look at `git status`, then repeat if need be",
-        ));
+    let recovery = recover(&Plumbing, &root)?;
+    let applied = apply(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes, &mut |_| Ok(()));
+    match (recovery, applied) {
+        // What was interrupted were these changes: they are there now.
+        (Recovery::Finished, Ok(applied)) if applied.was_there => Ok(Applied { was_there: false, ..applied }),
+        (Recovery::Finished, Err(Fault::LocalChanges(_))) => {
+            let what =
+                "an earlier application was interrupted here and is finished now; nothing else was applied";
+            let hint = "look at `git status`, then repeat if need be";
+            Err(Refusal::new(Kind::Conflict, "apply_recovered", what, hint))
+        }
+        (Recovery::TakenBack, Err(Fault::LocalChanges(files))) => {
+            let what = format!(
+                "an earlier application was interrupted here and was taken back, because the index was written since; \
+                 this working copy has changes of its own: {}",
+                files.join(", ")
+            );
+            Err(Refusal::new(Kind::Conflict, "apply_recovered", what, "look at `git status`, then repeat"))
+        }
+        (_, applied) => Ok(applied?),
     }
-    Ok(apply(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes, &mut |_| Ok(()))?)
 }
 
 /// Changes as a patch, for people. The repository has to hold their commit.

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use apply::{Applied, apply, patch, recover};
 pub(crate) use capture::capture;
+pub(crate) use journal::Recovery;
 #[cfg(test)]
 pub(crate) use journal::Step;
 pub(crate) use plumbing::{Answer, Call, Git};
@@ -133,6 +134,9 @@ pub(crate) enum Fault {
     /// The target has changes of its own.
     #[error("this working copy has changes of its own: {}", list(.0))]
     LocalChanges(Vec<String>),
+    /// Files would be overwritten whose changes git does not show.
+    #[error("git is told not to look at files that are changed here (skip-worktree or assume-unchanged): {}", list(.0))]
+    HiddenChanges(Vec<String>),
     /// A file that git does not track lies where one would be written.
     #[error("files that git does not track are in the way: {}", list(.0))]
     Obstacles(Vec<String>),
@@ -162,6 +166,9 @@ impl Fault {
             }
             Self::MissingCommit(_) => "run `git fetch`, or push that commit from where the work was done",
             Self::LocalChanges(_) => "commit or stash them, or apply in a new worktree: `git worktree add`",
+            Self::HiddenChanges(_) => {
+                "keep a copy of them and let git look again: `git update-index --no-skip-worktree --no-assume-unchanged FILE`"
+            }
             Self::Obstacles(_) => "move them away, or apply in a new worktree: `git worktree add`",
             Self::Conflicts(_) => "apply in a worktree at the commit of the changes, commit there and merge",
             Self::Busy(_) => "wait for it; remove an index.lock only if no git process is left",

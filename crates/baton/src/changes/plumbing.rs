@@ -1,10 +1,11 @@
 //! Calls of git, in a scratch area whose index and objects are not those of the repository.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Fault;
-use super::files::{fault, from_bytes};
+use super::files::{content, fault, from_bytes, metadata, text};
 
 /// One call of git.
 #[derive(Debug)]
@@ -63,6 +64,8 @@ pub(crate) struct Repo<'a> {
     pub git_dir: PathBuf,
     objects: PathBuf,
     settings: Vec<(String, String)>,
+    /// The filter drivers that do not run here.
+    filters: BTreeSet<String>,
 }
 
 /// Where a call finds its index and puts its objects; none of them stands for the repository's own.
@@ -80,6 +83,7 @@ impl<'a> Repo<'a> {
             git_dir: PathBuf::new(),
             objects: PathBuf::new(),
             settings: SETTINGS.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
+            filters: BTreeSet::new(),
         };
         let none = Scratch::default();
         repo.git_dir = repo.path(&["rev-parse", "--absolute-git-dir"])?;
@@ -94,9 +98,109 @@ impl<'a> Repo<'a> {
                 Some((driver, "driver")) if driver.starts_with("merge.") => "false",
                 _ => continue,
             };
+            let driver = key.strip_prefix("filter.").and_then(|rest| rest.rsplit_once('.'));
+            repo.filters.extend(driver.map(|(name, _)| name.to_owned()));
             repo.settings.push((key, value.to_owned()));
         }
         Ok(repo)
+    }
+
+    /// With line ends made alike before a merge compares them, as git has them in its objects.
+    pub(crate) fn set_renormalized(&mut self, is_renormalized: bool) {
+        for (_, value) in self.settings.iter_mut().filter(|(key, _)| key == "merge.renormalize") {
+            *value = is_renormalized.to_string();
+        }
+    }
+
+    /// Of these paths those whose content a filter converts, which does not run here, and whose file is the one that the index
+    /// knows by size and time. Their content says nothing.
+    pub(crate) fn unchanged_by_time(
+        &self,
+        scratch: &Scratch,
+        paths: &[Vec<u8>],
+    ) -> Result<BTreeSet<Vec<u8>>, Fault> {
+        let mut found = BTreeSet::new();
+        if paths.is_empty() || self.filters.is_empty() {
+            return Ok(found);
+        }
+        let args = ["check-attr", "-z", "--stdin", "filter"];
+        let attributes = self.run(scratch, &args, &paths.join(&0))?;
+        let attributes: Vec<&[u8]> = attributes.split(|byte| *byte == 0).collect();
+        for facts in attributes.chunks_exact(3) {
+            let [path, _, driver] = facts else { continue };
+            if self.filters.contains(&String::from_utf8_lossy(driver).into_owned())
+                && self.is_as_in_index(path)?
+            {
+                found.insert(path.to_vec());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a file has the size and the time that the index knows of it.
+    fn is_as_in_index(&self, path: &[u8]) -> Result<bool, Fault> {
+        let Some(meta) = metadata(&self.root, path)? else { return Ok(false) };
+        let name = from_bytes(path)?;
+        let Some(name) = name.to_str() else { return Ok(false) };
+        // The repository's own index: in a copy that was refreshed without the filter, git has taken the size back.
+        let listed = self.line(
+            &Scratch::default(),
+            &["ls-files", "--debug", "--", &format!(":(literal){name}")],
+            b"",
+        )?;
+        let value = |key: &str| {
+            let rest = listed.lines().find_map(|line| line.trim().strip_prefix(key))?;
+            rest.split_whitespace().next().map(str::to_owned)
+        };
+        let modified = meta.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let modified = modified.map(|at| format!("{}:{}", at.as_secs(), at.subsec_nanos()));
+        Ok(value("mtime: ") == modified && value("size: ") == Some(meta.len().to_string()))
+    }
+
+    /// Of these paths those whose line ends or encoding differ between git's objects and the disk.
+    pub(crate) fn converted(&self, scratch: &Scratch, paths: &[&[u8]]) -> Result<BTreeSet<Vec<u8>>, Fault> {
+        let setting = |key: &str| {
+            let answer = self.answer(&Scratch::default(), &["config", "--get", key], b"")?;
+            Ok::<_, Fault>(String::from_utf8_lossy(&answer.out).trim().to_ascii_lowercase())
+        };
+        if setting("core.autocrlf")? == "true" || setting("core.eol")? == "crlf" {
+            return Ok(paths.iter().map(|path| path.to_vec()).collect());
+        }
+        let args = ["check-attr", "-z", "--stdin", "eol", "working-tree-encoding", "ident"];
+        let attributes = self.run(scratch, &args, &paths.join(&0))?;
+        let attributes: Vec<&[u8]> = attributes.split(|byte| *byte == 0).collect();
+        let mut found = BTreeSet::new();
+        for facts in attributes.chunks_exact(3) {
+            let [path, name, value] = facts else { continue };
+            let is_as_kept = match *name {
+                b"eol" => *value != b"crlf",
+                _ => matches!(*value, b"unspecified" | b"unset"),
+            };
+            if !is_as_kept {
+                found.insert(path.to_vec());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Paths of the index that git is told not to look at (`skip-worktree`, `assume-unchanged`), where the file is another than
+    /// the index has.
+    pub(crate) fn hidden_changes(&self, scratch: &Scratch) -> Result<Vec<Vec<u8>>, Fault> {
+        let listed = self.run(scratch, &["ls-files", "-v", "-s", "-z"], b"")?;
+        let mut found = Vec::new();
+        for item in items(&listed) {
+            if !item.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S') {
+                continue;
+            }
+            let Some(at) = item.iter().position(|byte| *byte == b'\t') else { continue };
+            let (facts, path) = (text(&item[..at]), &item[at + 1..]);
+            let Some((_, bytes)) = content(&self.root, path)? else { continue };
+            let id = self.line(&Scratch::default(), &["hash-object", "--stdin"], &bytes)?;
+            if !facts.split(' ').any(|word| word == id) {
+                found.push(path.to_vec());
+            }
+        }
+        Ok(found)
     }
 
     fn path(&self, args: &[&str]) -> Result<PathBuf, Fault> {
@@ -178,6 +282,7 @@ pub(crate) struct Entry {
     pub path: Vec<u8>,
     pub old_mode: String,
     pub mode: String,
+    pub old_id: String,
     pub id: String,
     pub status: String,
 }
@@ -188,11 +293,11 @@ pub(crate) fn entries(raw: &[u8]) -> Result<Vec<Entry>, Fault> {
     while let Some(facts) = parts.next() {
         let facts = String::from_utf8_lossy(facts).into_owned();
         let words: Vec<&str> = facts.trim_start_matches(':').split(' ').collect();
-        let (&[old_mode, mode, _, id, status], Some(path)) = (words.as_slice(), parts.next()) else {
+        let (&[old_mode, mode, old_id, id, status], Some(path)) = (words.as_slice(), parts.next()) else {
             return Err(Fault::Invalid(format!("git answered {facts:?}")));
         };
-        let [old_mode, mode, id, status] = [old_mode, mode, id, status].map(str::to_owned);
-        found.push(Entry { path: path.to_owned(), old_mode, mode, id, status });
+        let [old_mode, mode, old_id, id, status] = [old_mode, mode, old_id, id, status].map(str::to_owned);
+        found.push(Entry { path: path.to_owned(), old_mode, mode, old_id, id, status });
     }
     Ok(found)
 }

@@ -96,12 +96,16 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let applied = ledger::apply_here(app, &changes)?;
     let answer = json!({
         "project_id": shown.project_id, "baton_id": shown.changes.baton_id, "merged": applied.is_merge,
-        "files": applied.files, "left_out": shown.changes.manifest.left_out,
+        "files": applied.files, "was_there": applied.was_there, "left_out": shown.changes.manifest.left_out,
     });
     app.show(&answer, |_| {
         let merged = if applied.is_merge { ", merged with what was committed since" } else { "" };
         let files: Vec<Vec<String>> = applied.files.iter().map(|file| vec![visible(file)]).collect();
-        let head = format!("applied: the changes of baton {}{merged}\n", visible(&shown.changes.baton_id));
+        let baton = visible(&shown.changes.baton_id);
+        let head = match applied.was_there {
+            true => format!("the changes of baton {baton} are here already{merged}\n"),
+            false => format!("applied: the changes of baton {baton}{merged}\n"),
+        };
         head + &render::section("files", &files) + &left_out(&shown.changes.manifest)
     })
 }

@@ -77,6 +77,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Some(Err(fault)) => return Err(unreadable(&fault).into()),
         None => None,
     };
+    let had_document = document.is_some();
     let trusted = Trusted::read(&app.config.config_dir);
     let is_trusted = root
         .zip(document.as_deref())
@@ -100,6 +101,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         identity: args.who.identity,
     })?;
     write_id(app, &made, &caller);
+    // A worktree of a project that is there has the document in another folder.
+    let is_linked = caller.git_root.as_ref().is_some_and(|root| Path::new(root).join(".git").is_file());
+    let file = file.filter(|_| made.created || had_document || !is_linked);
     if let (Some(text), Some(file)) = (&made.document, file)
         && let Err(fault) = file.replace(text)
     {

@@ -96,6 +96,12 @@ fn apply(bundle: &mut Bundle, app: &mut App) {
         return;
     };
     let outcome = ledger::apply_picked(app, &bundle.project_id, &changes.baton_id);
+    if outcome.applied
+        && let Some(location) = &mut bundle.location
+    {
+        // The work is here now.
+        location.advice = None;
+    }
     changes.set_outcome(outcome);
     bundle.name_changes(changes);
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bundle_view::Bundle;
 use super::pickup::PickupResult;
+use super::work_location::WorkLocation;
 use crate::changes::{BatonChanges, of_baton};
 
 /// Most files that are named.
@@ -29,6 +30,9 @@ pub struct WaitingChanges {
     /// What did not travel, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// They lie in the caller's working copy, where they were made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_here: bool,
     /// What became of them in the caller's working copy, where the caller tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<ApplyOutcome>,
@@ -67,7 +71,13 @@ impl WaitingChanges {
             files_total,
             left_out: manifest.left_out,
             outcome: None,
+            is_here: false,
         }
+    }
+
+    /// As they look from the working copy in which they were made and still lie.
+    fn at_their_place(self) -> Self {
+        Self { is_here: true, advice: None, ..self }
     }
 
     /// Notes what became of them.
@@ -95,6 +105,11 @@ impl WaitingChanges {
                 "The uncommitted changes of this baton ({count}) were NOT applied: {}.",
                 failure.as_deref().unwrap_or_default().trim_end_matches('.')
             ),
+            None if self.is_here => {
+                format!(
+                    "Uncommitted changes ({count}) go with this baton; they lie in this working copy, where they were made."
+                )
+            }
             None => format!(
                 "Uncommitted changes ({count}) go with this baton and are not applied yet: `baton changes apply {}`.",
                 self.baton_id
@@ -110,6 +125,18 @@ impl Bundle {
         let rest = self.instruction.strip_prefix(bare.as_str()).unwrap_or(&self.instruction);
         self.instruction = format!("{} {rest}", changes.sentence()).into();
         self.changes = Some(changes);
+    }
+}
+
+/// Says of changes that lie where the caller stands that they are there.
+pub(super) fn name_place(bundle: &mut Bundle) {
+    let lies_here = |location: &WorkLocation| {
+        location.is_here && location.uncommitted_total.is_some_and(|count| count > 0)
+    };
+    if bundle.location.as_ref().is_some_and(lies_here)
+        && let Some(changes) = bundle.changes.clone()
+    {
+        bundle.name_changes(changes.at_their_place());
     }
 }
 

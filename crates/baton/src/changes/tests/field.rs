@@ -1,0 +1,170 @@
+//! What the field found: filters, hidden files, line ends, folders in the way.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::changes::{Fault, Recovery, Step, recover};
+use crate::git::Plumbing;
+
+use super::faults::{FILES, edited};
+use super::stage::{Stage, above, apply, capture, commit, files, git, write};
+
+/// A filter that makes capitals of what is committed, as one for large files puts a pointer in its place.
+const UP: [&str; 2] = ["filter.up.clean=tr a-z A-Z", "filter.up.smudge=tr A-Z a-z"];
+
+#[test]
+fn a_file_that_a_filter_converts_is_no_change() {
+    let stage = Stage::new(&[(".gitattributes", "*.up filter=up\n"), ("a.up", "HELLO\n"), ("f", "x\n")], &UP);
+    let source = stage.clone("source");
+    assert_eq!(fs::read(source.join("a.up")).expect("read"), b"hello\n");
+    write(&source, b"f", b"y\n");
+    let changes = capture(&source).expect("captured");
+    assert_eq!(changes.files, ["f"]);
+    for n in 0..8 {
+        let target = stage.clone(&format!("target-{n}"));
+        assert_eq!(apply(&target, &changes).expect("applied").files, ["f"]);
+        assert_eq!(fs::read(target.join("a.up")).expect("read"), b"hello\n");
+    }
+    // One that was changed travels as it is on the disk.
+    write(&source, b"a.up", b"good day\n");
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("changed");
+    apply(&target, &changes).expect("applied");
+    assert_eq!(files(&target), files(&source));
+}
+
+#[test]
+fn a_file_that_git_is_told_not_to_look_at_is_never_written_over() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    write(&source, b"a", b"theirs\n");
+    let changes = capture(&source).expect("captured");
+    for flag in ["--skip-worktree", "--assume-unchanged"] {
+        let target = stage.clone(flag.trim_start_matches('-'));
+        write(&target, b"a", b"local\n");
+        git(&target, &["update-index", flag, "a"]);
+        assert!(
+            matches!(apply(&target, &changes), Err(Fault::HiddenChanges(found)) if found == ["a"]),
+            "{flag}"
+        );
+        assert_eq!(fs::read(target.join("a")).expect("read"), b"local\n");
+        let own = capture(&target).expect("captured");
+        assert_eq!((own.files.len(), own.left_out.len()), (0, 1), "{flag}: {:?}", own.left_out);
+    }
+}
+
+#[test]
+fn line_ends_are_no_conflict_where_the_same_file_was_committed() {
+    let lines =
+        |second: &str, last: &str| format!("1\r\n{second}\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n{last}\r\n");
+    let stage = Stage::new(&[("f", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")], &["core.autocrlf=true"]);
+    let source = stage.clone("source");
+    assert_eq!(fs::read_to_string(source.join("f")).expect("read"), lines("2", "9"));
+    write(&source, b"f", lines("2", "nine").as_bytes());
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    write(&target, b"f", lines("two", "9").as_bytes());
+    commit(&target);
+    assert!(apply(&target, &changes).expect("merged").is_merge);
+    assert_eq!(fs::read_to_string(target.join("f")).expect("read"), lines("two", "nine"));
+    assert_eq!(git(&target, &["diff", "--numstat"]), "1\t1\tf\n");
+}
+
+#[test]
+fn changes_that_are_there_already_are_no_obstacle() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    assert!(apply(&source, &changes).expect("there").was_there);
+    let target = stage.clone("target");
+    assert!(!apply(&target, &changes).expect("applied").was_there);
+    assert!(apply(&target, &changes).expect("again").was_there);
+    write(&target, b"a", b"mine\n");
+    assert!(matches!(apply(&target, &changes), Err(Fault::LocalChanges(_))));
+}
+
+#[test]
+fn an_empty_folder_gives_way_to_a_file_and_binary_files_are_in_the_patch() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    write(&source, b"new", b"file\0binary\n");
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    fs::create_dir_all(target.join("new/deep")).expect("made");
+    apply(&target, &changes).expect("applied");
+    assert_eq!(files(&target), files(&source));
+    let patch = crate::changes::patch(&Plumbing, &source, above(&source), &changes).expect("a patch");
+    assert!(String::from_utf8_lossy(&patch).contains("GIT binary patch"));
+}
+
+#[test]
+fn what_was_taken_back_is_not_said_to_be_finished() {
+    let stage = Stage::new(&FILES, &[]);
+    let (_, changes) = edited(&stage);
+    let target = stage.clone("target");
+    let mut count = 0;
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| {
+            count += usize::from(matches!(step, Step::Path(_)));
+            if count > 2 {
+                std::panic::resume_unwind(Box::new(step));
+            }
+            Ok(())
+        })
+    }));
+    assert!(outcome.is_err());
+    fs::remove_file(target.join(".git/index.lock")).expect("the lock was there");
+    git(&target, &["add", "-A"]);
+    assert_eq!(recover(&Plumbing, &target).expect("recovered"), Recovery::TakenBack);
+}
+
+#[test]
+fn the_document_that_a_registration_writes_stays_in_its_working_copy() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    let document = |remote: &str| {
+        let project = baton_model::project::Project {
+            project_id: "shop".into(),
+            vcs_remote_url: Some(remote.into()),
+            ..baton_model::project::Project::default()
+        };
+        baton_model::project_document::write(None, &project).expect("written")
+    };
+    write(&source, b"docs/PROJECT.md", document("https://example.com/shop.git").as_bytes());
+    write(&source, b"a", b"changed\n");
+    let changes = capture(&source).expect("captured");
+    assert_eq!(changes.files, ["a"]);
+    write(&source, b"docs/PROJECT.md", format!("{}\nMore.\n", document("x")).as_bytes());
+    assert_eq!(capture(&source).expect("captured").files, ["a", "docs/PROJECT.md"]);
+}
+
+#[test]
+fn a_staged_submodule_stays_at_the_commit_of_the_base() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    let inner = stage.clone("inner").display().to_string();
+    git(&source, &["-c", "protocol.file.allow=always", "submodule", "-q", "add", &inner, "sub"]);
+    commit(&source);
+    let base = git(&source, &["rev-parse", "HEAD:sub"]);
+    write(&source.join("sub"), b"a", b"other\n");
+    commit(&source.join("sub"));
+    git(&source, &["add", "sub"]);
+    write(&source, b"a", b"changed\n");
+    let changes = capture(&source).expect("captured");
+    assert_eq!((changes.files.as_slice(), changes.left_out.len()), (&["a".to_owned()][..], 1));
+    assert_eq!(git(&source, &["rev-parse", "HEAD:sub"]), base);
+    git(&source, &["checkout", "-q", "a"]);
+    assert!(matches!(apply(&source, &changes), Err(Fault::LocalChanges(found)) if found == ["sub"]));
+    git(&source, &["reset", "-q", "--hard"]);
+    apply(&source, &changes).expect("applied");
+    assert_eq!(git(&source, &["diff", "--cached", "--name-only"]), "");
+}
+
+#[test]
+fn changes_that_write_other_files_than_they_name_are_refused() {
+    let stage = Stage::new(&FILES, &[]);
+    let (_, mut changes) = edited(&stage);
+    changes.files.retain(|name| name != "link");
+    let target = stage.clone("target");
+    let no = apply(&target, &changes).expect_err("refused");
+    assert!(matches!(&no, Fault::Invalid(what) if what.contains("link")), "{no}");
+}
