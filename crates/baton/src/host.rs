@@ -221,6 +221,10 @@ impl baton_ops::op::Host for Machine {
         git::has_commit(Path::new(folder), revision)
     }
 
+    fn checkout_of(&self, folder: &str, branch: &str) -> Option<String> {
+        git::checkout_of(Path::new(folder), branch)
+    }
+
     fn commits_made(&self, folder: &str, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
         git::commits_made(Path::new(folder), since, head)
     }

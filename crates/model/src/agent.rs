@@ -244,7 +244,7 @@ mod tests {
         let check = |mut agent: Agent| agent.check(&Roles::default()).expect_err("refused").code;
         assert_eq!(check(agent(&["tester"], &[], None)), "role_unknown");
         assert_eq!(check(agent(&[], &["a\nb"], None)), "label_invalid");
-        assert_eq!(check(agent(&[], &[], Some(0))), "agent_invalid");
+        assert_eq!(check(agent(&[], &[], Some(-1))), "agent_invalid");
         assert_eq!(check(Agent { identity: "a b".into(), ..Agent::default() }), "identity_invalid");
     }
 
@@ -256,6 +256,9 @@ mod tests {
         assert_eq!((free.max_tasks, free.max_tasks_from.as_str()), (5, "registered"));
         let bound = tess.capability(&roles("agent_roles:\n  testing:\n    max_concurrent_tasks: 2\n"));
         assert_eq!((bound.max_tasks, bound.max_tasks_from.as_str()), (2, "f:3"));
+        let paused = agent(&["testing"], &[], Some(0));
+        let file = roles("agent_roles:\n  testing:\n    max_concurrent_tasks: 2\n");
+        assert_eq!(paused.capability(&file).max_tasks, 0, "an agent that takes none is given none");
         assert_eq!(agent(&["testing"], &[], None).capability(&Roles::default()).max_tasks, USUAL_TASKS);
     }
 

@@ -115,6 +115,10 @@ pub trait Host {
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
         None
     }
+    /// The working copy of the repository around a folder in which a branch is checked out.
+    fn checkout_of(&self, _folder: &str, _branch: &str) -> Option<String> {
+        None
+    }
     /// The commits that were made in a working copy since an instant, and since `head` was checked out there, oldest first;
     /// nothing where that cannot be said.
     fn commits_made(&self, _folder: &str, _since: Millis, _head: Option<&str>) -> Option<Vec<MadeCommit>> {

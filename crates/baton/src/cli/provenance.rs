@@ -88,7 +88,8 @@ pub(super) fn run(args: &Args, app: &mut App) -> Result<(), AppError> {
 /// The commits of the lines; without lines the newest of the file.
 fn commits(place: &FilePlace) -> Result<Vec<CommitInfo>, Refusal> {
     let unknown = || {
-        let what = format!("git knows no such place: {}", visible(&place.path));
+        let line = place.lines.as_ref().map(|lines| format!(", line {}", lines.end())).unwrap_or_default();
+        let what = format!("git knows no such place: {}{line}", visible(&place.path));
         Refusal::new(
             Kind::NotFound,
             "file_unknown",

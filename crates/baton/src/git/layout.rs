@@ -108,11 +108,19 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
         is_worktree: layout.git_dir != layout.common_dir,
         main: main.map(|main| main.display().to_string()),
         id: settings.id,
-        remote: settings.remote,
+        remote: settings.remote.map(|url| absolute_remote(main.unwrap_or(root), url)),
         branch: branch.map(str::to_owned),
         commit: commit.filter(|id| is_commit_id(id)),
         common_dir: layout.common_dir.display().to_string(),
     })
+}
+
+/// The address of a remote; a path that is relative, as git takes it from the top folder, is made absolute where it leads to a
+/// folder.
+pub(super) fn absolute_remote(root: &Path, url: String) -> String {
+    let is_relative = url.starts_with("./") || url.starts_with("../") || url == "..";
+    let target = if is_relative { root.join(&url).canonicalize().ok() } else { None };
+    target.map_or(url, |path| path.display().to_string())
 }
 
 /// Whether a git folder is there and its settings hold this id.

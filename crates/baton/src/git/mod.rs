@@ -127,9 +127,19 @@ pub(crate) fn merge_lines(folder: &Path, [ours, base, theirs]: [&str; 3]) {
     let _ = change(folder, &["merge-file", "--", ours, base, theirs]);
 }
 
-/// The remote that code is pushed to.
+/// The remote that code is pushed to. A path is absolute: one that is relative means another folder in every clone.
 pub(crate) fn remote(folder: &Path) -> Option<String> {
-    read(folder, &["remote", "get-url", "origin"]).map(|url| url.trim().to_owned())
+    let url = read(folder, &["remote", "get-url", "origin"]).map(|url| url.trim().to_owned())?;
+    Some(layout::absolute_remote(root(folder).as_deref().unwrap_or(folder), url))
+}
+
+/// The working copy of the repository around a folder in which a branch is checked out, if it is there.
+pub(crate) fn checkout_of(folder: &Path, branch: &str) -> Option<String> {
+    let listed = read(folder, &["worktree", "list", "--porcelain"])?;
+    let wanted = format!("branch refs/heads/{branch}");
+    let mut found = listed.split("\n\n").filter(|copy| copy.lines().any(|line| line == wanted));
+    let path = found.next()?.lines().find_map(|line| line.strip_prefix("worktree "))?;
+    Path::new(path).is_dir().then(|| path.to_owned())
 }
 
 /// Whether a working copy holds a commit.

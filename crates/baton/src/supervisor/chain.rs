@@ -135,7 +135,10 @@ fn goes_on(
     if ask(&what, app.config.run_continue, signals).unwrap_or(false) {
         return Some(baton);
     }
-    app.remark("nothing further is started; `baton pickup` goes on");
+    app.remark(match baton {
+        Some(_) => "nothing further is started; `baton pickup` goes on",
+        None => "nothing further is started",
+    });
     None
 }
 

@@ -187,3 +187,36 @@ fn a_worktree_that_became_a_project_is_found_and_merged_and_its_batons_wait_in_t
     doctor.refused(4, "project_busy", &["project", "merge", "stray", "--into", "shop"]);
     doctor.refused(3, "merge_unknown", &["project", "merge", "shop", "--into", "stray", "--undo"]);
 }
+
+#[test]
+fn work_in_a_folder_that_was_moved_is_found_where_it_is() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    fs::write(beside.join("half.txt"), "half").expect("written");
+    donna.json(&["wrap", "--summary", "s", "--next", "n"]);
+    let moved = stage.root().join("moved");
+    let shop = stage.shop();
+    git(&stage, &shop, &["worktree", "move", &beside.display().to_string(), &moved.display().to_string()]);
+    let there = stage.terminal("Lola").text(&["pickup", "--there"]);
+    assert_eq!(there.trim(), moved.display().to_string());
+    let picked = stage.terminal("Lola").json(&["pickup"]);
+    assert_eq!(
+        (&picked["location"]["root"], &picked["location"]["uncommitted"]),
+        (&json!(moved), &json!(["half.txt"]))
+    );
+}
+
+#[test]
+fn a_clone_of_a_remote_that_is_a_path_is_known_by_it() {
+    let stage = committed();
+    let root = stage.root().to_owned();
+    git(&stage, &root, &["init", "-q", "--bare", "hub.git"]);
+    git(&stage, &stage.shop(), &["remote", "add", "origin", "../hub.git"]);
+    git(&stage, &stage.shop(), &["push", "-q", "origin", "HEAD"]);
+    stage.terminal("Ann").run(&["init"]).done();
+    git(&stage, &root, &["clone", "-q", &root.join("hub.git").display().to_string(), "second"]);
+    let said = stage.terminal("Ann").within(&root.join("second")).run(&["start"]);
+    assert!(said.err.contains("looks like a clone of project"), "{said:#?}");
+}

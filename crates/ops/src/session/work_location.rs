@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bundle_view::Bundle;
 use crate::locate;
-use crate::op::Cx;
+use crate::op::{Caller, Cx, Host};
 
 /// Most uncommitted files that are named.
 const NAMED: usize = 20;
@@ -45,13 +45,20 @@ pub struct WorkLocation {
 
 /// Where the work of a bundle lies, if the session that left it said so.
 pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkLocation>, Failure> {
-    let Some(Session { copy: Some(copy), place, .. }) = bundle.predecessor.clone() else { return Ok(None) };
+    let Some(Session { copy: Some(mut copy), place, .. }) = bundle.predecessor.clone() else {
+        return Ok(None);
+    };
     let caller = cx.env.caller;
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
     let is_same_machine = place.machine == caller.place.machine;
-    let is_here = is_same_machine && own_root == Some(&copy.root);
     let host = cx.env.host;
-    let is_there = if is_same_machine { host.has_folder(&copy.root) } else { None };
+    let mut is_there = if is_same_machine { host.has_folder(&copy.root) } else { None };
+    if is_there == Some(false)
+        && let Some(moved) = moved_to(&copy, caller, host)
+    {
+        (copy.root, is_there) = (moved, Some(true));
+    }
+    let is_here = is_same_machine && own_root == Some(&copy.root);
     // No other folder is looked into than one of the project.
     let owner = match is_there {
         Some(true) => locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?,
@@ -85,6 +92,20 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
     };
     found.advice = advice(&found, has_branch);
     Ok(Some(found))
+}
+
+/// Where a working copy lies that was moved: where its branch is checked out in the repository that the caller stands in.
+fn moved_to(copy: &WorkingCopy, caller: &Caller, host: &dyn Host) -> Option<String> {
+    let branch = copy.branch.as_deref()?;
+    let own = caller.repository.as_ref()?;
+    let root = caller.git_root.as_deref()?;
+    let found = match own.branch.as_deref() {
+        Some(checked_out) if checked_out == branch => root.to_owned(),
+        _ => host.checkout_of(root, branch)?,
+    };
+    // A main working copy does not become a linked one.
+    let is_main = own.main.as_deref() == Some(&found);
+    (is_main != copy.is_worktree).then_some(found)
 }
 
 /// What to do to go on where the work lies.

@@ -108,7 +108,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let global = bd.global;
     let actor = global.actor.or_else(|| var("BEADS_ACTOR")).or_else(|| var("BD_ACTOR"));
     let envelope = var("BD_JSON_ENVELOPE").is_some_and(|value| value != "0");
-    let actor = actor.or_else(|| person(app));
+    // git is asked only where a name is written down.
+    let actor = if bd.command.writes() { actor.or_else(|| person(app)) } else { actor };
     let json = global.json || app.format != Format::Text;
     let mut out = Out { app, json, quiet: global.quiet, envelope, actor: actor.as_deref().map(identity) };
     let done = match global.readonly && bd.command.writes() {
@@ -293,6 +294,7 @@ impl Out<'_> {
     /// The name that acts.
     fn acting_name(&mut self) -> Result<String, AppError> {
         let named = self.actor.clone().or_else(|| self.app.config.identity.clone());
+        let named = named.or_else(|| person(self.app).as_deref().map(identity));
         Ok(named.unwrap_or_else(|| baton_model::id::BOT.to_owned()))
     }
 

@@ -68,7 +68,6 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
             let conditions = select::more(&more)?;
             let mut selection = Selection::new(*filters, look, out)?.and(conditions);
             selection.ledger.query = Some(query.unwrap_or_else(|| words.join(" ")));
-            selection.ledger.all = status.is_none();
             selection.with_status(status).print(out)
         }
         View::Stats { assigned, .. } => match assigned {

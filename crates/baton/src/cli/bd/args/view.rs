@@ -125,7 +125,7 @@ pub(in crate::cli::bd) enum View {
         #[arg(long)]
         parse_only: bool,
     },
-    /// List issues that mention all of the given words
+    /// List open issues that mention all of the given words
     Search {
         /// Words that must all occur
         #[arg(required_unless_present = "query")]
