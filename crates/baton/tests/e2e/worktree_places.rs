@@ -213,10 +213,10 @@ fn a_clone_of_a_remote_that_is_a_path_is_known_by_it() {
     let stage = committed();
     let root = stage.root().to_owned();
     git(&stage, &root, &["init", "-q", "--bare", "hub.git"]);
-    git(&stage, &stage.shop(), &["remote", "add", "origin", "../hub.git"]);
-    git(&stage, &stage.shop(), &["push", "-q", "origin", "HEAD"]);
+    git(&stage, stage.shop(), &["remote", "add", "origin", "../hub.git"]);
+    git(&stage, stage.shop(), &["push", "-q", "origin", "HEAD"]);
     stage.terminal("Ann").run(&["init"]).done();
     git(&stage, &root, &["clone", "-q", &root.join("hub.git").display().to_string(), "second"]);
-    let said = stage.terminal("Ann").within(&root.join("second")).run(&["start"]);
+    let said = stage.terminal("Ann").within(root.join("second")).run(&["start"]);
     assert!(said.err.contains("looks like a clone of project"), "{said:#?}");
 }
