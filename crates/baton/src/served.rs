@@ -51,6 +51,10 @@ impl Host for RemoteCallHost<'_> {
         self.here.github_enterprise()
     }
 
+    fn checkout_of(&self, _folder: &str, _branch: &str) -> Option<String> {
+        None
+    }
+
     fn has_commit(&self, _folder: &str, _revision: &str) -> Option<bool> {
         None
     }

@@ -43,6 +43,9 @@ pub(super) fn answer(
         Question::HasCommit { folder, revision } if is_own(caller, folder) => {
             json!(machine.has_commit(folder, revision))
         }
+        Question::CheckoutOf { folder, branch } if is_own(caller, folder) => {
+            json!(machine.checkout_of(folder, branch))
+        }
         Question::CommitsMade { folder, since, head } if is_own(caller, folder) => {
             json!(machine.commits_made(folder, *since, head.as_deref()))
         }

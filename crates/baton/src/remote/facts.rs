@@ -66,6 +66,13 @@ pub(crate) enum Question {
         /// Which.
         revision: String,
     },
+    /// The working copy in which a branch is checked out.
+    CheckoutOf {
+        /// Where the repository is.
+        folder: String,
+        /// Which.
+        branch: String,
+    },
     /// The commits that were made in a working copy since an instant.
     CommitsMade {
         /// Its top folder.
@@ -216,6 +223,10 @@ impl Host for RemoteHost<'_> {
 
     fn has_commit(&self, folder: &str, revision: &str) -> Option<bool> {
         self.ask_for(Question::HasCommit { folder: folder.to_owned(), revision: revision.to_owned() })?
+    }
+
+    fn checkout_of(&self, folder: &str, branch: &str) -> Option<String> {
+        self.ask_for(Question::CheckoutOf { folder: folder.to_owned(), branch: branch.to_owned() })?
     }
 
     fn has_folder(&self, folder: &str) -> Option<bool> {

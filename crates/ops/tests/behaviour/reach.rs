@@ -131,6 +131,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("github_access", "whether there is any"),
     ("github_enterprise", "which host of a remote the server takes for GitHub"),
     ("has_commit", "nothing"),
+    ("checkout_of", "nothing"),
     ("commits_made", "nothing"),
     ("path_kind", "nothing"),
     ("document", "nothing"),
