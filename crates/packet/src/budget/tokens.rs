@@ -17,7 +17,7 @@
 /// Estimated tokens of `text`, rounded up.
 ///
 /// ```
-/// use baton_model::budget::estimate_tokens;
+/// use baton_packet::budget::estimate_tokens;
 /// assert_eq!(estimate_tokens(""), 0);
 /// assert_eq!(estimate_tokens("Pick up where it stopped."), 7);
 /// ```
