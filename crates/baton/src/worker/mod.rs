@@ -236,8 +236,12 @@ impl Worker<'_> {
 
     /// Opens the session: a pickup of the baton that the task names, else a fresh start.
     fn begin(&self, app: &mut App, task_id: &str) -> Result<String, AppError> {
-        let input =
-            ShowInput { project: app.project.clone(), id: task_id.to_owned(), full: true, budget: None };
+        let input = ShowInput {
+            project: app.project.clone(),
+            id: task_id.to_owned(),
+            full: true,
+            ..ShowInput::default()
+        };
         let task = app.run_as::<Show>(&self.caller, &input)?.task;
         let named = |key: &str| {
             let places = [&task.handoff_instructions, &task.agent_context];

@@ -339,3 +339,50 @@ fn another_folder_is_acted_on_where_it_is_named() {
     let file = fs::read_to_string(other.join(".beads/issues.jsonl")).expect("read");
     assert!(file.contains("There") && file.lines().count() == 2, "{file}");
 }
+
+#[test]
+fn issues_are_deleted_after_a_preview_and_renamed() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let [a, b, c] = ["A", "B", "C"].map(|title| made(&ann, &[title]));
+    bd(&ann, &["dep", "add", &b, &a]).done();
+    let needed = bd(&ann, &["delete", &a, "--json"]);
+    assert_eq!((needed.code, needed.json()["code"].clone()), (1, json!("task_needed")));
+    assert!(needed.err.contains("--cascade"), "{}", needed.err);
+    let preview = bd(&ann, &["delete", &a, "--cascade"]).done().out;
+    assert!(
+        preview.contains("A") && preview.contains("B") && preview.contains("--cascade --force"),
+        "{preview}"
+    );
+    assert_eq!(bd_json(&ann, &["list"]).as_array().map(Vec::len), Some(3), "a preview deletes nothing");
+    let file = stage.file("gone", &format!("# old ones\n{a}\n"));
+    let gone = bd_json(&ann, &["delete", "--from-file", &file, "--force", "--reason", "a test"]);
+    assert_eq!((&gone["deleted"], &gone["orphaned_issues"]), (&json!([a]), &json!([b])));
+    assert_eq!(titles(&bd_json(&ann, &["ready"])), ["B", "C"]);
+    let new = bd_json(&ann, &["rename", &c, "shop-auth"]);
+    assert_eq!((&new["old_id"], &new["new_id"]), (&json!(c), &json!("shop-auth")));
+    let old = bd(&ann, &["update", &c, "--title", "D"]);
+    assert!(old.err.contains("is called shop-auth now"), "{}", old.err);
+    let deleted = ann.run(&["task", "delete", "shop-auth", "--reason", "not wanted"]).done().out;
+    assert_eq!(deleted, "deleted shop-auth: C\n");
+}
+
+#[test]
+fn a_batch_is_carried_out_whole_or_not_at_all() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let [a, b] = ["A", "B"].map(|title| made(&ann, &[title]));
+    let file = stage.file("bad", &format!("create task 1 C\n\nclose {a} done\ndep add {b} shop-none\n"));
+    let no = bd(&ann, &["batch", "-f", &file]);
+    assert!(no.code == 1 && no.err.contains("line 4 (dep add"), "{}", no.err);
+    assert_eq!(bd_json(&ann, &["list"]).as_array().map(Vec::len), Some(2), "no line was carried out");
+    let good =
+        format!("# a plan\ncreate task 1 \"C and D\"\nclose {a} done\nupdate {b} priority=0 assignee=Bob\n");
+    let file = stage.file("good", &good);
+    assert!(bd(&ann, &["batch", "-f", &file, "--dry-run"]).done().out.contains("3 operations"));
+    assert_eq!(bd_json(&ann, &["batch", "-f", &file])["operations"], 3);
+    assert_eq!(titles(&bd_json(&ann, &["list"])), ["B", "C and D"]);
+    let short = made(&ann, &["Short", "--ephemeral"]);
+    assert_eq!(titles(&bd_json(&ann, &["wisp", "list"])), ["Short"]);
+    assert_eq!(bd_json(&ann, &["mol", "wisp"])[0]["id"], short.as_str());
+}

@@ -143,7 +143,7 @@ impl Operation for Close {
     }
 }
 
-fn attempt(
+pub(super) fn attempt(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

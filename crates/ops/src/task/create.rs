@@ -166,34 +166,41 @@ impl Operation for Create {
         }
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let task = write(cx, asked, |tx, env, author| {
-            let mut wanted = made.clone();
-            let parent =
-                input.parent.as_ref().map(|id| by_id_to_change(tx, author.project_id, id)).transpose()?;
-            let wishes = input
-                .deps
-                .iter()
-                .map(|text| DependencyRequest::parse(text))
-                .collect::<Result<Vec<_>, _>>()?;
-            wanted.task_id = new_id(tx, env, author, input.id.as_deref(), parent.as_ref())?;
-            let made = insert(tx, env, author, wanted)?;
-            if let Some(parent) = parent {
-                link(tx, env, author, &made, &DependencyRequest::new("parent-child", &parent.task_id))?;
-            }
-            for wish in &wishes {
-                if wish.kind == "blocks" && wish.reversed {
-                    let held = by_id_to_change(tx, author.project_id, &wish.on)?;
-                    link(tx, env, author, &held, &DependencyRequest::new("blocks", &made.task_id))?;
-                } else {
-                    link(tx, env, author, &made, wish)?;
-                }
-            }
-            Ok(answer(&reload(tx, made)?, env, author))
+            let made = place(tx, env, author, &input, made.clone())?;
+            Ok(answer(&made, env, author))
         })?;
         Ok(CreateOutput { task })
     }
 }
 
-fn from_input(input: &CreateInput, now: i64) -> Result<Task, Refusal> {
+/// Gives a checked task its id, and writes it down with its parent and what it depends on.
+pub(super) fn place(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    input: &CreateInput,
+    mut wanted: Task,
+) -> Result<Task, Failure> {
+    let parent = input.parent.as_ref().map(|id| by_id_to_change(tx, author.project_id, id)).transpose()?;
+    let wishes =
+        input.deps.iter().map(|text| DependencyRequest::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    wanted.task_id = new_id(tx, env, author, input.id.as_deref(), parent.as_ref())?;
+    let made = insert(tx, env, author, wanted)?;
+    if let Some(parent) = parent {
+        link(tx, env, author, &made, &DependencyRequest::new("parent-child", &parent.task_id))?;
+    }
+    for wish in &wishes {
+        if wish.kind == "blocks" && wish.reversed {
+            let held = by_id_to_change(tx, author.project_id, &wish.on)?;
+            link(tx, env, author, &held, &DependencyRequest::new("blocks", &made.task_id))?;
+        } else {
+            link(tx, env, author, &made, wish)?;
+        }
+    }
+    reload(tx, made)
+}
+
+pub(super) fn from_input(input: &CreateInput, now: i64) -> Result<Task, Refusal> {
     let mut extra = input.extra.clone();
     let texts = [
         ("design", &input.design),
@@ -272,7 +279,7 @@ pub(super) fn raise_counter(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Resu
     Ok(())
 }
 
-fn id_taken(id: &str) -> Refusal {
+pub(super) fn id_taken(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
         "task_exists",

@@ -94,6 +94,18 @@ pub struct DependOutput {
     pub kind: String,
 }
 
+/// A dependency that went with a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedDependency {
+    /// The task that depended.
+    pub issue_id: String,
+    /// What it depended on.
+    pub depends_on_id: String,
+    /// Kind of the dependency.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
 impl Operation for Depend {
     const META: Meta = Meta::write("task_depend", "Make a task depend on another, or take that away")
         .changes_tasks()
@@ -104,26 +116,33 @@ impl Operation for Depend {
     fn run(input: DependInput, cx: &mut Cx<'_>) -> Result<DependOutput, Failure> {
         check_dependency(&input.kind)?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
-            let from = by_id_to_change(tx, author.project_id, &input.id)?;
-            let on = if input.remove { removed_target(tx, &from, &input.on)? } else { input.on.clone() };
-            let (status, on) = if input.remove {
-                (unlink(tx, env, author, &from, &on, &input.kind)?, on)
-            } else {
-                let mut wish = DependencyRequest::new(&input.kind, &on);
-                wish.metadata = input.metadata.clone();
-                link(tx, env, author, &from, &wish)?
-            };
-            Ok(DependOutput {
-                project_id: author.project_id.to_owned(),
-                identity: author.identity.to_owned(),
-                status,
-                issue_id: from.task_id,
-                depends_on_id: on,
-                kind: input.kind.clone(),
-            })
-        })
+        write(cx, asked, |tx, env, author| attempt(tx, env, author, &input))
     }
+}
+
+pub(super) fn attempt(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    input: &DependInput,
+) -> Result<DependOutput, Failure> {
+    let from = by_id_to_change(tx, author.project_id, &input.id)?;
+    let (status, on) = if input.remove {
+        let on = removed_target(tx, &from, &input.on)?;
+        (unlink(tx, env, author, &from, &on, &input.kind)?, on)
+    } else {
+        let mut wish = DependencyRequest::new(&input.kind, &input.on);
+        wish.metadata = input.metadata.clone();
+        link(tx, env, author, &from, &wish)?
+    };
+    Ok(DependOutput {
+        project_id: author.project_id.to_owned(),
+        identity: author.identity.to_owned(),
+        status,
+        issue_id: from.task_id,
+        depends_on_id: on,
+        kind: input.kind.clone(),
+    })
 }
 
 /// What a dependency that is to go depends on: its target may be gone itself.
@@ -263,8 +282,30 @@ fn unlink(
     Ok(DependencyChange::Removed)
 }
 
+/// Takes away every dependency of a task and on it, and returns them.
+pub(super) fn unlink_all(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    known: &Task,
+) -> Result<Vec<RemovedDependency>, Failure> {
+    let mut edges = dependency::of(tx, &known.project_id, &known.task_id)?;
+    edges.extend(dependency::on(tx, &known.project_id, &known.task_id)?);
+    for edge in &edges {
+        if let Some(from) = task::get(tx, &known.project_id, &edge.task_id)? {
+            unlink(tx, env, author, &from, &edge.depends_on_id, &edge.kind)?;
+        }
+    }
+    let removed = |edge: dependency::Dependency| RemovedDependency {
+        issue_id: edge.task_id,
+        depends_on_id: edge.depends_on_id,
+        kind: edge.kind,
+    };
+    Ok(edges.into_iter().map(removed).collect())
+}
+
 /// The task has changed by what hangs on it, which its clocks remember. `entries`: the names of what came or went.
-fn moved(
+pub(super) fn moved(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

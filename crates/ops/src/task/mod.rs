@@ -2,6 +2,7 @@
 
 mod answer;
 mod assign;
+mod batch;
 mod beads_export;
 mod beads_import;
 mod beads_published;
@@ -16,6 +17,7 @@ mod comment;
 mod create;
 mod cycle;
 mod cycles;
+mod delete;
 mod depend;
 mod follow_up;
 mod increment;
@@ -27,6 +29,7 @@ mod older_lines;
 mod readiness;
 mod ready;
 mod release;
+mod rename;
 mod reopen;
 mod route;
 mod route_plan;
@@ -46,6 +49,7 @@ use baton_store::{Failure, Tx, task};
 
 use crate::resolve;
 pub use answer::{ClaimedTask, LinkTarget, LinkedTask, TaskAnswer};
+pub use batch::{Batch, BatchInput, BatchOutput, BatchResult, BatchStep};
 pub use beads_export::{BeadsExport, BeadsExportInput, BeadsExportOutput, ExportLine};
 pub use beads_import::{BeadsImport, BeadsImportInput, BeadsImportOutput, ImportRequest};
 pub use beads_import::{ImportRequest as ImportWish, Lines, import_lines};
@@ -58,13 +62,15 @@ pub use comment::{Comment, CommentInput, CommentOutput};
 pub use create::{Create, CreateInput, CreateOutput};
 pub(crate) use create::{add, insert};
 pub use cycles::{Cycles, CyclesInput, CyclesOutput};
-pub use depend::{Depend, DependInput, DependOutput, DependencyChange};
+pub use delete::{Delete, DeleteInput, DeleteOutput};
+pub use depend::{Depend, DependInput, DependOutput, DependencyChange, RemovedDependency};
 pub use increment::{Increment, IncrementInput, IncrementOutput};
 pub use issues_file::Complaint;
 pub(crate) use lease::{is_claim_live, release_claims};
 pub use list::{List, ListInput, ListOutput, Row};
 pub use ready::{Ready, ReadyInput, ReadyOutput};
 pub use release::{Release, ReleaseInput, ReleaseOutput};
+pub use rename::{Rename, RenameInput, RenameOutput};
 pub use reopen::{Reopen, ReopenInput, ReopenOutput};
 pub use route::{Route, RouteInput, RouteOutput};
 pub use route_row::{Assignment, BlockedTask, RoutedTask, WaitState, WaitingTask};
@@ -116,6 +122,9 @@ pub(crate) fn by_id_to_change(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Re
     let found = by_id(tx, project_id, id)?;
     if found.status != "tombstone" {
         return Ok(found);
+    }
+    if let Some(no) = rename::renamed(&found) {
+        return Err(no.into());
     }
     let message = format!("task {} was deleted", found.task_id);
     let hint = "a deleted task stays deleted: write down a new one with `baton task create`";

@@ -159,7 +159,7 @@ impl Operation for Update {
     }
 }
 
-fn attempt(
+pub(super) fn attempt(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
@@ -246,6 +246,7 @@ fn apply(mut task: Task, input: &UpdateInput, now: i64) -> Result<Task, Refusal>
         Some(text) => task.defer_until = Some(instant("defer", text, now)?),
     }
     if let Some(status) = &input.status {
+        word::check_status(status)?;
         task.set_status(status, now);
         if status != "in_progress" {
             task.claim = None;

@@ -63,6 +63,7 @@ mod reach;
 mod ready;
 mod recall;
 mod released;
+mod removal;
 mod replaced_texts;
 mod requests;
 mod resolving;

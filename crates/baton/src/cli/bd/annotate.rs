@@ -76,7 +76,7 @@ fn list_comments(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
 
 /// A task with everything.
 pub(super) fn shown(id: &str, out: &mut Out<'_>) -> Result<tasks::ShowOutput, AppError> {
-    let input = ShowInput { project: out.project(), id: id.to_owned(), full: true, budget: None };
+    let input = ShowInput { project: out.project(), id: id.to_owned(), full: true, ..ShowInput::default() };
     out.app.run::<tasks::Show>(&input)
 }
 

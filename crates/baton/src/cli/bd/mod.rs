@@ -6,6 +6,7 @@
 mod about;
 mod annotate;
 mod args;
+mod batch;
 mod change;
 mod close;
 mod count;
@@ -21,6 +22,7 @@ mod part;
 mod plan;
 pub(super) mod reference;
 mod relation;
+mod remove;
 mod report;
 mod select;
 mod setup;
@@ -221,9 +223,11 @@ fn in_words_of_bd(text: &str) -> String {
         "close",
         "comment",
         "create",
+        "delete",
         "increment",
         "list",
         "ready",
+        "rename",
         "reopen",
         "search",
         "show",

@@ -6,9 +6,10 @@ use baton_ops::task::{self as tasks, Row};
 use serde::Serialize;
 
 use super::annotate::shown;
-use super::args::{EpicVerb, MolVerb, SwarmVerb};
+use super::args::{EpicVerb, MolVerb, SwarmVerb, WispVerb};
 use super::graph::Layers;
 use super::list::{ReadyFilters, Selection, lines, print, ready_issues};
+use super::select::{Condition, Field, Test};
 use super::shape::ClosedIssue;
 use super::{Out, shape};
 use crate::error::AppError;
@@ -208,11 +209,26 @@ pub(super) fn molecule(verb: MolVerb, out: &mut Out<'_>) -> Result<(), AppError>
             }
             print(found, false, &super::args::Arrangement::default(), out)
         }
+        MolVerb::Wisp { verb } => wisp(verb, out),
         MolVerb::Close { id, reason } => {
             let (progress, parts) = progress_of(&id, out)?;
             let open = parts.into_iter().filter(|part| part.task.status != "closed").map(|part| part.task.id);
             let ids: Vec<String> = open.chain(std::iter::once(progress.epic.id)).collect();
             close_all(&ids, reason.as_deref().unwrap_or("closed with the whole"), out)
         }
+    }
+}
+
+/// `bd wisp`: issues that are kept for a short time.
+pub(super) fn wisp(verb: Option<WispVerb>, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb.unwrap_or(WispVerb::List { all: false }) {
+        WispVerb::List { all } => {
+            let mut found = Selection::all(out).and([Condition::Field(Field::Ephemeral, Test::Flag(true))]);
+            found.ledger.all = all;
+            found.print(out)
+        }
+        WispVerb::Show { id } => molecule(MolVerb::Show { id }, out),
+        WispVerb::Progress { id } => molecule(MolVerb::Progress { id }, out),
+        WispVerb::Close { id, reason } => molecule(MolVerb::Close { id, reason }, out),
     }
 }

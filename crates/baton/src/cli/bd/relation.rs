@@ -19,6 +19,7 @@ pub(super) fn run(verb: Relation, out: &mut Out<'_>) -> Result<(), AppError> {
         Relation::Epic { verb } => part::epic(verb, out),
         Relation::Swarm { verb } => part::swarm(verb, out),
         Relation::Mol { verb } => part::molecule(verb, out),
+        Relation::Wisp { verb } => part::wisp(verb, out),
         Relation::Gate { verb } => gate::run(verb, out),
         Relation::Todo { verb } => todo(verb.unwrap_or(TodoVerb::List { all: false }), out),
         Relation::Remember { text, key } => memory::remember(&text.join(" "), key, out),

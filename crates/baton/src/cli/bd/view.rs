@@ -133,7 +133,7 @@ fn show(ids: Vec<String>, look: Look, out: &mut Out<'_>) -> Result<(), AppError>
     let mut found = Vec::new();
     for id in ids {
         let full = look.full || out.json || look.part != Part::Whole;
-        let input = tasks::ShowInput { project: out.project(), id, full, budget: None };
+        let input = tasks::ShowInput { project: out.project(), id, full, ..tasks::ShowInput::default() };
         found.push(shape::details(out.app.run::<tasks::Show>(&input)?));
     }
     if look.part != Part::Whole {

@@ -9,7 +9,7 @@ use super::annotate::shown;
 use super::args::Work;
 use super::change::{check_type, claim, create, deadline, increment, print_updated, unchanged, update};
 use super::close::{close, reopen};
-use super::{Out, edit, shape, write};
+use super::{Out, batch, edit, remove, shape, write};
 use crate::error::AppError;
 
 pub(super) fn run(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
@@ -40,6 +40,9 @@ pub(super) fn run(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
         Work::Reopen { ids, reason } => reopen(ids, reason, out),
         Work::Unclaim { ids, reason, force } => unclaim(&ids, reason.as_deref(), force, out),
         Work::Heartbeat { ids } => heartbeat(&ids, out),
+        Work::Delete(args) => remove::delete(&args, out),
+        Work::Rename { id, to } => remove::rename(id, to, out),
+        Work::Batch { file, dry_run, .. } => batch::batch(file.as_deref(), dry_run, out),
         other => run_shortcut(other, out),
     }
 }

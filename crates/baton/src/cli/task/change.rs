@@ -344,3 +344,20 @@ pub(super) fn dep(verb: Dep, app: &mut App) -> Result<(), AppError> {
         format!("{id} {word} on {on} ({kind})\n")
     })
 }
+
+pub(super) fn reopen(
+    ids: &[String],
+    who: &ActingIdentity,
+    reason: Option<&String>,
+    app: &mut App,
+) -> Result<(), AppError> {
+    let project = app.project.clone();
+    let input = |id: &str| ops::ReopenInput {
+        project: project.clone(),
+        identity: who.identity.clone(),
+        id: id.to_owned(),
+        reason: reason.cloned(),
+    };
+    let line = |reopened: &ops::ReopenOutput| query::line(&reopened.task.view);
+    each::<ops::Reopen>(app, ids, line, |reopened| &reopened.task.view, input)
+}

@@ -4,6 +4,7 @@ mod change;
 mod fields;
 mod overview;
 mod query;
+mod remove;
 
 use baton_model::task::view::View;
 use baton_ops::op::Operation;
@@ -54,6 +55,8 @@ enum Verb {
         /// Maximum size of texts and contexts, in bytes; defaults to the role's budget
         #[arg(long, value_name = "BYTES", conflicts_with = "full")]
         budget: Option<usize>,
+        #[command(flatten)]
+        who: ActingIdentity,
     },
     /// Claim a task for yourself, under a lease
     Claim(change::Claim),
@@ -73,6 +76,29 @@ enum Verb {
         /// Reason for reopening
         #[arg(long, value_name = "T")]
         reason: Option<String>,
+    },
+    /// Delete tasks; what they said stays in the ledger
+    Delete {
+        /// Task ids or unique prefixes
+        #[arg(required = true)]
+        ids: Vec<String>,
+        #[command(flatten)]
+        who: ActingIdentity,
+        /// Reason for deleting
+        #[arg(long, value_name = "T")]
+        reason: Option<String>,
+        /// Delete even if open tasks depend on them: those stay, without the dependency
+        #[arg(long)]
+        force: bool,
+    },
+    /// Give a task another id
+    Rename {
+        /// Task id or a unique prefix
+        id: String,
+        /// Its new id
+        to: String,
+        #[command(flatten)]
+        who: ActingIdentity,
     },
     /// Add, remove and show dependencies between tasks
     Dep {
@@ -110,28 +136,25 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let found = app.run::<ops::Blocked>(&input)?;
             app.show(&found, query::blocked)
         }
-        Some(Verb::Show { id, full, budget }) => {
-            let shown = app.run::<ops::Show>(&ops::ShowInput { project, id, full, budget })?;
+        Some(Verb::Show { id, full, budget, who }) => {
+            let input = ops::ShowInput { project, identity: who.identity, id, full, budget };
+            let shown = app.run::<ops::Show>(&input)?;
             app.show(&shown, query::one)
         }
         Some(Verb::Claim(claim)) => change::claim(claim, app),
         Some(Verb::Release(release)) => change::release(release, app),
         Some(Verb::Update(update)) => change::update(*update, app),
         Some(Verb::Close(close)) => change::close(close, app),
-        Some(Verb::Reopen { ids, who, reason }) => {
-            let line = |reopened: &ops::ReopenOutput| query::line(&reopened.task.view);
-            each::<ops::Reopen>(
-                app,
-                &ids,
-                line,
-                |reopened| &reopened.task.view,
-                |id| ops::ReopenInput {
-                    project: project.clone(),
-                    identity: who.identity.clone(),
-                    id: id.to_owned(),
-                    reason: reason.clone(),
-                },
-            )
+        Some(Verb::Reopen { ids, who, reason }) => change::reopen(&ids, &who, reason.as_ref(), app),
+        Some(Verb::Delete { ids, who, reason, force }) => {
+            let input =
+                ops::DeleteInput { identity: who.identity, reason, force, ..ops::DeleteInput::default() };
+            remove::delete(&ids, &input, app)
+        }
+        Some(Verb::Rename { id, to, who }) => {
+            let input = ops::RenameInput { project, identity: who.identity, id, to };
+            let done = app.run::<ops::Rename>(&input)?;
+            app.show(&done, remove::renamed)
         }
         Some(Verb::Dep { verb }) => change::dep(verb, app),
         Some(Verb::Comment { id, text, who }) => {

@@ -172,6 +172,11 @@ pub(in crate::cli::bd) enum MolVerb {
     },
     /// List open issues whose parts are all closed
     Stale,
+    /// List, show and close short-lived issues
+    Wisp {
+        #[command(subcommand)]
+        verb: Option<WispVerb>,
+    },
     /// Close an issue and its open parts
     #[command(alias = "burn")]
     Close {
@@ -179,6 +184,34 @@ pub(in crate::cli::bd) enum MolVerb {
         id: String,
         /// Reason
         #[arg(long, short, alias = "summary")]
+        reason: Option<String>,
+    },
+}
+
+#[derive(Subcommand)]
+pub(in crate::cli::bd) enum WispVerb {
+    /// List short-lived issues; this is the default
+    List {
+        /// Also closed ones
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show an issue and its parts
+    Show {
+        /// Issue id
+        id: String,
+    },
+    /// Show how many parts are closed
+    Progress {
+        /// Issue id
+        id: String,
+    },
+    /// Close an issue and its open parts
+    Close {
+        /// Issue id
+        id: String,
+        /// Reason
+        #[arg(long, short)]
         reason: Option<String>,
     },
 }

@@ -13,12 +13,12 @@ use clap::Subcommand;
 pub(super) use change::{Close, Create, KeptFields, Text, TextFiles, Update};
 pub(super) use filter::{Arrangement, Filters, MoreFilters, SortKey};
 pub(super) use group::{
-    ConfigVerb, Dep, Dolt, EpicVerb, GateVerb, HooksVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb,
+    ConfigVerb, Dep, Dolt, EpicVerb, GateVerb, HooksVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb, WispVerb,
 };
 pub(super) use relation::Relation;
 pub(super) use setup::Setup;
 pub(super) use view::View;
-pub(super) use work::Work;
+pub(super) use work::{Delete, Work};
 
 /// Manage this project's tasks with the commands of the issue tracker Beads
 #[derive(clap::Parser)]

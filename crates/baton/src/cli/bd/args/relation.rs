@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::change::Text;
-use super::group::{Dep, EpicVerb, GateVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb};
+use super::group::{Dep, EpicVerb, GateVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb, WispVerb};
 
 #[derive(Subcommand)]
 pub(in crate::cli::bd) enum Relation {
@@ -75,6 +75,11 @@ pub(in crate::cli::bd) enum Relation {
     Mol {
         #[command(subcommand)]
         verb: MolVerb,
+    },
+    /// List, show and close short-lived issues
+    Wisp {
+        #[command(subcommand)]
+        verb: Option<WispVerb>,
     },
     /// Have an issue wait for something outside
     Gate {

@@ -4,6 +4,31 @@ use clap::Subcommand;
 
 use super::change::{Close, Create, Text, Update};
 
+/// `bd delete`.
+#[derive(clap::Args)]
+pub(in crate::cli::bd) struct Delete {
+    /// Issue ids
+    pub ids: Vec<String>,
+    /// File with an id on each line, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub from_file: Option<String>,
+    /// Delete; without it you see what would go
+    #[arg(long, short)]
+    pub force: bool,
+    /// Only show what would go
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Delete what depends on them as well, and what depends on that
+    #[arg(long)]
+    pub cascade: bool,
+    /// Reason
+    #[arg(long, short)]
+    pub reason: Option<String>,
+    /// Accepted and ignored: a deleted issue stays in the file as one that was deleted
+    #[arg(long, hide = true)]
+    pub hard: bool,
+}
+
 #[derive(Subcommand)]
 pub(in crate::cli::bd) enum Work {
     /// Create an issue
@@ -145,6 +170,27 @@ pub(in crate::cli::bd) enum Work {
         /// Reason; kept as a comment
         #[arg(long, short)]
         reason: Option<String>,
+    },
+    /// Delete issues; what they said stays in the ledger
+    Delete(Delete),
+    /// Give an issue another id
+    Rename {
+        /// Issue id
+        id: String,
+        /// Its new id
+        to: String,
+    },
+    /// Make several changes, all of them or none: one on each line of a file or of standard input
+    Batch {
+        /// File with the changes; defaults to standard input
+        #[arg(long, short, value_name = "FILE")]
+        file: Option<String>,
+        /// Only check that every line is understood
+        #[arg(long)]
+        dry_run: bool,
+        /// Accepted and ignored: the ledger says what each change was
+        #[arg(long, short, hide = true, value_name = "TEXT")]
+        message: Option<String>,
     },
     /// Close an issue as a duplicate of another
     Duplicate {

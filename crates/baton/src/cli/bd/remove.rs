@@ -1,0 +1,205 @@
+//! Issues are deleted and renamed.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use baton_model::id::visible;
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::task as tasks;
+use serde::Serialize;
+use serde_json::json;
+
+use super::annotate::shown;
+use super::args::Delete;
+use super::list::Selection;
+use super::{Out, shape};
+use crate::cli::read_input;
+use crate::error::AppError;
+
+/// An issue that is to go, and the open issues that need it.
+struct Doomed {
+    title: String,
+    needed_by: Vec<String>,
+    dependencies: usize,
+}
+
+/// What a deletion did, or would do.
+#[derive(Serialize)]
+struct Deleted {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deleted: Vec<String>,
+    deleted_count: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    would_delete: Vec<String>,
+    dependencies_removed: usize,
+    orphaned_issues: Vec<String>,
+    dry_run: bool,
+    #[serde(skip)]
+    lines: String,
+}
+
+impl Deleted {
+    fn text(&self) -> String {
+        let links = format!("  {} dependencies, removed with them\n", self.dependencies_removed);
+        let links = if self.dependencies_removed == 0 { String::new() } else { links };
+        let orphaned: String = self
+            .orphaned_issues
+            .iter()
+            .map(|id| format!("  {} stays, without the dependency\n", visible(id)))
+            .collect();
+        format!("{}{links}{orphaned}", self.lines)
+    }
+}
+
+pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
+    let found = doomed(&requested_ids(args)?, args.cascade, out)?;
+    let left: BTreeSet<String> = found
+        .values()
+        .flat_map(|issue| issue.needed_by.iter())
+        .filter(|id| !found.contains_key(*id))
+        .cloned()
+        .collect();
+    let orphaned: Vec<String> = left.into_iter().collect();
+    if !orphaned.is_empty() && !args.force {
+        let what = format!("{} cannot go: {} depend on it", list(found.keys()), list(orphaned.iter()));
+        let hint = "--cascade deletes those as well, --force leaves them without the dependency";
+        return Err(Refusal::new(Kind::Refused, "task_needed", what, hint)
+            .with("needed_by", json!(orphaned))
+            .into());
+    }
+    if args.dry_run || !args.force {
+        return preview(&found, orphaned, args, out);
+    }
+    let (mut deleted, mut links, mut text) = (Vec::new(), 0, String::new());
+    // What depends on others goes before them.
+    for id in found.keys().rev() {
+        let input = tasks::DeleteInput {
+            project: out.project(),
+            identity: out.identity(),
+            id: id.clone(),
+            reason: args.reason.clone(),
+            force: true,
+        };
+        let done = out.app.run::<tasks::Delete>(&input)?;
+        links += done.removed_dependencies.len();
+        text.push_str(&format!("✓ Deleted {}: {}\n", visible(id), visible(&done.task.view.title)));
+        deleted.push(id.clone());
+    }
+    let done = Deleted {
+        deleted_count: deleted.len(),
+        deleted,
+        would_delete: Vec::new(),
+        dependencies_removed: links,
+        orphaned_issues: orphaned,
+        dry_run: false,
+        lines: text,
+    };
+    out.print(&done, Deleted::text)
+}
+
+fn list<'a>(ids: impl Iterator<Item = &'a String>) -> String {
+    ids.map(|id| visible(id)).collect::<Vec<_>>().join(", ")
+}
+
+/// Says what would go; nothing is written.
+fn preview(
+    found: &BTreeMap<String, Doomed>,
+    orphaned_issues: Vec<String>,
+    args: &Delete,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
+    let issues: String =
+        found.iter().map(|(id, issue)| format!("  {}: {}\n", visible(id), visible(&issue.title))).collect();
+    let cascade = if args.cascade { " --cascade" } else { "" };
+    let next = match args.dry_run {
+        true => "Nothing was deleted.\n".to_owned(),
+        false => format!(
+            "Nothing was deleted yet. To delete: bd delete {}{cascade} --force\n",
+            found.keys().map(|id| visible(id)).collect::<Vec<_>>().join(" ")
+        ),
+    };
+    let shown = Deleted {
+        deleted: Vec::new(),
+        deleted_count: 0,
+        would_delete: found.keys().cloned().collect(),
+        dependencies_removed: found.values().map(|issue| issue.dependencies).sum(),
+        orphaned_issues,
+        dry_run: true,
+        lines: format!("Would delete:\n{issues}{next}"),
+    };
+    out.print(&shown, |shown| shown.lines.clone())
+}
+
+/// The ids of the command line and of the file.
+fn requested_ids(args: &Delete) -> Result<Vec<String>, AppError> {
+    let mut ids = args.ids.clone();
+    if let Some(path) = &args.from_file {
+        let text = read_input(path)?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        ids.extend(lines.map(str::to_owned));
+    }
+    if ids.is_empty() {
+        let hint = "bd delete ID ..., or bd delete --from-file FILE with an id on each line";
+        return Err(Refusal::invalid("usage", "no issue is named", hint).into());
+    }
+    Ok(ids)
+}
+
+/// The issues that go, by id; with `cascade` also those that need them.
+fn doomed(ids: &[String], cascade: bool, out: &mut Out<'_>) -> Result<BTreeMap<String, Doomed>, AppError> {
+    let (mut found, mut queue) = (BTreeMap::new(), VecDeque::from(ids.to_vec()));
+    while let Some(id) = queue.pop_front() {
+        if found.contains_key(&id) {
+            continue;
+        }
+        let issue = shown(&id, out)?;
+        let mut needed_by: BTreeSet<String> = issue
+            .dependents
+            .iter()
+            .filter(|other| !["related", "relates-to"].contains(&other.dependency_type.as_str()))
+            .map(|other| shape::linked_id(other).to_owned())
+            .collect();
+        let mut parts = Selection::all(out);
+        parts.ledger.parent = Some(issue.task.id.clone());
+        let is_open = |row: &tasks::Row| row.task.status != "closed" && row.task.status != "tombstone";
+        let (parts, _) = parts.find(out)?;
+        needed_by.extend(parts.iter().filter(|row| is_open(row)).map(|row| row.task.id.clone()));
+        let mut open = Vec::new();
+        for other in needed_by {
+            if cascade || !matches!(shown(&other, out)?.task.status.as_str(), "closed" | "tombstone") {
+                open.push(other);
+            }
+        }
+        if cascade {
+            queue.extend(open.iter().cloned());
+        }
+        let dependencies = issue.dependencies.len() + issue.dependents.len();
+        found.insert(issue.task.id, Doomed { title: issue.task.title, needed_by: open, dependencies });
+    }
+    Ok(found)
+}
+
+/// What a new id led to.
+#[derive(Serialize)]
+struct Renamed {
+    old_id: String,
+    new_id: String,
+    references_updated: usize,
+}
+
+pub(super) fn rename(id: String, to: String, out: &mut Out<'_>) -> Result<(), AppError> {
+    let input = tasks::RenameInput { project: out.project(), identity: out.identity(), id, to };
+    let done = out.app.run::<tasks::Rename>(&input)?;
+    let renamed = Renamed {
+        old_id: done.renamed_from,
+        new_id: done.task.view.id,
+        references_updated: done.dependents.len(),
+    };
+    out.print(&renamed, |renamed| {
+        let dependents = match renamed.references_updated {
+            0 => String::new(),
+            1 => "  one issue depends on it and names the new id\n".to_owned(),
+            count => format!("  {count} issues depend on it and name the new id\n"),
+        };
+        format!("✓ Renamed {} to {}\n{dependents}", visible(&renamed.old_id), visible(&renamed.new_id))
+    })
+}
