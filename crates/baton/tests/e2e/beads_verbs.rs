@@ -355,7 +355,7 @@ fn issues_are_deleted_after_a_preview_and_renamed() {
         "{preview}"
     );
     assert_eq!(bd_json(&ann, &["list"]).as_array().map(Vec::len), Some(3), "a preview deletes nothing");
-    let file = stage.file("gone", &format!("# old ones\n{a}\n"));
+    let file = stage.file("gone", format!("# old ones\n{a}\n"));
     let gone = bd_json(&ann, &["delete", "--from-file", &file, "--force", "--reason", "a test"]);
     assert_eq!((&gone["deleted"], &gone["orphaned_issues"]), (&json!([a]), &json!([b])));
     assert_eq!(titles(&bd_json(&ann, &["ready"])), ["B", "C"]);
@@ -372,7 +372,7 @@ fn a_batch_is_carried_out_whole_or_not_at_all() {
     let stage = Stage::ready();
     let ann = stage.terminal("Ann");
     let [a, b] = ["A", "B"].map(|title| made(&ann, &[title]));
-    let file = stage.file("bad", &format!("create task 1 C\n\nclose {a} done\ndep add {b} shop-none\n"));
+    let file = stage.file("bad", format!("create task 1 C\n\nclose {a} done\ndep add {b} shop-none\n"));
     let no = bd(&ann, &["batch", "-f", &file]);
     assert!(no.code == 1 && no.err.contains("line 4 (dep add"), "{}", no.err);
     assert_eq!(bd_json(&ann, &["list"]).as_array().map(Vec::len), Some(2), "no line was carried out");
