@@ -40,6 +40,7 @@ fn request(dir: &Path, more: &[&str]) {
 }
 
 fn openssl(dir: &Path, arguments: &[&str]) {
-    let output = Command::new("openssl").args(arguments).current_dir(dir).output().expect("openssl is installed");
+    let output =
+        Command::new("openssl").args(arguments).current_dir(dir).output().expect("openssl is installed");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
