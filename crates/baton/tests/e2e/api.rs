@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_ops::op::{Access, Site};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use serde_json::{Value, json};
 
 use crate::http::{Response, Server, caller, request};
@@ -415,9 +417,9 @@ fn slow_and_silent_clients_do_not_keep_others_waiting() {
 #[test]
 fn over_tls_with_a_certificate_of_ones_own() {
     let stage = Stage::ready();
-    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
-    let certificate = stage.file("cert.pem", crate::pem::certificate(made.cert.der()));
-    let key = stage.file("key.pem", crate::pem::key(&made.signing_key));
+    let made = crate::pem::signed(&["localhost"]);
+    let certificate = stage.file("cert.pem", &made.certificate);
+    let key = stage.file("key.pem", &made.key);
     let terminal = stage.terminal("Server");
     terminal.refused(
         1,
@@ -426,7 +428,8 @@ fn over_tls_with_a_certificate_of_ones_own() {
     );
     let server = Server::start_with(&terminal, &["--tls-cert", &certificate, "--tls-key", &key]);
     let mut roots = rustls::RootCertStore::empty();
-    roots.add(made.cert.der().clone()).expect("added");
+    let authority = CertificateDer::from_pem_slice(made.authority.as_bytes()).expect("a certificate");
+    roots.add(authority).expect("added");
     let config =
         rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
