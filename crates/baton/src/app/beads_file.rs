@@ -24,7 +24,7 @@ impl App {
             // A request holds all of them.
             Some(_) => {
                 let input = lines_input(wish, lines)?;
-                let answer = self.call_remote(&caller, BeadsImport::NAME, input)?;
+                let answer = self.call_remote(&caller, baton_ops::all::find(BeadsImport::NAME)?, input)?;
                 serde_json::from_value(answer).map_err(anyhow::Error::from)?
             }
             None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,

@@ -9,7 +9,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_store::{memory, outbox, project, vector};
 use serde::Serialize;
 
-use super::{IndexServices, ServiceError};
+use crate::recall::{IndexServices, ServiceError};
 use crate::app::App;
 use crate::error::AppError;
 
