@@ -3,10 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_model::handoff::State;
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
 use baton_ops::op::{Caller, Cx, Entry, Env, Host};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
@@ -170,30 +168,10 @@ impl App {
 
     /// Drives a hand-off for so long; says whether nothing is left to do.
     pub(crate) fn drive(&mut self, id: &str, span: Duration) -> Result<bool, AppError> {
-        if self.config.server.is_some() {
-            return self.wait_for(id, span);
-        }
         let driver = Driver::new(&self.config, Arc::clone(&self.machine))?;
         let runtime = runtime()?;
         let store = self.store()?;
         Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?.is_over)
-    }
-
-    /// Waits for a hand-off that a server drives; says whether nothing is left to do.
-    fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, AppError> {
-        let until = Instant::now() + span;
-        loop {
-            let input = ShowInput { id: id.to_owned(), project: None };
-            let is_begun = |row: &Row| matches!(row.handoff.state, State::Planned | State::Pending);
-            match self.run::<Show>(&input)?.handoff {
-                HandoffOrBaton::Handoff(row) if is_begun(&row) => {}
-                _ => return Ok(true),
-            }
-            if Instant::now() >= until {
-                return Ok(false);
-            }
-            std::thread::sleep(LOOK);
-        }
     }
 
     /// The present state at GitHub; none if it cannot be determined.
@@ -233,7 +211,7 @@ impl App {
     }
 }
 
-/// Pause between two looks at a hand-off that a server drives.
+/// Pause between two looks at what a server indexes.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a command goes on with what it finds due.

@@ -210,9 +210,7 @@ struct PoolBackend(Arc<Pool>);
 
 impl Backend for PoolBackend {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
-        Box::pin(async move {
-            self.0.run(operation, input, caller).await.map_err(|ended| error(&ended))
-        })
+        Box::pin(async move { self.0.run(operation, input, caller).await.map_err(|ended| error(&ended)) })
     }
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value> {

@@ -44,9 +44,9 @@ pub(crate) trait Runner {
     /// Takes in a Beads file that has changed.
     async fn import_beads_file(&mut self) {}
 
-    /// An operation that may change tasks is over, and had no turn.
-    fn tasks_changed(&mut self, answer: &Answer) {
-        let _ = answer;
+    /// An operation that may change tasks is over; with a turn, what it did goes into the file when that ends.
+    fn tasks_changed(&mut self, answer: &Answer, has_turn: bool) {
+        let _ = (answer, has_turn);
     }
 
     /// Whether an index outside is searched on this way.
@@ -84,7 +84,7 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
     }
     let mut answer = runner.execute(call).await;
     if meta.changes_tasks {
-        runner.tasks_changed(&answer);
+        runner.tasks_changed(&answer, turn.is_some());
     }
     if let Some(turn) = turn {
         runner.end_turn(turn).await;

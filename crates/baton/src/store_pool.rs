@@ -23,8 +23,8 @@ use crate::host::Machine;
 use crate::mirror::Mirror;
 use crate::recall::IndexServices;
 use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
-use crate::served::RemoteCallHost;
 use crate::runner::{self, Answer, Call};
+use crate::served::RemoteCallHost;
 use crate::traces;
 use crate::transfer_driver::TransferDriver;
 
@@ -115,7 +115,15 @@ impl Pool {
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
         let outside = shared.machine.outside().map_err(|ended| Fault::other(format!("{ended:?}")))?;
-        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote, outside, mirror: None, driver: None })
+        Ok(Self {
+            writers,
+            readers,
+            in_hand: AtomicUsize::new(0),
+            wrote,
+            outside,
+            mirror: None,
+            driver: None,
+        })
     }
 
     /// Goes by this file, too, from now on.
@@ -124,8 +132,8 @@ impl Pool {
     }
 
     /// Drives transfers itself from now on.
-    pub(crate) fn with_driver(self, driver: Option<TransferDriver>) -> Self {
-        Self { driver, ..self }
+    pub(crate) fn with_driver(self, driver: TransferDriver) -> Self {
+        Self { driver: Some(driver), ..self }
     }
 
     /// Runs an operation on a thread of the store.

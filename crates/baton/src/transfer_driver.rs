@@ -24,16 +24,23 @@ pub(crate) struct TransferDriver {
 }
 
 impl TransferDriver {
-    /// None for a ledger in memory, which has one connection.
-    pub(crate) fn new(config: &Config, machine: &Arc<Machine>) -> Option<Self> {
-        let is_shared = !matches!(config.store, Target::Memory);
-        let (config, machine) = (config.clone(), Arc::clone(machine));
-        is_shared.then(|| Self { config, machine, last: Arc::default() })
+    /// Of the ledger in the settings.
+    pub(crate) fn new(config: &Config, machine: &Arc<Machine>) -> Self {
+        Self { config: config.clone(), machine: Arc::clone(machine), last: Arc::default() }
+    }
+
+    /// Whether the ledger has more connections than one: one in memory has not.
+    fn is_shared(&self) -> bool {
+        !matches!(self.config.store, Target::Memory)
     }
 
     /// Drives a transfer for so long at most. What is not done by then goes on with a later call.
     pub(crate) async fn drive(&self, id: String, span: Duration) {
-        let (config, machine, last) = (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.last));
+        if !self.is_shared() {
+            return;
+        }
+        let (config, machine, last) =
+            (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.last));
         let handle = tokio::runtime::Handle::current();
         let drive = move || -> Result<(), AppError> {
             // One at a time: what this process has in hand already is finished first.
@@ -52,7 +59,11 @@ impl TransferDriver {
 
     /// Drives pending steps in the background, at most once per [`PAUSE`].
     pub(crate) fn resume(&self) {
-        let (config, machine, last) = (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.last));
+        if !self.is_shared() {
+            return;
+        }
+        let (config, machine, last) =
+            (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.last));
         tokio::task::spawn_blocking(move || {
             let Ok(mut last) = last.try_lock() else { return };
             if last.is_some_and(|at| at.elapsed() < PAUSE) {

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use baton_ops::answer::AnswerView;
-use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput};
+use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
 use baton_ops::memory::MemoryScope;
 use baton_ops::op::{Caller, Operation, TransferEffect};
 use futures_util::FutureExt;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::App;
@@ -51,6 +52,13 @@ impl App {
     /// Drives the transfer with this id, and brings an answer up to how it stands.
     fn drive_answer(&mut self, id: String, span: Duration, answer: &mut Value) -> Result<(), AppError> {
         self.transfer_is_over = false;
+        if self.config.server.is_some() {
+            // The server has driven it.
+            let row = Row::deserialize(&*answer).map_err(anyhow::Error::from)?;
+            self.transfer_is_over = !row.is_on_its_way();
+            transfer_progress::log(&row);
+            return Ok(());
+        }
         self.transfer_is_over = self.drive(&id, span)?;
         if let HandoffOrBaton::Handoff(row) = self.run::<Show>(&ShowInput { id, project: None })?.handoff {
             transfer_progress::renew(answer, &row);
@@ -85,7 +93,7 @@ impl Runner for App {
         self.look_at_mirror(None);
     }
 
-    fn tasks_changed(&mut self, answer: &Answer) {
+    fn tasks_changed(&mut self, answer: &Answer, _: bool) {
         if let Ok(answer) = answer {
             self.written = AnswerView(answer).project_id().map(str::to_owned);
         }

@@ -11,8 +11,8 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::{Map, Value};
 
 use super::Call;
-use super::caller_header::CallerHeader;
 use super::answers::answer;
+use super::caller_header::CallerHeader;
 use super::disk::{Disk, DiskRead};
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED, Question};
 use super::placeholder::{self, WithheldText, reveal};

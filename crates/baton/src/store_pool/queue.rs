@@ -91,8 +91,8 @@ impl Runner for Queue<'_> {
         }
     }
 
-    fn tasks_changed(&mut self, _: &Answer) {
-        if let Some(mirror) = &self.pool.mirror {
+    fn tasks_changed(&mut self, _: &Answer, has_turn: bool) {
+        if let Some(mirror) = self.pool.mirror.as_ref().filter(|_| !has_turn) {
             mirror.export();
         }
     }

@@ -73,7 +73,11 @@ const ALLOWED: &[Circle] = &[
         modules: &["entropy", "naming"],
         reason: "a random text is one unless its name says otherwise, and a name is one unless it is random",
     },
-    Circle { krate: "redact", modules: &["patterns", "table"], reason: "the table is data of the patterns' type" },
+    Circle {
+        krate: "redact",
+        modules: &["patterns", "table"],
+        reason: "the table is data of the patterns' type",
+    },
     Circle {
         krate: "store",
         modules: &["chain", "counter", "engine", "json", "migrate", "project", "state", "token"],
@@ -93,7 +97,9 @@ type Needs = BTreeMap<String, BTreeMap<String, (String, usize)>>;
 pub(crate) fn circles(sources: &[Source]) -> Vec<Violation> {
     let mut crates: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
     for source in sources.iter().filter(|source| !source.is_test_file()) {
-        if let Some(krate) = source.krate().filter(|krate| source.path.starts_with(&format!("crates/{krate}/src/"))) {
+        if let Some(krate) =
+            source.krate().filter(|krate| source.path.starts_with(&format!("crates/{krate}/src/")))
+        {
             crates.entry(krate).or_default().push(source);
         }
     }
@@ -151,7 +157,8 @@ fn tied(needs: &Needs) -> Vec<BTreeSet<&str>> {
 
 fn reached<'a>(needs: &'a Needs, from: &str) -> BTreeSet<&'a str> {
     let mut all = BTreeSet::new();
-    let mut open: Vec<&'a str> = needs.get(from).into_iter().flat_map(|to| to.keys().map(String::as_str)).collect();
+    let mut open: Vec<&'a str> =
+        needs.get(from).into_iter().flat_map(|to| to.keys().map(String::as_str)).collect();
     while let Some(module) = open.pop() {
         if all.insert(module) {
             open.extend(needs.get(module).into_iter().flat_map(|to| to.keys().map(String::as_str)));
