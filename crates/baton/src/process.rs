@@ -31,7 +31,9 @@ const ROOTS: [&str; 18] = [
     "crond",
     "atd",
 ];
+
 /// The program of this name on the search path; folders that depend on where we are do not count.
+#[allow(clippy::disallowed_methods, reason = "`config` is above `git`, which is started by this")]
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     crate::launch::installed(name, &std::env::var("PATH").unwrap_or_default())
 }
