@@ -23,7 +23,7 @@ use baton_model::time::parse_span;
 use baton_store::Target;
 use baton_transcripts::redact::Rules;
 
-pub(crate) use github::GitHub;
+pub(crate) use github::{GitHub, key_pair};
 pub(crate) use recall::{Embeddings, Qdrant, Recall};
 pub(crate) use redis::{Node, Place as RedisPlace, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
@@ -202,11 +202,6 @@ pub(crate) fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
         .map(|folder| folder.join("baton"))
         .find(|program| program.is_absolute() && program.canonicalize().is_ok_and(|real| real == itself));
     Some(known.unwrap_or(own))
-}
-
-/// The program of this name on the search path; folders that depend on where we are do not count.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    crate::launch::installed(name, &std::env::var("PATH").unwrap_or_default())
 }
 
 /// Prefixes and names of the variables that select the store, the folders and the identity.

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use baton_model::project_document;
 
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
-use super::plumbing::{Entry, Git, Repo, SUBMODULE, Scratch, entries, items};
+use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, entries, items};
 use super::{Changes, Fault, LeftOut, Limits, Unconverted};
+use crate::git::GitRunner;
 
 /// Where a repository says what it is.
 const DOCUMENT: &[u8] = b"docs/PROJECT.md";
@@ -17,7 +18,7 @@ const NAMED: usize = 5;
 
 /// Captures what is not committed in the working copy with this top folder. Copies are made below `temporary`.
 pub(crate) fn capture(
-    git: &dyn Git,
+    git: &dyn GitRunner,
     root: &Path,
     temporary: &Path,
     limits: Limits,

@@ -22,7 +22,6 @@ pub(crate) use capture::capture;
 pub(crate) use journal::Recovery;
 #[cfg(test)]
 pub(crate) use journal::Step;
-pub(crate) use plumbing::{Answer, Call, Git};
 
 /// The changes of a working copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,6 +13,7 @@
 //! | `include.path` on a FIFO, a huge index | a time limit for all calls together, and a limit on the answer |
 
 mod budget;
+mod call;
 mod history;
 mod layout;
 mod plumbing;
@@ -26,7 +27,8 @@ use std::time::{Duration, Instant};
 
 use baton_model::packet::Git;
 
-use crate::config;
+use crate::process;
+pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
 pub(crate) use layout::{ID_KEY, holds_id, repository};
 pub(crate) use plumbing::Plumbing;
@@ -270,7 +272,7 @@ fn call(
 
 /// Git with everything that a repository could turn against us switched off.
 fn command(root: &Path, args: &[&str], settings: &[String]) -> Option<Command> {
-    let mut command = Command::new(config::program("git")?);
+    let mut command = Command::new(process::program("git")?);
     command.arg("-C").arg(root).args(["--no-pager", "--no-replace-objects", "--work-tree"]).arg(root);
     for setting in SETTINGS.iter().copied().chain(settings.iter().map(String::as_str)) {
         command.args(["-c", setting]);

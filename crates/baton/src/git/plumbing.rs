@@ -6,8 +6,8 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use super::call::{Answer, Call, GitRunner};
 use super::{bound, command, is_its_own, kill};
-use crate::changes::{Answer, Call, Git};
 
 /// How long a call may take that reads a few small files.
 const SHORT: Duration = Duration::from_secs(5);
@@ -23,7 +23,7 @@ const MESSAGE: u64 = 64 * 1024;
 /// Git, run so that nothing of a repository starts a program.
 pub(crate) struct Plumbing;
 
-impl Git for Plumbing {
+impl GitRunner for Plumbing {
     fn call(&self, root: &Path, call: &Call) -> io::Result<Answer> {
         if !is_its_own(root) {
             return Err(io::Error::other("the folder has no git folder of its own"));
