@@ -44,6 +44,7 @@ mod services;
 mod store_pool;
 mod supervisor;
 mod sweep;
+mod transcript_copies;
 mod transfer_progress;
 mod unwrapped;
 mod worker;
