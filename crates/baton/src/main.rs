@@ -46,6 +46,7 @@ mod store_pool;
 mod supervisor;
 mod sweep;
 mod traces;
+mod transcript_copies;
 mod transfer_driver;
 mod transfer_progress;
 mod unwrapped;

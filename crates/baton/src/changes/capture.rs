@@ -87,9 +87,10 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     fn index_tree(&self) -> Result<String, Fault> {
-        let unmerged =
-            self.repo.run(&self.scratch, &["diff-files", "--name-only", "-z", "--diff-filter=U"], b"")?;
-        let mut unmerged: Vec<String> = items(&unmerged).map(text).collect();
+        // Asked of the index alone: no file of the working tree is looked at for it.
+        let unmerged = self.repo.run(&self.scratch, &["ls-files", "--unmerged", "-z"], b"")?;
+        let path = |item: &[u8]| item.split(|byte| *byte == b'\t').skip(1).collect::<Vec<_>>().join(&b'\t');
+        let mut unmerged: Vec<String> = items(&unmerged).map(|item| text(&path(item))).collect();
         unmerged.dedup();
         if !unmerged.is_empty() {
             return Err(Fault::Unmerged(unmerged));

@@ -6,7 +6,7 @@
 //! | `core.fsmonitor`, `core.hooksPath`, hooks | set to nothing on the command line, which wins over every file |
 //! | `filter.*` by `.gitattributes` | drivers that the repository itself defines are emptied; one that cannot be is not called |
 //! | pager, editor, `diff.external`, textconv, `gpg.program`, aliases | only built-in commands that use none of them |
-//! | `remote.*`, a promisor, `ext::` | no transport is allowed, and missing objects are not fetched |
+//! | `remote.*`, a promisor, `ext::` | no transport is allowed, and missing objects are not fetched; what you have sent to a remote goes from a repository of Baton's own |
 //! | `core.worktree`, a bare repository in a folder | the folder that was found is the working tree, and git begins there |
 //! | a `.git` file or link that leads elsewhere | followed only where the other side names this folder |
 //! | submodules | not looked into |
@@ -18,6 +18,7 @@ mod history;
 mod layout;
 mod plumbing;
 mod reflog;
+mod transfer;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -30,9 +31,10 @@ use baton_model::packet::Git;
 use crate::process;
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
-pub(crate) use layout::{ID_KEY, holds_id, repository};
+pub(crate) use layout::{ID_KEY, absolute_remote, holds_id, repository};
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
+pub(crate) use transfer::transfer;
 
 /// How long git may take for a change that the user asked for.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -47,7 +47,11 @@ impl GitRunner for Plumbing {
 }
 
 /// Writes the input and reads both outputs at once, so that no pipe fills up.
-fn communicate(child: &mut Child, input: &[u8], patience: Duration) -> io::Result<(Vec<u8>, Vec<u8>)> {
+pub(super) fn communicate(
+    child: &mut Child,
+    input: &[u8],
+    patience: Duration,
+) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let missing = || io::Error::other("git has no pipe");
     let out = reader(child.stdout.take().ok_or_else(missing)?, LIMIT);
     let error = reader(child.stderr.take().ok_or_else(missing)?, MESSAGE);

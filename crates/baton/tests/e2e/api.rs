@@ -205,6 +205,11 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
     let hash = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
     made("changes_upload", json!({ "content_hash": hash, "part": 0, "content": "eA==" }));
     let changes = json!({ "files": ["a"], "content_hash": hash, "bytes": 1 });
+    made("project_set", json!({ "takes_transcripts": true }));
+    made("transcript_upload", json!({ "content_hash": hash, "part": 0, "content": "eA==" }));
+    let copy =
+        json!({ "agent": "claude", "transcript_id": "t1", "events": 1, "content_hash": hash, "bytes": 1 });
+    made("transcript_push", json!({ "copy": copy }));
     let wrapped = made("session_wrap", json!({ "summary": "all there is", "changes": changes }));
     let baton = text(&wrapped, "baton_id");
 
@@ -226,6 +231,7 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
             "commit_origin" => json!({ "commits": ["a".repeat(40)] }),
             "session_handoff" => json!({ "session": session }),
             "changes_part" => json!({ "baton_id": baton, "part": 0 }),
+            "transcript_part" => json!({ "id": "t1", "part": 0 }),
             "agent_show" => json!({ "name": "Lola" }),
             "mail_search" | "project_search" => json!({ "query": "s" }),
             _ => json!({}),
