@@ -58,7 +58,10 @@ impl Worker<'_> {
         let mut refusals = Refusals::default();
         let word = match &finished.ending {
             CommandEnd::Lost => "lost",
-            _ => self.record_outcome(app, held, finished, &mut refusals)?,
+            _ => match self.closed_by_command(app, held, finished)? {
+                Some(word) => word,
+                None => self.record_outcome(app, held, finished, &mut refusals)?,
+            },
         };
         let is_read = matches!(finished.outcome, Outcome::Closed { .. } | Outcome::Failed { .. });
         let is_recorded = is_read && refusals.0.is_empty();
@@ -89,12 +92,6 @@ impl Worker<'_> {
         refusals: &mut Refusals,
     ) -> Result<&'static str, AppError> {
         let outcome = &finished.outcome;
-        // A command that says what it did by `close`, and not by a file, has left nothing to record.
-        if finished.result_file.is_none()
-            && let Some(word) = self.closed_by_command(app, held)?
-        {
-            return Ok(word);
-        }
         match outcome {
             Outcome::Closed { result, reason, context, instructions } => {
                 let none = Map::new();
@@ -143,8 +140,17 @@ impl Worker<'_> {
         Ok(if released.is_some() { "given_back" } else { "lost" })
     }
 
-    /// The result with which the command has closed the task itself; none where it did not.
-    fn closed_by_command(&self, app: &mut App, held: &ClaimedTask) -> Result<Option<&'static str>, AppError> {
+    /// The result with which the command has closed the task itself; none where it did not. A command that says what it did by
+    /// closing, and not by a file, has left nothing to record.
+    fn closed_by_command(
+        &self,
+        app: &mut App,
+        held: &ClaimedTask,
+        finished: &FinishedCommand,
+    ) -> Result<Option<&'static str>, AppError> {
+        if finished.result_file.is_some() {
+            return Ok(None);
+        }
         let input = ShowInput {
             project: Some(held.project_id.clone()),
             id: held.task_id.clone(),
