@@ -9,9 +9,8 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::canonical_address;
 use tempfile::TempDir;
 
-use super::Answer;
 use crate::clock;
-use crate::git::{self, transfer};
+use crate::git::{self, Answer, transfer};
 
 /// The file of the commit that holds the content.
 const FILE: &str = "content";

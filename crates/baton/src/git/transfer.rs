@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use super::call::Answer;
 use super::plumbing::communicate;
 use super::{FOREIGN, apart, kill};
-use crate::changes::Answer;
-use crate::config;
+use crate::process;
 
 /// How long a call may take, with the network in it.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -30,7 +30,7 @@ const SETTINGS: [&str; 10] = [
 
 /// Runs one call in this bare repository.
 pub(crate) fn transfer(bare: &Path, args: &[&str], input: &[u8]) -> io::Result<Answer> {
-    let program = config::program("git").ok_or_else(|| io::Error::other("git is not installed"))?;
+    let program = process::program("git").ok_or_else(|| io::Error::other("git is not installed"))?;
     let mut command = Command::new(program);
     command.current_dir(bare).arg("--no-pager");
     for setting in SETTINGS {
