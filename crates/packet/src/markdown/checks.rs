@@ -28,9 +28,7 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
     }
     for (index, chunk) in passed.chunks(ON_A_LINE).enumerate() {
         let show = |limit| {
-            let one = |check: &&Command| {
-                quote::code(&cut::middle(&check.command, limit)) + &cx.mark(check.at.as_deref())
-            };
+            let one = |check: &&Command| shown(&check.command, limit) + &cx.mark(check.at.as_deref());
             format!("- exit 0: {}\n", chunk.iter().map(one).collect::<Vec<_>>().join(" · "))
         };
         let rank = value(index * ON_A_LINE);
@@ -56,7 +54,7 @@ fn last_states(packet: &Packet) -> Vec<&Command> {
 }
 
 fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
-    let command = quote::code(&cut::middle(&check.command, limit));
+    let command = shown(&check.command, limit);
     let note = check.note.as_deref().map(|note| quote::prose(&cut::head(note, limit)));
     let note = note.filter(|note| !note.is_empty());
     let note = match (check.exit_code, note) {
@@ -65,6 +63,20 @@ fn line(cx: &RenderContext, check: &Command, limit: usize) -> String {
         (_, None) => String::new(),
     };
     format!("- {command}{}{note}{}\n", outcome(check.exit_code), cx.mark(check.at.as_deref()))
+}
+
+/// `make test`, or `make test` (through tail): a pipe ends with the code of its last program, which is not the check's.
+fn shown(command: &str, limit: usize) -> String {
+    let Some((check, filters)) = command.split_once(" | ") else {
+        return quote::code(&cut::middle(command, limit));
+    };
+    let programs: Vec<&str> =
+        filters.split(" | ").filter_map(|filter| filter.split_whitespace().next()).collect();
+    let plain = |program: &&str| program.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+    match programs.iter().all(plain) && !check.contains(['\'', '"']) {
+        true => format!("{} (through {})", quote::code(&cut::middle(check, limit)), programs.join(", ")),
+        false => quote::code(&cut::middle(command, limit)),
+    }
 }
 
 /// Whether the checks tell how a command ended last.

@@ -196,8 +196,8 @@ fn split(path: &str) -> (&str, &str) {
 }
 
 /// Numbers of names that were searched for or defined, and what it is worth to tell as many of them.
-const NAMES: [(usize, u8); 4] =
-    [(12, rank::GIST), (24, rank::LAST_TURN), (40, rank::CLEAR), (60, rank::COMMAND)];
+const NAMES: [(usize, u8); 5] =
+    [(6, rank::GIST), (12, rank::GIST), (24, rank::LAST_TURN), (40, rank::CLEAR), (60, rank::COMMAND)];
 
 /// Names that were searched for or defined in edits, the latest first.
 pub(super) fn searched(cx: &RenderContext, out: &mut Vec<Entry>) {

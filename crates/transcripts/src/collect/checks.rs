@@ -60,13 +60,26 @@ impl Checks {
 
     /// Whether every step of a command line that failed there has passed since.
     pub(super) fn passed_since(&self, line: &str, at: &Location) -> bool {
-        let steps: Vec<Step> = chain(line).into_iter().filter(|step| is_work(&step.text)).collect();
-        let passed = |step: &Step| {
-            let same = |check: &&Check| check.key == bare(&step.text);
-            let good = |check: &Check| check.exit_code == Some(0) && check.at.line > at.line;
-            self.list.iter().find(same).is_some_and(good)
-        };
-        !steps.is_empty() && steps.iter().all(passed)
+        let steps = work_steps(line);
+        !steps.is_empty() && steps.iter().all(|step| self.has_passed(step, at))
+    }
+
+    /// The steps of a command line that failed there which have not passed since; the whole line where none has.
+    pub(super) fn still_failing(&self, line: &str, at: &Location) -> String {
+        let steps = work_steps(line);
+        let failing: Vec<&str> =
+            steps.iter().filter(|step| !self.has_passed(step, at)).map(|step| step.text.as_str()).collect();
+        if failing.is_empty() || failing.len() == steps.len() {
+            line.to_owned()
+        } else {
+            failing.join(" && ")
+        }
+    }
+
+    fn has_passed(&self, step: &Step, at: &Location) -> bool {
+        let same = |check: &&Check| check.key == bare(&step.text);
+        let good = |check: &Check| check.exit_code == Some(0) && check.at.line > at.line;
+        self.list.iter().find(same).is_some_and(good)
     }
 
     /// The steps, those that the next agent is most likely to run again first: tests, then other work; often, lately, and in
@@ -93,6 +106,11 @@ struct Step {
     text: String,
     /// `&&`, `||` or `;`; the first has none.
     joint: &'static str,
+}
+
+/// The steps of a command line that do something.
+fn work_steps(line: &str) -> Vec<Step> {
+    chain(line).into_iter().filter(|step| is_work(&step.text)).collect()
 }
 
 /// How a step ended, as far as the end of the whole line tells: all steps of a chain of `&&` that ended well did, the
@@ -244,5 +262,7 @@ mod tests {
         checks.ran("make c && make b", Some(0), Some(true), &at(3));
         assert!(checks.passed_since("make a && make b", &at(1)));
         assert!(!checks.passed_since("make a && make b", &at(3)));
+        assert_eq!(checks.still_failing("make a && make b && make d", &at(1)), "make d");
+        assert_eq!(checks.still_failing("make d && make e", &at(1)), "make d && make e");
     }
 }

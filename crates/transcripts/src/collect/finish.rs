@@ -172,7 +172,7 @@ impl Collector<'_> {
             .commands
             .iter()
             .filter(|run| self.is_attempt(run))
-            .map(|run| label.attempt(run))
+            .map(|run| label.attempt(run, &self.calls.checks.still_failing(&run.command, &run.at)))
             .collect();
         summary.commands = self.calls.commands.iter().map(|run| label.command(run)).collect();
         summary.checks = std::mem::take(&mut self.calls.checks)

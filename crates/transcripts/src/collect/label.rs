@@ -56,11 +56,11 @@ impl Label {
     }
 
     /// A command that failed, as an attempt.
-    pub(super) fn attempt(&self, run: &Run) -> Attempt {
+    pub(super) fn attempt(&self, run: &Run, failing: &str) -> Attempt {
         let code = run.exit_code.map(|code| format!("exit {code}"));
         let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
         let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
-        Attempt { tried: format!("`{}`", one_line(&run.command, 300)), why_failed, at: self.at(&run.at) }
+        Attempt { tried: format!("`{}`", one_line(failing, 300)), why_failed, at: self.at(&run.at) }
     }
 }
 

@@ -134,7 +134,7 @@ fn tasks_are_folded_and_a_sub_agent_is_told_apart() {
     check(
         &packet,
         &[
-            ("/pending_tasks/0/title", json!("Write changelog")),
+            ("/pending_tasks/0/title", json!("Write changelog: all of it")),
             ("/pending_tasks/0/status", json!("completed")),
             ("/pending_tasks/1/status", json!("pending")),
             ("/files_modified/0/path", json!("CHANGELOG.md")),

@@ -55,7 +55,7 @@ fn the_last_state_of_every_check_is_told_once() {
     let text = text(500);
     for line in [
         "- exit 0: `cargo test`\n",
-        "- `cargo clippy | tail -5` → exit 1\n",
+        "- `cargo clippy` (through tail) → exit 1\n",
         "- `cargo fmt` → in a chain that ended with exit 1\n",
     ] {
         assert!(text.contains(line), "{line}{text}");

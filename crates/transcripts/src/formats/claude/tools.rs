@@ -126,6 +126,9 @@ pub(super) fn sum(total: Usage, more: Usage, less: Usage) -> Usage {
     }
 }
 
+/// Between the subject of a task and its description, which often holds the commands and files that are meant.
+const SEPARATOR: &str = ": ";
+
 /// Carries a call of a plan tool out on the plan; whether it was one.
 pub(super) fn change_plan(list: &mut Vec<PlanItem>, block: &Json<'_>) -> bool {
     let input = block.get("input");
@@ -134,7 +137,11 @@ pub(super) fn change_plan(list: &mut Vec<PlanItem>, block: &Json<'_>) -> bool {
         Some("TaskCreate") => {
             let Some(title) = input.first(&["subject", "description"]) else { return false };
             let id = Some((list.len() + 1).to_string());
-            list.push(PlanItem { title: title.to_owned(), status: "pending".to_owned(), id });
+            let title = match input.get("description").str().map(str::trim) {
+                Some(more) if !more.is_empty() && more != title => format!("{title}{SEPARATOR}{more}"),
+                _ => title.to_owned(),
+            };
+            list.push(PlanItem { title, status: "pending".to_owned(), id });
         }
         Some("TaskUpdate") => return update_task(list, input),
         _ => return false,
@@ -164,7 +171,10 @@ fn update_task(plan: &mut Vec<PlanItem>, input: &Json<'_>) -> bool {
 pub(super) fn name_created_task(plan: &mut [PlanItem], detail: &Json<'_>) -> bool {
     let (id, subject) = (detail.at(&["task", "id"]).str(), detail.at(&["task", "subject"]).str());
     let (Some(id), Some(subject)) = (id, subject) else { return false };
-    match plan.iter_mut().rev().find(|item| item.title == subject) {
+    let is_named = |item: &&mut PlanItem| {
+        item.title.strip_prefix(subject).is_some_and(|rest| rest.is_empty() || rest.starts_with(SEPARATOR))
+    };
+    match plan.iter_mut().rev().find(is_named) {
         Some(item) if item.id.as_deref() != Some(id) => item.id = Some(id.to_owned()),
         _ => return false,
     }
