@@ -363,6 +363,8 @@ fn issues_are_deleted_after_a_preview_and_renamed() {
     assert_eq!((&new["old_id"], &new["new_id"]), (&json!(c), &json!("shop-auth")));
     let old = bd(&ann, &["update", &c, "--title", "D"]);
     assert!(old.err.contains("is called shop-auth now"), "{}", old.err);
+    let shown = bd(&ann, &["show", &c]).done().out;
+    assert!(shown.contains("now called") && shown.contains("shop-auth"), "{shown}");
     let deleted = ann.run(&["task", "delete", "shop-auth", "--reason", "not wanted"]).done().out;
     assert_eq!(deleted, "deleted shop-auth: C\n");
 }

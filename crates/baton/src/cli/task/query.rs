@@ -285,8 +285,12 @@ fn facts(task: &View) -> Vec<Vec<String>> {
         ("attempts", "attempts", number(task.attempts)),
         ("previous agent", "previous_agent", task.previous_agent.clone()),
         ("next message", "pending_message", task.pending_message.clone()),
-        ("result", "result", task.result.clone()),
+        // A tombstone has the result of a closed task, which no agent gave.
+        ("result", "result", task.result.clone().filter(|_| task.status != "tombstone")),
         ("closed", "close_reason", task.close_reason.clone()),
+        ("now called", "renamed_to", None),
+        ("deleted by", "deleted_by", None),
+        ("deleted because", "delete_reason", None),
         ("deferred to", "defer_until", task.defer_until.map(|at| rfc3339(at.0))),
         ("due", "due_at", None),
     ];
