@@ -143,19 +143,28 @@ impl Remedy<'_> {
     pub fn command(&self) -> String {
         let Remedy { project_id, id, .. } = self;
         let brief = short(id);
-        let line = match self.reason {
-            Reason::SessionSilent => format!("baton pickup --from-session {brief}"),
-            Reason::HandoffFailed | Reason::HandoffStuck => return format!("baton handoff retry {brief}"),
-            Reason::HandoffStarving | Reason::HandoffWaiting => format!("baton handoff accept {brief}"),
-            Reason::BatonStarving | Reason::BatonWaiting => format!("baton pickup --handoff {brief}"),
-            Reason::AckLate => {
-                let by = self.to.map(|to| format!(" --as {}", quoted(to))).unwrap_or_default();
-                format!("baton mail ack {brief}{by}")
+        match (self.reason, self.to) {
+            (Reason::SessionSilent, _) => {
+                format!("baton pickup --from-session {brief} --project {project_id}")
             }
-            Reason::TaskRetried | Reason::TaskBlocked => format!("baton task show {id}"),
-            Reason::LeaseConflict => format!("baton lease list {}", quoted(self.subject)),
-        };
-        format!("{line} --project {project_id}")
+            (Reason::HandoffFailed | Reason::HandoffStuck, _) => format!("baton handoff retry {brief}"),
+            (Reason::HandoffStarving | Reason::HandoffWaiting, _) => {
+                format!("baton handoff accept {brief} --project {project_id}")
+            }
+            (Reason::BatonStarving | Reason::BatonWaiting, _) => {
+                format!("baton pickup --handoff {brief} --project {project_id}")
+            }
+            (Reason::AckLate, Some(to)) => {
+                format!("baton mail ack {brief} --as {} --project {project_id}", quoted(to))
+            }
+            (Reason::AckLate, None) => format!("baton mail ack {brief} --project {project_id}"),
+            (Reason::TaskRetried | Reason::TaskBlocked, _) => {
+                format!("baton task show {id} --project {project_id}")
+            }
+            (Reason::LeaseConflict, _) => {
+                format!("baton lease list {} --project {project_id}", quoted(self.subject))
+            }
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub struct AttentionInput {
     pub limit: Option<i64>,
     /// `next` of the page before.
     #[serde(default)]
-    pub after: Option<String>,
+    pub cursor: Option<String>,
 }
 
 /// How many matters there are for a reason.
@@ -84,14 +84,14 @@ impl Operation for Attention {
         let reason = input.reason.as_deref().map(read_reason).transpose()?;
         let limit = page_size(input.limit, 50, 200);
         let position =
-            input.after.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::oldest);
+            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::oldest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;
         let key = input.identity.as_deref().map(identity_key).unwrap_or_default();
         let Cx { store, env } = cx;
         store.read(|tx| {
             let mut scan = Scan::new(env, &visible, (reason, input.waiting));
             scan.count(tx)?;
-            let mine = match (key.as_str(), input.after.is_none()) {
+            let mine = match (key.as_str(), input.cursor.is_none()) {
                 ("", _) | (_, false) => Vec::new(),
                 (key, true) => scan.page(tx, &Position::oldest(), key, OWN)?,
             };

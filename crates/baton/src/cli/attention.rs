@@ -28,7 +28,7 @@ pub(super) struct Args {
     limit: Option<i64>,
     /// Continue after a page, with its `next`
     #[arg(long, value_name = "CURSOR")]
-    after: Option<String>,
+    cursor: Option<String>,
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
@@ -38,7 +38,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         reason: args.reason,
         waiting: args.waiting,
         limit: args.limit,
-        after: args.after,
+        cursor: args.cursor,
     };
     let found = app.run::<Attention>(&input)?;
     app.show(&found, text)
@@ -58,7 +58,7 @@ fn text(found: &AttentionOutput) -> String {
     text.push_str(&render::section("for you", &rows(&found.mine)));
     text.push_str(&render::section(title, &rows(&others)));
     if let Some(next) = &found.next {
-        text.push_str(&format!("more: --after {}\n", visible(next)));
+        text.push_str(&format!("more: --cursor {}\n", visible(next)));
     }
     text
 }

@@ -34,7 +34,7 @@ struct ListArgs {
     limit: Option<i64>,
     /// Continue after a page, with its `next`
     #[arg(long, value_name = "CURSOR")]
-    after: Option<String>,
+    cursor: Option<String>,
 }
 
 #[derive(clap::Subcommand)]
@@ -52,8 +52,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         let shown = app.run::<Show>(&ShowInput { id, project })?;
         return app.show(&shown, one);
     }
-    let ListArgs { state, to, all, limit, after } = args.list;
-    let listed = app.run::<List>(&ListInput { project, all, state, to, limit, after })?;
+    let ListArgs { state, to, all, limit, cursor } = args.list;
+    let listed = app.run::<List>(&ListInput { project, all, state, to, limit, cursor })?;
     app.show(&listed, table)
 }
 
@@ -63,7 +63,7 @@ fn table(listed: &ListOutput) -> String {
     }
     let mut text = render::table(&listed.items.iter().map(row).collect::<Vec<_>>());
     if let Some(next) = &listed.next {
-        text.push_str(&format!("{} in all; more: --after {}\n", listed.total, visible(next)));
+        text.push_str(&format!("{} in all; more: --cursor {}\n", listed.total, visible(next)));
     }
     text
 }

@@ -30,7 +30,7 @@ struct ListArgs {
     limit: Option<i64>,
     /// Continue after a page, with its `next`
     #[arg(long, value_name = "CURSOR")]
-    after: Option<String>,
+    cursor: Option<String>,
 }
 
 #[derive(clap::Subcommand)]
@@ -49,8 +49,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         let shown = app.run::<Show>(&ShowInput { session: session_id, project })?;
         return app.show(&shown, one);
     }
-    let ListArgs { open, all, limit, after } = args.list;
-    let listed = app.run::<History>(&HistoryInput { project, limit, all, open, after })?;
+    let ListArgs { open, all, limit, cursor } = args.list;
+    let listed = app.run::<History>(&HistoryInput { project, limit, all, open, cursor })?;
     app.show(&listed, table)
 }
 
@@ -60,7 +60,7 @@ fn table(listed: &HistoryOutput) -> String {
     }
     let mut text = render::table(&listed.items.iter().map(row).collect::<Vec<_>>());
     if let Some(next) = &listed.next {
-        text.push_str(&format!("more: --after {}\n", visible(next)));
+        text.push_str(&format!("more: --cursor {}\n", visible(next)));
     }
     text
 }

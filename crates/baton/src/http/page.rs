@@ -1,5 +1,5 @@
-//! The web page: one file embedded in the binary, made of a few, with a picture beside it. It sends requests only to this
-//! server and runs only its own scripts.
+//! The web page: one file embedded in the binary, made of a few. It sends requests only to this server and runs only its own
+//! scripts.
 
 use std::sync::LazyLock;
 
@@ -51,10 +51,11 @@ struct Page {
 /// Script and style stand in the page itself, and the policy names them by their hashes: the first view is one request, and
 /// whatever an agent wrote, the browser runs and loads nothing that is not ours.
 static PAGE: LazyLock<Page> = LazyLock::new(|| {
-    let text = DOCUMENT.replace("/*STYLE*/", STYLE).replace("/*SCRIPT*/", SCRIPT);
+    let icon = format!("data:image/svg+xml;base64,{}", STANDARD.encode(ICON));
+    let text = DOCUMENT.replace("/*ICON*/", &icon).replace("/*STYLE*/", STYLE).replace("/*SCRIPT*/", SCRIPT);
     let hash = |part: &str| STANDARD.encode(Sha256::digest(part));
     let policy = format!(
-        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src 'self'; connect-src 'self'; \
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; connect-src 'self'; \
          form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         hash(SCRIPT),
         hash(STYLE)
@@ -73,12 +74,9 @@ fn value(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 }
 
-/// The page's files. They contain no data of the ledger, so they need no token.
+/// The page. It contains no data of the ledger, so it needs no token.
 pub(super) fn router() -> Router {
-    Router::new().route("/", get(async |headers: HeaderMap| page(&headers))).route(
-        "/page/icon.svg",
-        get(async || guarded(of_type(StatusCode::OK, "image/svg+xml", Body::from(ICON)))),
-    )
+    Router::new().route("/", get(async |headers: HeaderMap| page(&headers)))
 }
 
 fn page(headers: &HeaderMap) -> Response {

@@ -42,7 +42,7 @@ pub struct ListInput {
     pub limit: Option<i64>,
     /// `next` of the page before.
     #[serde(default)]
-    pub after: Option<String>,
+    pub cursor: Option<String>,
 }
 
 /// A baton in a list.
@@ -139,7 +139,8 @@ impl Operation for List {
     fn run(input: ListInput, cx: &mut Cx<'_>) -> Result<ListOutput, Failure> {
         let filter = Filter::read(input.state.as_deref())?;
         let limit = page_size(input.limit, 50, 200);
-        let after = input.after.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::oldest);
+        let after =
+            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::oldest);
         let to = input.to.as_deref().map(identity_key).unwrap_or_default();
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         let Cx { store, env } = cx;

@@ -32,7 +32,7 @@ pub struct ListInput {
     pub limit: Option<i64>,
     /// `next` of the page before.
     #[serde(default)]
-    pub after: Option<String>,
+    pub cursor: Option<String>,
 }
 
 /// Answer of `handoff_list`.
@@ -62,7 +62,7 @@ impl Operation for List {
         let most = if input.all { 200 } else { usize::MAX };
         let limit = page_size(input.limit, if input.all { 50 } else { most }, most);
         let mut position =
-            input.after.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
+            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         cx.store.read(|tx| {
             let total = count(tx, &visible, wanted)?;

@@ -39,7 +39,7 @@ pub struct HistoryInput {
     pub open: bool,
     /// `next` of the page before.
     #[serde(default)]
-    pub after: Option<String>,
+    pub cursor: Option<String>,
 }
 
 /// A session of the history.
@@ -126,7 +126,8 @@ impl Operation for History {
             return Err(Refusal::invalid("input_invalid", what, "add `open`, or name a project").into());
         }
         let limit = page_size(input.limit, 100, MOST);
-        let after = input.after.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
+        let after =
+            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         let Cx { store, env } = cx;
         store.read(|tx| {

@@ -10,7 +10,7 @@ fn all_pages(world: &mut World, input: Value) -> Vec<Value> {
     let mut after = Value::Null;
     loop {
         let mut input = input.clone();
-        input["after"] = after;
+        input["cursor"] = after;
         let page = world.ok(&agent("Ann"), "attention", input);
         items.extend(list(&page["items"]));
         after = page["next"].clone();
@@ -40,7 +40,7 @@ on_every_backend! {
         let only = all_pages(world, json!({ "reason": "baton_waiting" }));
         assert_eq!(column(&only, "subject"), ["just now"]);
         world.no(&agent("Ann"), "attention", json!({ "reason": "boredom" }), "reason_unknown");
-        world.no(&agent("Ann"), "attention", json!({ "after": "nonsense" }), "cursor_invalid");
+        world.no(&agent("Ann"), "attention", json!({ "cursor": "nonsense" }), "cursor_invalid");
     }
 
     fn what_is_for_the_one_who_looks_stands_apart(world) {
@@ -107,7 +107,7 @@ on_every_backend! {
         let ann = agent("Ann");
         let page = world.ok(&ann, "baton_list", json!({ "limit": 4 }));
         assert_eq!((&page["total"], page["items"].as_array().map(Vec::len)), (&json!(6), Some(4)), "{page:#}");
-        let rest = world.ok(&ann, "baton_list", json!({ "limit": 4, "after": page["next"] }));
+        let rest = world.ok(&ann, "baton_list", json!({ "limit": 4, "cursor": page["next"] }));
         assert_eq!(column(&list(&rest["items"]), "summary"), ["part 4", "for Ann"]);
         assert!(rest["next"].is_null());
         let own = world.ok(&ann, "baton_list", json!({ "to": "ann" }));
@@ -153,7 +153,7 @@ on_every_backend! {
         let ann = agent("Ann");
         let page = world.ok(&ann, "session_history", json!({ "limit": 3 }));
         assert_eq!(column(&list(&page["items"]), "identity"), ["A4", "A3", "A2"]);
-        let rest = world.ok(&ann, "session_history", json!({ "limit": 3, "after": page["next"] }));
+        let rest = world.ok(&ann, "session_history", json!({ "limit": 3, "cursor": page["next"] }));
         assert_eq!(column(&list(&rest["items"]), "identity"), ["A1", "A0"]);
         assert!(rest["next"].is_null() && rest["more"] == false);
         world.start(&ann);
@@ -174,7 +174,7 @@ on_every_backend! {
         }
         let page = world.ok(&ann.clone().project("q"), "handoff_list", json!({ "all": true, "limit": 3 }));
         assert_eq!((&page["total"], column(&list(&page["items"]), "subject")), (&json!(4), vec!["work 3".to_owned(), "work 2".into(), "work 1".into()]), "{page:#}");
-        let rest = world.ok(&ann, "handoff_list", json!({ "all": true, "limit": 3, "after": page["next"] }));
+        let rest = world.ok(&ann, "handoff_list", json!({ "all": true, "limit": 3, "cursor": page["next"] }));
         assert_eq!(column(&list(&rest["items"]), "subject"), ["work 0"]);
         assert_eq!(list(&world.ok(&ann, "handoff_list", json!({}))["items"]).len(), 4);
         let one = world.ok(&ann, "handoff_show", json!({ "id": made[0]["handoff_id"] }));

@@ -46,7 +46,7 @@ enum Verb {
         limit: Option<i64>,
         /// Continue after a page, with its `next`
         #[arg(long, value_name = "CURSOR")]
-        after: Option<String>,
+        cursor: Option<String>,
     },
     /// Show a hand-off or a baton with its packet
     Show {
@@ -204,9 +204,9 @@ fn link(text: &str) -> Result<(String, String), String> {
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
-        Verb::List { state, all, limit, after } => {
+        Verb::List { state, all, limit, cursor } => {
             let project = app.project.clone();
-            let listed = app.run::<List>(&ListInput { project, state, all, limit, after })?;
+            let listed = app.run::<List>(&ListInput { project, state, all, limit, cursor })?;
             app.show(&listed, |listed| {
                 render::table(&listed.items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>())
             })

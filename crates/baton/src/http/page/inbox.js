@@ -1,11 +1,11 @@
 // What needs a person, over all projects: what is for the one who looks, then the oldest.
 
-const inboxPage = (after, project) => question(project ? at(project, '/attention') : '/attention', { waiting: true, identity: me(), limit: 40, after }, onWaiting(project));
+const inboxPage = (cursor, project) => question(project ? at(project, '/attention') : '/attention', { waiting: true, identity: me(), limit: 40, cursor }, onWaiting(project));
 
 const inbox = {
   title: 'Inbox',
   questions: (_, state, data) => ({
-    pages: pages((after) => inboxPage(after), state),
+    pages: pages((cursor) => inboxPage(cursor), state),
     open: question('/sessions', { all: true, open: true, limit: 60 }, onSessions()),
     projects: data.open && !data.open.items.length && data.pages?.[0] && !data.pages[0].total ? question('/projects', {}, () => true) : null,
   }),
@@ -97,7 +97,7 @@ function works(one, project) {
 /** A row for each agent that has an open session. */
 const agents = {
   title: 'Agents',
-  questions: (_, state) => ({ pages: pages((after) => question('/sessions', { all: true, open: true, limit: 100, after }, onSessions()), state) }),
+  questions: (_, state) => ({ pages: pages((cursor) => question('/sessions', { all: true, open: true, limit: 100, cursor }, onSessions()), state) }),
   draw: (data, _, state) => {
     const found = joined(data.pages);
     const row = (one) => h('tr', { key: one.session_id, 'data-row': true },
@@ -130,7 +130,7 @@ function batonRow(one) {
 const batons = {
   title: 'Batons',
   questions: ([key = '', project = ''], state) => ({
-    pages: pages((after) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, state: key, limit: 50, after }, onWaiting(project)), state),
+    pages: pages((cursor) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, state: key, limit: 50, cursor }, onWaiting(project)), state),
   }),
   draw: (data, [key = '', project = ''], state) => {
     const found = joined(data.pages);
@@ -142,7 +142,7 @@ const batons = {
 
 const handoffs = {
   title: 'Hand-offs',
-  questions: ([key = ''], state) => ({ pages: pages((after) => question('/handoffs', { all: true, state: key, limit: 50, after }, onWaiting()), state) }),
+  questions: ([key = ''], state) => ({ pages: pages((cursor) => question('/handoffs', { all: true, state: key, limit: 50, cursor }, onWaiting()), state) }),
   draw: (data, [key = ''], view) => {
     const found = joined(data.pages);
     return [h('h1', {}, 'Hand-offs'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),

@@ -30,7 +30,7 @@ function more(found, shownCount, state, text = 'Show more') {
 
 /** The pages of a list that were opened so far: the questions, and all their rows. */
 function pages(make, state) {
-  return [null, ...(state.cursors || [])].map((after) => make(after));
+  return [null, ...(state.cursors || [])].map((cursor) => make(cursor));
 }
 
 function joined(answersOf) {

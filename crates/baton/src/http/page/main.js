@@ -19,8 +19,9 @@ function hashParts(text) {
   return text.split('/').map((one) => { try { return decodeURIComponent(one); } catch { return one; } });
 }
 
-/** The questions of a view, several rounds of them where one needs the answer of another. */
-async function answersOf(view, params, state, mine) {
+/** The questions of a view, several rounds of them where one needs the answer of another. What is out of date is asked for anew
+ * when one comes to the view; while it is shown, the store does so at its pace. */
+async function answersOf(view, params, state, mine, isNew) {
   for (let round = 0; ; round += 1) {
     const data = {};
     const asked = {};
@@ -35,7 +36,7 @@ async function answersOf(view, params, state, mine) {
     take();
     take();
     const all = Object.values(asked).flat().filter(Boolean);
-    const missing = all.filter((one) => { const held = known(one); return !held || (held.dirty && !held.busy) || (held.data === undefined && !held.error); });
+    const missing = all.filter((one) => { const held = known(one); return !held || (isNew && held.dirty && !held.busy) || (held.data === undefined && !held.error); });
     if (!missing.length || round > 3) {
       const failed = all.map(known).find((held) => held?.error && held.data === undefined);
       if (failed) { const { error } = failed; for (const one of all) if (known(one)?.data === undefined) answers.delete(one.key); throw error; }
@@ -61,7 +62,7 @@ async function draw() {
   const state = viewStates.get(location.hash);
   let content;
   try {
-    content = view.draw(await answersOf(view, params, state, mine), params, state);
+    content = view.draw(await answersOf(view, params, state, mine, isNew), params, state);
   } catch (error) {
     if (mine !== drawing) return;
     if (error.status === 401) askToken();

@@ -23,7 +23,7 @@ const project = {
     return {
       show: question(at(id, ''), {}),
       history: question(at(id, '/sessions'), { limit: 60 }, onSessions(id)),
-      pages: pages((after) => inboxPage(after, id), state),
+      pages: pages((cursor) => inboxPage(cursor, id), state),
       board: question(at(id, '/board'), {}, onOther(id)),
       mail: question(at(id, '/threads'), { limit: 20 }, (event) => event.project_id === id && event.kind === 'other'),
       decisions: question(at(id, '/ledger'), { limit: 20, newest: true, kind: 'decision' }, (event) => event.project_id === id && event.kind === 'decision'),
@@ -53,7 +53,7 @@ const project = {
 /** All sessions of a project, page by page. */
 const sessions = {
   title: 'Sessions',
-  questions: ([id], state) => ({ pages: pages((after) => question(at(id, '/sessions'), { limit: 60, after }, onSessions(id)), state) }),
+  questions: ([id], state) => ({ pages: pages((cursor) => question(at(id, '/sessions'), { limit: 60, cursor }, onSessions(id)), state) }),
   draw: (data, [id], state) => {
     const found = joined(data.pages);
     return [h('h1', {}, 'Sessions'), h('p.meta', {}, toProject(id)),

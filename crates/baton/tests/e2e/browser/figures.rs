@@ -55,6 +55,7 @@ fn storm(server: &Server, project: &str, stop: &AtomicBool) {
         let next = begin + Duration::from_secs(1) * (n + 1) / RATE;
         std::thread::sleep(next.saturating_duration_since(Instant::now()));
     }
+    server.ok("session_end", &json!({ "project": project, "identity": "Storm" }));
 }
 
 /// What was measured under events: requests a second, share of the main thread, 95th percentile from key to paint.
