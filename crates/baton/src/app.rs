@@ -3,12 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use baton_model::handoff::State;
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
-use baton_ops::memory::MemoryScope;
-use baton_ops::op::{Caller, Cx, Env, Host, Meta, Operation};
+use baton_ops::op::{Caller, Cx, Entry, Env, Host};
 use baton_store::{Failure, Store, outbox};
 use serde_json::Value;
 
@@ -16,13 +13,12 @@ use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
 use crate::host::Machine;
-use crate::progress::Progress;
-use crate::recall::{IndexServices, ScopedQuery};
 use crate::relay::saga::Driver;
 use crate::remote::Remote;
 
 mod beads_file;
 mod output;
+mod run;
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +51,8 @@ pub(crate) struct App {
     pub machine: Arc<Machine>,
     /// The project whose tasks a call may have changed.
     pub written: Option<String>,
+    /// Whether no step of the transfer that was driven last is left to be waited for.
+    pub transfer_is_over: bool,
     /// The Beads file as it was looked at last, and what went wrong then.
     looked: Option<(String, String)>,
     caller: Option<Caller>,
@@ -84,6 +82,7 @@ impl App {
             drawing: false,
             machine,
             written: None,
+            transfer_is_over: true,
             looked: None,
             caller: None,
             store: None,
@@ -134,53 +133,6 @@ impl App {
         caller
     }
 
-    /// Runs an operation.
-    pub(crate) fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, AppError> {
-        let caller = self.caller();
-        self.run_as::<O>(&caller, input)
-    }
-
-    /// Runs an operation on behalf of another process than this one's parent.
-    pub(crate) fn run_as<O: Operation>(
-        &mut self,
-        caller: &Caller,
-        input: &O::Input,
-    ) -> Result<O::Output, AppError> {
-        let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
-        let answer = self.call_as(caller, O::NAME, input)?;
-        let unreadable = |error| anyhow::anyhow!("the answer of {} cannot be read: {error}", O::NAME);
-        Ok(serde_json::from_value(answer).map_err(unreadable)?)
-    }
-
-    fn call_as(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, AppError> {
-        tracing::debug!(operation = name, ledger = %self.config.ledger(), "runs");
-        let meta = baton_ops::all::find(name)?.meta;
-        if meta.exclusive
-            && let Some(turn) = self.turn_at_mirror()
-        {
-            let answer = self.run_once(caller, &meta, input);
-            self.bring_in_step(turn);
-            return answer;
-        }
-        if meta.follows_tasks {
-            self.look_at_mirror(None);
-        }
-        self.run_once(caller, &meta, input)
-    }
-
-    fn run_once(&mut self, caller: &Caller, meta: &Meta, input: Value) -> Result<Value, AppError> {
-        let long = meta.slow.filter(|_| !self.quiet && !self.drawing);
-        let _bar = long.map(Progress::begin);
-        let answer = match self.config.server {
-            Some(_) => self.call_remote(caller, meta.name, input)?,
-            None => self.call_here(caller, meta.name, input)?,
-        };
-        if meta.changes_tasks {
-            self.written = answer["project_id"].as_str().map(str::to_owned);
-        }
-        Ok(answer)
-    }
-
     /// Does something with the store, the clock and the machine.
     fn within<T>(
         &mut self,
@@ -197,23 +149,12 @@ impl App {
         Ok(f(&mut Cx { store, env })?)
     }
 
-    fn call_here(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, AppError> {
-        let outside = self.machine.outside()?;
-        let asked = outside.and_then(|outside| Some((outside, IndexServices::scope_query((name, &input))?)));
-        // What is wrong with the question is said by the search itself.
-        let scope = |(outside, asked): (_, ScopedQuery)| {
-            let scope = self.within(caller, |cx| MemoryScope::run(asked.scope, cx)).ok()?;
-            Some((outside, asked.query, scope))
-        };
-        let Some((outside, query, scope)) = asked.and_then(scope) else {
-            return self.within(caller, |cx| baton_ops::all::run(name, input, cx));
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let caller = runtime.block_on(outside.prepare(&query, &scope, caller.clone()));
-        self.within(&caller, |cx| baton_ops::all::run(name, input, cx))
-    }
-
-    fn call_remote(&mut self, caller: &Caller, name: &str, input: Value) -> Result<Value, AppError> {
+    fn call_remote(
+        &mut self,
+        caller: &Caller,
+        entry: &'static Entry,
+        input: Value,
+    ) -> Result<Value, AppError> {
         let Client { remote, runtime } = match self.remote.take() {
             Some(client) => self.remote.insert(client),
             None => {
@@ -222,35 +163,15 @@ impl App {
                 self.remote.insert(Client { remote, runtime })
             }
         };
-        runtime.block_on(remote.run(name, input, caller))
+        runtime.block_on(remote.run(entry, input, caller))
     }
 
     /// Drives a hand-off for so long; says whether nothing is left to do.
     pub(crate) fn drive(&mut self, id: &str, span: Duration) -> Result<bool, AppError> {
-        if self.config.server.is_some() {
-            return self.wait_for(id, span);
-        }
         let driver = Driver::new(&self.config, Arc::clone(&self.machine))?;
         let runtime = runtime()?;
         let store = self.store()?;
         Ok(driver.drive(store, runtime.handle(), id, (Instant::now() + span, span))?.is_over)
-    }
-
-    /// Waits for a hand-off that a server drives; says whether nothing is left to do.
-    fn wait_for(&mut self, id: &str, span: Duration) -> Result<bool, AppError> {
-        let until = Instant::now() + span;
-        loop {
-            let input = ShowInput { id: id.to_owned(), project: None };
-            let is_begun = |row: &Row| matches!(row.handoff.state, State::Planned | State::Pending);
-            match self.run::<Show>(&input)?.handoff {
-                HandoffOrBaton::Handoff(row) if is_begun(&row) => {}
-                _ => return Ok(true),
-            }
-            if Instant::now() >= until {
-                return Ok(false);
-            }
-            std::thread::sleep(LOOK);
-        }
     }
 
     /// The present state at GitHub; none if it cannot be determined.
@@ -290,7 +211,7 @@ impl App {
     }
 }
 
-/// Pause between two looks at a hand-off that a server drives.
+/// Pause between two looks at what a server indexes.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How long a command goes on with what it finds due.

@@ -23,7 +23,7 @@ use baton_model::time::parse_span;
 use baton_store::Target;
 use baton_transcripts::redact::Rules;
 
-pub(crate) use github::GitHub;
+pub(crate) use github::{GitHub, key_pair};
 pub(crate) use recall::{Embeddings, Qdrant, Recall};
 pub(crate) use redis::{Node, Place as RedisPlace, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
@@ -65,6 +65,8 @@ pub(crate) struct Config {
     pub run_continue: bool,
     /// Whether what is not committed goes with a baton.
     pub wrap_changes: ChangesMode,
+    /// The git remote in which what goes along is kept, if not in the ledger: its name, or its address.
+    pub wrap_changes_remote: Option<String>,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
     /// How GitHub is reached.
@@ -92,7 +94,7 @@ pub(crate) struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 28] = [
+const KEYS: [(&str, &[&str]); 29] = [
     ("store", &["BATON_STORE"]),
     ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
@@ -117,6 +119,7 @@ const KEYS: [(&str, &[&str]); 28] = [
     ("redact.allow", &["BATON_REDACT_ALLOW"]),
     ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
     ("wrap.changes", &["BATON_WRAP_CHANGES"]),
+    ("wrap.changes_remote", &["BATON_WRAP_CHANGES_REMOTE"]),
     ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
     ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
     ("route.max_attempts", &["BATON_ROUTE_MAX_ATTEMPTS"]),
@@ -204,11 +207,6 @@ pub(crate) fn own_program(vars: &BTreeMap<String, String>) -> Option<PathBuf> {
     Some(known.unwrap_or(own))
 }
 
-/// The program of this name on the search path; folders that depend on where we are do not count.
-pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    crate::launch::installed(name, &std::env::var("PATH").unwrap_or_default())
-}
-
 /// Prefixes and names of the variables that select the store, the folders and the identity.
 const OURS: [&str; 4] = ["BATON_", "PRISM_AGENT_IDENTITY", "XDG_", "HOME"];
 
@@ -239,8 +237,7 @@ fn from_parts(
     let limits = limits(spans)?;
     let switches = |key: &str| switch(key, setting(key), true).map_err(|refusal| placed(key, refusal));
     let (auto_wrap, run_continue) = (switches("auto_wrap")?, switches("run.continue")?);
-    let wrap_changes = ChangesMode::read(setting("wrap.changes"));
-    let wrap_changes = wrap_changes.map_err(|no| placed("wrap.changes", no))?;
+    let changes = ChangesMode::read(setting("wrap.changes")).map_err(|no| placed("wrap.changes", no))?;
     let route = policy(setting, spans, placed)?;
     let usual = || Ok(Target::File(data_dir.join("baton.db")));
     let store = setting("store").map_or_else(usual, |text| Target::read(&text))?;
@@ -260,7 +257,8 @@ fn from_parts(
         route,
         auto_wrap,
         run_continue,
-        wrap_changes,
+        wrap_changes: changes,
+        wrap_changes_remote: setting("wrap.changes_remote").filter(|remote| !remote.trim().is_empty()),
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,

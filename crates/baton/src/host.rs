@@ -329,7 +329,7 @@ fn machine_id(data_dir: &Path) -> String {
 
 /// The token that the `gh` command has for GitHub, if it is there and logged in.
 pub(crate) fn gh_token(config: &Config) -> Option<String> {
-    let mut command = std::process::Command::new(crate::config::program("gh")?);
+    let mut command = std::process::Command::new(crate::process::program("gh")?);
     command.args(["auth", "token"]).env("HOME", &config.home).current_dir(&config.home);
     if let Some(host) = token_host_of(&config.github.api) {
         command.args(["--hostname", &host]);

@@ -153,31 +153,71 @@ pub(crate) fn decrypt_file(
     key_files: &[PathBuf],
     most: u64,
 ) -> Result<String, Refusal> {
+    let damaged = |why: &str| {
+        let what = format!("the file cannot be decrypted: {why}");
+        Refusal::new(Kind::Refused, "baton_file_locked", what, "ask its sender to send it again")
+    };
+    let bytes = decrypt(content, passphrase, key_files, most)?.map_err(|error| match error {
+        DecryptError::NoMatchingKeys | DecryptError::DecryptionFailed | DecryptError::KeyDecryptionFailed => {
+            let what = "the file is encrypted, and neither a key of yours nor the passphrase opens it";
+            let hint =
+                "name the key with --key FILE, or the file with the passphrase with --passphrase-file FILE";
+            Refusal::new(Kind::Refused, "baton_file_locked", what, hint)
+        }
+        other => damaged(&other.to_string()),
+    })?;
+    String::from_utf8(bytes).map_err(|_| damaged("it holds no text"))
+}
+
+/// Encrypts bytes for these public keys.
+pub(crate) fn encrypt_bytes(recipients: &[String], content: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let keys: Vec<Recipient> = recipients.iter().map(|r| parse(r)).collect::<Result<_, _>>()?;
+    let encryptor = Encryptor::with_recipients(keys.iter().map(|key| key as &dyn age::Recipient))
+        .map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))?;
+    let write = || -> std::io::Result<Vec<u8>> {
+        let mut out = encryptor.wrap_output(Vec::new())?;
+        out.write_all(content)?;
+        out.finish()
+    };
+    write().map_err(|error| sealing_failed(&format!("it cannot be encrypted: {error}")))
+}
+
+/// Decrypts bytes that were encrypted for one of these keys; nothing where it was for none of them.
+pub(crate) fn decrypt_bytes(
+    content: &[u8],
+    key_files: &[PathBuf],
+    most: u64,
+) -> Result<Option<Vec<u8>>, Refusal> {
+    match decrypt(content, None, key_files, most)? {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(DecryptError::NoMatchingKeys) => Ok(None),
+        Err(error) => {
+            let what = format!("it cannot be decrypted: {error}");
+            Err(Refusal::new(Kind::Refused, "sealed_damaged", what, "ask its sender to send it again"))
+        }
+    }
+}
+
+fn decrypt(
+    content: &[u8],
+    passphrase: Option<&str>,
+    key_files: &[PathBuf],
+    most: u64,
+) -> Result<Result<Vec<u8>, DecryptError>, Refusal> {
     let mut keys = Vec::new();
     for path in key_files {
         keys.extend(read(path)?);
     }
     let phrase = passphrase.map(|phrase| scrypt::Identity::new(SecretString::from(phrase.to_owned())));
-    let open = || -> Result<String, DecryptError> {
+    let open = || -> Result<Vec<u8>, DecryptError> {
         let decryptor = Decryptor::new_buffered(ArmoredReader::new(content))?;
         let known = keys.iter().map(|key| key as &dyn age::Identity);
         let reader = decryptor.decrypt(known.chain(phrase.iter().map(|key| key as &dyn age::Identity)))?;
-        let mut text = String::new();
-        reader.take(most).read_to_string(&mut text)?;
-        Ok(text)
+        let mut bytes = Vec::new();
+        reader.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
     };
-    open().map_err(|error| {
-        let (what, hint) = match error {
-            DecryptError::NoMatchingKeys
-            | DecryptError::DecryptionFailed
-            | DecryptError::KeyDecryptionFailed => (
-                "the file is encrypted, and neither a key of yours nor the passphrase opens it".to_owned(),
-                "name the key with --key FILE, or the file with the passphrase with --passphrase-file FILE",
-            ),
-            other => (format!("the file cannot be decrypted: {other}"), "ask its sender to send it again"),
-        };
-        Refusal::new(Kind::Refused, "baton_file_locked", what, hint)
-    })
+    Ok(open())
 }
 
 /// Refuses what is no public key.
@@ -263,6 +303,21 @@ mod tests {
         assert_eq!(keys.unseal("q", "Donna", &sealed).expect_err("another project").code, "key_missing");
         let damaged = sealed.replacen(&sealed[60..64], "AAAA", 1);
         assert_eq!(keys.unseal("p", "Donna", &damaged).expect_err("damaged").code, "sealed_damaged");
+    }
+
+    #[test]
+    fn bytes_are_opened_by_each_of_their_keys_and_no_other() {
+        let (_dir, keys) = keys();
+        let (donna, lola) = (keys.make("p", "Donna").expect("made"), keys.make("p", "Lola").expect("made"));
+        let sealed = encrypt_bytes(&[donna, lola], &[0, 159, 255]).expect("sealed");
+        keys.make("q", "Rex").expect("made");
+        let (own, others) = (keys.files("p").expect("files"), keys.files("q").expect("files"));
+        for key in own {
+            assert_eq!(decrypt_bytes(&sealed, &[key], 99), Ok(Some(vec![0, 159, 255])));
+        }
+        assert_eq!(decrypt_bytes(&sealed, &others, 99), Ok(None));
+        assert_eq!(decrypt_bytes(&sealed, &[], 99), Ok(None));
+        assert_eq!(decrypt_bytes(b"no", &others, 99).expect_err("damaged").code, "sealed_damaged");
     }
 
     #[test]

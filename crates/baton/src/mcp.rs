@@ -1,8 +1,7 @@
 //! The MCP face's way to the store: lazily for a pipe, on the server's threads for HTTP.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
@@ -12,19 +11,17 @@ use axum::response::Response;
 use baton_mcp::{Answer, Backend, BoxedFuture, DeliveryReceipt, Receipts, Shared, ToolSet};
 use baton_model::access::Grant;
 use baton_model::time::Millis;
-use baton_ops::answer::AnswerView;
-use baton_ops::handoff::{HandoffOrBaton, Show, ShowInput};
+use baton_ops::all;
 use baton_ops::message::{Delivered, DeliveredInput};
-use baton_ops::op::{Access, Caller, Operation};
-use baton_ops::session::Wrap;
-use baton_store::{Store, Target};
+use baton_ops::op::Caller;
+use baton_store::Target;
 use futures_util::{StreamExt, stream};
 use http::request::Parts;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use crate::app::{self, App};
+use crate::app::App;
 use crate::changes::ledger;
 use crate::clock;
 use crate::config::{ChangesMode, Config};
@@ -33,10 +30,10 @@ use crate::host::{self, Machine};
 use crate::mcp_http::normalize;
 use crate::mcp_sessions::{Owners, check_owner};
 use crate::mirror::Mirror;
-use crate::relay::saga::Driver;
-use crate::remote::Remote;
+use crate::remote::{Remote, caller_of};
+use crate::runner::{self, Call};
 use crate::store_pool::{Pool, Threads};
-use crate::transfer_progress::{self, is_driven};
+use crate::transfer_driver::TransferDriver;
 
 /// Serves one client on standard input and output, to its end.
 pub(crate) fn serve(offer: ToolSet, app: &mut App) -> Result<(), AppError> {
@@ -46,7 +43,6 @@ pub(crate) fn serve(offer: ToolSet, app: &mut App) -> Result<(), AppError> {
         config: app.config.clone(),
         pool: OnceCell::new(),
         mirror: Mirror::of_client(&app.config).filter(|_| app.config.server.is_none()),
-        resumed: Arc::new(Mutex::new(None)),
         remote: match app.config.server {
             Some(_) => Some(Remote::new(&app.config, Arc::clone(&app.machine))?),
             None => None,
@@ -101,8 +97,6 @@ struct StdioBackend {
     pool: OnceCell<Pool>,
     /// The Beads file of the tasks, if the settings name one.
     mirror: Option<Arc<Mirror>>,
-    /// When this process last went on with what was due; held while it does.
-    resumed: Arc<Mutex<Option<Instant>>>,
     /// The server that takes the place of a store.
     remote: Option<Remote>,
 }
@@ -118,41 +112,11 @@ impl StdioBackend {
             let opened = opened.map_err(|error| anyhow::anyhow!("the store cannot be opened: {error}"))?;
             opened.map_err(|fault| AppError::of_service(fault.into()))
         };
-        let open = || async { Ok::<Pool, AppError>(open().await?.with_mirror(self.mirror.clone())) };
-        self.pool.get_or_try_init(open).await
-    }
-
-    /// As a command does: drives the hand-off that a call has planned or moved on, before the call is answered. What is not done by
-    /// then goes on with a later call.
-    async fn drive(&self, pool: &Pool, operation: &str, answer: &mut Value) {
-        let span = if is_driven(operation) { transfer_progress::SPAN } else { transfer_progress::SPAN / 3 };
-        let view = AnswerView(answer);
-        let Some(id) = view.handoff_id().map(str::to_owned) else { return };
-        if view.is_dry_run() || matches!(self.config.store, Target::Memory) {
-            return;
-        }
-        let show = ShowInput { id: id.clone(), project: None };
-        let (config, machine, at_work) =
-            (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
-        let handle = tokio::runtime::Handle::current();
-        let drive = move || -> Result<(), AppError> {
-            // One at a time: what this process has in hand already is finished first.
-            let _alone = at_work.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let mut store = Store::open(&config.store, clock::now())?;
-            machine.observe(&mut store);
-            let until = (Instant::now() + span, span);
-            Driver::new(&config, machine)?.drive(&mut store, &handle, &id, until)?;
-            Ok(())
+        let open = || async {
+            let driver = TransferDriver::new(&self.config, &self.machine);
+            Ok::<Pool, AppError>(open().await?.with_mirror(self.mirror.clone()).with_driver(driver))
         };
-        match tokio::task::spawn_blocking(drive).await {
-            Ok(Ok(_)) => {}
-            failed => tracing::warn!(?failed, "the hand-off could not be driven"),
-        }
-        let shown = pool.ask::<Show>(&show, Caller::default()).await;
-        if let Ok(HandoffOrBaton::Handoff(now)) = shown.map(|shown| shown.handoff) {
-            transfer_progress::renew(answer, &now);
-            transfer_progress::log(&now);
-        }
+        self.pool.get_or_try_init(open).await
     }
 
     /// Takes along what is not committed where the settings say so. Returns why it stays behind.
@@ -173,28 +137,6 @@ impl StdioBackend {
             Err(error) => Some(error.to_string()),
         }
     }
-
-    /// Drives pending steps in the background, at most once per [`RESUME`].
-    fn resume(&self) {
-        let (config, machine, last) =
-            (self.config.clone(), Arc::clone(&self.machine), Arc::clone(&self.resumed));
-        if matches!(config.store, Target::Memory) {
-            return;
-        }
-        tokio::task::spawn_blocking(move || {
-            let Ok(mut last) = last.try_lock() else { return };
-            if last.is_some_and(|at| at.elapsed() < RESUME) {
-                return;
-            }
-            let resumed = Store::open(&config.store, clock::now())
-                .map_err(AppError::from)
-                .and_then(|mut store| app::resume(&mut store, &config, &machine));
-            if let Err(ended) = resumed {
-                tracing::debug!(?ended, "hand-offs could not be driven on");
-            }
-            *last = Some(Instant::now());
-        });
-    }
 }
 
 /// The answer of a wrap, with why what is not committed did not go along.
@@ -206,29 +148,25 @@ fn with_warning(mut answer: Value, left_behind: Option<String>) -> Value {
     answer
 }
 
-/// Pause between two times that a process on a pipe goes on with what is due.
-const RESUME: Duration = Duration::from_secs(5);
-
 impl Backend for StdioBackend {
     fn run<'a>(&'a self, operation: &'a str, mut input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
-            let left_behind = match operation {
-                Wrap::NAME => self.add_changes(&mut input, &caller).await,
-                _ => None,
+            let entry = all::find(operation).map_err(|no| error(&no.into()))?;
+            let left_behind = match entry.carries_changes {
+                true => self.add_changes(&mut input, &caller).await,
+                false => None,
             };
-            if let Some(remote) = &self.remote {
-                let answer = remote.run(operation, input, &caller).await.map_err(|ended| error(&ended))?;
-                return Ok(with_warning(answer, left_behind));
-            }
-            let pool = self.pool().await.map_err(|ended| error(&ended))?;
-            let answer = pool.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
-            let mut answer = with_warning(answer, left_behind);
-            if is_driven(operation) || operation == baton_ops::handoff::Advance::NAME {
-                self.drive(pool, operation, &mut answer).await;
-            } else if baton_ops::all::find(operation).is_ok_and(|entry| entry.access == Access::Write) {
-                self.resume();
-            }
-            Ok(answer)
+            let answer = match &self.remote {
+                Some(remote) => {
+                    let mut way: &Remote = remote;
+                    runner::run(&mut way, Call { entry, input, caller }).await
+                }
+                None => {
+                    let pool = self.pool().await.map_err(|ended| error(&ended))?;
+                    pool.run(operation, input, caller).await
+                }
+            };
+            Ok(with_warning(answer.map_err(|ended| error(&ended))?, left_behind))
         })
     }
 
@@ -272,20 +210,14 @@ struct PoolBackend(Arc<Pool>);
 
 impl Backend for PoolBackend {
     fn run<'a>(&'a self, operation: &'a str, input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
-        Box::pin(async move {
-            let mut answer = self.0.run(operation, input, caller).await.map_err(|ended| error(&ended))?;
-            if is_driven(operation) {
-                transfer_progress::wait(&self.0, &mut answer).await;
-            }
-            Ok(answer)
-        })
+        Box::pin(async move { self.0.run(operation, input, caller).await.map_err(|ended| error(&ended)) })
     }
 
     fn caller(&self, request: Option<&Parts>) -> Result<Caller, Value> {
         let parts = request.ok_or_else(unasked)?;
         // The HTTP layer has authenticated the request: a missing grant is an error.
         let grant = parts.extensions.get::<Grant>().cloned().ok_or_else(unasked)?;
-        let caller = crate::http::caller(&parts.headers).map_err(|refusal| error(&refusal.into()))?;
+        let caller = caller_of(&parts.headers).map_err(|refusal| error(&refusal.into()))?;
         // Who is bound to an identity is not asked for one.
         let bound = grant.bearer.as_ref().and_then(|bearer| bearer.identities.as_ref()?.first().cloned());
         Ok(Caller { grant, identity: caller.identity.clone().or(bound), ..caller })

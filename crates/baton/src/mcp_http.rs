@@ -5,11 +5,9 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use baton_mcp::UnhandledBody;
-use http::header::ACCEPT;
+use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use serde_json::json;
-
-use crate::http::json_of;
+use serde_json::{Value, json};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -47,6 +45,11 @@ pub(crate) async fn normalize(mut request: Request, next: Next) -> Response {
         Some(UnhandledBody::Notification) => StatusCode::ACCEPTED.into_response(),
         None => next.run(Request::from_parts(head, Body::from(bytes))).await,
     }
+}
+
+/// An answer of its own, as JSON.
+fn json_of(status: StatusCode, value: &Value) -> Response {
+    (status, [(CONTENT_TYPE, JSON)], value.to_string()).into_response()
 }
 
 /// Names both media types of the protocol where the client takes them by a wildcard, or says nothing of what it takes.

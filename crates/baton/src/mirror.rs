@@ -91,28 +91,20 @@ impl Mirror {
         Some(Arc::new(Self { file, asks: Mutex::new(Some(asks)), thread: Mutex::new(Some(thread)), seen }))
     }
 
-    /// Before an operation that goes by the tasks: a file that has changed is taken in. One that only one ledger may carry out gets
-    /// the turn at the file.
-    pub(crate) async fn prepare(&self, operation: &str) -> Option<Exclusive> {
-        let meta = baton_ops::all::meta(operation)?;
-        if meta.exclusive {
-            return self.hold().await;
-        }
-        if !meta.follows_tasks {
-            return None;
-        }
+    /// Before an operation that goes by the tasks: takes in a file that has changed.
+    pub(crate) async fn import(&self) {
         match mark(&self.file) {
             Some(mark) if *lock(&self.seen) != mark => {}
-            _ => return None,
+            _ => return,
         }
         let (done, wait) = oneshot::channel();
         self.ask(MirrorRequest::Look(Some(done)));
         // The mirror thread reports errors itself; the answer comes from the ledger in any case.
         let _ = tokio::time::timeout(PATIENCE, wait).await;
-        None
     }
 
-    async fn hold(&self) -> Option<Exclusive> {
+    /// The turn at the file, for an operation that only one ledger may carry out at a time.
+    pub(crate) async fn hold(&self) -> Option<Exclusive> {
         let ((begun, wait), (end, over)) = (oneshot::channel(), channel());
         self.ask(MirrorRequest::Hold(ExclusiveHold { begun, over }));
         // Without the turn what the ledger has is gone by.
@@ -120,11 +112,9 @@ impl Mirror {
         Some(Exclusive(end))
     }
 
-    /// After an operation that may have changed tasks.
-    pub(crate) fn after(&self, operation: &str) {
-        if baton_ops::all::meta(operation).is_some_and(|meta| meta.changes_tasks) {
-            self.ask(MirrorRequest::Look(None));
-        }
+    /// After an operation that may have changed tasks: writes the file, without waiting.
+    pub(crate) fn export(&self) {
+        self.ask(MirrorRequest::Look(None));
     }
 
     fn ask(&self, ask: MirrorRequest) {

@@ -1,7 +1,8 @@
 //! Which long-lived process stands behind a call: the agent, else the shell. So a CLI call, a hook and the MCP server
-//! of one agent are the same process.
+//! of one agent are the same process. Also where the programs are that this one starts.
 
 use std::fs;
+use std::path::PathBuf;
 
 /// Programs that only pass a command on, and end with it.
 const WRAPPERS: [&str; 19] = [
@@ -30,6 +31,13 @@ const ROOTS: [&str; 18] = [
     "crond",
     "atd",
 ];
+
+/// The program of this name on the search path; folders that depend on where we are do not count.
+#[allow(clippy::disallowed_methods, reason = "`config` is above `git`, which is started by this")]
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
+    crate::launch::installed(name, &std::env::var("PATH").unwrap_or_default())
+}
+
 /// Scripts of an interpreter that run one command of a package.
 const PACKAGE_RUNNERS: [&str; 6] = ["npm", "npm-cli", "npx", "npx-cli", "yarn", "pnpm"];
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "nu"];

@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_model::duty;
 use baton_model::route::{Policy, ROUTER};
 use baton_ops::all;
-use baton_ops::op::{Caller, Cx, Env, Operation};
+use baton_ops::op::{Caller, Cx, Env};
 use baton_ops::project::{List, ListInput};
 use baton_ops::task::{BeadsExport, BeadsExportInput, Route, RouteInput, RouteOutput};
 use baton_store::{Failure, Store};
@@ -95,7 +95,7 @@ impl RoutingPass {
             }
             let input = RouteInput { project: Some(id.clone()), ..settings(&self.config.route) };
             let mirror = self.mirror.as_ref().filter(|_| mirrored.as_ref() == Some(id));
-            let turn = mirror.and_then(|own| own.runtime.block_on(own.file.prepare(Route::NAME)));
+            let turn = mirror.and_then(|own| own.runtime.block_on(own.file.hold()));
             let routed = self.with(&caller, |cx| all::run_typed::<Route>(&input, cx));
             if let (Some(turn), Some(own)) = (turn, &self.mirror) {
                 own.runtime.block_on(turn.settle());

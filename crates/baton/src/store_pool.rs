@@ -2,14 +2,13 @@
 //! waits is committed together (group commit), so that many clients share one flush.
 
 mod pending;
+mod queue;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::Limits;
-use baton_ops::memory::MemoryScope;
 use baton_ops::op::{Access, Caller, Cx, Entry, Env, Host, Operation};
 use baton_ops::{all, once};
 use baton_store::{Failure, Fault, FaultKind, Store, Target};
@@ -17,14 +16,17 @@ use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
 use self::pending::PendingCount;
+use self::queue::Queue;
 use crate::clock;
 use crate::error::AppError;
 use crate::host::Machine;
-use crate::http::traces;
 use crate::mirror::Mirror;
 use crate::recall::IndexServices;
 use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
+use crate::runner::{self, Answer, Call};
 use crate::served::RemoteCallHost;
+use crate::traces;
+use crate::transfer_driver::TransferDriver;
 
 /// The most operations that one commit carries.
 const BATCH: usize = 256;
@@ -51,8 +53,6 @@ impl Threads {
     pub(crate) const ONE: Self = Self { readers: 1, writers: 1, served: false };
 }
 
-type Answer = Result<Value, AppError>;
-
 struct QueuedCall {
     entry: &'static Entry,
     input: Value,
@@ -74,6 +74,8 @@ pub(crate) struct Pool {
     outside: Option<Arc<IndexServices>>,
     /// The Beads file of the tasks, if the settings name one.
     mirror: Option<Arc<Mirror>>,
+    /// What drives transfers, in a process that no server does it for.
+    driver: Option<TransferDriver>,
 }
 
 /// What every thread needs.
@@ -113,7 +115,15 @@ impl Pool {
         };
         let readers = readers.ok_or_else(|| Fault::other("no store thread was started".to_owned()))?;
         let outside = shared.machine.outside().map_err(|ended| Fault::other(format!("{ended:?}")))?;
-        Ok(Self { writers, readers, in_hand: AtomicUsize::new(0), wrote, outside, mirror: None })
+        Ok(Self {
+            writers,
+            readers,
+            in_hand: AtomicUsize::new(0),
+            wrote,
+            outside,
+            mirror: None,
+            driver: None,
+        })
     }
 
     /// Goes by this file, too, from now on.
@@ -121,9 +131,15 @@ impl Pool {
         Self { mirror, ..self }
     }
 
+    /// Drives transfers itself from now on.
+    pub(crate) fn with_driver(self, driver: TransferDriver) -> Self {
+        Self { driver: Some(driver), ..self }
+    }
+
     /// Runs an operation on a thread of the store.
     pub(crate) async fn run(&self, name: &str, input: Value, caller: Caller) -> Answer {
-        traces::operation(name, self.queued(name, input, caller, (None, None))).await
+        let queue = Queue { pool: self, once: None, facts: None };
+        traces::operation(name, self.queued(name, (input, caller), queue)).await
     }
 
     /// Runs an operation on a thread of the store, and reads its answer.
@@ -139,7 +155,8 @@ impl Pool {
 
     /// The same as `run`, at most once for this key: a retry gets the first answer.
     pub(crate) async fn run_once(&self, name: &str, input: Value, caller: Caller, key: String) -> Answer {
-        traces::operation(name, self.queued(name, input, caller, (Some(key), None))).await
+        let queue = Queue { pool: self, once: Some(key), facts: None };
+        traces::operation(name, self.queued(name, (input, caller), queue)).await
     }
 
     /// The same for a client whose machine knows these facts. What it has to be asked for comes back as a refusal.
@@ -151,7 +168,8 @@ impl Pool {
         key: Option<String>,
         facts: Vec<AnsweredQuestion>,
     ) -> Answer {
-        traces::operation(name, self.queued(name, input, caller, (key, Some(facts)))).await
+        let queue = Queue { pool: self, once: key, facts: Some(facts) };
+        traces::operation(name, self.queued(name, (input, caller), queue)).await
     }
 
     /// Ends after something was written here, since it was last waited for.
@@ -164,57 +182,11 @@ impl Pool {
         self.in_hand.load(Ordering::Relaxed)
     }
 
-    async fn queued(
-        &self,
-        name: &str,
-        input: Value,
-        caller: Caller,
-        (once, facts): (Option<String>, Option<Vec<AnsweredQuestion>>),
-    ) -> Answer {
+    async fn queued(&self, name: &str, call: (Value, Caller), mut queue: Queue<'_>) -> Answer {
         let _counted = PendingCount::count(&self.in_hand);
         let entry = all::find(name)?;
-        let exclusive = match &self.mirror {
-            Some(mirror) => mirror.prepare(name).await,
-            None => None,
-        };
-        let asked = self
-            .outside
-            .as_ref()
-            .and_then(|outside| Some((outside, IndexServices::scope_query((name, &input))?)));
-        let caller = match asked {
-            // What is wrong with the question is said by the search itself.
-            Some((outside, asked)) => {
-                match Box::pin(self.ask::<MemoryScope>(&asked.scope, caller.clone())).await {
-                    Ok(scope) => outside.prepare(&asked.query, &scope, caller).await,
-                    Err(_) => caller,
-                }
-            }
-            None => caller,
-        };
-        let (reply, answer) = oneshot::channel();
-        let queue = match entry.access {
-            Access::Read => &self.readers,
-            Access::Write => self.writer_of(&input, &caller),
-        };
-        match queue.try_send(QueuedCall { entry, input, caller, once, facts, reply }) {
-            Ok(()) => {
-                let answer = answer.await;
-                match (exclusive, &self.mirror) {
-                    (Some(exclusive), _) => exclusive.settle().await,
-                    (None, Some(mirror)) => mirror.after(name),
-                    (None, None) => {}
-                }
-                answer.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into()))
-            }
-            Err(TrySendError::Full(_)) => Err(Refusal::new(
-                Kind::Outside,
-                "overloaded",
-                "too many operations wait",
-                "try again in a moment",
-            )
-            .into()),
-            Err(TrySendError::Disconnected(_)) => Err(anyhow::anyhow!("the store thread ended").into()),
-        }
+        let (input, caller) = call;
+        runner::run(&mut queue, Call { entry, input, caller }).await
     }
 
     /// A project always goes to the same writer, so that its operations can share a commit.

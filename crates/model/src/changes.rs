@@ -33,6 +33,37 @@ pub struct Manifest {
     pub content_hash: String,
     /// The length of the content in bytes.
     pub bytes: u64,
+    /// Where the content is, if it is not in the ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remote: Option<RemoteContent>,
+}
+
+/// A reference of a git remote that holds the content of changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RemoteContent {
+    /// The address of the remote in its one spelling, without credentials: `github.com/acme/shop`.
+    pub address: String,
+    /// The full name of the reference: `refs/baton/changes/…`.
+    pub reference: String,
+}
+
+/// What the names of references with changes begin with.
+pub const REFERENCES: &str = "refs/baton/changes/";
+
+impl RemoteContent {
+    fn check(&self) -> Result<(), Refusal> {
+        let name = self.reference.strip_prefix(REFERENCES).unwrap_or_default();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if name.is_empty() || name.len() > 80 || !name.chars().all(is_plain) {
+            return Err(invalid("the reference in the remote is none that a wrap makes"));
+        }
+        if self.address.is_empty() || self.address.len() > 2_000 || self.address.chars().any(char::is_control)
+        {
+            return Err(invalid("the address of the remote is none"));
+        }
+        Ok(())
+    }
 }
 
 /// A path that does not travel, and why.
@@ -65,7 +96,7 @@ impl Manifest {
         if self.files.len() > MOST_FILES || names.map(String::len).sum::<usize>() > MOST_NAMES {
             return Err(invalid(&format!("more than {MOST_FILES} files, or too long names")));
         }
-        Ok(())
+        self.remote.as_ref().map_or(Ok(()), RemoteContent::check)
     }
 }
 
@@ -90,10 +121,17 @@ mod tests {
 
     #[test]
     fn a_manifest_that_no_capture_makes_is_refused() {
+        let at = |address: &str, reference: &str| {
+            Some(RemoteContent { address: address.into(), reference: reference.into() })
+        };
         assert_eq!(manifest().check(), Ok(()));
+        assert_eq!(Manifest { remote: at("h/x", "refs/baton/changes/a-1"), ..manifest() }.check(), Ok(()));
         let refused = [
             Manifest { content_hash: "../x".into(), ..manifest() },
             Manifest { base: Some("--upload-pack=x".into()), ..manifest() },
+            Manifest { remote: at("-x", "refs/baton/changes/../heads/main"), ..manifest() },
+            Manifest { remote: at("", "refs/baton/changes/a"), ..manifest() },
+            Manifest { remote: at("h/x", "refs/heads/main"), ..manifest() },
             Manifest { bytes: 0, ..manifest() },
             Manifest { bytes: MOST_BYTES + 1, ..manifest() },
             Manifest { files: vec!["x".into(); MOST_FILES + 1], ..manifest() },

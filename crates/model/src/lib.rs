@@ -42,6 +42,7 @@ pub mod suggest;
 pub mod task;
 pub mod time;
 pub mod tracker;
+pub mod transcript_copy;
 pub mod usage_limit;
 
 pub use baton_packet::{budget, markdown, packet, printable, refusal};

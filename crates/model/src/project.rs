@@ -34,6 +34,8 @@ pub struct Project {
     pub focus: Vec<String>,
     /// Where every delta is posted to, if anywhere.
     pub webhook_url: Option<String>,
+    /// Sessions of coding agents may be pushed to its ledger.
+    pub takes_transcripts: bool,
     /// The newest wrap: only a wrap moves these.
     pub last_wrap: Option<LastWrap>,
     /// When it was registered.
@@ -102,6 +104,9 @@ pub struct View {
     pub focus: Vec<String>,
     /// Where every delta is posted to, if anywhere.
     pub webhook_url: Option<String>,
+    /// Whether sessions of coding agents may be pushed to its ledger: `baton transcripts push`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_transcripts: bool,
     /// When it was registered.
     pub created_at: Timestamp,
     /// When its registration last changed.
@@ -143,6 +148,7 @@ impl From<&Project> for View {
             phase: project.phase.clone(),
             focus: project.focus.clone(),
             webhook_url: project.webhook_url.clone(),
+            takes_transcripts: project.takes_transcripts,
             created_at: Timestamp(project.created_at),
             updated_at: Timestamp(project.updated_at),
             suggested_issues_repo: project.suggested_repo.clone(),

@@ -121,12 +121,18 @@ pub static ALL: &[Entry] = &[
     entry::<handoff::TrackerEvent>(),
     entry::<transcript::Capture>(),
     entry::<transcript::Continue>(),
+    entry::<transcript::Copies>(),
+    entry::<transcript::Copy>(),
     entry::<transcript::Events>(),
     entry::<transcript::Find>(),
     entry::<transcript::Import>(),
     entry::<transcript::List>(),
+    entry::<transcript::CopyPart>(),
+    entry::<transcript::Push>(),
     entry::<transcript::Search>(),
     entry::<transcript::Show>(),
+    entry::<transcript::CopyUpload>(),
+    entry::<transcript::Withdraw>(),
 ];
 
 /// Other names under which operations are known: those that the first plan of mail gave its tools.

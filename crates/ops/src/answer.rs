@@ -13,6 +13,11 @@ impl<'a> AnswerView<'a> {
         self.0.get(field)?.as_str()
     }
 
+    /// The project that it is about.
+    pub fn project_id(self) -> Option<&'a str> {
+        self.text("project_id")
+    }
+
     /// The hand-off that the operation planned or moved on.
     pub fn handoff_id(self) -> Option<&'a str> {
         self.text("handoff_id")
@@ -43,7 +48,7 @@ impl<'a> AnswerView<'a> {
         let signals = self.0.get("pending_signals").and_then(Value::as_array)?;
         let ids = signals.iter().filter_map(|signal| signal.get("message_id")?.as_str());
         let message_ids: Vec<String> = ids.map(str::to_owned).collect();
-        let project = self.text("project_id").map(str::to_owned);
+        let project = self.project_id().map(str::to_owned);
         (!message_ids.is_empty() && !self.is_dry_run()).then_some(DeliveredInput { project, message_ids })
     }
 }

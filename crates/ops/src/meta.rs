@@ -55,6 +55,17 @@ pub enum SessionEffect {
     Ends,
 }
 
+/// What an operation does to a transfer to another project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransferEffect {
+    /// Nothing.
+    None,
+    /// It begins one, or tries it again: its caller hears how far it came.
+    Begins,
+    /// It accepts, declines, completes or cancels one; that the other side hears of it may come later.
+    Advances,
+}
+
 /// Everything that a face has to know of an operation before it runs it. Faces ask it here and keep no lists of names.
 #[derive(Debug, Clone, Copy)]
 pub struct Meta {
@@ -80,8 +91,12 @@ pub struct Meta {
     pub follows_tasks: bool,
     /// Whether only one of several ledgers on a mirrored file may carry it out at a time.
     pub exclusive: bool,
-    /// Whether it plans a transfer to another project, which is driven before the caller is answered.
-    pub drives_transfer: bool,
+    /// What it does to a transfer to another project, which is driven before the caller is answered.
+    pub transfer: TransferEffect,
+    /// Whether an index outside the ledger is searched before it, and what that finds given to it.
+    pub searches_index: bool,
+    /// Whether what is not committed in the caller's working copy may go with it.
+    pub carries_changes: bool,
     /// What it does that may take long, for a progress bar.
     pub slow: Option<&'static str>,
     /// Fields of the input that are encrypted for a sensitive task.
@@ -105,7 +120,9 @@ impl Meta {
             changes_tasks: false,
             follows_tasks: false,
             exclusive: false,
-            drives_transfer: false,
+            transfer: TransferEffect::None,
+            searches_index: false,
+            carries_changes: false,
             slow: None,
             sealed_fields: &[],
         }
@@ -175,10 +192,28 @@ impl Meta {
         Self { exclusive: true, ..self }
     }
 
-    /// It plans a transfer.
+    /// It begins a transfer, or goes on with one.
     #[must_use]
-    pub const fn drives_transfer(self) -> Self {
-        Self { drives_transfer: true, ..self }
+    pub const fn begins_transfer(self) -> Self {
+        Self { transfer: TransferEffect::Begins, ..self }
+    }
+
+    /// It moves a transfer on.
+    #[must_use]
+    pub const fn advances_transfer(self) -> Self {
+        Self { transfer: TransferEffect::Advances, ..self }
+    }
+
+    /// An index outside the ledger is searched before it.
+    #[must_use]
+    pub const fn searches_index(self) -> Self {
+        Self { searches_index: true, ..self }
+    }
+
+    /// What is not committed may go with it.
+    #[must_use]
+    pub const fn carries_changes(self) -> Self {
+        Self { carries_changes: true, ..self }
     }
 
     /// It may take long; `what` says what it does meanwhile.

@@ -42,8 +42,8 @@ tables! {
     PROJECT, PUT_PROJECT: "project" ["project_id", "seq", "issues_provider", "issues_github_repo", "vcs_provider",
         "vcs_remote_url", "is_isolated", "is_placeholder", "phase", "focus", "webhook_url", "last_wrapped_at",
         "last_wrapped_by", "last_wrapped_session_id", "last_wrapped_delta_id", "last_wrapped_summary", "created_at",
-        "updated_at", "default_owner", "suggested_repo", "chain_head"]
-        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21") of "project_id = $1" by "project_id";
+        "updated_at", "default_owner", "suggested_repo", "chain_head", "takes_transcripts"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22") of "project_id = $1" by "project_id";
     SESSION, PUT_SESSION: "session" ["project_id", "session_id", "identity", "identity_key", "surface", "machine_id",
         "process", "started_at", "heartbeat_at", "last_verb", "released_at", "release_reason", "released_by",
         "successor_session_id", "thread_id", "inherited_from", "picked_up_session_id", "baton_id", "stale_at", "opened_by",
@@ -62,6 +62,11 @@ tables! {
         ("$1, $2, $3, $4, $5, $6") of "project_id = $1" by "baton_id";
     CHANGES_PART, PUT_CHANGES_PART: "changes_part" ["project_id", "content_hash", "part", "content", "created_at"]
         ("$1, $2, $3, $4, $5") of "project_id = $1" by "content_hash, part";
+    TRANSCRIPT_COPY, PUT_TRANSCRIPT_COPY: "transcript_copy" ["project_id", "agent", "transcript_id", "identity", "identity_key",
+        "opened_by", "manifest", "content_hash", "created_at"]
+        ("$1, $2, $3, $4, $5, $6, $7, $8, $9") of "project_id = $1" by "agent, transcript_id";
+    TRANSCRIPT_COPY_PART, PUT_TRANSCRIPT_COPY_PART: "transcript_copy_part" ["project_id", "content_hash", "part", "content",
+        "created_at"] ("$1, $2, $3, $4, $5") of "project_id = $1" by "content_hash, part";
     CONVERSATION, PUT_CONVERSATION: "conversation" ["project_id", "tool", "native_id", "session_id", "baton_id", "bytes",
         "last_entry_at", "updated_at"]
         ("$1, $2, $3, $4, $5, $6, $7, $8") of "project_id = $1" by "tool, native_id";
@@ -187,6 +192,7 @@ pub fn replace(tx: &mut Tx<'_>, name: &str, row: &Map<String, Json>) -> Result<(
 fn in_older_exports(table: &str, column: &str, row: &Map<String, Json>) -> Value {
     match (table, column) {
         ("project", "chain_head") => "".into(),
+        ("project", "takes_transcripts") => 0.into(),
         ("task", "specialist_tags") => "[]".into(),
         // An answer with an empty caller matches no request.
         ("request", "caller" | "fingerprint") => "".into(),
@@ -207,6 +213,7 @@ const JSON: &[(&str, &str)] = &[
     ("project", "focus"),
     ("session_state", "body"),
     ("changes", "manifest"),
+    ("transcript_copy", "manifest"),
     ("request", "answer"),
     ("message", "readers"),
     ("agent", "roles"),

@@ -38,6 +38,7 @@ pub mod task;
 pub mod token;
 pub mod tracker;
 pub mod transcript;
+pub mod transcript_copy;
 pub mod vector;
 
 pub use engine::{
@@ -81,6 +82,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("token", token::ALL),
         ("tracker", tracker::ALL),
         ("transcript", transcript::ALL),
+        ("transcript_copy", transcript_copy::ALL),
         ("vector", vector::ALL),
     ]
     .into_iter()

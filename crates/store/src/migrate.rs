@@ -37,7 +37,8 @@ pub const MIGRATIONS: Migrations = &[
     ("0018_holder_token", include_str!("migrations/0018_holder_token.sql")),
     ("0019_session_commit", include_str!("migrations/0019_session_commit.sql")),
     ("0020_changes", include_str!("migrations/0020_changes.sql")),
-    ("0021_attention", include_str!("migrations/0021_attention.sql")),
+    ("0021_transcript_copy", include_str!("migrations/0021_transcript_copy.sql")),
+    ("0022_attention", include_str!("migrations/0022_attention.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

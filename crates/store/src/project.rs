@@ -10,7 +10,7 @@ use crate::{json, params};
 macro_rules! columns {
     () => {
         "project_id, issues_provider, issues_github_repo, vcs_provider, vcs_remote_url, default_owner, \
-         suggested_repo, is_isolated, is_placeholder, phase, focus, webhook_url, last_wrapped_at, last_wrapped_by, \
+         suggested_repo, is_isolated, is_placeholder, phase, focus, webhook_url, takes_transcripts, last_wrapped_at, last_wrapped_by, \
          last_wrapped_session_id, last_wrapped_delta_id, last_wrapped_summary, created_at, updated_at"
     };
 }
@@ -20,7 +20,7 @@ crate::sql! {
         VALUES ($1, 0, 0, $2, '[]', $3, $4, (SELECT COALESCE(MAX(floor), 0) FROM counter_floor)) ON CONFLICT (project_id) DO NOTHING";
     UPDATE = "UPDATE project SET issues_provider = $1, issues_github_repo = $2, vcs_provider = $3, vcs_remote_url = $4,
         default_owner = $5, suggested_repo = $6, is_isolated = $7, is_placeholder = $8, phase = $9, focus = $10,
-        webhook_url = $11, updated_at = $12 WHERE project_id = $13";
+        webhook_url = $11, takes_transcripts = $12, updated_at = $13 WHERE project_id = $14";
     WRAPPED = "UPDATE project SET last_wrapped_at = $1, last_wrapped_by = $2, last_wrapped_session_id = $3,
         last_wrapped_delta_id = $4, last_wrapped_summary = $5 WHERE project_id = $6";
     GET = concat!("SELECT ", columns!(), " FROM project WHERE project_id = $1");
@@ -53,6 +53,7 @@ fn read(row: Row) -> Result<Project, Fault> {
         phase: r.opt_text()?,
         focus: json::read(&r.text()?)?,
         webhook_url: r.opt_text()?,
+        takes_transcripts: r.bool()?,
         ..Project::default()
     };
     project.last_wrap = match (r.opt_int()?, r.opt_text()?, r.opt_text()?, r.opt_text()?, r.opt_text()?) {
@@ -102,6 +103,7 @@ pub fn put(tx: &mut Tx<'_>, project: &Project) -> Result<(), Fault> {
             project.phase.clone(),
             json::write(&project.focus),
             project.webhook_url.clone(),
+            project.takes_transcripts,
             project.updated_at,
             &project.project_id,
         ],

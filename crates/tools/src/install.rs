@@ -5,7 +5,16 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::Installer;
+use crate::Tool;
+
+/// An agent with which Baton can be registered.
+#[derive(Clone, Copy)]
+pub struct Installer {
+    /// The agent.
+    pub tool: &'static Tool,
+    /// Where its entries go.
+    pub install: &'static Install,
+}
 
 /// How Baton is registered with an agent: its MCP server and its session hooks.
 pub struct Install {

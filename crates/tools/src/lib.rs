@@ -20,10 +20,11 @@ use agents::{
 };
 use baton_transcripts::TranscriptReader;
 use install::Install;
+pub use install::Installer;
 use launch::Launch;
 pub use lookup::{
-    Installer, Launcher, by_name, has_surface, headless, installer, installers, launcher,
-    launcher_of_program, launchers, reader, readers, surface_of_client, surface_of_program,
+    Launcher, by_name, has_surface, headless, installer, installers, launcher, launcher_of_program,
+    launchers, reader, readers, surface_of_client, surface_of_program,
 };
 use native::Native;
 

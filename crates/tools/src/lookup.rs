@@ -4,18 +4,9 @@ use std::path::Path;
 
 use baton_transcripts::TranscriptReader;
 
-use crate::install::Install;
+use crate::install::Installer;
 use crate::launch::{Headless, Launch};
 use crate::{ALL, Tool};
-
-/// An agent with which Baton can be registered.
-#[derive(Clone, Copy)]
-pub struct Installer {
-    /// The agent.
-    pub tool: &'static Tool,
-    /// Where its entries go.
-    pub install: &'static Install,
-}
 
 /// An agent that can be started on a terminal.
 #[derive(Clone, Copy)]

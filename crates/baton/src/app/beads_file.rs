@@ -2,9 +2,8 @@
 
 use baton_model::refusal::Refusal;
 use baton_ops::op::Operation;
-use baton_ops::task::{BeadsImport, BeadsImportOutput};
+use baton_ops::task::{BeadsImport, BeadsImportInput, BeadsImportOutput};
 use baton_ops::{ImportWish, Lines};
-use serde_json::Value;
 
 use super::App;
 use crate::beads;
@@ -23,8 +22,8 @@ impl App {
         let answer = match self.config.server {
             // A request holds all of them.
             Some(_) => {
-                let input = lines_input(wish, lines)?;
-                let answer = self.call_remote(&caller, BeadsImport::NAME, input)?;
+                let input = serde_json::to_value(lines_input(wish, lines)?).map_err(anyhow::Error::from)?;
+                let answer = self.call_remote(&caller, baton_ops::all::find(BeadsImport::NAME)?, input)?;
                 serde_json::from_value(answer).map_err(anyhow::Error::from)?
             }
             None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,
@@ -94,7 +93,7 @@ impl App {
 }
 
 /// The input of `beads_import` with all lines in it.
-fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Refusal> {
+fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<BeadsImportInput, Refusal> {
     let mut all = Vec::new();
     lines.rewind()?;
     loop {
@@ -106,8 +105,12 @@ fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<Value, Re
             Err(refusal) => return Err(refusal),
         }
     }
-    Ok(
-        serde_json::json!({ "project": wish.project, "identity": wish.identity, "lines": all, "dry_run": wish.dry_run,
-        "partial": wish.partial, "lenient": wish.lenient }),
-    )
+    Ok(BeadsImportInput {
+        project: wish.project.map(str::to_owned),
+        identity: wish.identity.map(str::to_owned),
+        lines: all,
+        dry_run: wish.dry_run,
+        partial: wish.partial,
+        lenient: wish.lenient,
+    })
 }

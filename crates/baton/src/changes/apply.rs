@@ -7,8 +7,9 @@ use std::path::Path;
 use super::capture::copy_index;
 use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
 use super::journal::{Change, Journal, Lock, Recovery, Step};
-use super::plumbing::{Entry, Git, Repo, SUBMODULE, Scratch, items};
+use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
 use super::{Changes, Fault, Limits, Unconverted};
+use crate::git::GitRunner;
 
 /// What was applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub(crate) struct Applied {
 /// Applies changes to the working copy with this top folder: all of them or none. Copies are made below `temporary`. `watch` is
 /// called before each step; an error from it takes everything back.
 pub(crate) fn apply(
-    git: &dyn Git,
+    git: &dyn GitRunner,
     root: &Path,
     temporary: &Path,
     changes: &Changes,
@@ -63,7 +64,7 @@ pub(crate) fn apply(
 }
 
 /// Whether a working copy holds just what applying the changes would make of it, and whether that takes a merge.
-fn is_applied(git: &dyn Git, root: &Path, temporary: &Path, changes: &Changes) -> Option<bool> {
+fn is_applied(git: &dyn GitRunner, root: &Path, temporary: &Path, changes: &Changes) -> Option<bool> {
     let own = super::capture(git, root, temporary, Limits::default()).ok()?;
     let mut repo = Repo::open(git, root).ok()?;
     repo.set_renormalized(own.base != changes.base);
@@ -82,7 +83,7 @@ fn check_hidden(repo: &Repo<'_>, plan: &[Entry]) -> Result<(), Fault> {
 }
 
 /// Finishes an application that was interrupted, or takes it back.
-pub(crate) fn recover(git: &dyn Git, root: &Path) -> Result<Recovery, Fault> {
+pub(crate) fn recover(git: &dyn GitRunner, root: &Path) -> Result<Recovery, Fault> {
     let repo = Repo::open(git, root)?;
     let lock = Lock::take(&repo.git_dir)?;
     Journal::recover(&repo, &lock)
@@ -313,7 +314,7 @@ fn unpack(repo: &Repo<'_>, changes: &Changes, dir: &Path) -> Result<Scratch, Fau
 
 /// What differs between the base and the captured working tree, as a patch.
 pub(crate) fn patch(
-    git: &dyn Git,
+    git: &dyn GitRunner,
     root: &Path,
     temporary: &Path,
     changes: &Changes,

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use baton_model::project_document;
 
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
-use super::plumbing::{Entry, Git, Repo, SUBMODULE, Scratch, entries, items};
+use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, entries, items};
 use super::{Changes, Fault, LeftOut, Limits, Unconverted};
+use crate::git::GitRunner;
 
 /// Where a repository says what it is.
 const DOCUMENT: &[u8] = b"docs/PROJECT.md";
@@ -17,7 +18,7 @@ const NAMED: usize = 5;
 
 /// Captures what is not committed in the working copy with this top folder. Copies are made below `temporary`.
 pub(crate) fn capture(
-    git: &dyn Git,
+    git: &dyn GitRunner,
     root: &Path,
     temporary: &Path,
     limits: Limits,
@@ -86,9 +87,10 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     fn index_tree(&self) -> Result<String, Fault> {
-        let unmerged =
-            self.repo.run(&self.scratch, &["diff-files", "--name-only", "-z", "--diff-filter=U"], b"")?;
-        let mut unmerged: Vec<String> = items(&unmerged).map(text).collect();
+        // Asked of the index alone: no file of the working tree is looked at for it.
+        let unmerged = self.repo.run(&self.scratch, &["ls-files", "--unmerged", "-z"], b"")?;
+        let path = |item: &[u8]| item.split(|byte| *byte == b'\t').skip(1).collect::<Vec<_>>().join(&b'\t');
+        let mut unmerged: Vec<String> = items(&unmerged).map(|item| text(&path(item))).collect();
         unmerged.dedup();
         if !unmerged.is_empty() {
             return Err(Fault::Unmerged(unmerged));

@@ -15,6 +15,7 @@ use baton_ops::session::{ApplyOutcome, Status, StatusInput};
 use baton_ops::transcript::CaptureOutput;
 use serde_json::Value;
 
+use super::remote::ChangesRemote;
 use super::{Applied, Changes, Fault, Limits, Recovery, apply, capture, content, patch, recover};
 use crate::app::{App, Format};
 use crate::clock;
@@ -77,20 +78,45 @@ pub(crate) fn capture_copy(root: &Path, data_dir: &Path) -> Result<Option<Captur
             .collect(),
         content_hash: content::hash(&content),
         bytes: content.len() as u64,
+        remote: None,
     };
     manifest.check()?;
     Ok(Some(CapturedCopy { manifest, content }))
 }
 
-/// Uploads the content, before a wrap or an attachment names it.
-pub(crate) fn upload(app: &mut App, project: Option<&str>, copy: &CapturedCopy) -> Result<(), AppError> {
-    let size = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
-    for (part, bytes) in (0..).zip(copy.content.chunks(size)) {
+/// Keeps the content, before a wrap or an attachment names it: in a remote where one is named, here or in the settings, else in the
+/// ledger.
+pub(crate) fn keep(
+    app: &mut App,
+    project: Option<&str>,
+    copy: &mut CapturedCopy,
+    named: Option<&str>,
+) -> Result<(), AppError> {
+    let remote = match (named, app.config.wrap_changes_remote.clone()) {
+        (Some(named), _) => ChangesRemote::by_name(&root(app)?, named, true)?,
+        (None, Some(set)) => ChangesRemote::by_name(&root(app)?, &set, false)?,
+        (None, None) => return upload(app, project, copy),
+    };
+    copy.manifest.remote =
+        Some(remote.push(&scratch(&app.config.data_dir)?, &copy.manifest.content_hash, &copy.content)?);
+    Ok(())
+}
+
+/// Takes back what was kept in a remote: no baton names it.
+pub(crate) fn discard(app: &App, manifest: &Manifest) -> Result<(), Refusal> {
+    let Some(kept) = &manifest.remote else { return Ok(()) };
+    let remote = ChangesRemote::by_address(&root(app)?, &kept.address)?;
+    remote.remove(&scratch(&app.config.data_dir)?, &kept.reference)
+}
+
+/// Uploads the content to the ledger.
+fn upload(app: &mut App, project: Option<&str>, copy: &CapturedCopy) -> Result<(), AppError> {
+    for (part, content) in (0..).zip(parts(&copy.content)) {
         app.run::<Upload>(&UploadInput {
             project: project.map(str::to_owned),
             content_hash: copy.manifest.content_hash.clone(),
             part,
-            content: STANDARD.encode(bytes),
+            content,
         })?;
     }
     Ok(())
@@ -103,9 +129,9 @@ pub(crate) fn always(app: &mut App, project: Option<&str>) -> Result<Option<Capt
     }
     // A project need not be in git.
     let Ok(root) = root(app) else { return Ok(None) };
-    let copy = capture_copy(&root, &app.config.data_dir)?;
-    if let Some(copy) = &copy {
-        upload(app, project, copy)?;
+    let mut copy = capture_copy(&root, &app.config.data_dir)?;
+    if let Some(copy) = &mut copy {
+        keep(app, project, copy, None)?;
     }
     Ok(copy)
 }
@@ -178,18 +204,40 @@ pub(crate) fn load(
 ) -> Result<(ShowOutput, Changes), AppError> {
     let input = ShowInput { project: project.map(str::to_owned), baton_id: baton.map(str::to_owned) };
     let shown = app.run::<Show>(&input)?;
-    let mut bytes = Vec::new();
-    for part in 0..shown.changes.manifest.parts() {
-        let (project, baton_id) = (Some(shown.project_id.clone()), shown.changes.baton_id.clone());
-        let answer = app.run::<Part>(&PartInput { project, baton_id, part })?;
-        let damaged = |_| Refusal::from(Fault::Invalid("a part of the content is not base64".into()));
-        bytes.extend(STANDARD.decode(answer.content).map_err(damaged)?);
-    }
-    if content::hash(&bytes) != shown.changes.manifest.content_hash {
-        return Err(Refusal::from(Fault::Invalid("the content is not that of its hash".into())).into());
-    }
+    let bytes = content_of(app, &shown.project_id, &shown.changes.baton_id, &shown.changes.manifest)?;
     let changes = content::decode(&bytes).map_err(Refusal::from)?;
     Ok((shown, changes))
+}
+
+/// The content of a baton's changes, out of the ledger or the remote that holds it.
+pub(crate) fn content_of(
+    app: &mut App,
+    project_id: &str,
+    baton_id: &str,
+    manifest: &Manifest,
+) -> Result<Vec<u8>, AppError> {
+    let mut bytes = Vec::new();
+    if let Some(kept) = &manifest.remote {
+        let remote = ChangesRemote::by_address(&root(app)?, &kept.address)?;
+        bytes = remote.fetch(&scratch(&app.config.data_dir)?, &kept.reference)?;
+    } else {
+        for part in 0..manifest.parts() {
+            let (project, baton_id) = (Some(project_id.to_owned()), baton_id.to_owned());
+            let answer = app.run::<Part>(&PartInput { project, baton_id, part })?;
+            let damaged = |_| Refusal::from(Fault::Invalid("a part of the content is not base64".into()));
+            bytes.extend(STANDARD.decode(answer.content).map_err(damaged)?);
+        }
+    }
+    if content::hash(&bytes) != manifest.content_hash {
+        return Err(Refusal::from(Fault::Invalid("the content is not that of its hash".into())).into());
+    }
+    Ok(bytes)
+}
+
+/// A content in parts, each in base64, as the ledger and a file have it.
+pub(crate) fn parts(content: &[u8]) -> Vec<String> {
+    let size = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
+    content.chunks(size).map(|bytes| STANDARD.encode(bytes)).collect()
 }
 
 /// Applies changes to the working copy that a command stands in.

@@ -14,15 +14,16 @@ mod files;
 mod journal;
 pub(crate) mod ledger;
 mod plumbing;
+mod remote;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use apply::{Applied, apply, patch, recover};
 pub(crate) use capture::capture;
+pub(crate) use content::hash as content_hash;
 pub(crate) use journal::Recovery;
 #[cfg(test)]
 pub(crate) use journal::Step;
-pub(crate) use plumbing::{Answer, Call, Git};
 
 /// The changes of a working copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

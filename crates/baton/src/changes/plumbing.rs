@@ -6,34 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Fault;
 use super::files::{content, fault, from_bytes, metadata, text};
-
-/// One call of git.
-#[derive(Debug)]
-pub(crate) struct Call {
-    /// Subcommand and arguments.
-    pub args: Vec<String>,
-    /// Variables to set. They include `GIT_INDEX_FILE`, `GIT_OBJECT_DIRECTORY` and settings as `GIT_CONFIG_COUNT`.
-    pub env: Vec<(String, OsString)>,
-    /// Standard input.
-    pub input: Vec<u8>,
-}
-
-/// What git answered.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    /// The exit code; none after a signal.
-    pub code: Option<i32>,
-    /// Standard output, whole.
-    pub out: Vec<u8>,
-    /// Error output.
-    pub error: String,
-}
-
-/// Runs git at the top folder of a working copy, with the caller's guards against what a repository configures.
-pub(crate) trait Git {
-    /// Runs one call to its end.
-    fn call(&self, root: &Path, call: &Call) -> std::io::Result<Answer>;
-}
+use crate::git::{Answer, Call, GitRunner};
 
 /// Settings of every call: no hook, no monitor, no index beside the one that is named.
 const SETTINGS: [(&str, &str); 8] = [
@@ -59,7 +32,7 @@ const IDENTITY: [(&str, &str); 6] = [
 
 /// A working copy and its git folder.
 pub(crate) struct Repo<'a> {
-    git: &'a dyn Git,
+    git: &'a dyn GitRunner,
     pub root: PathBuf,
     pub git_dir: PathBuf,
     objects: PathBuf,
@@ -76,7 +49,7 @@ pub(crate) struct Scratch {
 }
 
 impl<'a> Repo<'a> {
-    pub(crate) fn open(git: &'a dyn Git, root: &Path) -> Result<Self, Fault> {
+    pub(crate) fn open(git: &'a dyn GitRunner, root: &Path) -> Result<Self, Fault> {
         let mut repo = Repo {
             git,
             root: root.to_owned(),

@@ -50,11 +50,17 @@ enum Verb {
     Keep {
         /// Baton to give it to, in place of what it had
         baton: String,
+        /// Keep them as a reference in this git remote, not in the ledger: its name, or its address
+        #[arg(long, value_name = "REMOTE")]
+        changes_remote: Option<String>,
     },
-    /// Remove them from the ledger; the baton stays
+    /// Remove them from the ledger, or from the remote that holds them; the baton stays
     Drop {
         /// Baton with the changes
         baton: String,
+        /// Leave the reference in the remote: it cannot be reached any more
+        #[arg(long)]
+        leave_remote: bool,
         #[command(flatten)]
         who: ActingIdentity,
     },
@@ -79,8 +85,13 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&json!({ "patch": text }), |_| text.clone())
         }
         Verb::Apply { baton } => apply(baton.as_deref(), app),
-        Verb::Keep { baton } => keep(baton, app),
-        Verb::Drop { baton, who } => {
+        Verb::Keep { baton, changes_remote } => keep(baton, changes_remote.as_deref(), app),
+        Verb::Drop { baton, leave_remote, who } => {
+            if !leave_remote {
+                let input = ShowInput { project: project.clone(), baton_id: Some(baton.clone()) };
+                let shown = app.run::<Show>(&input)?;
+                ledger::discard(app, &shown.changes.manifest)?;
+            }
             let input = DropInput { project, identity: who.identity, baton_id: baton };
             let dropped = app.run::<Drop>(&input)?;
             app.show(&dropped, |dropped| {
@@ -110,22 +121,32 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     })
 }
 
-fn keep(baton_id: String, app: &mut App) -> Result<(), AppError> {
+fn keep(baton_id: String, remote: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     let root = ledger::root(app)?;
-    let Some(copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
+    let Some(mut copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
         let what = "everything is committed here: there is nothing to keep";
         return Err(Refusal::new(Kind::NotFound, "changes_none", what, "look at `git status`").into());
     };
-    ledger::upload(app, project.as_deref(), &copy)?;
-    let kept = app.run::<Attach>(&AttachInput { project, baton_id, changes: copy.manifest })?;
+    ledger::keep(app, project.as_deref(), &mut copy, remote)?;
+    let input = AttachInput { project, baton_id, changes: copy.manifest };
+    let kept = app.run::<Attach>(&input);
+    if kept.is_err() {
+        let _ = ledger::discard(app, &input.changes);
+    }
+    let kept = kept?;
     app.show(&kept, |kept| list(&kept.changes))
 }
 
 /// What goes with a baton, in a line, and what does not.
 pub(super) fn summary(manifest: &Manifest) -> String {
     let (files, kib) = (manifest.files.len(), manifest.bytes.div_ceil(1024));
-    format!("  {files} uncommitted files go along ({kib} KiB)\n{}", left_out(manifest))
+    let place = manifest.remote.as_ref().map(|kept| format!(", kept in {}", visible(&kept.address)));
+    format!(
+        "  {files} uncommitted files go along ({kib} KiB{})\n{}",
+        place.unwrap_or_default(),
+        left_out(manifest)
+    )
 }
 
 fn left_out(manifest: &Manifest) -> String {
@@ -145,5 +166,9 @@ fn list(changes: &BatonChanges) -> String {
         visible(&changes.identity)
     );
     let files: Vec<Vec<String>> = manifest.files.iter().map(|file| vec![visible(file)]).collect();
-    head + &render::section("files", &files) + &left_out(manifest)
+    let kept = manifest
+        .remote
+        .as_ref()
+        .map(|kept| format!("kept in {} as {}\n", visible(&kept.address), visible(&kept.reference)));
+    head + &kept.unwrap_or_default() + &render::section("files", &files) + &left_out(manifest)
 }

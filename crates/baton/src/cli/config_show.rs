@@ -34,6 +34,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         ("auto_wrap", config.auto_wrap.to_string()),
         ("run.continue", config.run_continue.to_string()),
         ("wrap.changes", config.wrap_changes.word().to_owned()),
+        ("wrap.changes_remote", config.wrap_changes_remote.clone().unwrap_or_default()),
         ("route.fallback_after", format!("{}s", config.route.fallback_after / 1000)),
         ("route.escalate_after", format!("{}s", config.route.escalate_after / 1000)),
         ("route.max_attempts", config.route.max_attempts.to_string()),

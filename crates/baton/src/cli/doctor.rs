@@ -1,5 +1,6 @@
 //! `baton doctor`
 
+pub(super) mod memory_index;
 mod worktrees;
 
 use baton_model::id::visible;
@@ -11,7 +12,6 @@ use super::trust::{self, TrustState, TrustedFile};
 use crate::app::App;
 use crate::error::AppError;
 use crate::live;
-use crate::recall::report;
 use crate::render;
 use baton_tools::install::Scope;
 
@@ -40,7 +40,7 @@ struct Diagnosis {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     worktrees: Vec<worktrees::StrayWorktree>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    recall: Option<report::Report>,
+    recall: Option<memory_index::Report>,
 }
 
 /// Whether Redis answers.
@@ -70,13 +70,13 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         trusted: trust::listed(app),
         // Of a store with damage in it as much is said as can be read.
         worktrees: worktrees::find(app).unwrap_or_default(),
-        recall: report::report(app)?,
+        recall: memory_index::report(app)?,
     };
     app.show(&diagnosis, show)?;
     // The answer names the faults; only the exit code is left to say.
     let is_well = diagnosis.ledger.sound
         && !diagnosis.tools.iter().any(ToolReport::is_dangling)
-        && diagnosis.recall.as_ref().is_none_or(report::Report::is_well);
+        && diagnosis.recall.as_ref().is_none_or(memory_index::Report::is_well);
     if is_well { Ok(()) } else { Err(AppError::Reported) }
 }
 
@@ -95,7 +95,7 @@ fn show(diagnosis: &Diagnosis) -> String {
     for next in &ledger.next {
         text.push_str(&format!("  next: {next}\n"));
     }
-    text.extend(diagnosis.recall.as_ref().map(report::Report::text));
+    text.extend(diagnosis.recall.as_ref().map(memory_index::Report::text));
     if let Some(Redis { url, state, why }) = &diagnosis.redis {
         let why = why.as_deref().filter(|why| !why.is_empty());
         let why = why.map(|why| format!(": {}; the ledger keeps everything", visible(why)));

@@ -78,6 +78,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         None => None,
     };
     let had_document = document.is_some();
+    let is_joined = args.join.is_some();
     let trusted = Trusted::read(&app.config.config_dir);
     let is_trusted = root
         .zip(document.as_deref())
@@ -101,9 +102,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         identity: args.who.identity,
     })?;
     write_id(app, &made, &caller);
-    // A worktree of a project that is there has the document in another folder.
+    // A worktree of a project that is there has the document in another folder. A clone that joins one has it as its team has
+    // committed it.
     let is_linked = caller.git_root.as_ref().is_some_and(|root| Path::new(root).join(".git").is_file());
-    let file = file.filter(|_| made.created || had_document || !is_linked);
+    let file = file.filter(|_| made.created || if had_document { !is_joined } else { !is_linked });
     if let (Some(text), Some(file)) = (&made.document, file)
         && let Err(fault) = file.replace(text)
     {

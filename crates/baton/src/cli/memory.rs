@@ -148,7 +148,7 @@ struct ReindexSummary {
 fn reindex(which: &Reindex, app: &mut App) -> Result<(), AppError> {
     if which.fresh {
         app.refuse_remote()?;
-        crate::recall::report::drop_collection(app)?;
+        super::doctor::memory_index::drop_collection(app)?;
     }
     let projects: Vec<Option<String>> = if which.all || which.fresh {
         let all = app.run::<project::List>(&project::ListInput {})?;

@@ -80,6 +80,9 @@ struct Set {
     /// URL to post every ledger entry to
     #[arg(long, value_name = "URL")]
     webhook: Option<String>,
+    /// Whether sessions may be pushed to its ledger: yes or no
+    #[arg(long, value_name = "YES|NO", value_parser = ["yes", "no"])]
+    transcripts: Option<String>,
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
@@ -121,6 +124,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 issues_repo: set.issues_repo,
                 default_owner: set.default_owner,
                 webhook: set.webhook,
+                takes_transcripts: set.transcripts.map(|word| word == "yes"),
             };
             let changed = app.run::<project::Set>(&input)?;
             app.show(&changed, fields)

@@ -1,5 +1,7 @@
 //! `baton transcripts`
 
+mod push;
+
 use baton_model::id::visible;
 use baton_ops::transcript::{
     self as ops, Find, FindInput, ListInput, Row, SearchInput, SearchOutput, Show, ShowInput, ShowOutput,
@@ -7,9 +9,12 @@ use baton_ops::transcript::{
 
 use crate::app::App;
 use crate::error::AppError;
-use crate::render;
+use crate::{render, transcript_copies};
 
 /// List, search and show sessions of every coding agent on this machine
+///
+/// `push` keeps one in the ledger of its project, with secrets redacted, so that `baton continue --native` goes on with it on another
+/// machine. A project takes none before `baton project set --transcripts yes`.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -43,6 +48,12 @@ enum Verb {
         #[arg(short, value_name = "N", default_value_t = 0)]
         n: usize,
     },
+    /// Keep a session in the ledger of its project, to be continued on another machine
+    Push(push::Push),
+    /// List the sessions that were pushed to this project
+    Pushed(push::Pushed),
+    /// Take back what you have pushed
+    Withdraw(push::Withdraw),
 }
 
 #[derive(clap::Args, Default)]
@@ -84,13 +95,30 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&found, |found| format!("{}\n", found.header.path))
         }
         Some(Verb::Show { id, agent, n }) => {
-            let shown = app.run::<Show>(&ShowInput { id, agent, last: Some(n) })?;
+            let shown = show_or_fetch(ShowInput { id, agent, last: Some(n) }, app)?;
             app.show(&shown, show)
         }
+        Some(Verb::Push(options)) => push::push(options, app),
+        Some(Verb::Pushed(options)) => push::pushed(options, app),
+        Some(Verb::Withdraw(options)) => push::withdraw(options, app),
         Some(Verb::List(options)) => list(options, app),
         Some(Verb::Search(options)) => search(options, app),
         None => list(List::default(), app),
     }
+}
+
+/// A session of this machine, else one that was pushed to the project.
+fn show_or_fetch(input: ShowInput, app: &mut App) -> Result<ShowOutput, AppError> {
+    let missing = match app.run::<Show>(&input) {
+        Err(AppError::Refused(refusal)) if refusal.code == "transcript_unknown" && input.id != "latest" => {
+            refusal
+        }
+        shown => return shown,
+    };
+    let Some(fetched) = transcript_copies::fetch(app, &input.id, input.agent.as_deref())? else {
+        return Err(missing.into());
+    };
+    app.run::<Show>(&ShowInput { id: fetched.path.display().to_string(), agent: None, ..input })
 }
 
 fn list(options: List, app: &mut App) -> Result<(), AppError> {

@@ -48,6 +48,9 @@ pub(super) struct Args {
     /// Take along what is not committed, for `baton pickup --apply`; without it [wrap] changes decides
     #[arg(long, conflicts_with = "force")]
     with_changes: bool,
+    /// Keep them as a reference in this git remote, not in the ledger: its name, or its address
+    #[arg(long, value_name = "REMOTE", requires = "with_changes")]
+    changes_remote: Option<String>,
     /// Leave a baton even if one made from this session's transcript was already taken
     #[arg(long)]
     again: bool,
@@ -83,7 +86,13 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         force: args.force,
         why: args.why,
         request_id: args.request_id,
-    })?;
+    });
+    let is_named = wrapped.as_ref().is_ok_and(|wrapped| wrapped.changes.is_some());
+    if let Some(copy) = copy.as_ref().filter(|_| !is_named) {
+        // No baton names the reference. Where it stays, it does no harm.
+        let _ = ledger::discard(app, &copy.manifest);
+    }
+    let wrapped = wrapped?;
     match copy {
         Some(_) if wrapped.changes.is_none() && !wrapped.replay.replayed => {
             app.remark("what is not committed stays here: no baton was left that it could go with");
@@ -125,11 +134,11 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
         return if is_elsewhere { Ok(None) } else { ledger::always(app, None) };
     }
     let root = ledger::root(app)?;
-    let Some(copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
+    let Some(mut copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
         app.remark("everything is committed here: no changes go with the baton");
         return Ok(None);
     };
-    ledger::upload(app, project.as_deref(), &copy)?;
+    ledger::keep(app, project.as_deref(), &mut copy, args.changes_remote.as_deref())?;
     Ok(Some(copy))
 }
 

@@ -1,6 +1,9 @@
 //! The settings of GitHub.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use baton_model::refusal::Refusal;
+use ring::signature::RsaKeyPair;
 
 use super::span;
 
@@ -56,9 +59,16 @@ fn key_text(given: &str) -> Result<String, Refusal> {
         let unread = |error| wrong(format!("the key of the GitHub App cannot be read: {error}"));
         std::fs::read_to_string(given).map_err(unread)?
     };
-    if crate::relay::is_key(&text) {
+    if key_pair(&text).is_some() {
         Ok(text)
     } else {
         Err(wrong("the key of the GitHub App is no RSA key".into()))
     }
+}
+
+/// The RSA key in a PEM text, with which an app signs: what GitHub gives out (PKCS #1), or PKCS #8.
+pub(crate) fn key_pair(pem: &str) -> Option<RsaKeyPair> {
+    let body: String = pem.lines().filter(|line| !line.starts_with("-----")).map(str::trim).collect();
+    let der = STANDARD.decode(body).ok()?;
+    RsaKeyPair::from_der(&der).or_else(|_| RsaKeyPair::from_pkcs8(&der)).ok()
 }

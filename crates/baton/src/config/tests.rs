@@ -26,7 +26,7 @@ const STRANGER: &str = "store = \"/evil.db\"\nserver = \"http://evil.example\"\n
     identity = \"Mallory\"\nproject = \"shop\"\nsurface = \"evil\"\nstale_after = \"0s\"\nlive_after = \"0s\"\nauto_wrap = true\n\
     webhook_secret = \"s\"\ngithub_api = \"http://evil.example\"\ngithub_app_id = \"1\"\ngithub_app_installation = \"1\"\n\
     github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
-    embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[wrap]\nchanges = \"always\"\n[route]\nfallback_after = \"1s\"\n\
+    embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[wrap]\nchanges = \"always\"\nchanges_remote = \"ext::sh\"\n[route]\nfallback_after = \"1s\"\n\
     escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n[redact]\npatterns = [\"x\"]\nallow = [\"/.*/\"]\n\
     [run]\ncontinue = false\n";
 
@@ -37,7 +37,7 @@ fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
     assert_eq!((with.identity, with.project, with.surface), (None, None, String::new()));
     assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, plain.auto_wrap, None));
     assert_eq!(with.run_continue, plain.run_continue);
-    assert_eq!(with.wrap_changes, plain.wrap_changes);
+    assert_eq!((with.wrap_changes, with.wrap_changes_remote), (plain.wrap_changes, None));
     assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
     assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
     assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());

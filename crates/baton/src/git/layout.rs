@@ -117,7 +117,7 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
 
 /// The address of a remote; a path that is relative, as git takes it from the top folder, is made absolute where it leads to a
 /// folder.
-pub(super) fn absolute_remote(root: &Path, url: String) -> String {
+pub(crate) fn absolute_remote(root: &Path, url: String) -> String {
     let is_relative = url.starts_with("./") || url.starts_with("../") || url == "..";
     let target = if is_relative { root.join(&url).canonicalize().ok() } else { None };
     target.map_or(url, |path| path.display().to_string())

@@ -6,17 +6,19 @@
 //! | `core.fsmonitor`, `core.hooksPath`, hooks | set to nothing on the command line, which wins over every file |
 //! | `filter.*` by `.gitattributes` | drivers that the repository itself defines are emptied; one that cannot be is not called |
 //! | pager, editor, `diff.external`, textconv, `gpg.program`, aliases | only built-in commands that use none of them |
-//! | `remote.*`, a promisor, `ext::` | no transport is allowed, and missing objects are not fetched |
+//! | `remote.*`, a promisor, `ext::` | no transport is allowed, and missing objects are not fetched; what you have sent to a remote goes from a repository of Baton's own |
 //! | `core.worktree`, a bare repository in a folder | the folder that was found is the working tree, and git begins there |
 //! | a `.git` file or link that leads elsewhere | followed only where the other side names this folder |
 //! | submodules | not looked into |
 //! | `include.path` on a FIFO, a huge index | a time limit for all calls together, and a limit on the answer |
 
 mod budget;
+mod call;
 mod history;
 mod layout;
 mod plumbing;
 mod reflog;
+mod transfer;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -26,11 +28,13 @@ use std::time::{Duration, Instant};
 
 use baton_model::packet::Git;
 
-use crate::config;
+use crate::process;
+pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
-pub(crate) use layout::{ID_KEY, holds_id, repository};
+pub(crate) use layout::{ID_KEY, absolute_remote, holds_id, repository};
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
+pub(crate) use transfer::transfer;
 
 /// How long git may take for a change that the user asked for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -270,7 +274,7 @@ fn call(
 
 /// Git with everything that a repository could turn against us switched off.
 fn command(root: &Path, args: &[&str], settings: &[String]) -> Option<Command> {
-    let mut command = Command::new(config::program("git")?);
+    let mut command = Command::new(process::program("git")?);
     command.arg("-C").arg(root).args(["--no-pager", "--no-replace-objects", "--work-tree"]).arg(root);
     for setting in SETTINGS.iter().copied().chain(settings.iter().map(String::as_str)) {
         command.args(["-c", setting]);

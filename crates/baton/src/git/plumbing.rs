@@ -6,8 +6,8 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use super::call::{Answer, Call, GitRunner};
 use super::{bound, command, is_its_own, kill};
-use crate::changes::{Answer, Call, Git};
 
 /// How long a call may take that reads a few small files.
 const SHORT: Duration = Duration::from_secs(5);
@@ -23,7 +23,7 @@ const MESSAGE: u64 = 64 * 1024;
 /// Git, run so that nothing of a repository starts a program.
 pub(crate) struct Plumbing;
 
-impl Git for Plumbing {
+impl GitRunner for Plumbing {
     fn call(&self, root: &Path, call: &Call) -> io::Result<Answer> {
         if !is_its_own(root) {
             return Err(io::Error::other("the folder has no git folder of its own"));
@@ -47,7 +47,11 @@ impl Git for Plumbing {
 }
 
 /// Writes the input and reads both outputs at once, so that no pipe fills up.
-fn communicate(child: &mut Child, input: &[u8], patience: Duration) -> io::Result<(Vec<u8>, Vec<u8>)> {
+pub(super) fn communicate(
+    child: &mut Child,
+    input: &[u8],
+    patience: Duration,
+) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let missing = || io::Error::other("git has no pipe");
     let out = reader(child.stdout.take().ok_or_else(missing)?, LIMIT);
     let error = reader(child.stderr.take().ok_or_else(missing)?, MESSAGE);

@@ -6,14 +6,15 @@ use axum::response::{IntoResponse, Response};
 use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
 use futures_util::stream;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 use crate::error::AppError;
 use crate::store_pool::Pool;
-use crate::transfer_progress;
 use baton_ops::answer::AnswerView;
+use baton_ops::handoff::Progress;
 use baton_ops::message::{Delivered, DeliveredInput};
 use baton_ops::op::Caller;
 
@@ -25,7 +26,7 @@ pub(super) fn of_type(status: StatusCode, kind: &'static str, body: Body) -> Res
 }
 
 /// A JSON answer.
-pub(crate) fn json_of(status: StatusCode, value: &Value) -> Response {
+pub(super) fn json_of(status: StatusCode, value: &Value) -> Response {
     of_type(status, JSON, Body::from(value.to_string()))
 }
 
@@ -77,11 +78,12 @@ pub(super) fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answe
 }
 
 /// The answer to a write that planned a hand-off: after it was driven, or with 202 and where to look when it is still on its way.
-pub(super) async fn transfer_response(pool: &Pool, status: StatusCode, mut answer: Value) -> Response {
-    let is_on_its_way = transfer_progress::wait(pool, &mut answer).await;
+pub(super) fn transfer_response(status: StatusCode, answer: &Value) -> Response {
+    // A preview has no transfer.
+    let is_on_its_way = Progress::deserialize(answer).is_ok_and(|progress| progress.row.is_on_its_way());
     let status = if is_on_its_way { StatusCode::ACCEPTED } else { status };
-    let mut response = json_of(status, &answer);
-    let place = AnswerView(&answer).handoff_id().map(|id| format!("/api/v1/handoffs/{id}"));
+    let mut response = json_of(status, answer);
+    let place = AnswerView(answer).handoff_id().map(|id| format!("/api/v1/handoffs/{id}"));
     if let Some(place) = place.and_then(|place| HeaderValue::from_str(&place).ok()) {
         response.headers_mut().insert(header::LOCATION, place);
     }

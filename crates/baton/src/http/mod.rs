@@ -3,22 +3,20 @@
 mod access;
 mod answer;
 mod body;
-mod caller;
 mod events;
 mod github;
 mod guard;
+mod input;
 mod limit;
 mod listen;
 mod metrics;
 mod openapi;
-mod otlp;
 mod page;
 mod remote;
 mod rest;
 mod routes;
 mod stall;
 mod tls;
-pub(crate) mod traces;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -33,7 +31,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use baton_model::access::Grant;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::op::Caller;
+use baton_ops::op::{Caller, TransferEffect};
 use baton_ops::token::{Check, CheckInput};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -47,13 +45,12 @@ use crate::mcp;
 use crate::mirror::Mirror;
 use crate::relay::saga::{self, Driver};
 use crate::relay::{self, recall};
+use crate::remote::caller_of;
 use crate::services::Services;
 use crate::store_pool::{Pool, Threads};
-use crate::transfer_progress::is_driven;
+use crate::traces;
 use crate::{router as task_router, sweep};
 use access::Authenticator;
-pub(crate) use answer::json_of;
-pub(crate) use caller::{CallerHeader, caller};
 use metrics::RequestMetrics;
 
 /// How long clients may take to finish their requests after the stop.
@@ -257,10 +254,14 @@ async fn operation(
     body: Bytes,
 ) -> Response {
     match call(&pool, &name, grant.clone(), &headers, &body).await {
-        Ok(answer) if is_driven(&name) => answer::transfer_response(&pool, StatusCode::OK, answer).await,
+        Ok(answer) if begins_transfer(&name) => answer::transfer_response(StatusCode::OK, &answer),
         Ok(answer) => answer::delivered(pool, grant, StatusCode::OK, answer),
         Err(ended) => rest::conditional_problem(&headers, &ended),
     }
+}
+
+fn begins_transfer(operation: &str) -> bool {
+    baton_ops::all::meta(operation).is_some_and(|meta| meta.transfer == TransferEffect::Begins)
 }
 
 async fn call(
@@ -270,7 +271,7 @@ async fn call(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Value, AppError> {
-    let caller = Caller { grant, ..caller::caller(headers)? };
+    let caller = Caller { grant, ..caller_of(headers)? };
     let input = rest::named_input(name, headers, body)?;
     match headers.get("idempotency-key").map(|key| key.to_str().unwrap_or_default().to_owned()) {
         Some(key) => pool.run_once(name, input, caller, key).await,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use axum::http::StatusCode;
 use axum::response::Response;
 use baton_ops::all;
-use baton_ops::op::{Access, Entry, Site};
+use baton_ops::op::{Access, Entry, Site, TransferEffect};
 use serde_json::{Map, Value, json};
 
 use super::answer::json_of;
@@ -173,7 +173,7 @@ fn responses(entry: &Entry, status: u16, document: bool, tagged: bool) -> Value 
     }
     let mut all = Map::new();
     all.insert(status.to_string(), json!({ "description": entry.doc, "content": content.clone() }));
-    if crate::transfer_progress::is_driven(entry.name) {
+    if entry.transfer == TransferEffect::Begins {
         let later = "Written down and on its way: Location says where to look";
         all.insert("202".into(), json!({ "description": later, "content": content }));
     }

@@ -13,15 +13,15 @@ use baton_model::access::Grant;
 use baton_model::refusal::Refusal;
 use baton_ops::all;
 use baton_ops::answer::AnswerView;
-use baton_ops::op::{Access, Entry};
+use baton_ops::op::{Access, Entry, TransferEffect};
 use serde_json::{Map, Value};
 
 use super::answer::{delivered, json_of, of_type, problem, problem_as, tagged, transfer_response};
-use super::caller::{caller, input};
+use super::input::input;
 use super::routes::{ROUTES, Route};
 use crate::error::AppError;
+use crate::remote::caller_of;
 use crate::store_pool::Pool;
-use crate::transfer_progress::is_driven;
 
 /// Every path of the table, under `/api/v1` and, for programs written for the seed's paths, at the root.
 pub(super) fn router() -> Router<Arc<Pool>> {
@@ -135,7 +135,9 @@ impl RouteRequest<'_> {
             Ok(answer) if self.entry.access == Access::Read || self.route.method == "GET" => {
                 tagged(&answer, self.text(&header::IF_NONE_MATCH))
             }
-            Ok(answer) if is_driven(self.entry.name) => transfer_response(&pool, self.status(), answer).await,
+            Ok(answer) if self.entry.transfer == TransferEffect::Begins => {
+                transfer_response(self.status(), &answer)
+            }
             Ok(answer) => delivered(pool, grant, self.status(), answer),
             Err(ended) => conditional_problem(self.headers, &ended),
         }
@@ -146,7 +148,7 @@ impl RouteRequest<'_> {
     }
 
     async fn run(&self, pool: &Pool, grant: Grant) -> Result<Value, AppError> {
-        let mut caller = caller(self.headers)?;
+        let mut caller = caller_of(self.headers)?;
         caller.grant = grant;
         let input = Value::Object(self.input()?);
         match self.text(&header::HeaderName::from_static("idempotency-key")) {

@@ -5,7 +5,6 @@ mod embeddings;
 mod http;
 mod qdrant;
 mod qdrant_json;
-pub(crate) mod report;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -14,8 +13,8 @@ use baton_model::query::check_query;
 use baton_model::recall::{
     HASHING, HASHING_FLOOR, IndexResult, QuantizedVector, document, hashing, question,
 };
-use baton_ops::memory::{MemoryScopeInput, MemoryScopeOutput, Search, SearchInput};
-use baton_ops::op::{Caller, Operation};
+use baton_ops::memory::{MemoryScopeInput, MemoryScopeOutput, SearchInput};
+use baton_ops::op::Caller;
 use baton_ops::recall::Setup;
 use serde::Deserialize;
 use serde_json::Value;
@@ -102,12 +101,9 @@ impl IndexServices {
         }
     }
 
-    /// What the ledger is to be asked with `memory_scope` before this operation, where those outside are asked at all: which
+    /// What the ledger is to be asked with `memory_scope` before a search of memories, where those outside are asked at all: which
     /// projects may be looked into is the ledger's to say.
-    pub(crate) fn scope_query((operation, input): (&str, &Value)) -> Option<ScopedQuery> {
-        if operation != Search::NAME {
-            return None;
-        }
+    pub(crate) fn scope_query(input: &Value) -> Option<ScopedQuery> {
         // What is wrong with the input is said by the search itself.
         let SearchInput { project, related, query, .. } = SearchInput::deserialize(input).ok()?;
         let asks = check_query(&query).is_ok() && !baton_model::memory::words(&query).is_empty();

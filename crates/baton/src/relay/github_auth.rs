@@ -4,15 +4,15 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::SystemRandom;
-use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
+use ring::signature::RSA_PKCS1_SHA256;
 use serde::{Deserialize, Serialize};
 
 use super::github_http::{Answer, Http, RequestError};
 use super::github_json::{json, read};
 use crate::clock;
-use crate::config::Config;
+use crate::config::{Config, key_pair};
 use crate::host;
 
 /// How long before its end a token is replaced, in milliseconds.
@@ -150,16 +150,4 @@ impl App {
             .map_err(|_| wrong("cannot sign"))?;
         Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
-}
-
-/// Whether a PEM text holds a key that an app can sign with.
-pub(crate) fn is_key(pem: &str) -> bool {
-    key_pair(pem).is_some()
-}
-
-/// The key in a PEM text: what GitHub gives out (PKCS #1), or PKCS #8.
-fn key_pair(pem: &str) -> Option<RsaKeyPair> {
-    let body: String = pem.lines().filter(|line| !line.starts_with("-----")).map(str::trim).collect();
-    let der = STANDARD.decode(body).ok()?;
-    RsaKeyPair::from_der(&der).or_else(|_| RsaKeyPair::from_pkcs8(&der)).ok()
 }

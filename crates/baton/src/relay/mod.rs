@@ -9,8 +9,6 @@ pub(crate) mod recall;
 pub(crate) mod saga;
 mod webhook;
 
-pub(crate) use github_auth::is_key;
-
 use std::sync::Arc;
 use std::time::Duration;
 

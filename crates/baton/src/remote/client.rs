@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::all;
 use baton_ops::mirror::ProjectFolders;
 use baton_ops::op::{Access, Caller, Entry, Host, Operation, Retention, Site};
 use reqwest::StatusCode;
@@ -13,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::Call;
 use super::answers::answer;
+use super::caller_header::CallerHeader;
 use super::disk::{Disk, DiskRead};
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED, Question};
 use super::placeholder::{self, WithheldText, reveal};
@@ -20,7 +20,7 @@ use crate::clock;
 use crate::config::{Config, Server};
 use crate::error::AppError;
 use crate::host::Machine;
-use crate::http::CallerHeader;
+use crate::runner::{self, Answer, Runner};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -52,8 +52,12 @@ impl Remote {
     }
 
     /// Runs an operation: on the server, or here where it only reads this machine's disk.
-    pub(crate) async fn run(&self, name: &str, input: Value, caller: &Caller) -> Result<Value, AppError> {
-        let entry = all::find(name)?;
+    pub(crate) async fn run(
+        &self,
+        entry: &'static Entry,
+        input: Value,
+        caller: &Caller,
+    ) -> Result<Value, AppError> {
         if entry.site == Site::Disk {
             return self.read(DiskRead::Operation(entry, input), caller).await;
         }
@@ -287,6 +291,15 @@ impl Remote {
             what,
             "check BATON_SERVER, and `baton --version` on both sides",
         )
+    }
+}
+
+/// What surrounds an operation is done by the server, but for what concerns this machine.
+impl Runner for &Remote {
+    type Turn = std::convert::Infallible;
+
+    async fn execute(&mut self, call: runner::Call) -> Answer {
+        self.run(call.entry, call.input, &call.caller).await
     }
 }
 

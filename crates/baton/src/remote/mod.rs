@@ -4,6 +4,7 @@
 //! transcripts are read here ([`disk`]), and what the server has to ask is answered here ([`answers`]).
 
 mod answers;
+mod caller_header;
 mod client;
 mod disk;
 mod facts;
@@ -12,7 +13,8 @@ mod placeholder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::http::CallerHeader;
+use caller_header::CallerHeader;
+pub(crate) use caller_header::caller_of;
 pub(crate) use client::Remote;
 pub(crate) use facts::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 

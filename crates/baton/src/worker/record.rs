@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::usage_limit::ProviderStop;
-use baton_ops::task::{Close, CloseInput, Release, ReleaseInput, Update, UpdateInput};
+use baton_ops::task::{Close, CloseInput, Release, ReleaseInput, Show, ShowInput, Update, UpdateInput};
 use serde_json::{Map, Value};
 
 use super::outcome::Outcome;
@@ -58,7 +58,10 @@ impl Worker<'_> {
         let mut refusals = Refusals::default();
         let word = match &finished.ending {
             CommandEnd::Lost => "lost",
-            _ => self.record_outcome(app, held, finished, &mut refusals)?,
+            _ => match self.closed_by_command(app, held, finished)? {
+                Some(word) => word,
+                None => self.record_outcome(app, held, finished, &mut refusals)?,
+            },
         };
         let is_read = matches!(finished.outcome, Outcome::Closed { .. } | Outcome::Failed { .. });
         let is_recorded = is_read && refusals.0.is_empty();
@@ -135,6 +138,34 @@ impl Worker<'_> {
         };
         let released = refusals.collect(app.run_as::<Release>(&self.caller, &back))?;
         Ok(if released.is_some() { "given_back" } else { "lost" })
+    }
+
+    /// The result with which the command has closed the task itself; none where it did not. A command that says what it did by
+    /// closing, and not by a file, has left nothing to record.
+    fn closed_by_command(
+        &self,
+        app: &mut App,
+        held: &ClaimedTask,
+        finished: &FinishedCommand,
+    ) -> Result<Option<&'static str>, AppError> {
+        if finished.result_file.is_some() {
+            return Ok(None);
+        }
+        let input = ShowInput {
+            project: Some(held.project_id.clone()),
+            id: held.task_id.clone(),
+            ..ShowInput::default()
+        };
+        let task = match app.run_as::<Show>(&self.caller, &input) {
+            Ok(found) => found.task,
+            Err(AppError::Refused(_)) => return Ok(None),
+            Err(other) => return Err(other),
+        };
+        let is_own = task.assignee.as_deref().is_some_and(|name| {
+            baton_model::id::identity_key(name) == baton_model::id::identity_key(&self.plan.name)
+        });
+        let word = if task.result.as_deref() == Some("fail") { "fail" } else { "pass" };
+        Ok((task.status == "closed" && is_own).then_some(word))
     }
 
     /// Merges what the command found out into the task.

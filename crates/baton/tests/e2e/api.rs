@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_ops::op::{Access, Site};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use serde_json::{Value, json};
 
 use crate::http::{Response, Server, caller, request};
@@ -203,6 +205,11 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
     let hash = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
     made("changes_upload", json!({ "content_hash": hash, "part": 0, "content": "eA==" }));
     let changes = json!({ "files": ["a"], "content_hash": hash, "bytes": 1 });
+    made("project_set", json!({ "takes_transcripts": true }));
+    made("transcript_upload", json!({ "content_hash": hash, "part": 0, "content": "eA==" }));
+    let copy =
+        json!({ "agent": "claude", "transcript_id": "t1", "events": 1, "content_hash": hash, "bytes": 1 });
+    made("transcript_push", json!({ "copy": copy }));
     let wrapped = made("session_wrap", json!({ "summary": "all there is", "changes": changes }));
     let baton = text(&wrapped, "baton_id");
 
@@ -224,6 +231,7 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
             "commit_origin" => json!({ "commits": ["a".repeat(40)] }),
             "session_handoff" => json!({ "session": session }),
             "changes_part" => json!({ "baton_id": baton, "part": 0 }),
+            "transcript_part" => json!({ "id": "t1", "part": 0 }),
             "agent_show" => json!({ "name": "Lola" }),
             "mail_search" | "project_search" => json!({ "query": "s" }),
             _ => json!({}),
@@ -415,9 +423,9 @@ fn slow_and_silent_clients_do_not_keep_others_waiting() {
 #[test]
 fn over_tls_with_a_certificate_of_ones_own() {
     let stage = Stage::ready();
-    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).expect("a certificate");
-    let certificate = stage.file("cert.pem", crate::pem::certificate(made.cert.der()));
-    let key = stage.file("key.pem", crate::pem::key(&made.signing_key));
+    let made = crate::pem::signed(&["localhost"]);
+    let certificate = stage.file("cert.pem", &made.certificate);
+    let key = stage.file("key.pem", &made.key);
     let terminal = stage.terminal("Server");
     terminal.refused(
         1,
@@ -426,7 +434,8 @@ fn over_tls_with_a_certificate_of_ones_own() {
     );
     let server = Server::start_with(&terminal, &["--tls-cert", &certificate, "--tls-key", &key]);
     let mut roots = rustls::RootCertStore::empty();
-    roots.add(made.cert.der().clone()).expect("added");
+    let authority = CertificateDer::from_pem_slice(made.authority.as_bytes()).expect("a certificate");
+    roots.add(authority).expect("added");
     let config =
         rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()

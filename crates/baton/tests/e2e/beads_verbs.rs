@@ -386,3 +386,25 @@ fn a_batch_is_carried_out_whole_or_not_at_all() {
     assert_eq!(titles(&bd_json(&ann, &["wisp", "list"])), ["Short"]);
     assert_eq!(bd_json(&ann, &["mol", "wisp"])[0]["id"], short.as_str());
 }
+
+#[test]
+fn values_are_kept_by_name_and_a_reason_may_follow_the_id() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    bd(&ann, &["kv", "set", "max_retries", "3"]).done();
+    bd(&ann, &["kv", "set", "max_retries", "4"]).done();
+    assert_eq!(bd(&ann, &["kv", "get", "max_retries"]).done().out, "4\n");
+    let all = bd_json(&ann, &["kv", "list"]);
+    assert_eq!((all.as_array().map(Vec::len), &all[0]["key"]), (Some(1), &json!("max_retries")));
+    bd(&ann, &["kv", "clear", "max_retries"]).done();
+    assert_eq!(bd(&ann, &["kv", "get", "max_retries", "--json"]).json()["code"], "value_unknown");
+    let [a, b, c] = ["A", "B", "C"].map(|title| made(&ann, &[title]));
+    assert_eq!(bd_json(&ann, &["close", &a, "Fixed"])[0]["close_reason"], "Fixed");
+    assert_eq!(bd_json(&ann, &["close", &b, "All is well"])[0]["close_reason"], "All is well");
+    let slip = bd(&ann, &["close", &c, "shop-zz9"]).done();
+    assert!(slip.err.contains("shop-zz9"), "an id that is none is no reason: {}", slip.err);
+    let watch = bd(&ann, &["list", "--watch"]);
+    assert!(watch.code == 1 && watch.err.contains("watch -n 2 bd list"), "{}", watch.err);
+    let template = bd(&ann, &["list", "--format", "{{.ID}}"]);
+    assert!(template.err.contains("jq"), "{}", template.err);
+}

@@ -313,17 +313,8 @@ fn a_certificate_of_ones_own_authority_is_believed_when_it_is_named() {
 
 /// An authority, and a certificate for `localhost` from it with its key, as PEM.
 fn certificates() -> (String, String, String) {
-    use crate::pem;
-    use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-    let own = KeyPair::generate().expect("a key");
-    let mut params = CertificateParams::new(Vec::new()).expect("parameters");
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = params.self_signed(&own).expect("an authority");
-    let issuer = Issuer::new(params, own);
-    let key = KeyPair::generate().expect("a key");
-    let leaf = CertificateParams::new(vec!["localhost".to_owned()]).expect("parameters");
-    let certificate = leaf.signed_by(&key, &issuer).expect("a certificate");
-    (pem::certificate(authority.der()), pem::certificate(certificate.der()), pem::key(&key))
+    let made = crate::pem::signed(&["localhost"]);
+    (made.authority, made.certificate, made.key)
 }
 
 /// What was sent, one request after the other.

@@ -142,6 +142,8 @@ const CALLS: &[&str] = &[
     "task close TASK --reason HIDDEN",
     "task reopen TASK",
     "task stats",
+    "task rename TASK HIDDEN",
+    "task delete HIDDEN --reason HIDDEN",
     "bd list",
     "bd show TASK",
     "bd ready",

@@ -144,6 +144,82 @@ fn a_failure_is_fixed_tested_again_and_verified() {
     fails_once(&stage, |name, role| work(&stage, name, role, &[]));
 }
 
+/// An agent that works as the plan's section 8 has it: the task is closed first, its context comes after.
+const CLOSES_ITSELF: &str = r#"set -e
+cat >> "$SEEN"
+bd() { "$BATON" bd "$@" > /dev/null; }
+case "$BATON_IDENTITY" in
+  impl*) bd close "$BATON_TASK" --reason "Implementation complete"
+         bd update "$BATON_TASK" --silent --agent-context '{"work_completed":"registration added","files_modified":["a.rs:4"],
+           "test_command":"./t.sh","implementation_notes":"works when the server is down","known_issues":[],"attempts":0,"previous_agent":"impl-1"}' ;;
+  test*) if [ -s "$FAILURES" ]; then sed -i 1d "$FAILURES"
+           bd update "$BATON_TASK" --silent --agent-context '{"reproduction_steps":"./t.sh register"}'
+           bd close "$BATON_TASK" --reason "2 of 9 tests failed"
+         else bd close "$BATON_TASK" --reason "All 9 pass, no errors"; fi ;;
+  fix*) bd update "$BATON_TASK" --silent --agent-context '{"work_completed":"timeout raised","files_modified":["b.rs:1"]}'
+        bd close "$BATON_TASK" --reason "Fixed" ;;
+  *) bd close "$BATON_TASK" --reason "Approved" ;;
+esac
+"#;
+
+/// What each role receives where agents close their tasks themselves and the tests fail so often.
+fn closed_by_agents(stage: &Stage, failures: &str) -> Vec<Value> {
+    let agent = stage.file("closes.sh", CLOSES_ITSELF);
+    let (made, packets) = increment(stage, failures, |name, role| {
+        let mut at = bench(stage, name);
+        at.set("BATON", crate::stage::BATON);
+        let mut command =
+            at.command(&["work", "--role", role, "--poll", "1s", "--jsonl", "--", "sh", &agent]);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+        command.spawn().expect("a worker")
+    });
+    assert_bounded(stage, &made, &packets);
+    for id in ["implementation_id", "test_id", "verify_id"] {
+        let task = stage.terminal("Owner").json(&["task", "show", &text(&made, id), "--full"]);
+        let said = task["comments"].to_string();
+        assert!(!said.contains("the command ended"), "the worker has nothing to add: {said}");
+    }
+    packets
+}
+
+#[test]
+fn what_is_closed_first_and_described_after_reaches_each_role_whole() {
+    let stage = Stage::ready();
+    let packets = closed_by_agents(&stage, "once\n");
+    let expected =
+        ["task_assignment", "task_handoff", "test_failure_report", "fix_complete", "verification_request"];
+    assert_eq!(types(&packets), expected);
+    let context = |at: usize, key: &str| packets[at]["agent_context"][key].clone();
+    for (at, key, value) in [
+        (1, "test_command", "./t.sh"),
+        (1, "work_completed", "registration added"),
+        (2, "failure", "2 of 9 tests failed"),
+        (2, "reproduction_steps", "./t.sh register"),
+        (2, "test_command", "./t.sh"),
+        (2, "work_completed", "registration added"),
+        (3, "work_completed", "timeout raised"),
+        (4, "summary", "registration added; then fixed: timeout raised"),
+        (4, "test_results", "All 9 pass, no errors"),
+    ] {
+        assert_eq!(context(at, key), value, "{key} of packet {at}: {:#}", packets[at]);
+    }
+    for (at, attempts) in [0, 0, 1, 1, 1].into_iter().enumerate() {
+        assert_eq!(packets[at]["attempts"], attempts, "packet {at}");
+        assert!(context(at, "attempts").is_null(), "said once: {:#}", packets[at]);
+    }
+    assert!(context(4, "failure").is_null(), "what passed has no failure");
+}
+
+#[test]
+fn a_third_fix_is_told_what_the_one_before_did() {
+    let stage = Stage::ready();
+    let packets = closed_by_agents(&stage, "1\n2\n3\n");
+    let fixes: Vec<&Value> = packets.iter().filter(|packet| packet["agent_role"] == "fixing").collect();
+    let before: Vec<&Value> = fixes.iter().map(|fix| &fix["agent_context"]["previous_fix"]).collect();
+    assert_eq!(before, [&Value::Null, &"timeout raised".into(), &"timeout raised".into()]);
+    assert_eq!(packets.last().map(|last| &last["attempts"]), Some(&3.into()));
+}
+
 #[test]
 fn a_command_that_fails_gives_the_task_back_and_after_too_many_attempts_it_is_blocked() {
     let stage = Stage::ready();

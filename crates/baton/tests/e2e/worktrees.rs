@@ -349,3 +349,20 @@ fn a_clone_is_known_by_the_remote_that_its_committed_document_names() {
     );
     assert_eq!(text(&fork.json(&["init", "--separate"]), "project_id"), "fork");
 }
+
+#[test]
+fn a_remote_that_was_added_later_is_known_from_the_next_session_on() {
+    let stage = committed();
+    git(&stage, stage.shop(), &["remote", "add", "origin", "https://user:secret@git.example/acme/shop.git"]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    assert_eq!(ann.json(&["project", "show"])["vcs_remote_url"], "https://git.example/acme/shop.git");
+    git(&stage, stage.root(), &["clone", "-q", "shop", "clone"]);
+    let clone = stage.root().join("clone");
+    git(&stage, &clone, &["remote", "set-url", "origin", "git@git.example:acme/shop.git"]);
+    ann.within(&clone).refused(4, "project_is_clone", &["status"]);
+    // One that is known is not taken for another.
+    git(&stage, stage.shop(), &["remote", "set-url", "origin", "https://git.example/acme/other"]);
+    stage.terminal("Lola").json(&["start"]);
+    assert_eq!(ann.json(&["project", "show"])["vcs_remote_url"], "https://git.example/acme/shop.git");
+}

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::closing::IncrementStage;
 use super::{Task, sealed};
+use crate::handoff_message::Kind;
 use crate::handoff_message::build::field_order;
 use crate::route::{last_sent, message_kind};
 
@@ -41,7 +42,8 @@ fn fill(task: &Task, mut packet: Packet) -> Value {
     packet.put("id", json!(task.task_id));
     packet.put("title", json!(task.title));
     packet.put("agent_role", json!(task.agent_role));
-    packet.put("type", json!(task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind))));
+    let word = task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind));
+    packet.put("type", json!(word));
     packet.put("previous_agent", json!(task.previous_agent));
     packet.put("attempts", json!(attempts(task)));
     let criteria = task.extra.get("acceptance_criteria").cloned().unwrap_or_default();
@@ -49,9 +51,16 @@ fn fill(task: &Task, mut packet: Packet) -> Value {
     if approves {
         packet.put_part("acceptance_criteria", criteria.clone());
     }
-    let order: Vec<&str> = field_order(message_kind(task)).collect();
+    let kind = word.and_then(Kind::from_word).unwrap_or_else(|| message_kind(task));
+    let order: Vec<&str> = field_order(kind).collect();
     packet.put_object("handoff_instructions", &sealed::redacted_view(&task.handoff_instructions), &order);
-    packet.put_object("agent_context", &sealed::redacted_view(&task.agent_context), &order);
+    let mut context = sealed::redacted_view(&task.agent_context);
+    // Both are said above.
+    context.shift_remove("attempts");
+    if task.previous_agent.is_some() {
+        context.shift_remove("previous_agent");
+    }
+    packet.put_object("agent_context", &context, &order);
     packet.put("description", json!(task.description));
     if !approves {
         packet.put("acceptance_criteria", criteria);

@@ -3,6 +3,7 @@
 //! Each rule is a function from a source to its violations, with tests on small bad inputs next to it; the tests in this
 //! file run it over the tree. A rule that has to give way is named in `exempt.rs`, with the reason.
 
+mod circles;
 mod exempt;
 mod hygiene;
 mod layers;
@@ -66,6 +67,11 @@ fn crates_depend_downwards() {
 #[test]
 fn crates_keep_to_their_layer() {
     over_sources(layers::source);
+}
+
+#[test]
+fn modules_need_each_other_in_one_direction() {
+    report(circles::circles(&tree::sources()));
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub(crate) fn of_baton(
     Ok(changes::get(tx, project_id, baton_id)?.map(BatonChanges::read).transpose()?)
 }
 
-/// Attaches changes to a baton. All of their content has to be there.
+/// Attaches changes to a baton. All of their content has to be there, unless it is in a remote.
 pub(crate) fn attach(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -68,7 +68,9 @@ pub(crate) fn attach(
     manifest: &Manifest,
 ) -> Result<(), Failure> {
     manifest.check()?;
-    check_content(tx, project_id, manifest)?;
+    if manifest.remote.is_none() {
+        check_content(tx, project_id, manifest)?;
+    }
     let before = changes::get(tx, project_id, baton_id)?;
     let text = serde_json::to_string(manifest).map_err(|error| Fault::other(error.to_string()))?;
     let stored = StoredChanges {

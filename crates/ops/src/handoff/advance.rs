@@ -73,8 +73,9 @@ pub struct AdvanceOutput {
 }
 
 impl Operation for Advance {
-    const META: Meta =
-        Meta::write("handoff_advance", "Accept, complete, decline or cancel a hand-off").changes_tasks();
+    const META: Meta = Meta::write("handoff_advance", "Accept, complete, decline or cancel a hand-off")
+        .changes_tasks()
+        .advances_transfer();
     type Input = AdvanceInput;
     type Output = AdvanceOutput;
 

@@ -124,7 +124,7 @@ impl Operation for Create {
         "Leave work for another project: a task, a note and a seeded session, offered to it",
     )
     .changes_tasks()
-    .drives_transfer();
+    .begins_transfer();
     type Input = CreateInput;
     type Output = CreateOutput;
 

@@ -71,7 +71,7 @@ impl Operation for Publish {
     const META: Meta =
         Meta::write("handoff_publish", "Publish a hand-off's local task to GitHub, under the same id")
             .changes_tasks()
-            .drives_transfer();
+            .begins_transfer();
     type Input = PublishInput;
     type Output = PublishOutput;
 

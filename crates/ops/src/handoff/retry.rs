@@ -28,7 +28,7 @@ pub struct RetryInput {
 impl Operation for Retry {
     const META: Meta = Meta::write("handoff_retry", "Try a failed hand-off again, or drive a pending one on")
         .changes_tasks()
-        .drives_transfer();
+        .begins_transfer();
     type Input = RetryInput;
     type Output = Progress;
 

@@ -85,7 +85,8 @@ pub struct SearchOutput {
 }
 
 impl Operation for Search {
-    const META: Meta = Meta::read("memory_search", "Recall memories by text, importance and recency");
+    const META: Meta =
+        Meta::read("memory_search", "Recall memories by text, importance and recency").searches_index();
     type Input = SearchInput;
     type Output = SearchOutput;
 

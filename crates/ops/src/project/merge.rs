@@ -18,7 +18,8 @@ use serde_json::json;
 
 use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::{
-    end_open, move_agents, move_leases, move_mail, require_no_open_handoffs, waiting_mail,
+    end_open, move_agents, move_copies, move_leases, move_mail, pushed_copies, require_no_open_handoffs,
+    waiting_mail,
 };
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
@@ -75,6 +76,12 @@ pub struct MergeOutput {
     /// Leases that were held there, and are held in the other project now.
     #[serde(default)]
     pub leases_moved: usize,
+    /// Sessions that were pushed there, and are kept in the other project now.
+    #[serde(default)]
+    pub transcripts_moved: usize,
+    /// Sessions that were pushed there and stay: they are encrypted for keys of that project, or the other one takes none.
+    #[serde(default)]
+    pub transcripts_left: usize,
     /// Whether nothing was changed.
     pub dry_run: bool,
     /// The command that takes it back; none where this was that.
@@ -154,7 +161,10 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     }
     let tasks = task::open(tx, &input.from, MOST)?.len();
     let mail = waiting_mail(tx, env, &input.from)?;
+    let copies = pushed_copies(tx, (&input.from, &input.into))?;
     Ok(MergeOutput {
+        transcripts_moved: copies.movable.len(),
+        transcripts_left: copies.left,
         messages_moved: mail.movable.len(),
         sealed_left: mail.sealed.len(),
         leases_moved: lease::held_leases(tx, &input.from, env.now)?.len(),
@@ -178,6 +188,8 @@ fn answer(
         messages_moved: 0,
         sealed_left: 0,
         leases_moved: 0,
+        transcripts_moved: 0,
+        transcripts_left: 0,
         dry_run: input.dry_run,
         undo: (!input.undo).then_some(undo),
     }
@@ -197,6 +209,7 @@ fn merge(
     move_mail(tx, env, (&input.from, &input.into))?;
     move_leases(tx, env, (&input.from, &input.into))?;
     move_agents(tx, env, (&input.from, &input.into))?;
+    move_copies(tx, (&input.from, &input.into))?;
     // The oldest first, so that the newest stays the newest.
     let mut unspent = baton::unspent(tx, &input.from, MOST)?;
     unspent.reverse();
@@ -207,7 +220,9 @@ fn merge(
     for left in unspent {
         merged.batons.push(carry(tx, env, left, &input.into)?);
     }
-    end_open(tx, env, (&input.from, &input.into), identity)?;
+    let why = format!("project {} was merged into {}", input.from, input.into);
+    let open = session::open(tx, &input.from)?;
+    end_open(tx, env, (&input.from, &input.into), (identity, &why), open)?;
     let isolated = [&input.from, &input.into].map(|id| project::get(tx, id));
     let mut are_open = true;
     for project in isolated {

@@ -9,7 +9,9 @@ use baton_model::lease::Lease;
 use baton_model::message::Message;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
-use baton_store::{Failure, Tx, agent, delta, handoff, lease, message, place, session};
+use baton_model::transcript_copy::CopyManifest;
+use baton_store::transcript_copy::{self, StoredCopy};
+use baton_store::{Failure, Tx, agent, delta, handoff, lease, message, place, project, session};
 use serde_json::json;
 
 use super::merge::MergeRecord;
@@ -67,6 +69,41 @@ pub(super) fn move_mail(
     Ok(())
 }
 
+/// Sessions that were pushed to a project, by what becomes of them.
+pub(super) struct PushedCopies {
+    /// They go to the other project.
+    pub movable: Vec<StoredCopy>,
+    /// How many stay: encrypted for keys of this project, or the other one takes none.
+    pub left: usize,
+}
+
+/// The sessions that were pushed to a project.
+pub(super) fn pushed_copies(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result<PushedCopies, Failure> {
+    let is_taken = project::get(tx, into)?.is_some_and(|project| project.takes_transcripts);
+    let is_plain = |copy: &StoredCopy| {
+        serde_json::from_str::<CopyManifest>(&copy.manifest).is_ok_and(|manifest| manifest.readers.is_none())
+    };
+    let (movable, left): (Vec<_>, Vec<_>) =
+        transcript_copy::list(tx, from)?.into_iter().partition(|copy| is_taken && is_plain(copy));
+    Ok(PushedCopies { movable, left: left.len() })
+}
+
+/// Moves the sessions that were pushed to a project. Of one session the newer copy stays.
+pub(super) fn move_copies(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
+    for copy in pushed_copies(tx, (from, into))?.movable {
+        match transcript_copy::get(tx, into, &copy.agent, &copy.transcript_id)? {
+            Some(there) if there.created_at > copy.created_at => {
+                transcript_copy::remove(tx, from, &copy)?;
+                continue;
+            }
+            Some(there) => transcript_copy::remove(tx, into, &there)?,
+            None => {}
+        }
+        transcript_copy::relocate(tx, (from, into), &copy)?;
+    }
+    Ok(())
+}
+
 /// Registers the agents of a project in the other one, where they have their roles from then on. One that is registered there keeps
 /// what it said there, and gets the roles that it had here besides.
 pub(super) fn move_agents(tx: &mut Tx<'_>, env: &Env<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
@@ -83,17 +120,17 @@ pub(super) fn move_agents(tx: &mut Tx<'_>, env: &Env<'_>, (from, into): (&str, &
     Ok(())
 }
 
-/// Ends the sessions that are still open, of agents that are silent. Each is known in the other project by the same id, so that what its
+/// Ends sessions that are still open, of agents that are silent, because their folders go to another project. Each is known in the other project by the same id, so that what its
 /// agent sends later is refused with `session_released`, and kept.
 pub(super) fn end_open(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     (from, into): (&str, &str),
-    identity: &str,
+    (identity, why): (&str, &str),
+    open: Vec<Session>,
 ) -> Result<(), Failure> {
-    let why = format!("project {from} was merged into {into}");
-    for mut open in session::open(tx, from)? {
-        let by = Releaser { identity, reason: ReleaseReason::Operator, why: Some(&why), successor: None };
+    for mut open in open {
+        let by = Releaser { identity, reason: ReleaseReason::Operator, why: Some(why), successor: None };
         release(tx, env, &mut open, &by)?;
         let known = Session {
             project_id: into.to_owned(),

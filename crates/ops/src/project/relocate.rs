@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::merge_rest::end_open;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::resolve;
@@ -91,6 +92,10 @@ impl Operation for Split {
                 for place in moved.all() {
                     place::put(tx, &in_project(place, &input.to, &moved), env.now)?;
                 }
+                let mut silent = session::open(tx, &from)?;
+                silent.retain(|one| moved.holds(one));
+                let why = format!("its folder went to project {}", input.to);
+                end_open(tx, env, (&from, &input.to), (&identity, &why), silent)?;
                 let gone = format!("folder {} moved to project {}", moved.place.path, input.to);
                 let come = format!("folder {} came from project {from}", moved.place.path);
                 note(tx, env, (&from, &identity), &gone, &moved)?;
@@ -148,6 +153,13 @@ impl PlaceGroup {
         std::iter::once(&self.place).chain(&self.worktrees)
     }
 
+    /// Whether a session works in one of the folders.
+    fn holds(&self, session: &Session) -> bool {
+        session.copy.as_ref().is_some_and(|copy| {
+            self.all().any(|place| place.machine == session.place.machine && place.path == copy.root)
+        })
+    }
+
     fn answer(self, to: Option<String>, dry_run: bool, undo: String) -> RelocateOutput {
         let paths = self.all().map(|place| place.path.clone()).collect();
         RelocateOutput { project_id: self.place.project_id, to, paths, dry_run, undo }
@@ -182,12 +194,7 @@ fn lookup(cx: &mut Cx<'_>, path: &str) -> Result<PlaceGroup, Failure> {
 
 /// Refuses while somebody is at work in one of the folders: what they do next would go elsewhere.
 fn refuse_busy(tx: &mut Tx<'_>, env: &Env<'_>, moved: &PlaceGroup) -> Result<(), Failure> {
-    let at_work = |session: &Session| {
-        session.is_fresh(env.now, env.limits)
-            && session.copy.as_ref().is_some_and(|copy| {
-                moved.all().any(|place| place.machine == session.place.machine && place.path == copy.root)
-            })
-    };
+    let at_work = |session: &Session| session.is_fresh(env.now, env.limits) && moved.holds(session);
     let open = session::open(tx, moved.project_id())?;
     let busy: Vec<String> = open.iter().filter(|one| at_work(one)).map(|one| one.sighting(env.now)).collect();
     if busy.is_empty() {

@@ -46,6 +46,9 @@ pub struct SetInput {
     /// Where every delta is posted to: an http or https URL.
     #[serde(default)]
     pub webhook: Option<String>,
+    /// Whether sessions of coding agents may be pushed to its ledger.
+    #[serde(default)]
+    pub takes_transcripts: Option<bool>,
 }
 
 /// Answer of `project_set`.
@@ -134,6 +137,9 @@ fn change(mut project: Project, input: &SetInput, enterprise: Option<&str>) -> R
         Some("") => None,
         Some(owner) => parse_issues_repo(&format!("{owner}/x"), None).map(|_| Some(owner.to_owned()))?,
     };
+    if let Some(takes) = input.takes_transcripts {
+        project.takes_transcripts = takes;
+    }
     if let Some(focus) = &input.focus {
         project.focus.clone_from(focus);
     }

@@ -1,9 +1,10 @@
 //! In which working copy a session works, and that its project knows this place.
 
+use baton_model::project::{Project, guess_vcs, without_credentials};
 use baton_model::repository::{WorkingCopy, is_commit_id};
 use baton_model::session::Session;
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, place, session, session_commit};
+use baton_store::{Failure, Tx, place, project, session, session_commit};
 
 use crate::locate::{Standpoint, place_of};
 use crate::op::Env;
@@ -63,6 +64,9 @@ pub(crate) fn note_place(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Re
     let here = Standpoint::of(env.caller);
     let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(()) };
     let known = place::get(tx, here.machine, root)?;
+    if known.as_ref().is_some_and(|known| known.project_id == project_id) {
+        note_remote(tx, env, (project_id, repository.remote.as_deref()))?;
+    }
     let main = place_of(&here, project_id);
     if let Some(main) = main.filter(|_| !repository.is_worktree || repository.main.is_some())
         && let Some(old) = place::get(tx, here.machine, &main.path)?
@@ -89,4 +93,22 @@ pub(crate) fn note_place(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Re
         place::put(tx, &worktree, env.now)?;
     }
     Ok(())
+}
+
+/// Notes the remote of a repository that had none when it was registered, so that its clones are asked about. Only this machine's user
+/// says where a project's code is pushed to.
+fn note_remote(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, remote): (&str, Option<&str>),
+) -> Result<(), Failure> {
+    let Some(remote) = remote.filter(|_| env.caller.grant.bearer.is_none()) else { return Ok(()) };
+    let Some(known) = project::get(tx, project_id)?.filter(|known| known.vcs_remote_url.is_none()) else {
+        return Ok(());
+    };
+    let guess = |remote| Some(guess_vcs(remote, env.host.github_enterprise()).to_owned());
+    let is_guessed = known.vcs_provider.is_none() || known.vcs_provider == guess(None);
+    let provider = if is_guessed { guess(Some(remote)) } else { known.vcs_provider.clone() };
+    let vcs_remote_url = Some(without_credentials(remote));
+    Ok(project::put(tx, &Project { vcs_provider: provider, vcs_remote_url, updated_at: env.now, ..known })?)
 }

@@ -122,7 +122,8 @@ enum WrapResult {
 impl Operation for Wrap {
     const META: Meta = Meta::write("session_wrap", "End a session and leave a baton for the next agent")
         .ends_session()
-        .changes_tasks();
+        .changes_tasks()
+        .carries_changes();
     type Input = WrapInput;
     type Output = WrapOutput;
 

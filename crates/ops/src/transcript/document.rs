@@ -2,7 +2,7 @@
 
 use baton_model::budget::Budget;
 use baton_model::markdown::{Drift, Options as Rendering, Preset, render};
-use baton_model::packet::{Party, ValidatedPacket};
+use baton_model::packet::{Packet, Party, ValidatedPacket};
 use baton_model::refusal::Refusal;
 use baton_store::Failure;
 use baton_transcripts::{Options, summarize_session};
@@ -125,13 +125,10 @@ pub(super) fn packet(
     to: Option<&str>,
     written: Option<&str>,
 ) -> Result<ValidatedPacket, Refusal> {
-    let home = env.host.transcript_env().home.to_string_lossy().into_owned();
-    let options = Options { home: Some(home), ..Options::default() };
-    let mut packet = summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options);
-    let is_asked = packet.requests.as_ref().is_some_and(|requests| requests.first.is_some());
-    if !is_asked && packet.recent_messages.is_empty() && packet.commands.is_empty() {
-        return Err(refuse_empty(meant, &packet.metadata));
-    }
+    let mut packet = match &meant.copy {
+        Some(copy) => ValidatedPacket::parse(copy.packet.clone())?.view().clone(),
+        None => summarize(env, meant)?,
+    };
     if let Some(to) = to {
         packet.target = Some(Party { agent: Some(to.to_owned()), ..Party::default() });
     }
@@ -140,6 +137,18 @@ pub(super) fn packet(
         packet.metadata.insert("summary_by".into(), json!("command"));
     }
     ValidatedPacket::from_view(packet)
+}
+
+/// What a transcript tells, as a packet; refused where it tells nothing.
+fn summarize(env: &Env<'_>, meant: &FoundTranscript) -> Result<Packet, Refusal> {
+    let home = env.host.transcript_env().home.to_string_lossy().into_owned();
+    let options = Options { home: Some(home), ..Options::default() };
+    let packet = summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options);
+    let is_asked = packet.requests.as_ref().is_some_and(|requests| requests.first.is_some());
+    if !is_asked && packet.recent_messages.is_empty() && packet.commands.is_empty() {
+        return Err(refuse_empty(meant, &packet.metadata));
+    }
+    Ok(packet)
 }
 
 /// The working copy as it stands now, if it is still there.

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::find::{find, refuse_empty};
+use super::find::{FoundTranscript, find, refuse_empty};
 use super::row::Row;
 use crate::op::{Cx, Meta, Operation, Reach};
 
@@ -51,19 +51,27 @@ impl Operation for Events {
     fn run(input: EventsInput, cx: &mut Cx<'_>) -> Result<EventsOutput, Failure> {
         let command = "baton handoff from-transcript --format jsonl";
         let meant = find(cx, &input.id, input.agent.as_deref(), None, command)?;
-        let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
-        let options = Options { home: Some(home), ..Options::default() };
-        let mut first = json!(Row::from(&meant.header));
-        first["event"] = json!("session");
-        let id = baton_transcripts::short_id(&meant.header.id);
-        let mut stream = EventStream::new(format!("{}:{id}", meant.format.id()), first);
-        let report =
-            show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |e| stream.take(e));
-        if report.is_empty() {
-            return Err(refuse_empty(&meant, &report.complaints).into());
-        }
-        Ok(EventsOutput { items: stream.items, skipped: report.complaints })
+        events(cx, &meant)
     }
+}
+
+/// The events of a transcript, with secrets taken out.
+pub(super) fn events(cx: &Cx<'_>, meant: &FoundTranscript) -> Result<EventsOutput, Failure> {
+    if let Some(copy) = &meant.copy {
+        return Ok(EventsOutput { items: copy.events.clone(), skipped: Vec::new() });
+    }
+    let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
+    let options = Options { home: Some(home), ..Options::default() };
+    let mut first = json!(Row::from(&meant.header));
+    first["event"] = json!("session");
+    let id = baton_transcripts::short_id(&meant.header.id);
+    let mut stream = EventStream::new(format!("{}:{id}", meant.format.id()), first);
+    let report =
+        show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |e| stream.take(e));
+    if report.is_empty() {
+        return Err(refuse_empty(meant, &report.complaints).into());
+    }
+    Ok(EventsOutput { items: stream.items, skipped: report.complaints })
 }
 
 /// A call that has not ended yet: where its event stands, and what it would change.

@@ -16,6 +16,7 @@ use baton_transcripts::{
 use serde::Serialize;
 use serde_json::json;
 
+use super::copy_file::{self, TranscriptCopy};
 use super::isolation::{View, without_dots};
 use crate::op::{Caller, Cx, Env, Host};
 
@@ -168,6 +169,8 @@ pub(super) struct FoundTranscript {
     pub(super) header: Header,
     /// Sessions of the ledger that it began or wrapped, as far as they were looked for.
     pub(super) sessions: Vec<String>,
+    /// What was pushed, where the file is a copy.
+    pub(super) copy: Option<Box<TranscriptCopy>>,
 }
 
 impl FoundTranscript {
@@ -245,10 +248,14 @@ pub(super) fn find(
         format,
         header,
         sessions: Vec::new(),
+        copy: None,
     })
 }
 
 fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal> {
+    if let Some(copy) = copy_file::read(path) {
+        return copy?.into_transcript(path);
+    }
     let format = match agent {
         Some(name) => baton_tools::reader(name),
         None => detect(path),
@@ -263,7 +270,7 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
     let found = TranscriptFile::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
     let header =
         baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
-    Ok(FoundTranscript { path: path.to_owned(), key: None, format, header, sessions: Vec::new() })
+    Ok(FoundTranscript { path: path.to_owned(), key: None, format, header, sessions: Vec::new(), copy: None })
 }
 
 /// The caller's folder and those of the project that it stands for on this machine, and that project.

@@ -30,6 +30,9 @@ pub struct FindOutput {
     pub header: Row,
     /// What its tool was allowed to do without asking.
     pub mode: Option<baton_transcripts::PermissionMode>,
+    /// Whether it is a copy of a session of another machine: the tool does not have it here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_copy: bool,
 }
 
 impl Operation for Find {
@@ -43,12 +46,15 @@ impl Operation for Find {
 
     fn run(input: FindInput, cx: &mut Cx<'_>) -> Result<FindOutput, Failure> {
         let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton continue")?;
-        let mode = baton_transcripts::permission_mode(meant.format, &meant.path);
+        let mode = match &meant.copy {
+            Some(copy) => copy.mode,
+            None => baton_transcripts::permission_mode(meant.format, &meant.path),
+        };
         let mut header = Row::from(&meant.header);
         // A relative path would mean another file in another folder.
         if let Ok(path) = std::path::absolute(&meant.path) {
             header.path = path.display().to_string();
         }
-        Ok(FindOutput { header, mode })
+        Ok(FindOutput { header, mode, is_copy: meant.copy.is_some() })
     }
 }

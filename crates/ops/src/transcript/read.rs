@@ -64,7 +64,9 @@ fn read_here(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<(FoundTranscript
     let command = if wish.to.is_some() { "baton continue" } else { "baton import-transcript" };
     let mut meant = find(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref(), command)?;
     let packet = packet(&cx.env, &meant, wish.to.as_deref(), wish.summary.as_deref())?;
-    meant.sessions = own_sessions(&meant);
+    if meant.copy.is_none() {
+        meant.sessions = own_sessions(&meant);
+    }
     Ok((meant, packet))
 }
 
@@ -78,7 +80,7 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
     };
     let header = read.header;
     let (path, key) = (header.path.clone(), header.key.clone());
-    let meant = FoundTranscript { path, key, format, header, sessions: read.sessions };
+    let meant = FoundTranscript { path, key, format, header, sessions: read.sessions, copy: None };
     Ok((meant, ValidatedPacket::parse(read.packet)?))
 }
 

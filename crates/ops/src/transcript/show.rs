@@ -6,6 +6,7 @@ use baton_transcripts::event::{Event, EventKind};
 use baton_transcripts::{Complaint, Options, show_session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::find::{find, refuse_empty};
 use super::row::Row;
@@ -99,12 +100,23 @@ impl Operation for Show {
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let meant = find(cx, &input.id, input.agent.as_deref(), None, "baton transcripts show")?;
-        let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
-        let options = Options { home: Some(home), ..Options::default() };
         let keep = match input.last.unwrap_or(0) {
             0 => usize::MAX,
             n => n,
         };
+        if let Some(copy) = &meant.copy {
+            let mut messages: Vec<Message> = copy.events.iter().flat_map(rows_of_event).collect();
+            let left_out = messages.len().saturating_sub(keep);
+            messages.drain(..left_out);
+            return Ok(ShowOutput {
+                header: Row::from(&copy.header),
+                messages,
+                left_out,
+                skipped: Vec::new(),
+            });
+        }
+        let home = cx.env.host.transcript_env().home.to_string_lossy().into_owned();
+        let options = Options { home: Some(home), ..Options::default() };
         let mut messages = std::collections::VecDeque::new();
         let mut left_out = 0;
         let report = show_session(&meant.path, meant.key.as_deref(), meant.format, &options, &mut |event| {
@@ -143,6 +155,36 @@ fn row(event: &Event<'_>) -> Option<Message> {
         at: event.at_ms.map(Timestamp),
         subagent: event.agent.as_deref().map(str::to_owned),
     })
+}
+
+/// The entries of an event as `transcript_events` gives it: a call has its result with it.
+fn rows_of_event(event: &Value) -> Vec<Message> {
+    let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let role = match text("event").as_str() {
+        "message" if text("role") == "user" => Role::User,
+        "message" => Role::Assistant,
+        "compaction" => Role::Summary,
+        "provider_error" => Role::Error,
+        "interrupted" => Role::User,
+        "tool_call" => Role::Tool,
+        _ => return Vec::new(),
+    };
+    let said = match role {
+        Role::Tool => format!("{} {}", text("tool"), text("target")),
+        Role::User if text("event") == "interrupted" => "[interrupted]".to_owned(),
+        _ => text("text"),
+    };
+    let message = |role, text| Message {
+        role,
+        text,
+        line: event.get("line").and_then(Value::as_u64).unwrap_or_default(),
+        at: event.get("at").and_then(|at| serde_json::from_value(at.clone()).ok()),
+        subagent: event.get("subagent").and_then(Value::as_str).map(str::to_owned),
+    };
+    let result = event.get("result").and_then(Value::as_str).filter(|_| role == Role::Tool);
+    let exit_code = event.get("exit_code").and_then(Value::as_i64);
+    let result = result.map(|output| message(Role::Result, outcome_text(exit_code, output)));
+    std::iter::once(message(role, said)).chain(result).collect()
 }
 
 fn outcome_text(exit_code: Option<i64>, output: &str) -> String {

@@ -156,13 +156,21 @@ on_every_backend! {
                 "changes_upload" => {
                     input = json!({ "content_hash": "a".repeat(64), "part": 0, "content": "" });
                 }
-                "changes_part" => input["part"] = json!(0),
+                "changes_part" | "transcript_part" => input["part"] = json!(0),
+                "transcript_upload" => {
+                    input = json!({ "content_hash": "a".repeat(64), "part": 0, "content": "" });
+                }
+                "transcript_push" => {
+                    input["copy"] = json!({ "agent": "claude", "transcript_id": "t", "events": 1, "content_hash": "a".repeat(64),
+                        "bytes": 1 });
+                }
                 "baton_import" => {
                     let baton = json!({ "baton_id": "b", "project_id": "x", "exported_at": "2026-01-01T00:00:00Z", "exported_by": "A",
                         "identity": "A", "surface": "other", "thread_id": "t", "created_at": "2026-01-01T00:00:00Z", "packet": {} });
                     input["baton"] = baton;
                 }
                 "key_add" => input["public_key"] = json!("age1x"),
+                "task_batch" => input["steps"] = json!([{ "close": { "id": "a", "result": "pass" } }]),
                 _ => {}
             }
             w.no_trace(&agent("Donna").project("nowhere"), entry.name, input, "project_unknown");

@@ -83,6 +83,7 @@ mod takeover;
 mod task_faults;
 mod tasks;
 mod tokens;
+mod transcript_copies;
 mod trips;
 mod unnamed;
 mod wrap;

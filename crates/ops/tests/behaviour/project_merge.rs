@@ -149,4 +149,23 @@ on_every_backend! {
         w.ok(&there.in_session(&held), "session_wrap", json!({ "summary": "it rounds no more" }));
         w.ok(&agent("Owner"), "project_merge", undo);
     }
+
+    fn late_words_after_a_split_are_kept_where_the_folder_went(w) {
+        w.register("shop");
+        let silent = at("Sil", "shop").at("/repos/shop", Some("/repos/shop")).process("gone");
+        let own = w.ok(&silent, "session_start", json!({}));
+        w.ok(&silent, "session_checkpoint", json!({ "summary": "half of it" }));
+        let elsewhere = w.ok(&at("Else", "shop").at("/other", Some("/other")).process("e"), "session_start", json!({}));
+        w.advance(700_000);
+        w.ok(&agent("Owner"), "project_split", json!({ "path": "/repos/shop", "to": "cart" }));
+        let ended = list(&w.ok(&at("Owner", "shop"), "session_status", json!({}))["sessions"]);
+        assert_eq!(column(&ended, "session_id"), [text(&elsewhere, "session_id")], "the other one goes on");
+        // The agent stands in its folder, which is the other project's now.
+        let late = at("Sil", "cart").process("gone");
+        w.no(&late, "session_checkpoint", json!({ "summary": "late words" }), "session_released");
+        w.no(&late.in_session(&own), "session_wrap", json!({ "summary": "the last words" }), "session_released");
+        let kept = w.everything().into_iter().filter(|row| row.starts_with("delta") && row.contains("cart")).collect::<String>();
+        assert!(kept.contains("late words") && kept.contains("the last words"), "{kept}");
+        w.assert_sound();
+    }
 }

@@ -347,7 +347,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 28] = [
+const TABLES: [(&str, &str); 30] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("memory_vector", "SELECT * FROM memory_vector ORDER BY project_id, memory_id"),
@@ -357,6 +357,8 @@ const TABLES: [(&str, &str); 28] = [
     ("baton", "SELECT * FROM baton ORDER BY project_id, baton_id"),
     ("changes", "SELECT * FROM changes ORDER BY project_id, baton_id"),
     ("changes_part", "SELECT * FROM changes_part ORDER BY project_id, content_hash, part"),
+    ("transcript_copy", "SELECT * FROM transcript_copy ORDER BY project_id, agent, transcript_id"),
+    ("transcript_copy_part", "SELECT * FROM transcript_copy_part ORDER BY project_id, content_hash, part"),
     ("conversation", "SELECT * FROM conversation ORDER BY project_id, tool, native_id"),
     ("request", "SELECT * FROM request ORDER BY project_id, caller, verb, request_id"),
     ("message", "SELECT * FROM message ORDER BY project_id, message_id"),

@@ -6,35 +6,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use baton_store::{FaultKind, Store, Target, params};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::bench::{NOW, Place, SCHEMA, admin, shout, variable};
 use crate::database_server::DatabaseServer;
-use crate::pem;
+use crate::pem::{Signed, signed};
 
 const ENCRYPTED: &str =
     "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-
-/// A certificate of an authority made for this, and the authority's.
-struct Signed {
-    certificate: String,
-    key: String,
-    authority: String,
-}
-
-fn signed(names: &[&str]) -> Signed {
-    let mut authority = CertificateParams::new(Vec::new()).unwrap();
-    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
-    let key = KeyPair::generate().unwrap();
-    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
-    Signed {
-        certificate: pem::certificate(certificate.der()),
-        key: pem::key(&key),
-        authority: pem::certificate(authority.der()),
-    }
-}
 
 /// The server, with TLS switched on until the end. It writes the files itself, as the user it runs as.
 struct Encrypted {

@@ -84,8 +84,14 @@ fn play(root: &std::path::Path, edit: &Edit) {
     }
 }
 
+/// How many working copies: those that `PROPTEST_CASES` asks for, else few, since each is several repositories.
+fn cases() -> u32 {
+    const LIBRARY_DEFAULT: u32 = 256;
+    Some(ProptestConfig::default().cases).filter(|asked| *asked != LIBRARY_DEFAULT).unwrap_or(24)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
     fn a_working_copy_is_equal_where_it_arrives(

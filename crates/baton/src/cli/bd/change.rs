@@ -43,7 +43,13 @@ impl TextFiles {
 
 impl KeptFields {
     fn extra(self) -> Map<String, Value> {
-        let texts = [("spec_id", self.spec_id), ("mol_type", self.mol_type), ("wisp_type", self.wisp_type)];
+        let texts = [
+            ("spec_id", self.spec_id),
+            ("mol_type", self.mol_type),
+            ("wisp_type", self.wisp_type),
+            ("await_type", self.await_type),
+            ("await_id", self.await_id),
+        ];
         let flags = [("ephemeral", self.ephemeral), ("no_history", self.no_history)];
         let texts = texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?))));
         let flags = flags.into_iter().filter(|(_, is)| *is).map(|(key, is)| (key.to_owned(), json!(is)));
@@ -243,7 +249,7 @@ fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
     input.description = long.description.or(input.description);
     input.design = long.design.or(input.design);
     input.extra.extend(args.kept.extra());
-    let texts = [("await_id", args.await_id), ("closed_by_session", args.session)];
+    let texts = [("closed_by_session", args.session)];
     input.extra.extend(texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), json!(text?)))));
     let cleared = [("ephemeral", args.persistent), ("no_history", args.history)];
     input.extra.extend(cleared.iter().filter(|(_, is)| *is).map(|(key, _)| ((*key).to_owned(), Value::Null)));

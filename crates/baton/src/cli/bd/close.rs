@@ -52,7 +52,22 @@ impl Closed {
     }
 }
 
-pub(super) fn close(args: Close, out: &mut Out<'_>) -> Result<(), AppError> {
+/// Takes the reason from the end of the ids, where Beads has it as well: `bd close ID "Fixed"`. A text with a space is no id; a
+/// single word is taken for the reason where it has neither digit nor hyphen, as every id has, and names no issue.
+fn split_reason(args: &mut Close, out: &mut Out<'_>) {
+    let Some(last) = args.ids.last().filter(|_| args.ids.len() > 1) else { return };
+    if !args.reason.is_empty() || args.reason_file.is_some() {
+        return;
+    }
+    let is_text = last.contains(char::is_whitespace);
+    let is_word = !last.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.' | '_'));
+    if is_text || (is_word && shown(last, out).is_err()) {
+        args.reason.extend(args.ids.pop());
+    }
+}
+
+pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> {
+    split_reason(&mut args, out);
     let context = task::object("--context", args.context.as_deref())?.unwrap_or_default();
     let reasons = reasons(&args)?;
     let (mut closed, mut unblocked, mut failed) = (Vec::new(), Vec::new(), None);

@@ -7,10 +7,13 @@ use baton_ops::memory::{Add, AddInput, Search, SearchInput, Withdraw, WithdrawIn
 use serde::Serialize;
 
 use super::Out;
+use super::args::KvVerb;
 use crate::error::AppError;
 
 /// What the tag of a memory's name begins with.
 const KEY: &str = "key:";
+/// What the tag of a value's name begins with.
+const VALUE: &str = "kv:";
 
 /// A memory as Beads shows it.
 #[derive(Serialize)]
@@ -22,7 +25,9 @@ struct Remembered {
 
 impl From<View> for Remembered {
     fn from(memory: View) -> Self {
-        let key = memory.tags.iter().find_map(|tag| tag.strip_prefix(KEY)).map(str::to_owned);
+        let name =
+            |tag: &String| tag.strip_prefix(KEY).or_else(|| tag.strip_prefix(VALUE)).map(str::to_owned);
+        let key = memory.tags.iter().find_map(name);
         let key = key.unwrap_or_else(|| memory.memory_id.clone());
         Self { key, value: memory.text, id: memory.memory_id }
     }
@@ -35,23 +40,60 @@ impl Remembered {
 }
 
 pub(super) fn remember(text: &str, key: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
-    // One with the same name gives way.
-    let before = match &key {
-        Some(key) => by_name(key, out)?,
+    let made = store(text, key.map(|key| format!("{KEY}{key}")), out)?;
+    out.print(&made, |made| format!("✓ Remembered {}\n", made.line().trim_end()))
+}
+
+/// Stores a text; one with the same tag gives way.
+fn store(text: &str, tag: Option<String>, out: &mut Out<'_>) -> Result<Remembered, AppError> {
+    let before = match &tag {
+        Some(tag) => tagged(tag, out)?,
         None => Vec::new(),
     };
     let input = AddInput {
         project: out.project(),
         identity: out.identity(),
         text: text.to_owned(),
-        tags: key.iter().map(|key| format!("{KEY}{key}")).collect(),
+        tags: tag.into_iter().collect(),
         ..AddInput::default()
     };
     let made = out.app.run::<Add>(&input)?.memory;
     for old in before.into_iter().filter(|old| old.memory_id != made.memory_id) {
         withdraw(&old.memory_id, "replaced", out)?;
     }
-    out.print(&Remembered::from(made), |made| format!("✓ Remembered {}\n", made.line().trim_end()))
+    Ok(Remembered::from(made))
+}
+
+/// `bd kv`.
+pub(super) fn kv(verb: KvVerb, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb {
+        KvVerb::Set { key, value } => {
+            let made = store(&value, Some(format!("{VALUE}{key}")), out)?;
+            out.print(&made, |made| format!("Set {}", made.line()))
+        }
+        KvVerb::Get { key } => {
+            let found = value_of(&key, out)?;
+            out.print(&found, |found| format!("{}\n", found.value))
+        }
+        KvVerb::Clear { key } => {
+            let found = value_of(&key, out)?;
+            withdraw(&found.id, "cleared", out)?;
+            out.print(&found, |found| format!("Cleared {}\n", visible(&found.key)))
+        }
+        KvVerb::List => {
+            let found = search("", Vec::new(), out)?;
+            let is_value = |memory: &View| memory.tags.iter().any(|tag| tag.starts_with(VALUE));
+            print(found.into_iter().filter(is_value).collect(), "No values\n", out)
+        }
+    }
+}
+
+fn value_of(key: &str, out: &mut Out<'_>) -> Result<Remembered, AppError> {
+    let found = tagged(&format!("{VALUE}{key}"), out)?.into_iter().next();
+    found.map(Remembered::from).ok_or_else(|| {
+        let what = format!("no value is called `{}`", visible(key));
+        Refusal::new(Kind::NotFound, "value_unknown", what, "bd kv list shows them").into()
+    })
 }
 
 fn search(query: &str, tags: Vec<String>, out: &mut Out<'_>) -> Result<Vec<View>, AppError> {
@@ -67,11 +109,15 @@ fn search(query: &str, tags: Vec<String>, out: &mut Out<'_>) -> Result<Vec<View>
 
 /// The memories of this name.
 fn by_name(key: &str, out: &mut Out<'_>) -> Result<Vec<View>, AppError> {
-    let tag = format!("{KEY}{key}");
-    if baton_model::id::check_label("tag", &tag).is_err() {
+    tagged(&format!("{KEY}{key}"), out)
+}
+
+/// The memories with this tag; none where it cannot be one.
+fn tagged(tag: &str, out: &mut Out<'_>) -> Result<Vec<View>, AppError> {
+    if baton_model::id::check_label("tag", tag).is_err() {
         return Ok(Vec::new());
     }
-    search("", vec![tag], out)
+    search("", vec![tag.to_owned()], out)
 }
 
 fn withdraw(id: &str, why: &str, out: &mut Out<'_>) -> Result<(), AppError> {
@@ -91,19 +137,19 @@ pub(super) fn recall(words: &[String], out: &mut Out<'_>) -> Result<(), AppError
         let what = format!("no memory is about `{}`", visible(&query));
         return Err(Refusal::new(Kind::NotFound, "memory_unknown", what, "bd memories lists them").into());
     }
-    print(found, out)
+    print(found, "No memories\n", out)
 }
 
 pub(super) fn memories(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let found = search(&words.join(" "), Vec::new(), out)?;
-    print(found, out)
+    print(found, "No memories\n", out)
 }
 
-fn print(found: Vec<View>, out: &mut Out<'_>) -> Result<(), AppError> {
+fn print(found: Vec<View>, none: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let found: Vec<Remembered> = found.into_iter().map(Remembered::from).collect();
     out.print(&found, |all| {
         let text: String = all.iter().map(Remembered::line).collect();
-        if text.is_empty() { "No memories\n".to_owned() } else { text }
+        if text.is_empty() { none.to_owned() } else { text }
     })
 }
 

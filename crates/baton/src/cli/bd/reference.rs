@@ -69,6 +69,7 @@ pub(super) const VERBS: &[Verb] = &[
     ),
     works("completion", "prints shell completions"),
     works("config", "shows settings"),
+    other("connect", "points a folder at a server", "the setting `store`, or BATON_STORE, names a server"),
     works("context", "shows which store is used"),
     other("cook", "expands a formula", NO_FORMULA),
     works("count", "counts issues"),
@@ -113,8 +114,13 @@ pub(super) const VERBS: &[Verb] = &[
     works("init", "registers this folder"),
     other("init-safety", "explains how `init` protects data", "`bd init` never deletes anything here"),
     other("jira", "exchanges issues with Jira", NO_TRACKER),
-    other("kv", "keeps values by key", "`bd remember \"KEY: VALUE\"`, or a file in the repository"),
+    works("kv", "keeps values by name"),
     works("label", "manages labels"),
+    other(
+        "lease",
+        "switches the leases of claims",
+        "`baton task claim --lease SECONDS`; `stale_after` in the settings is how long a silent agent keeps its claims",
+    ),
     other("linear", "exchanges issues with Linear", NO_TRACKER),
     works("link", "makes one issue depend on another"),
     works("lint", "finds issues without criteria"),
@@ -134,6 +140,7 @@ pub(super) const VERBS: &[Verb] = &[
     works("orphans", "finds open issues that commits mention"),
     other("pin", "keeps an issue out of the ready list", "`bd update ID --status pinned`"),
     works("ping", "says that it is there"),
+    other("pour", "creates issues from a template", NO_FORMULA),
     other("preflight", "lists what to check before a pull request", "keep that list in AGENTS.md"),
     works("prime", "prints how an agent works with issues"),
     works("priority", "sets the priority"),
@@ -181,6 +188,7 @@ pub(super) const VERBS: &[Verb] = &[
     other("restore", "brings back a shortened issue", "nothing was shortened: `bd show ID --full`"),
     other("rules", "tends rules of agents", "keep them in AGENTS.md"),
     works("search", "finds issues by words"),
+    other("serve", "serves issues over HTTP", "`baton serve`"),
     works("set-state", "sets a state of an issue"),
     other("setup", "registers with coding agents", "`baton install`"),
     other("ship", "publishes a capability", LABELS),
@@ -255,6 +263,56 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
+/// Options of verbs that work, which do not: verb (and the one below it), option, what it is for, what to use in its place.
+const OPTIONS: &[(&str, &str, &str, &str)] = &[
+    (
+        "gate check",
+        "--escalate",
+        "marks gates that cannot be met any more",
+        "`bd gate list`; close one by `bd gate resolve`",
+    ),
+    (
+        "graph",
+        "--html",
+        "draws the graph as a page",
+        "`bd graph --dot ID | dot -Tsvg`, or the page of `baton serve`",
+    ),
+    (
+        "list",
+        "--format",
+        "prints each issue by a template",
+        "`bd list --json | jq -r '.[] | \"\\(.id) \\(.title)\"'`; dot and digraph work",
+    ),
+    (
+        "list",
+        "--label-regex",
+        "filters by a regular expression",
+        "`--label-pattern 'tech-*'`, or `--label-any A,B`",
+    ),
+    ("list", "--offset", "skips results", "`--limit 0`"),
+    (
+        "list",
+        "--watch",
+        "shows the list again when it changes",
+        "`watch -n 2 bd list`, or `baton log --follow`",
+    ),
+    ("ready", "--gated", "lists molecules whose gate is closed", "`bd ready`: they are in it"),
+    ("ready", "--watch", "shows the list again when it changes", "`watch -n 2 bd ready`"),
+];
+
+/// What there is to say of an option that is not among ours.
+pub(super) fn option_refusal(verb: &[&str], option: &str) -> Option<Refusal> {
+    let is_verb = |known: &str| {
+        let mut words = known.split(' ');
+        verb.first().copied() == words.next() && words.next().is_none_or(|word| verb.get(1) == Some(&word))
+    };
+    let option = if option == "-w" { "--watch" } else { option };
+    let (name, _, purpose, instead) =
+        OPTIONS.iter().find(|(known, name, ..)| *name == option && is_verb(known))?;
+    let what = format!("`bd {name} {option}` {purpose}; Baton does not have it");
+    Some(Refusal::invalid("not_supported", what, format!("use instead: {instead}")))
+}
+
 /// What there is to say of a verb below a verb.
 pub(super) fn nested_refusal(group: &str, name: &str) -> Option<Refusal> {
     let (.., purpose, instead) = NESTED.iter().find(|(known, verb, ..)| *known == group && *verb == name)?;
@@ -291,6 +349,10 @@ pub(in crate::cli) fn table() -> String {
     }
     for (group, name, purpose, instead) in NESTED {
         text.push_str(&format!("| `bd {group} {name}` | {purpose} | use instead: {instead} |\n"));
+    }
+    for (verb, option, purpose, instead) in OPTIONS {
+        let instead = instead.replace('|', "\\|");
+        text.push_str(&format!("| `bd {verb} {option}` | {purpose} | use instead: {instead} |\n"));
     }
     text
 }

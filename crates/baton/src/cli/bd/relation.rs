@@ -26,6 +26,7 @@ pub(super) fn run(verb: Relation, out: &mut Out<'_>) -> Result<(), AppError> {
         Relation::Recall { words } => memory::recall(&words, out),
         Relation::Memories { words } => memory::memories(&words, out),
         Relation::Forget { id } => memory::forget(&id, out),
+        Relation::Kv { verb } => memory::kv(verb, out),
     }
 }
 

@@ -11,6 +11,7 @@ use baton_ops::op::Caller;
 use baton_ops::session::{End, EndInput};
 use baton_ops::transcript::{
     Continue, ContinueInput, ContinueOutput, Document, DocumentInput, Events, EventsInput, Find, FindInput,
+    FindOutput,
 };
 use serde::Serialize;
 
@@ -22,6 +23,7 @@ use crate::app::{App, Format};
 use crate::error::AppError;
 use crate::launch::native::{self, Turns, WrittenSession};
 use crate::launch::{self, Call, Invocation, Prompt};
+use crate::transcript_copies::{self, FetchedCopy};
 use crate::{process, render};
 use baton_tools::Launcher;
 use baton_tools::native::SessionPlaces;
@@ -81,7 +83,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         None => ask::tool(app)?.map_or_else(|| target(None), Ok)?,
     };
     let program = program(launcher, args.print, app)?;
-    let found = app.run::<Find>(&FindInput { id: wanted, agent })?;
+    let (found, fetched) = find(wanted, agent, app)?;
     let plan = plan(&args, launcher, found, app)?;
     if plan.resumes {
         launch::check_session(&plan.id)?;
@@ -96,6 +98,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             return Err(ended);
         }
     };
+    // The tool takes the place of this process, and all that was read is with the tool or in the ledger.
+    drop(fetched);
     let prompt = prompt(&plan, document, &recorded, app)?;
     let (words, session) = command_arguments(&plan, carried.as_ref());
     let call = Call {
@@ -119,6 +123,28 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         vars,
     };
     go(&invocation, launcher, &recorded, app)
+}
+
+/// The session that is meant: one of this machine, else one that was pushed to the project.
+fn find(
+    id: String,
+    agent: Option<String>,
+    app: &mut App,
+) -> Result<(FindOutput, Option<FetchedCopy>), AppError> {
+    let input = FindInput { id, agent };
+    let missing = match app.run::<Find>(&input) {
+        Err(AppError::Refused(refusal)) if refusal.code == "transcript_unknown" && input.id != "latest" => {
+            refusal
+        }
+        found => return Ok((found?, None)),
+    };
+    let Some(fetched) = transcript_copies::fetch(app, &input.id, input.agent.as_deref())? else {
+        return Err(missing.into());
+    };
+    let (who, when) = (visible(&fetched.row.identity), render::since(fetched.row.pushed_at));
+    app.remark(&format!("{who} pushed this session {when}; what it says is another machine's word"));
+    let found = app.run::<Find>(&FindInput { id: fetched.path.display().to_string(), agent: None })?;
+    Ok((found, Some(fetched)))
 }
 
 /// Writes the session of the tool.

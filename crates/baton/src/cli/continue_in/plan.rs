@@ -81,12 +81,13 @@ enum WarningKind {
 }
 
 pub(super) fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App) -> Result<Plan, Refusal> {
-    let FindOutput { header, mode: ran } = found;
+    let FindOutput { header, mode: ran, is_copy } = found;
     let (id, agent, path) = (visible(&header.id), visible(&header.agent), visible(&header.path));
     let mut warnings = Vec::new();
     let Launcher { tool, launch } = launcher;
     let (cwd, moved) = folder(args, header.cwd.as_deref(), app)?;
-    let resumable = agent == tool.id && !launch.resume.is_empty() && !moved && !of_an_editor(&path);
+    let resumable =
+        agent == tool.id && !launch.resume.is_empty() && !moved && !is_copy && !of_an_editor(&path);
     let native = native_of(args, tool)?;
     let resumes = resumable && !args.fresh && native.is_none();
     if moved {
@@ -103,7 +104,7 @@ pub(super) fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App
         ));
     }
     let mode = mode(args.mode.as_deref(), ran, launcher, &mut warnings)?;
-    let by_path = args.id.as_deref().is_some_and(|id| Path::new(id).is_file());
+    let by_path = is_copy || args.id.as_deref().is_some_and(|id| Path::new(id).is_file());
     Ok(Plan {
         launcher,
         wanted: if by_path { path } else { id.clone() },

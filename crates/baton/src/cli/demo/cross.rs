@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{DemoHome, Story, git_add, git_init};
 use crate::app::{App, Format};
-use crate::cli::handoff::progress::{drive, summary, would};
+use crate::cli::handoff::progress::{summary, would};
 use crate::cli::pickup;
 use crate::config::{Config, GitHub};
 use crate::error::AppError;
@@ -123,8 +123,7 @@ fn hand_over(cast: &mut DemoWorld, story: &mut Story) -> Result<String, AppError
             would(&preview),
         );
     }
-    let mut made = create(false, &mut cast.ann)?;
-    drive(&mut made, &mut cast.ann)?;
+    let made = create(false, &mut cast.ann)?;
     story.step("She hands it over", &command, summary(&made));
     story.step(
         "The issue, on GitHub (an emulator plays it here)",
@@ -169,7 +168,6 @@ fn completion_of(id: &str) -> AdvanceInput {
 
 fn finish(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), AppError> {
     let after = cast.bob.run::<Advance>(&completion_of(id))?.handoff.handoff;
-    cast.bob.drive(id, SPAN / 3)?;
     story.step(
         "He finishes",
         &format!("baton handoff complete «id» --result \"{RESULT}\""),

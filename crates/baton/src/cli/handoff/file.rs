@@ -8,7 +8,7 @@ use baton_model::id::{short, visible};
 use baton_model::markdown::{Options, render as document};
 use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::changes::{Part, PartInput, Upload, UploadInput};
+use baton_ops::changes::{Upload, UploadInput};
 use baton_ops::key::{List, ListInput, Row};
 use baton_ops::portable::{
     BatonExport, BatonExportInput, BatonExportOutput, BatonImport, BatonImportInput, BatonReclaim,
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::super::ActingIdentity;
 use crate::app::App;
+use crate::changes::ledger;
 use crate::error::AppError;
 use crate::keys::{self, Keys, Protection};
 use crate::{git, private, render};
@@ -101,7 +102,9 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
     input.dry_run = false;
     input.baton_id = Some(preview.baton.baton_id.clone());
     input.project = Some(preview.project_id.clone());
-    let exported = app.run::<BatonExport>(&input)?;
+    let mut exported = app.run::<BatonExport>(&input)?;
+    // The file holds the content, wherever it was kept.
+    exported.baton.changes.iter_mut().for_each(|manifest| manifest.remote = None);
     let written = BatonFile {
         format: FORMAT.into(),
         version: VERSION,
@@ -134,12 +137,8 @@ fn remark_unpushed(baton: &PortableBaton, app: &App) {
 
 /// The content of the changes, as the ledger keeps it.
 fn changes_parts(of: &BatonExportOutput, app: &mut App) -> Result<Vec<String>, AppError> {
-    let mut parts = Vec::new();
-    for part in 0..of.baton.changes.as_ref().map_or(0, baton_model::changes::Manifest::parts) {
-        let (project, baton_id) = (Some(of.project_id.clone()), of.baton.baton_id.clone());
-        parts.push(app.run::<Part>(&PartInput { project, baton_id, part })?.content);
-    }
-    Ok(parts)
+    let Some(manifest) = &of.baton.changes else { return Ok(Vec::new()) };
+    Ok(ledger::parts(&ledger::content_of(app, &of.project_id, &of.baton.baton_id, manifest)?))
 }
 
 fn transcript(wanted: Option<&str>, app: &mut App) -> Result<Vec<Value>, AppError> {
@@ -227,6 +226,9 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     if let Some(manifest) = &baton.changes {
         manifest.check()?;
+        if manifest.remote.is_some() {
+            return Err(baton_model::baton_file::invalid("names a remote in place of its content").into());
+        }
         for (part, content) in (0..).zip(changes_parts) {
             let content_hash = manifest.content_hash.clone();
             app.run::<Upload>(&UploadInput { project: project.clone(), content_hash, part, content })?;

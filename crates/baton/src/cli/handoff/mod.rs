@@ -20,7 +20,6 @@ use super::{ActingIdentity, read_input};
 use crate::app::App;
 use crate::error::AppError;
 use crate::render;
-use crate::transfer_progress::SPAN;
 
 /// Hand work to another project, or turn any tool's session into a document
 #[derive(clap::Args)]
@@ -221,7 +220,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Cancel(answer) => advance(Action::Cancel, answer.plainly(), app),
         Verb::Retry(RetryArgs { id, who }) => {
             let progress = app.run::<Retry>(&RetryInput { id, identity: who.identity })?;
-            show_progress(progress, app)
+            show_progress(&progress, app)
         }
         Verb::Publish(Publish { id, who, repo, dry_run }) => {
             let input = PublishInput { id, identity: who.identity, issues_github_repo: repo, dry_run };
@@ -230,7 +229,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                     let issue = serde_json::to_string_pretty(&preview.would_create_issue);
                     format!("{}\n", issue.unwrap_or_default())
                 }),
-                PublishOutput::Made(progress) => show_progress(*progress, app),
+                PublishOutput::Made(progress) => show_progress(&progress, app),
             }
         }
         Verb::FromSession { session_id, budget, preset } => {
@@ -278,7 +277,7 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
             let warnings = render::warnings(preview.warnings.iter().map(|warning| &warning.message));
             format!("nothing was written: this is what would be\n{}{warnings}", progress::would(preview))
         }),
-        CreateOutput::Made(progress) => show_progress(*progress, app),
+        CreateOutput::Made(progress) => show_progress(&progress, app),
     }
 }
 
@@ -294,8 +293,6 @@ fn advance(action: Action, ending: EndArgs, app: &mut App) -> Result<(), AppErro
     let Answer { id, who, result } = answer;
     let advanced =
         app.run::<Advance>(&AdvanceInput { id, action, identity: who.identity, result, force, why })?;
-    // The tracker is updated now if possible, else later.
-    app.drive(&advanced.handoff.handoff.handoff_id, SPAN / 3)?;
     app.show(&advanced, |advanced| {
         let handoff = &advanced.handoff.handoff;
         format!("hand-off {} is {}\n", render::short_id(&handoff.handoff_id), handoff.state.as_str())

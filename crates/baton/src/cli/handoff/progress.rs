@@ -2,34 +2,21 @@
 
 use baton_model::handoff::State;
 use baton_model::id::visible;
-use baton_ops::handoff::{HandoffOrBaton, Preview, Progress, Show, ShowInput};
+use baton_ops::handoff::{Preview, Progress};
 
 use crate::app::App;
 use crate::error::AppError;
 use crate::render;
-use crate::transfer_progress::{SPAN, log};
 
-/// Drives a hand-off on and answers with how it then stands. What is not done yet is no success: it is tried again.
-pub(super) fn show_progress(mut progress: Progress, app: &mut App) -> Result<(), AppError> {
-    let over = drive(&mut progress, app)?;
-    app.show(&progress, summary)?;
+/// Answers with how a hand-off stands that was driven. What is not done yet is no success: it is tried again.
+pub(super) fn show_progress(progress: &Progress, app: &App) -> Result<(), AppError> {
+    app.show(progress, summary)?;
     match progress.row.handoff.state {
         State::Failed => Err(AppError::Reported),
         State::Planned | State::Pending => Err(AppError::Unfinished),
-        _ if !over => Err(AppError::Unfinished),
+        _ if !app.transfer_is_over => Err(AppError::Unfinished),
         _ => Ok(()),
     }
-}
-
-/// Drives the hand-off of an answer, which then says how it stands; says whether nothing is left to do.
-pub(crate) fn drive(progress: &mut Progress, app: &mut App) -> Result<bool, AppError> {
-    let id = progress.row.handoff.handoff_id.clone();
-    let over = app.drive(&id, SPAN)?;
-    if let HandoffOrBaton::Handoff(now) = app.run::<Show>(&ShowInput { id, project: None })?.handoff {
-        progress.row = *now;
-    }
-    log(&progress.row);
-    Ok(over)
 }
 
 /// What a person reads of it.

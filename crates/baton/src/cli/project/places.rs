@@ -156,6 +156,15 @@ fn merged_text(answer: &MergeOutput) -> String {
             answer.sealed_left
         ));
     }
+    if answer.transcripts_moved > 0 {
+        text.push_str(&format!("  sessions that were pushed: {}\n", answer.transcripts_moved));
+    }
+    if answer.transcripts_left > 0 {
+        text.push_str(&format!(
+            "  {} sessions that were pushed stay there, encrypted or because {into} takes none: `baton --project {from} transcripts pushed`\n",
+            answer.transcripts_left
+        ));
+    }
     if answer.tasks_left > 0 {
         text.push_str(&format!(
             "  {} open tasks stay there: `baton --project {from} task list`\n",

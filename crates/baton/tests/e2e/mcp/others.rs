@@ -148,6 +148,24 @@ fn the_python_client_works_in_every_mode() {
     assert!(passed, "{said}");
 }
 
+/// The MCP server of Beads with our `bd` on its path: each of its tools that an agent's day needs.
+#[cfg(unix)]
+#[test]
+fn the_mcp_server_of_beads_works_with_our_bd() {
+    let Some(python) = env("BATON_TEST_BEADS_MCP") else {
+        return skipped("BATON_TEST_BEADS_MCP names no Python with `beads-mcp`");
+    };
+    let stage = Stage::ready();
+    let bin = stage.root().join("bd-bin");
+    std::fs::create_dir_all(&bin).expect("a folder");
+    std::os::unix::fs::symlink(BATON, bin.join("bd")).expect("a link");
+    let path = format!("{}:{}", bin.display(), env("PATH").unwrap_or_default());
+    let mut command = stage.terminal("Mona").program(&python);
+    command.env("PATH", path).current_dir(stage.shop());
+    let (passed, said) = output(command.arg(here("clients/beads.py")).arg(stage.shop()));
+    assert!(passed, "{said}");
+}
+
 #[test]
 fn the_typescript_client_works_in_every_mode() {
     let Some(package) = node_module("@modelcontextprotocol/client") else { return };

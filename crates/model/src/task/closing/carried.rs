@@ -65,7 +65,7 @@ impl IncrementTasks {
             return closed.agent_context.clone();
         }
         let mut context = match (step.act, step.stage) {
-            (FollowerAction::Wake, _) => wake(closed),
+            (FollowerAction::Wake, _) => self.wake(closed),
             (FollowerAction::Rerun, _) => self.rerun(closed),
             (_, IncrementStage::Verification) => self.request_approval(closed),
             _ => closed.agent_context.clone(),
@@ -76,6 +76,35 @@ impl IncrementTasks {
         if let Some(files) = self.files() {
             context.insert("files_modified".into(), files);
         }
+        // Who had it before, and how often, is said of the receiver's own task.
+        context.shift_remove("previous_agent");
+        context.shift_remove("attempts");
+        if step.stage == IncrementStage::Verification && closed.attempts > 0 {
+            context.insert("attempts".into(), json!(closed.attempts));
+        }
+        context
+    }
+
+    /// For the fix: what the failed task was given and found, the reason for its closing, what was built, and what the fix
+    /// before this one did.
+    fn wake(&self, failed: &Task) -> Map<String, Value> {
+        let mut context = failed.agent_context.clone();
+        for field in ["work_completed", "test_command", "implementation_notes"] {
+            let built = self.implementation.as_ref().and_then(|built| built.agent_context.get(field));
+            if let (Some(value), false) = (built, context.contains_key(field)) {
+                context.insert(field.to_owned(), value.clone());
+            }
+        }
+        if let Some(built) = self.implementation.as_ref().filter(|_| !has_text(&context, &["work_completed"]))
+        {
+            put_text(&mut context, "work_completed", built.close_reason.as_deref());
+        }
+        if let Some(fix) = &self.fixing {
+            let own = self.own(fix);
+            let before = own.get("work_completed").or_else(|| fix.agent_context.get("previous_fix"));
+            put_text(&mut context, "previous_fix", before.and_then(Value::as_str));
+        }
+        put_text(&mut context, "failure", failed.close_reason.as_deref());
         context
     }
 
@@ -134,9 +163,6 @@ impl IncrementTasks {
         if !own.contains_key("test_results") {
             let passed = test.close_reason.as_deref().filter(|reason| !reason.trim().is_empty());
             context.insert("test_results".into(), json!(passed.unwrap_or(Outcome::Pass.word())));
-        }
-        if test.attempts > 0 {
-            context.insert("attempts".into(), json!(test.attempts));
         }
         context
     }
@@ -200,13 +226,6 @@ impl ChangedFile {
         }
         Value::Object(row)
     }
-}
-
-/// For the fix: what the failed task was given and found, and the reason for its closing.
-fn wake(failed: &Task) -> Map<String, Value> {
-    let mut context = failed.agent_context.clone();
-    put_text(&mut context, "failure", failed.close_reason.as_deref());
-    context
 }
 
 fn put_text(context: &mut Map<String, Value>, key: &str, text: Option<&str>) {

@@ -25,6 +25,12 @@ pub(in crate::cli::bd) struct KeptFields {
     /// Kind of molecule: swarm, patrol or work
     #[arg(long, value_name = "KIND")]
     pub mol_type: Option<String>,
+    /// What an issue of type gate waits for: human, timer, gh:run or gh:pr
+    #[arg(long, value_name = "KIND")]
+    pub await_type: Option<String>,
+    /// Run, pull request or span that an issue of type gate waits for
+    #[arg(long, value_name = "ID")]
+    pub await_id: Option<String>,
     /// Kind of short-lived issue
     #[arg(long, value_name = "KIND")]
     pub wisp_type: Option<String>,
@@ -128,9 +134,6 @@ pub(in crate::cli::bd) struct Update {
     /// Key of the metadata to remove; may be repeated
     #[arg(long, value_name = "KEY", conflicts_with = "metadata")]
     pub unset_metadata: Vec<String>,
-    /// What an issue of type gate waits for
-    #[arg(long, value_name = "ID")]
-    pub await_id: Option<String>,
     /// Mark it as permanent
     #[arg(long, conflicts_with = "ephemeral")]
     pub persistent: bool,
@@ -159,7 +162,7 @@ pub(in crate::cli::bd) struct Update {
 
 #[derive(clap::Args, Default)]
 pub(in crate::cli::bd) struct Close {
-    /// Issue ids
+    /// Issue ids; a last word that is none is the reason
     #[arg(required = true)]
     pub ids: Vec<String>,
     /// Reason; given once it holds for all, given once for each issue it goes by position

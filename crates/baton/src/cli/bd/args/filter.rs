@@ -15,7 +15,7 @@ pub(in crate::cli::bd) struct Filters {
     #[arg(long = "type", short = 't')]
     pub issue_type: Option<String>,
     /// Only issues with all of these labels, separated by commas
-    #[arg(long = "label", alias = "labels", short, value_delimiter = ',')]
+    #[arg(long = "label", aliases = ["labels", "label-exact"], short, value_delimiter = ',')]
     pub labels: Vec<String>,
     /// Only issues with at least one of these labels, separated by commas
     #[arg(long, value_delimiter = ',')]
@@ -114,6 +114,9 @@ pub(in crate::cli::bd) struct MoreFilters {
     /// Accepted and ignored: issues of all kinds are listed
     #[arg(long, hide = true)]
     pub include_templates: bool,
+    /// Accepted and ignored: labels cost nothing
+    #[arg(long, hide = true)]
+    pub skip_labels: bool,
 }
 
 /// Bounds of times: a date, an RFC 3339 time, a span back such as `7d`, or `yesterday`.

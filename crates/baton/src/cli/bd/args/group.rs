@@ -302,6 +302,30 @@ pub(in crate::cli::bd) enum TodoVerb {
 }
 
 #[derive(Subcommand)]
+pub(in crate::cli::bd) enum KvVerb {
+    /// Store a value; one of the same name gives way
+    Set {
+        /// Name
+        key: String,
+        /// Value
+        value: String,
+    },
+    /// Print a value
+    Get {
+        /// Name
+        key: String,
+    },
+    /// Remove a value
+    #[command(aliases = ["delete", "unset"])]
+    Clear {
+        /// Name
+        key: String,
+    },
+    /// List all names and values
+    List,
+}
+
+#[derive(Subcommand)]
 pub(in crate::cli::bd) enum ConfigVerb {
     /// Show a setting
     Get {

@@ -13,7 +13,8 @@ use clap::Subcommand;
 pub(super) use change::{Close, Create, KeptFields, Text, TextFiles, Update};
 pub(super) use filter::{Arrangement, Filters, MoreFilters, SortKey};
 pub(super) use group::{
-    ConfigVerb, Dep, Dolt, EpicVerb, GateVerb, HooksVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb, WispVerb,
+    ConfigVerb, Dep, Dolt, EpicVerb, GateVerb, HooksVerb, KvVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb,
+    WispVerb,
 };
 pub(super) use relation::Relation;
 pub(super) use setup::Setup;
@@ -88,6 +89,12 @@ pub(super) struct Ignored {
     /// Accepted and ignored
     #[arg(long, global = true, hide = true, value_name = "POLICY")]
     pub dolt_auto_commit: Option<String>,
+    /// Accepted and ignored
+    #[arg(long, global = true, hide = true)]
+    pub embedded: bool,
+    /// Accepted and ignored
+    #[arg(long, global = true, hide = true)]
+    pub ignore_schema_skew: bool,
 }
 
 /// A command.

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::change::Text;
-use super::group::{Dep, EpicVerb, GateVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb, WispVerb};
+use super::group::{Dep, EpicVerb, GateVerb, KvVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb, WispVerb};
 
 #[derive(Subcommand)]
 pub(in crate::cli::bd) enum Relation {
@@ -115,6 +115,11 @@ pub(in crate::cli::bd) enum Relation {
     Forget {
         /// Id or name of the memory
         id: String,
+    },
+    /// Keep values by name, as memories with the tag `kv:NAME`
+    Kv {
+        #[command(subcommand)]
+        verb: KvVerb,
     },
     /// Make one issue depend on another
     Link {

@@ -258,7 +258,7 @@ pub(in crate::cli::bd) enum View {
         #[arg(long)]
         dot: bool,
         /// A line for each issue; this is the default
-        #[arg(long)]
+        #[arg(long, alias = "box")]
         compact: bool,
         /// Only open issues
         #[arg(long)]

@@ -2,7 +2,20 @@
 
 use serde::Serialize;
 
-use super::traces::Span;
+/// Something that took time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Span {
+    pub(super) trace: u128,
+    pub(super) id: u64,
+    pub(super) parent: Option<u64>,
+    pub(super) name: String,
+    /// 1: inside, 2: answers a request.
+    pub(super) kind: u8,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) error: Option<String>,
+}
 
 /// An attribute of a span. One without a value is not sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]

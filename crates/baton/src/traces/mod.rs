@@ -3,6 +3,8 @@
 //!
 //! Spans that cannot be exported are dropped and counted: a slow or absent collector never blocks a request.
 
+mod otlp;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +19,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::otlp::{self, Attribute};
+use self::otlp::{Attribute, Span};
 use crate::clock;
 use crate::error::AppError;
 
@@ -57,21 +59,6 @@ pub(crate) struct Tracing {
     pub tracer: Arc<Tracer>,
     stop: CancellationToken,
     sending: JoinHandle<()>,
-}
-
-/// Something that took time.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Span {
-    pub(super) trace: u128,
-    pub(super) id: u64,
-    pub(super) parent: Option<u64>,
-    pub(super) name: String,
-    /// 1: inside, 2: answers a request.
-    pub(super) kind: u8,
-    pub(super) start: u64,
-    pub(super) end: u64,
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) error: Option<String>,
 }
 
 impl Tracing {

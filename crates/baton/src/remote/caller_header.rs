@@ -1,4 +1,4 @@
-//! Who calls and with what, as a request says it.
+//! Who calls, as a request says it: written by the client, read by a server.
 
 use axum::http::HeaderMap;
 use baton_model::refusal::Refusal;
@@ -6,7 +6,6 @@ use baton_model::repository::Repository;
 use baton_model::session::Place;
 use baton_ops::op::Caller;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// Who calls, as the header `Baton-Caller` says: a JSON object with any of these fields.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -61,25 +60,14 @@ impl CallerHeader {
 }
 
 /// Parses the header `Baton-Caller`; the default caller if the header is missing.
-pub(crate) fn caller(headers: &HeaderMap) -> Result<Caller, Refusal> {
+pub(crate) fn caller_of(headers: &HeaderMap) -> Result<Caller, Refusal> {
     let Some(text) = headers.get("baton-caller") else { return Ok(Caller::default()) };
-    let told: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
+    let header: CallerHeader = serde_json::from_slice(text.as_bytes()).map_err(|error| {
         Refusal::invalid(
             "caller_invalid",
             format!("the header Baton-Caller is malformed: {error}"),
             "give a JSON object or leave it out",
         )
     })?;
-    Ok(told.caller())
-}
-
-/// The operation's input: a JSON object, or nothing at all.
-pub(super) fn input(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
-    if body.is_empty() {
-        return Ok(Map::new());
-    }
-    serde_json::from_slice(body).map_err(|error| {
-        let what = format!("the body is not a JSON object: {error}");
-        Refusal::invalid("body_invalid", what, "send the operation's input as a JSON object")
-    })
+    Ok(header.caller())
 }

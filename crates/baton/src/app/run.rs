@@ -1,0 +1,120 @@
+//! An operation of a command: in the store on this thread, or at a server, with what surrounds it.
+
+use std::time::Duration;
+
+use baton_ops::answer::AnswerView;
+use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
+use baton_ops::memory::MemoryScope;
+use baton_ops::op::{Caller, Operation, TransferEffect};
+use futures_util::FutureExt;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::App;
+use crate::beads;
+use crate::error::AppError;
+use crate::progress::Progress;
+use crate::recall::ScopedQuery;
+use crate::repo_file::RepoFile;
+use crate::runner::{self, Answer, Call, Runner};
+use crate::transfer_progress::{self, SPAN};
+
+impl App {
+    /// Runs an operation.
+    pub(crate) fn run<O: Operation>(&mut self, input: &O::Input) -> Result<O::Output, AppError> {
+        let caller = self.caller();
+        self.run_as::<O>(&caller, input)
+    }
+
+    /// Runs an operation on behalf of another process than this one's parent.
+    pub(crate) fn run_as<O: Operation>(
+        &mut self,
+        caller: &Caller,
+        input: &O::Input,
+    ) -> Result<O::Output, AppError> {
+        let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
+        tracing::debug!(operation = O::NAME, ledger = %self.config.ledger(), "runs");
+        let call = Call { entry: baton_ops::all::find(O::NAME)?, input, caller: caller.clone() };
+        // Every step of a command's way blocks, so that the chain never waits for a runtime.
+        let answer = runner::run(self, call).now_or_never();
+        let answer = answer.unwrap_or_else(|| Err(anyhow::anyhow!("{} did not end", O::NAME).into()))?;
+        let unreadable = |error| anyhow::anyhow!("the answer of {} cannot be read: {error}", O::NAME);
+        Ok(serde_json::from_value(answer).map_err(unreadable)?)
+    }
+
+    fn query(&mut self, query: ScopedQuery, caller: &Caller) -> Option<Caller> {
+        let outside = self.machine.outside().ok()??;
+        let scope = self.within(caller, |cx| MemoryScope::run(query.scope, cx)).ok()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+        Some(runtime.block_on(outside.prepare(&query.query, &scope, caller.clone())))
+    }
+
+    /// Drives the transfer with this id, and brings an answer up to how it stands.
+    fn drive_answer(&mut self, id: String, span: Duration, answer: &mut Value) -> Result<(), AppError> {
+        self.transfer_is_over = false;
+        if self.config.server.is_some() {
+            // The server has driven it.
+            let row = Row::deserialize(&*answer).map_err(anyhow::Error::from)?;
+            self.transfer_is_over = !row.is_on_its_way();
+            transfer_progress::log(&row);
+            return Ok(());
+        }
+        self.transfer_is_over = self.drive(&id, span)?;
+        if let HandoffOrBaton::Handoff(row) = self.run::<Show>(&ShowInput { id, project: None })?.handoff {
+            transfer_progress::renew(answer, &row);
+            transfer_progress::log(&row);
+        }
+        Ok(())
+    }
+}
+
+impl Runner for App {
+    type Turn = (beads::ExclusiveTurn, RepoFile);
+
+    async fn execute(&mut self, call: Call) -> Answer {
+        let Call { entry, input, caller } = call;
+        let long = entry.slow.filter(|_| !self.quiet && !self.drawing);
+        let _bar = long.map(Progress::begin);
+        match self.config.server {
+            Some(_) => self.call_remote(&caller, entry, input),
+            None => self.within(&caller, |cx| (entry.run)(input, cx)),
+        }
+    }
+
+    async fn take_turn(&mut self) -> Option<Self::Turn> {
+        self.turn_at_mirror()
+    }
+
+    async fn end_turn(&mut self, turn: Self::Turn) {
+        self.bring_in_step(turn);
+    }
+
+    async fn import_beads_file(&mut self) {
+        self.look_at_mirror(None);
+    }
+
+    fn tasks_changed(&mut self, answer: &Answer, _: bool) {
+        if let Ok(answer) = answer {
+            self.written = AnswerView(answer).project_id().map(str::to_owned);
+        }
+    }
+
+    fn has_index(&self) -> Result<bool, AppError> {
+        // A server searches it itself.
+        Ok(self.config.server.is_none() && self.machine.outside()?.is_some())
+    }
+
+    async fn query_index(&mut self, query: ScopedQuery, caller: Caller) -> Caller {
+        self.query(query, &caller).unwrap_or(caller)
+    }
+
+    async fn drive_transfer(&mut self, effect: TransferEffect, answer: &mut Value) {
+        let view = AnswerView(answer);
+        let Some(id) = view.handoff_id().filter(|_| !view.is_dry_run()).map(str::to_owned) else { return };
+        let span = if effect == TransferEffect::Begins { SPAN } else { SPAN / 3 };
+        // The operation is done. What is not driven now goes on with a later command.
+        if let Err(ended) = self.drive_answer(id, span, answer) {
+            tracing::warn!(?ended, "the hand-off could not be driven");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! `baton transcripts push`, `pushed` and `withdraw`
+
+use baton_model::id::visible;
+use baton_ops::transcript::{
+    Copies, CopiesInput, Copy, CopyInput, CopyRow, Push as PushOperation, PushInput,
+    Withdraw as WithdrawOperation, WithdrawInput,
+};
+use baton_store::Target;
+use serde_json::json;
+
+use super::super::ActingIdentity;
+use crate::app::App;
+use crate::error::AppError;
+use crate::render;
+use crate::transcript_copies::{pack, upload};
+
+#[derive(clap::Args)]
+pub(super) struct Push {
+    /// Session id, a unique prefix, `latest`, or a path to a transcript
+    #[arg(default_value = "latest")]
+    id: String,
+    /// Tool that wrote the session: claude, codex, gemini, …
+    #[arg(long, value_name = "A")]
+    agent: Option<String>,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Show what would be pushed, and who could read it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(clap::Args)]
+pub(super) struct Pushed {
+    /// Only sessions of this tool: claude, codex, gemini, …
+    #[arg(long, value_name = "A")]
+    agent: Option<String>,
+}
+
+#[derive(clap::Args)]
+pub(super) struct Withdraw {
+    /// Session id, or a unique prefix; see `baton transcripts pushed`
+    #[arg(required_unless_present = "all")]
+    id: Option<String>,
+    /// Everything that you have pushed to this project
+    #[arg(long, conflicts_with_all = ["id", "force"])]
+    all: bool,
+    /// Tool that wrote the session: claude, codex, gemini, …
+    #[arg(long, value_name = "A")]
+    agent: Option<String>,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Withdraw what another agent has pushed
+    #[arg(long, requires = "why")]
+    force: bool,
+    /// Reason for using --force; recorded in the ledger
+    #[arg(long, value_name = "T")]
+    why: Option<String>,
+}
+
+pub(super) fn push(args: Push, app: &mut App) -> Result<(), AppError> {
+    let Push { id, agent, who, dry_run } = args;
+    let made = app.run::<Copy>(&CopyInput { project: app.project.clone(), id, agent })?;
+    let packed = pack(app, &made.project_id, &made.copy)?;
+    if dry_run {
+        let answer = json!({ "project_id": made.project_id, "copy": packed.manifest, "dry_run": true });
+        return app.show(&answer, |_| {
+            let manifest = &packed.manifest;
+            let id = render::short_id(&manifest.transcript_id);
+            format!(
+                "nothing was pushed: session {id} of {} would be\n{}",
+                visible(&manifest.agent),
+                about(manifest)
+            )
+        });
+    }
+    upload(app, &made.project_id, &packed)?;
+    let project = Some(made.project_id);
+    let input = PushInput { project, identity: who.identity, copy: packed.manifest };
+    let pushed = app.run::<PushOperation>(&input)?;
+    if app.config.server.is_none() && matches!(app.config.store, Target::File(_)) {
+        app.remark(
+            "the ledger is a file of this machine: another one reaches it where you run `baton serve`",
+        );
+    }
+    app.show(&pushed, |pushed| {
+        let manifest = &pushed.copy.manifest;
+        let (id, project) = (render::short_id(&manifest.transcript_id), visible(&pushed.project_id));
+        let again = if pushed.replaced { ", in place of what was pushed before" } else { "" };
+        format!(
+            "pushed: session {id} of {} to project {project}{again}\n{}  elsewhere: baton continue {} --native --in TOOL\n  \
+             back: baton transcripts withdraw {id}\n",
+            visible(&manifest.agent),
+            about(manifest),
+            visible(&manifest.transcript_id)
+        )
+    })
+}
+
+fn about(manifest: &baton_model::transcript_copy::CopyManifest) -> String {
+    let readers = match &manifest.readers {
+        None => "not encrypted: whoever reads the project can read it".to_owned(),
+        Some(names) => {
+            format!("encrypted for {}", names.iter().map(|name| visible(name)).collect::<Vec<_>>().join(", "))
+        }
+    };
+    format!("  {} events, {} KiB, {readers}\n", manifest.events, manifest.bytes.div_ceil(1024))
+}
+
+pub(super) fn pushed(args: Pushed, app: &mut App) -> Result<(), AppError> {
+    let input = CopiesInput { project: app.project.clone(), id: None, agent: args.agent };
+    let listed = app.run::<Copies>(&input)?;
+    app.show(&listed, |listed| match listed.items.as_slice() {
+        [] if listed.takes_transcripts => "nothing was pushed\n".to_owned(),
+        [] => format!("nothing was pushed; project {} takes no transcripts\n", visible(&listed.project_id)),
+        items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
+    })
+}
+
+fn row(copy: &CopyRow) -> Vec<String> {
+    let manifest = &copy.manifest;
+    let text = |text: &Option<String>| text.as_deref().map(visible).unwrap_or_default();
+    let title = match &manifest.readers {
+        Some(_) => "(encrypted)".to_owned(),
+        None => text(&manifest.title).chars().take(60).collect(),
+    };
+    vec![
+        render::short_id(&manifest.transcript_id),
+        visible(&manifest.agent),
+        visible(&copy.identity),
+        render::since(copy.pushed_at),
+        text(&manifest.branch),
+        title,
+    ]
+}
+
+pub(super) fn withdraw(args: Withdraw, app: &mut App) -> Result<(), AppError> {
+    let Withdraw { id, all: _, agent, who, force, why } = args;
+    let project = app.project.clone();
+    let input = WithdrawInput { project, identity: who.identity, id, agent, force, why };
+    let withdrawn = app.run::<WithdrawOperation>(&input)?;
+    app.show(&withdrawn, |withdrawn| {
+        let line = |copy: &CopyRow| {
+            let (id, agent) = (render::short_id(&copy.manifest.transcript_id), visible(&copy.manifest.agent));
+            format!("withdrawn: session {id} of {agent}\n")
+        };
+        withdrawn.items.iter().map(line).collect::<String>()
+    })
+}

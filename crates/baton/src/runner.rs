@@ -1,0 +1,100 @@
+//! The one chain round every operation, whichever way leads to it: inline for a command, on the store's threads, or to a server.
+//!
+//! Around the operation itself, in this order: the Beads file is brought in step or its turn taken; an index outside is
+//! searched; afterwards what changed goes into the Beads file, and a transfer that was begun is driven, so that the caller hears
+//! how it stands. Messages are marked as delivered by the face, because only the face knows when an answer was written.
+
+use baton_ops::op::{Caller, Entry, TransferEffect};
+use serde_json::Value;
+
+use crate::error::AppError;
+use crate::recall::{IndexServices, ScopedQuery};
+
+/// What an operation came to.
+pub(crate) type Answer = Result<Value, AppError>;
+
+/// An operation that is to be run.
+pub(crate) struct Call {
+    /// Its line in the table.
+    pub entry: &'static Entry,
+    /// Its input.
+    pub input: Value,
+    /// Who calls.
+    pub caller: Caller,
+}
+
+/// A way to an operation. What is not said of it here it leaves to the other end.
+pub(crate) trait Runner {
+    /// The right to write the Beads file, held while an operation runs.
+    type Turn;
+
+    /// Runs the operation alone, without what surrounds it.
+    async fn execute(&mut self, call: Call) -> Answer;
+
+    /// Takes the turn at the Beads file, for an operation that only one of several ledgers may carry out at a time.
+    async fn take_turn(&mut self) -> Option<Self::Turn> {
+        None
+    }
+
+    /// Gives the turn back: what the operation did is in the file then.
+    async fn end_turn(&mut self, turn: Self::Turn) {
+        drop(turn);
+    }
+
+    /// Takes in a Beads file that has changed.
+    async fn import_beads_file(&mut self) {}
+
+    /// An operation that may change tasks is over; with a turn, what it did goes into the file when that ends.
+    fn tasks_changed(&mut self, answer: &Answer, has_turn: bool) {
+        let _ = (answer, has_turn);
+    }
+
+    /// Whether an index outside is searched on this way.
+    fn has_index(&self) -> Result<bool, AppError> {
+        Ok(false)
+    }
+
+    /// The caller together with what the index found for it; what is wrong with the query is left to the operation.
+    async fn query_index(&mut self, query: ScopedQuery, caller: Caller) -> Caller {
+        let _ = query;
+        caller
+    }
+
+    /// Drives the transfer in the answer of an operation, and brings the answer up to how it then stands.
+    async fn drive_transfer(&mut self, effect: TransferEffect, answer: &mut Value) {
+        let _ = (effect, answer);
+    }
+
+    /// An operation that may write is over, and had no transfer to drive.
+    fn wrote(&mut self) {}
+}
+
+/// Runs an operation with everything around it.
+pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
+    let meta = call.entry.meta;
+    let turn = if meta.exclusive { runner.take_turn().await } else { None };
+    if turn.is_none() && meta.follows_tasks {
+        runner.import_beads_file().await;
+    }
+    if meta.searches_index
+        && runner.has_index()?
+        && let Some(query) = IndexServices::scope_query(&call.input)
+    {
+        call.caller = runner.query_index(query, call.caller).await;
+    }
+    let mut answer = runner.execute(call).await;
+    if meta.changes_tasks {
+        runner.tasks_changed(&answer, turn.is_some());
+    }
+    if let Some(turn) = turn {
+        runner.end_turn(turn).await;
+    }
+    match &mut answer {
+        Ok(answer) if meta.transfer != TransferEffect::None => {
+            runner.drive_transfer(meta.transfer, answer).await;
+        }
+        Ok(_) if meta.access == baton_ops::op::Access::Write => runner.wrote(),
+        _ => {}
+    }
+    answer
+}

@@ -1,0 +1,135 @@
+//! An operation on its way through the queue of a store's thread, with what surrounds it.
+
+use std::time::{Duration, Instant};
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_ops::answer::AnswerView;
+use baton_ops::handoff::{HandoffOrBaton, Progress, Row, Show, ShowInput};
+use baton_ops::memory::MemoryScope;
+use baton_ops::op::{Access, Caller, TransferEffect};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::{Pool, QueuedCall, TrySendError};
+use crate::error::AppError;
+use crate::mirror::Exclusive;
+use crate::recall::ScopedQuery;
+use crate::remote::AnsweredQuestion;
+use crate::runner::{Answer, Call, Runner};
+use crate::transfer_progress::{self, SPAN};
+
+/// Pause between two looks at what the server's lanes drive.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// The way to an operation by a store's thread.
+pub(super) struct Queue<'a> {
+    pub(super) pool: &'a Pool,
+    /// The key under which the request is answered only once.
+    pub(super) once: Option<String>,
+    /// Facts about the client's machine, sent by a Baton client; none for other callers.
+    pub(super) facts: Option<Vec<AnsweredQuestion>>,
+}
+
+impl Queue<'_> {
+    /// How a transfer stands now.
+    async fn transfer(&self, id: &str) -> Option<Row> {
+        let input = ShowInput { id: id.to_owned(), project: None };
+        let shown = Box::pin(self.pool.ask::<Show>(&input, Caller::default())).await.ok()?;
+        match shown.handoff {
+            HandoffOrBaton::Handoff(row) => Some(*row),
+            _ => None,
+        }
+    }
+
+    /// Waits while the server's lanes drive a transfer.
+    async fn wait(&self, answer: &mut Value) {
+        let Ok(Progress { mut row, .. }) = Progress::deserialize(&*answer) else { return };
+        let begun = Instant::now();
+        while row.is_on_its_way() && begun.elapsed() < SPAN {
+            tokio::time::sleep(LOOK).await;
+            let Some(now) = self.transfer(&row.handoff.handoff_id).await else { return };
+            row = now;
+            transfer_progress::renew(answer, &row);
+        }
+        transfer_progress::log(&row);
+    }
+}
+
+impl Runner for Queue<'_> {
+    type Turn = Exclusive;
+
+    async fn execute(&mut self, call: Call) -> Answer {
+        let Call { entry, input, caller } = call;
+        let (reply, answer) = oneshot::channel();
+        let queue = match entry.access {
+            Access::Read => &self.pool.readers,
+            Access::Write => self.pool.writer_of(&input, &caller),
+        };
+        let (once, facts) = (self.once.take(), self.facts.take());
+        match queue.try_send(QueuedCall { entry, input, caller, once, facts, reply }) {
+            Ok(()) => answer.await.unwrap_or_else(|_| Err(anyhow::anyhow!("the store thread ended").into())),
+            Err(TrySendError::Full(_)) => {
+                let (what, hint) = ("too many operations wait", "try again in a moment");
+                Err(Refusal::new(Kind::Outside, "overloaded", what, hint).into())
+            }
+            Err(TrySendError::Disconnected(_)) => Err(anyhow::anyhow!("the store thread ended").into()),
+        }
+    }
+
+    async fn take_turn(&mut self) -> Option<Exclusive> {
+        self.pool.mirror.as_ref()?.hold().await
+    }
+
+    async fn end_turn(&mut self, turn: Exclusive) {
+        turn.settle().await;
+    }
+
+    async fn import_beads_file(&mut self) {
+        if let Some(mirror) = &self.pool.mirror {
+            mirror.import().await;
+        }
+    }
+
+    fn tasks_changed(&mut self, _: &Answer, has_turn: bool) {
+        if let Some(mirror) = self.pool.mirror.as_ref().filter(|_| !has_turn) {
+            mirror.export();
+        }
+    }
+
+    fn has_index(&self) -> Result<bool, AppError> {
+        Ok(self.pool.outside.is_some())
+    }
+
+    async fn query_index(&mut self, query: ScopedQuery, caller: Caller) -> Caller {
+        let Some(outside) = &self.pool.outside else { return caller };
+        match Box::pin(self.pool.ask::<MemoryScope>(&query.scope, caller.clone())).await {
+            Ok(scope) => outside.prepare(&query.query, &scope, caller).await,
+            Err(_) => caller,
+        }
+    }
+
+    async fn drive_transfer(&mut self, effect: TransferEffect, answer: &mut Value) {
+        let view = AnswerView(answer);
+        let Some(id) = view.handoff_id().filter(|_| !view.is_dry_run()).map(str::to_owned) else { return };
+        let Some(driver) = &self.pool.driver else {
+            // The server's lanes drive it.
+            if effect == TransferEffect::Begins {
+                self.wait(answer).await;
+            }
+            return;
+        };
+        let span = if effect == TransferEffect::Begins { SPAN } else { SPAN / 3 };
+        driver.drive(id.clone(), span).await;
+        if let Some(row) = self.transfer(&id).await {
+            transfer_progress::renew(answer, &row);
+            transfer_progress::log(&row);
+        }
+    }
+
+    fn wrote(&mut self) {
+        if let Some(driver) = &self.pool.driver {
+            driver.resume();
+        }
+    }
+}

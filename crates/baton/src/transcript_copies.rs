@@ -1,0 +1,184 @@
+//! Sessions that travel through the ledger: pushed without secrets, encrypted where the project has keys, and fetched for the
+//! command that continues or shows one.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use baton_model::changes::{MOST_BYTES, PART_BYTES};
+use baton_model::id::visible;
+use baton_model::refusal::{Kind, Refusal};
+use baton_model::time::Timestamp;
+use baton_model::transcript_copy::{CopyManifest, too_large};
+use baton_ops::key::{List, ListInput};
+use baton_ops::transcript::{
+    Copies, CopiesInput, CopyPart, CopyPartInput, CopyRow, CopyUpload, CopyUploadInput, MOST_FILE_BYTES,
+    TranscriptCopy,
+};
+
+use crate::app::App;
+use crate::changes::content_hash;
+use crate::error::AppError;
+use crate::keys::{self, Keys};
+use crate::private;
+
+/// A session takes less room at this level, and is pushed once.
+const LEVEL: i32 = 9;
+
+/// A copy that is ready to be pushed.
+pub(crate) struct PackedCopy {
+    /// What it is.
+    pub manifest: CopyManifest,
+    content: Vec<u8>,
+}
+
+/// Compresses a copy, and encrypts it for every key of the project if there is one.
+pub(crate) fn pack(app: &mut App, project_id: &str, copy: &TranscriptCopy) -> Result<PackedCopy, AppError> {
+    let listed = app.run::<List>(&ListInput { project: Some(project_id.to_owned()), name: None })?;
+    let (readers, recipients): (Vec<String>, Vec<String>) =
+        listed.items.into_iter().map(|row| (row.key.name, row.key.public_key)).unzip();
+    let malformed = |error: String| {
+        Refusal::invalid(
+            "transcript_copy_invalid",
+            format!("the session cannot be written: {error}"),
+            "report this",
+        )
+    };
+    let text = serde_json::to_vec(copy).map_err(|error| malformed(error.to_string()))?;
+    if text.len() as u64 > MOST_FILE_BYTES {
+        return Err(too_large(text.len() as u64).into());
+    }
+    let mut content = zstd::bulk::compress(&text, LEVEL).map_err(|error| malformed(error.to_string()))?;
+    if !recipients.is_empty() {
+        content = keys::encrypt_bytes(&recipients, &content)?;
+    }
+    let header = &copy.header;
+    let manifest = CopyManifest {
+        agent: header.agent.clone(),
+        transcript_id: header.id.clone(),
+        title: header.title.clone().filter(|_| recipients.is_empty()),
+        machine: app.caller().place.machine,
+        cwd: header.cwd.clone(),
+        branch: header.branch.clone(),
+        updated_at: header.updated_at_ms.map(Timestamp),
+        events: copy.events.len() as u64,
+        sessions: copy.sessions.clone(),
+        readers: Some(readers).filter(|readers| !readers.is_empty()),
+        content_hash: content_hash(&content),
+        bytes: content.len() as u64,
+    };
+    manifest.check()?;
+    Ok(PackedCopy { manifest, content })
+}
+
+/// Uploads the content, before a push names it.
+pub(crate) fn upload(app: &mut App, project_id: &str, packed: &PackedCopy) -> Result<(), AppError> {
+    let size = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
+    for (part, bytes) in (0..).zip(packed.content.chunks(size)) {
+        app.run::<CopyUpload>(&CopyUploadInput {
+            project: Some(project_id.to_owned()),
+            content_hash: packed.manifest.content_hash.clone(),
+            part,
+            content: STANDARD.encode(bytes),
+        })?;
+    }
+    Ok(())
+}
+
+/// A copy that was fetched into a file, which goes with this value.
+pub(crate) struct FetchedCopy {
+    /// The file.
+    pub path: PathBuf,
+    /// What was pushed.
+    pub row: CopyRow,
+}
+
+impl Drop for FetchedCopy {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Fetches the session of this id, or unique prefix of one, that was pushed to the project; nothing where none was.
+pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Option<FetchedCopy>, AppError> {
+    let input = CopiesInput {
+        project: app.project.clone(),
+        id: Some(id.to_owned()),
+        agent: agent.map(str::to_owned),
+    };
+    let listed = match app.run::<Copies>(&input) {
+        Err(AppError::Refused(refusal)) if is_elsewhere(refusal.code) => return Ok(None),
+        listed => listed?,
+    };
+    let Some(row) = listed.items.into_iter().next() else { return Ok(None) };
+    let content = content(app, &listed.project_id, &row)?;
+    let text = plain_text(app, &listed.project_id, &row, content)?;
+    let mut copy = TranscriptCopy::parse(&text, Path::new(id))?;
+    if (&copy.header.id, &copy.header.agent) != (&row.manifest.transcript_id, &row.manifest.agent) {
+        return Err(damaged(&row, "it is of another session than its manifest").into());
+    }
+    // The ledger has checked whose these are.
+    copy.sessions.clone_from(&row.manifest.sessions);
+    let folder = app.config.data_dir.join("transcripts");
+    let path = folder.join(format!("{}-{}.json", row.manifest.content_hash, std::process::id()));
+    let text = serde_json::to_vec(&copy).map_err(|error| damaged(&row, &error.to_string()))?;
+    private::create_folder(&folder).and_then(|()| private::write(&path, &text)).map_err(|error| {
+        let what = format!("{} cannot be written: {error}", visible(&path.display().to_string()));
+        Refusal::new(Kind::Refused, "output_unwritable", what, "make room there, then repeat")
+    })?;
+    Ok(Some(FetchedCopy { path, row }))
+}
+
+/// Whether a refusal says that there is no such copy, or no project to look in.
+fn is_elsewhere(code: &str) -> bool {
+    ["transcript_not_pushed", "project_unresolved", "project_unknown", "agent_unknown"].contains(&code)
+}
+
+fn content(app: &mut App, project_id: &str, row: &CopyRow) -> Result<Vec<u8>, AppError> {
+    if row.manifest.bytes > MOST_BYTES {
+        return Err(damaged(row, "it is too large").into());
+    }
+    let mut bytes = Vec::new();
+    for part in 0..row.manifest.parts() {
+        let answer = app.run::<CopyPart>(&CopyPartInput {
+            project: Some(project_id.to_owned()),
+            id: row.manifest.transcript_id.clone(),
+            agent: Some(row.manifest.agent.clone()),
+            part,
+        })?;
+        bytes.extend(STANDARD.decode(answer.content).map_err(|_| damaged(row, "a part is not base64"))?);
+    }
+    if content_hash(&bytes) != row.manifest.content_hash {
+        return Err(damaged(row, "the content is not that of its hash, or was pushed anew meanwhile").into());
+    }
+    Ok(bytes)
+}
+
+fn plain_text(app: &App, project_id: &str, row: &CopyRow, content: Vec<u8>) -> Result<String, Refusal> {
+    let content = match &row.manifest.readers {
+        None => content,
+        Some(readers) => {
+            let files = Keys::new(app.config.config_dir.join("keys")).files(project_id)?;
+            keys::decrypt_bytes(&content, &files, MOST_BYTES)?.ok_or_else(|| locked(row, readers))?
+        }
+    };
+    let most = usize::try_from(MOST_FILE_BYTES).unwrap_or(usize::MAX);
+    let text =
+        zstd::bulk::decompress(&content, most).map_err(|_| damaged(row, "it cannot be decompressed"))?;
+    String::from_utf8(text).map_err(|_| damaged(row, "it is no text"))
+}
+
+fn locked(row: &CopyRow, readers: &[String]) -> Refusal {
+    let names: Vec<String> = readers.iter().map(|name| visible(name)).collect();
+    let what = format!("the session is encrypted for {}, and no key of yours opens it", names.join(", "));
+    let hint = format!(
+        "make a key with `baton key create --as NAME`, and have {} push the session again",
+        visible(&row.identity)
+    );
+    Refusal::new(Kind::Refused, "transcript_locked", what, hint)
+}
+
+fn damaged(row: &CopyRow, why: &str) -> Refusal {
+    let what = format!("the session that {} pushed cannot be read: {why}", visible(&row.identity));
+    Refusal::new(Kind::Refused, "transcript_copy_invalid", what, "repeat, or have it pushed anew")
+}

@@ -1,0 +1,132 @@
+//! What is not committed is kept as a reference of a remote: from one machine to another, through a bare repository and a ledger that
+//! does not hold it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::stage::text;
+use crate::transcript_copies::TwoMachines;
+use crate::worktrees::git;
+
+/// The references with changes that the remote has.
+fn references(of: &TwoMachines) -> Vec<String> {
+    let listed = git(&of.laptop, of.laptop.root(), &["--git-dir", "bare.git", "for-each-ref", "refs/baton"]);
+    listed.lines().map(str::to_owned).collect()
+}
+
+fn edited(of: &TwoMachines) {
+    of.laptop.file("shop/a.txt", "edited\n");
+    of.laptop.file("shop/new/b.txt", "new\n");
+}
+
+const WRAP: [&str; 7] =
+    ["wrap", "--summary", "half", "--next", "finish", "--with-changes", "--changes-remote"];
+
+fn wrapped(of: &TwoMachines, remote: &str) -> Value {
+    edited(of);
+    of.ann().json(&["start"]);
+    of.ann().json(&[&WRAP[..], &[remote]].concat())
+}
+
+fn bare(of: &TwoMachines) -> (PathBuf, PathBuf) {
+    (of.laptop.root().join("bare.git"), of.laptop.root().join("away.git"))
+}
+
+#[test]
+fn changes_in_a_remote_arrive_and_go_with_a_drop() {
+    let of = TwoMachines::new();
+    // A hook of the repository takes no part.
+    let hook = of.laptop.file("shop/.git/hooks/pre-push", "#!/bin/sh\ntouch ../ran\nexit 1\n");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("mode");
+    let before = git(&of.laptop, of.laptop.shop(), &["for-each-ref"]);
+    let left = wrapped(&of, "origin");
+    let baton = text(&left, "baton_id");
+    assert!(!of.laptop.root().join("ran").exists());
+    assert_eq!(git(&of.laptop, of.laptop.shop(), &["for-each-ref"]), before, "no reference here");
+    let kept = &left["changes"]["remote"];
+    assert_eq!(references(&of).len(), 1);
+    assert!(references(&of)[0].ends_with(&text(kept, "reference")), "{kept}");
+    let donna = of.donna();
+    assert!(donna.text(&["changes", "show"]).contains("kept in "), "it says where");
+    assert!(donna.text(&["changes", "diff"]).contains("+edited"));
+    let picked = donna.json(&["pickup", "--apply"]);
+    assert_eq!(picked["changes"]["outcome"]["applied"], true, "{picked:#}");
+    assert_eq!(fs::read_to_string(of.clone.join("a.txt")).expect("read"), "edited\n");
+    assert_eq!(fs::read_to_string(of.clone.join("new/b.txt")).expect("read"), "new\n");
+    donna.json(&["changes", "drop", &baton]);
+    assert_eq!(references(&of), Vec::<String>::new());
+}
+
+#[test]
+fn without_its_remote_nothing_is_half_done() {
+    let of = TwoMachines::new();
+    let (there, away) = bare(&of);
+    let (ann, donna) = (of.ann(), of.donna());
+    edited(&of);
+    ann.json(&["start"]);
+    fs::rename(&there, &away).expect("moved");
+    let refused = ann.refused(5, "changes_remote_failed", &[&WRAP[..], &["origin"]].concat());
+    assert!(text(&refused, "hint").contains("nothing was changed"), "{refused:#}");
+    ann.refused(3, "changes_remote_unknown", &[&WRAP[..], &["upstream"]].concat());
+    // Ann's session is still open.
+    donna.refused(4, "predecessor_active", &["pickup", "--dry-run"]);
+    fs::rename(&away, &there).expect("moved");
+    let baton = text(&ann.json(&[&WRAP[..], &["origin"]].concat()), "baton_id");
+    fs::rename(&there, &away).expect("moved");
+    // The pickup is done, says first what it could not apply, and can be completed.
+    let picked = donna.json(&["pickup", "--apply"]);
+    let outcome = &picked["changes"]["outcome"];
+    assert_eq!(outcome["applied"], false, "{picked:#}");
+    assert!(text(outcome, "failure").contains("did not do it"), "{outcome}");
+    assert_eq!(git(&of.laptop, &of.clone, &["diff", "HEAD", "--stat"]), "");
+    assert!(!of.clone.join("new").exists());
+    donna.refused(5, "changes_remote_failed", &["changes", "drop", &baton]);
+    donna.refused(5, "changes_remote_failed", &["changes", "apply"]);
+    fs::rename(&away, &there).expect("moved");
+    donna.json(&["changes", "apply"]);
+    assert_eq!(fs::read_to_string(of.clone.join("a.txt")).expect("read"), "edited\n");
+    // Without the remote itself: added again, or given up.
+    git(&of.laptop, &of.clone, &["remote", "rename", "origin", "upstream"]);
+    git(&of.laptop, &of.clone, &["remote", "set-url", "upstream", "https://git.example/a/b"]);
+    let refused = donna.refused(3, "changes_remote_unknown", &["changes", "drop", &baton]);
+    assert!(text(&refused, "hint").contains("git remote add"), "{refused:#}");
+    donna.json(&["changes", "drop", &baton, "--leave-remote"]);
+    assert_eq!(references(&of).len(), 1);
+}
+
+#[test]
+fn a_wrap_that_is_refused_leaves_no_reference_and_a_file_holds_the_content() {
+    let of = TwoMachines::new();
+    let ann = of.ann();
+    edited(&of);
+    // No session is open.
+    let refused = ann.run(&[&WRAP[..], &["origin"]].concat());
+    assert_ne!(refused.code, 0, "{}", refused.out);
+    assert_eq!(references(&of), Vec::<String>::new());
+    let left = wrapped(&of, "origin");
+    let file = of.laptop.root().join("work.baton").display().to_string();
+    ann.json(&["handoff", "export", &text(&left, "baton_id"), "-o", &file]);
+    let written: Value = serde_json::from_str(&fs::read_to_string(&file).expect("a file")).expect("JSON");
+    assert_eq!(written["baton"]["changes"]["remote"], Value::Null);
+    assert_eq!(written["changes_parts"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_setting_names_no_folder_as_a_remote() {
+    let of = TwoMachines::new();
+    edited(&of);
+    let ann = of.ann().with("BATON_WRAP_CHANGES_REMOTE", "origin");
+    ann.json(&["start"]);
+    let wrap = ["wrap", "--summary", "half", "--next", "finish", "--with-changes"];
+    ann.refused(1, "changes_remote_not_named", &wrap);
+    let ssh = ann.with("BATON_WRAP_CHANGES_REMOTE", "ext::sh -c 'touch ran'");
+    ssh.refused(3, "changes_remote_unknown", &wrap);
+    assert!(!of.laptop.shop().join("ran").exists());
+    let shown = ann.json(&["config", "show"]);
+    assert!(shown.to_string().contains("wrap.changes_remote"), "{shown:#}");
+    // The old way is still there.
+    assert_eq!(of.ann().json(&wrap)["changes"]["files"], json!(["a.txt", "new/b.txt"]));
+}

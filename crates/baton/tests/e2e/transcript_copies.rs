@@ -1,0 +1,156 @@
+//! A session goes on on another machine: pushed to a server from one home, continued from another.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::http::Server;
+use crate::stage::{Stage, Terminal, items, text};
+use crate::worktrees::git;
+
+pub(crate) const ID: &str = "11111111-aaaa-4000-8000-00000000abcd";
+const SAID: &str = "I chose Decimal over float because money needs exact cents.";
+const SECRET: &str = "AKIAQWERTYUIOPASDFGH";
+
+/// A server, a laptop on which Ann worked with Claude Code, and a desktop with a clone. Neither has a ledger of its own.
+pub(crate) struct TwoMachines {
+    server: Server,
+    far: Stage,
+    pub(crate) laptop: Stage,
+    pub(crate) desktop: Stage,
+    pub(crate) clone: PathBuf,
+}
+
+impl TwoMachines {
+    pub(crate) fn new() -> Self {
+        let (far, laptop, desktop) = (Stage::local(), Stage::local(), Stage::local());
+        let server = Server::start(&far.bare());
+        laptop.file("shop/a.txt", "a\n");
+        git(&laptop, laptop.shop(), &["add", "-A"]);
+        git(&laptop, laptop.shop(), &["commit", "-qm", "one"]);
+        let bare = laptop.root().join("bare.git").display().to_string();
+        git(&laptop, laptop.root(), &["clone", "-q", "--bare", "shop", &bare]);
+        git(&laptop, laptop.shop(), &["remote", "add", "origin", &bare]);
+        git(&laptop, desktop.root(), &["clone", "-q", &bare, "copy"]);
+        let clone = desktop.root().join("copy");
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
+        let mut lines = String::new();
+        for line in fs::read_to_string(sample).expect("a sample").lines() {
+            let mut event: Value = serde_json::from_str(line).expect("a line of the sample");
+            for (key, value) in [("cwd", laptop.shop().display().to_string()), ("sessionId", ID.to_owned())] {
+                if event.get(key).is_some() {
+                    event[key] = value.into();
+                }
+            }
+            lines.push_str(
+                &format!("{event}\n").replace("Never touch", &format!("The key is {SECRET}. Never touch")),
+            );
+        }
+        laptop.file(&format!("home/.claude/projects/-shop/{ID}.jsonl"), lines);
+        let made = Self { server, far, laptop, desktop, clone };
+        made.ann().json(&["init"]);
+        made.donna().json(&["init", "--join", "shop"]);
+        made
+    }
+
+    fn at<'a>(&self, stage: &'a Stage, machine: &str, identity: &str) -> Terminal<'a> {
+        let url = format!("http://{}", self.server.address);
+        stage.terminal(identity).with("BATON_SERVER", url).with("BATON_MACHINE", machine)
+    }
+
+    pub(crate) fn ann(&self) -> Terminal<'_> {
+        self.at(&self.laptop, "laptop", "Ann")
+    }
+
+    pub(crate) fn donna(&self) -> Terminal<'_> {
+        self.at(&self.desktop, "desktop", "Donna").within(&self.clone)
+    }
+
+    /// Files of sessions that lie in Baton's own folder of the desktop.
+    fn leftovers(&self) -> usize {
+        fs::read_dir(self.desktop.home().join("data/baton/transcripts")).map_or(0, Iterator::count)
+    }
+}
+
+#[test]
+fn a_colleague_goes_on_with_a_session_of_another_machine() {
+    let of = TwoMachines::new();
+    let (ann, donna) = (of.ann(), of.donna());
+    let refused = ann.refused(1, "transcripts_not_taken", &["transcripts", "push", "latest"]);
+    assert!(text(&refused, "hint").contains("baton project set shop --transcripts yes"), "{refused:#}");
+    assert!(!of.far.store_contains(&ID[..13]), "nothing has left the laptop");
+    ann.json(&["project", "set", "--transcripts", "yes"]);
+    let said = ann.text(&["transcripts", "push", "--dry-run"]);
+    assert!(said.contains("nothing was pushed") && said.contains("whoever reads the project"), "{said}");
+    assert!(donna.text(&["transcripts", "pushed"]).contains("nothing was pushed"));
+    let said = ann.text(&["transcripts", "push"]);
+    assert!(said.contains("pushed: session") && said.contains("baton transcripts withdraw"), "{said}");
+    let listed = items(&donna.json(&["transcripts", "pushed"]));
+    assert_eq!((&listed[0]["identity"], &listed[0]["machine"]), (&json!("Ann"), &json!("laptop")));
+    assert!(!donna.text(&["transcripts", "pushed"]).contains(SECRET));
+    let shown = donna.text(&["transcripts", "show", &ID[..13]]);
+    assert!(shown.contains(SAID) && shown.contains("The key is") && !shown.contains(SECRET), "{shown}");
+    // Claude Code has no session of that id on the desktop: with --native one is written, in the folder of the clone.
+    let went = donna.json(&["continue", ID, "--in", "claude", "--native", "--print"]);
+    assert_eq!(
+        (&went["cwd"], &went["resumes"]),
+        (&json!(of.clone.display().to_string()), &json!(false)),
+        "{went:#}"
+    );
+    let file = text(&went["native"], "path");
+    assert!(file.starts_with(&of.desktop.home().join(".claude/projects").display().to_string()), "{file}");
+    let written = fs::read_to_string(&file).expect("the session");
+    assert!(written.contains(SAID) && !written.contains(SECRET), "{written}");
+    // Without it the tool begins with the document, also where it is the one that wrote the session.
+    let went = donna.json(&["continue", ID, "--in", "claude", "--print"]);
+    assert_eq!(
+        (&went["resumes"], went["argv"].to_string().contains("make test")),
+        (&json!(false), true),
+        "{went:#}"
+    );
+    assert_eq!(of.leftovers(), 0);
+    // It is one conversation in the ledger, whoever goes on with it.
+    let again = ann.json(&["continue", ID, "--in", "codex", "--print"]);
+    assert_eq!(again["handoff_id"], went["handoff_id"]);
+    of.far.assert_sound();
+    let gone = ann.text(&["transcripts", "withdraw", "--all"]);
+    assert!(gone.contains("withdrawn: session"), "{gone}");
+    donna.refused(3, "transcript_unknown", &["continue", ID, "--in", "claude", "--native", "--print"]);
+    assert_eq!(items(&donna.json(&["transcripts", "pushed"])), Vec::<Value>::new());
+}
+
+#[test]
+fn with_keys_in_the_project_only_their_owners_can_read_it() {
+    let of = TwoMachines::new();
+    let (ann, donna) = (of.ann(), of.donna());
+    ann.json(&["project", "set", "--transcripts", "yes"]);
+    ann.json(&["key", "create"]);
+    let pushed = ann.json(&["transcripts", "push"]);
+    assert_eq!((&pushed["copy"]["readers"], &pushed["copy"]["title"]), (&json!(["Ann"]), &Value::Null));
+    let refused =
+        donna.refused(1, "transcript_locked", &["continue", ID, "--in", "claude", "--native", "--print"]);
+    assert!(text(&refused, "hint").contains("baton key create"), "{refused:#}");
+    assert_eq!(of.leftovers(), 0);
+    donna.json(&["key", "create"]);
+    assert_eq!(ann.json(&["transcripts", "push"])["replaced"], true);
+    assert!(donna.text(&["transcripts", "pushed"]).contains("(encrypted)"));
+    let went = donna.json(&["continue", ID, "--in", "codex", "--native", "--print"]);
+    assert!(fs::read_to_string(text(&went["native"], "path")).expect("the session").contains(SAID));
+}
+
+#[test]
+fn a_session_of_another_folder_stays_where_it_is() {
+    let of = TwoMachines::new();
+    let ann = of.ann();
+    ann.json(&["project", "set", "--transcripts", "yes"]);
+    let other = of.laptop.repo("other");
+    let there = ann.within(&other);
+    there.json(&["init"]);
+    there.json(&["project", "set", "--transcripts", "yes"]);
+    there.refused(1, "transcript_elsewhere", &["transcripts", "push", ID]);
+    there.refused(3, "transcript_elsewhere", &["transcripts", "push"]);
+    // A copy that somebody altered on its way is no path into this machine.
+    let file = of.desktop.file("evil.json", r#"{"format":"baton-transcript","version":9}"#);
+    of.donna().refused(1, "transcript_copy_invalid", &["continue", &file, "--in", "claude", "--print"]);
+}

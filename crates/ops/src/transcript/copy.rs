@@ -1,0 +1,89 @@
+//! `transcript_copy`: a session of this project without secrets, as it is pushed to the ledger.
+
+use baton_model::id::visible;
+use baton_model::refusal::{self, Refusal};
+use baton_store::Failure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::copy_file::{FORMAT, TranscriptCopy, VERSION};
+use super::document::packet;
+use super::events::events;
+use super::find::{FoundTranscript, find};
+use super::isolation::View;
+use super::own_sessions::own_sessions;
+use crate::op::{Cx, Meta, Operation, Reach};
+use crate::resolve;
+
+/// Copies a transcript.
+pub struct Copy;
+
+/// Input of `transcript_copy`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// Session id, a unique prefix of one, `latest`, or a path.
+    pub id: String,
+    /// The tool that wrote it.
+    #[serde(default)]
+    pub agent: Option<String>,
+}
+
+/// Answer of `transcript_copy`.
+#[derive(Serialize, Deserialize)]
+pub struct CopyOutput {
+    /// The project of its folder.
+    pub project_id: String,
+    /// The session without secrets.
+    pub copy: TranscriptCopy,
+}
+
+impl Operation for Copy {
+    const META: Meta = Meta::write("transcript_copy", "Copy a session of this project without secrets")
+        .reach(Reach::Everything)
+        .on_callers_disk()
+        .slow("reading the session");
+    type Input = CopyInput;
+    type Output = CopyOutput;
+
+    fn run(input: CopyInput, cx: &mut Cx<'_>) -> Result<CopyOutput, Failure> {
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
+        let command = "baton transcripts push";
+        let meant = find(cx, &input.id, input.agent.as_deref(), Some(&project_id), command)?;
+        require_own(cx, &meant, &project_id)?;
+        let packet = packet(&cx.env, &meant, None, None)?;
+        let copy = TranscriptCopy {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            mode: baton_transcripts::permission_mode(meant.format, &meant.path),
+            sessions: own_sessions(&meant),
+            packet: packet.text().to_owned(),
+            events: events(cx, &meant)?.items,
+            header: meant.header,
+        };
+        Ok(CopyOutput { project_id, copy })
+    }
+}
+
+/// Refuses a session of another project's folder, which may be nobody's business here, and one that was pushed before.
+fn require_own(cx: &mut Cx<'_>, meant: &FoundTranscript, project_id: &str) -> Result<(), Failure> {
+    if meant.copy.is_some() {
+        let what = "the file is a copy that was pushed before";
+        let hint = "push the session where it was written";
+        return Err(Refusal::invalid("transcript_copy_invalid", what, hint).into());
+    }
+    let cwd = meant.header.cwd.as_deref();
+    if View::of(cx, Some(project_id))?.is_of(cwd, project_id) {
+        return Ok(());
+    }
+    let folder = cwd.map_or_else(|| "an unknown folder".to_owned(), visible);
+    let what = format!(
+        "the session worked in {folder}, which is no folder of project {project_id}; nothing was pushed"
+    );
+    let hint = "push it from its own project; `baton transcripts list` shows this project's first";
+    Err(Refusal::new(refusal::Kind::Refused, "transcript_elsewhere", what, hint).into())
+}

@@ -1,0 +1,98 @@
+//! A session as it is pushed to the ledger of a project: its events and its packet, with secrets taken out. As a file it is taken
+//! wherever a path to a transcript is.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use baton_model::id::visible;
+use baton_model::refusal::{Kind, Refusal};
+use baton_transcripts::{Header, PermissionMode, by_id};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::find::FoundTranscript;
+
+/// How a file says what it is.
+pub(super) const FORMAT: &str = "baton-transcript";
+/// The version of the format.
+pub(super) const VERSION: u32 = 1;
+/// The most bytes of a file that is read.
+pub const MOST_FILE_BYTES: u64 = 96 * 1024 * 1024;
+
+/// A session without secrets, to be continued on another machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TranscriptCopy {
+    /// Always `baton-transcript`; the first field, by which the file is known.
+    pub format: String,
+    /// The version of the format.
+    pub version: u32,
+    /// What the tool wrote at the head of the session.
+    pub header: Header,
+    /// What the tool was allowed to do without asking, if it says.
+    #[serde(default)]
+    pub mode: Option<PermissionMode>,
+    /// Sessions of the ledger that it began or wrapped.
+    #[serde(default)]
+    pub sessions: Vec<String>,
+    /// The hand-off packet, as text.
+    pub packet: String,
+    /// What was said and done, in order; the first event is the session itself.
+    pub events: Vec<Value>,
+}
+
+impl TranscriptCopy {
+    /// Reads the text of a copy. Its folder is one of another machine, so it names none here.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, Refusal> {
+        let shown = visible(&path.display().to_string());
+        let damaged = |what: String| {
+            let hint = "have it pushed anew: `baton transcripts push`";
+            Refusal::invalid("transcript_copy_invalid", format!("{shown}: {what}"), hint)
+        };
+        let copy: Self = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+        if copy.format != FORMAT || copy.version != VERSION {
+            let what = format!("it is of version {}, and this program reads version {VERSION}", copy.version);
+            return Err(damaged(what));
+        }
+        Ok(copy)
+    }
+
+    /// The copy as a transcript that was found.
+    pub(super) fn into_transcript(mut self, path: &Path) -> Result<FoundTranscript, Refusal> {
+        let format = by_id(&self.header.agent).ok_or_else(|| {
+            let what = format!("there is no tool `{}`", visible(&self.header.agent));
+            Refusal::invalid("agent_unknown", what, "use the version of Baton that pushed it")
+        })?;
+        let sessions = std::mem::take(&mut self.sessions);
+        let header = Header { path: path.to_owned(), key: None, cwd: None, ..self.header.clone() };
+        Ok(FoundTranscript {
+            path: path.to_owned(),
+            key: None,
+            format,
+            header,
+            sessions,
+            copy: Some(Box::new(self)),
+        })
+    }
+}
+
+/// The copy in a file, if it is one.
+pub(super) fn read(path: &Path) -> Option<Result<TranscriptCopy, Refusal>> {
+    let mut file = File::open(path).ok()?;
+    let mark = format!("{{\"format\":\"{FORMAT}\"");
+    let mut begin = vec![0; mark.len()];
+    file.read_exact(&mut begin).ok()?;
+    if begin != mark.as_bytes() {
+        return None;
+    }
+    let mut text = mark;
+    let read = file.take(MOST_FILE_BYTES).read_to_string(&mut text);
+    let shown = visible(&path.display().to_string());
+    Some(match read {
+        Ok(_) => TranscriptCopy::parse(&text, path),
+        Err(error) => {
+            let what = format!("{shown} cannot be read: {error}");
+            Err(Refusal::new(Kind::NotFound, "file_unreadable", what, "check its path"))
+        }
+    })
+}

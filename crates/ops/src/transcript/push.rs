@@ -1,0 +1,235 @@
+//! `transcript_upload` and `transcript_push`: a session is kept in the ledger of its project.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use baton_model::changes::{MOST_BYTES, PART_BYTES, check_content_hash};
+use baton_model::delta::Kind;
+use baton_model::id::{identity_key, short};
+use baton_model::refusal::{self, Refusal};
+use baton_model::time::Timestamp;
+use baton_model::transcript_copy::{CopyManifest, invalid};
+use baton_store::transcript_copy::{self, StoredCopy};
+use baton_store::{Failure, Fault, Tx, baton, project, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::withdraw::require_pusher;
+use crate::bearer;
+use crate::ledger::{Author, append_json};
+use crate::op::{Cx, Env, Meta, Operation, Retention};
+use crate::project::require_not_merged;
+use crate::resolve;
+
+/// How long content without a manifest is kept, in milliseconds.
+const UNUSED: i64 = 86_400_000;
+
+/// Uploads a part of the content.
+pub struct CopyUpload;
+
+/// Input of `transcript_upload`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyUploadInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// The SHA-256 of the whole content, in hex.
+    pub content_hash: String,
+    /// The number of the part, from 0. Every part but the last has 786,432 bytes.
+    pub part: i64,
+    /// The bytes of the part in base64.
+    pub content: String,
+}
+
+/// Answer of `transcript_upload`.
+#[derive(Serialize, Deserialize)]
+pub struct CopyUploadOutput {
+    /// The project.
+    pub project_id: String,
+    /// The number of the part.
+    pub part: i64,
+}
+
+impl Operation for CopyUpload {
+    const META: Meta = Meta::write("transcript_upload", "Keep a part of a session, before a push names it")
+        .retention(Retention::Nothing);
+    type Input = CopyUploadInput;
+    type Output = CopyUploadOutput;
+
+    fn run(input: CopyUploadInput, cx: &mut Cx<'_>) -> Result<CopyUploadOutput, Failure> {
+        check_content_hash(&input.content_hash).map_err(|_| invalid("its hash is no SHA-256 in hex"))?;
+        let most = i64::try_from(MOST_BYTES.div_ceil(PART_BYTES)).unwrap_or(i64::MAX);
+        if !(0..most).contains(&input.part) || decode(&input.content)?.len() as u64 > PART_BYTES {
+            return Err(invalid("a part is too long, or there are too many").into());
+        }
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            require_willing(tx, &project_id)?;
+            let place = (input.content_hash.as_str(), input.part);
+            Ok(transcript_copy::put_part(tx, &project_id, place, &input.content, env.now)?)
+        })?;
+        Ok(CopyUploadOutput { project_id, part: input.part })
+    }
+}
+
+/// Pushes a session.
+pub struct Push;
+
+/// Input of `transcript_push`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PushInput {
+    /// Project id; else from the working directory.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// Identity that pushes it.
+    #[serde(default)]
+    pub identity: Option<String>,
+    /// What it is; its content was uploaded.
+    pub copy: CopyManifest,
+}
+
+/// Answer of `transcript_push`.
+#[derive(Serialize, Deserialize)]
+pub struct PushOutput {
+    /// The project.
+    pub project_id: String,
+    /// The copy that the ledger has.
+    pub copy: CopyRow,
+    /// Whether it takes the place of an earlier one of the same session.
+    pub replaced: bool,
+}
+
+/// A copy in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyRow {
+    /// Who pushed it.
+    pub identity: String,
+    /// When.
+    pub pushed_at: Timestamp,
+    /// What it is.
+    #[serde(flatten)]
+    pub manifest: CopyManifest,
+}
+
+impl CopyRow {
+    pub(super) fn read(stored: &StoredCopy) -> Result<Self, Fault> {
+        let manifest = serde_json::from_str(&stored.manifest).map_err(|error| {
+            Fault::other(format!("the copy of session {}: {error}", stored.transcript_id))
+        })?;
+        Ok(Self { identity: stored.identity.clone(), pushed_at: Timestamp(stored.created_at), manifest })
+    }
+}
+
+impl Operation for Push {
+    const META: Meta =
+        Meta::write("transcript_push", "Keep a session in the ledger, to be continued on another machine")
+            .retention(Retention::Nothing);
+    type Input = PushInput;
+    type Output = PushOutput;
+
+    fn run(input: PushInput, cx: &mut Cx<'_>) -> Result<PushOutput, Failure> {
+        input.copy.check()?;
+        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let Cx { store, env } = cx;
+        store.write(&[&project_id], |tx| {
+            resolve::require(tx, &project_id)?;
+            require_not_merged(tx, &project_id)?;
+            require_willing(tx, &project_id)?;
+            bearer::require_free(tx, env, &project_id, &identity)?;
+            push(tx, env, (&project_id, &identity), &input.copy)
+        })
+    }
+}
+
+fn push(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (project_id, identity): (&str, &str),
+    copy: &CopyManifest,
+) -> Result<PushOutput, Failure> {
+    check_content(tx, project_id, copy)?;
+    let before = transcript_copy::get(tx, project_id, &copy.agent, &copy.transcript_id)?;
+    if let Some(before) = &before {
+        require_pusher(env, before, identity)?;
+        if before.content_hash != copy.content_hash {
+            transcript_copy::remove(tx, project_id, before)?;
+        }
+    }
+    let manifest = CopyManifest { sessions: own(tx, env, project_id, &copy.sessions)?, ..copy.clone() };
+    let text = serde_json::to_string(&manifest).map_err(|error| Fault::other(error.to_string()))?;
+    let stored = StoredCopy {
+        agent: copy.agent.clone(),
+        transcript_id: copy.transcript_id.clone(),
+        identity: identity.to_owned(),
+        identity_key: identity_key(identity),
+        opened_by: bearer::token_id(env),
+        manifest: text,
+        content_hash: copy.content_hash.clone(),
+        created_at: env.now,
+    };
+    transcript_copy::put(tx, project_id, &stored)?;
+    transcript_copy::remove_unused(tx, project_id, env.now - UNUSED)?;
+    let summary = format!("session {} of {} was pushed", short(&copy.transcript_id), copy.agent);
+    let body = json!({ "summary": summary, "transcript_id": copy.transcript_id, "agent": copy.agent,
+        "content_hash": copy.content_hash, "encrypted": copy.readers.is_some() });
+    append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Other, &body)?;
+    Ok(PushOutput {
+        project_id: project_id.to_owned(),
+        copy: CopyRow::read(&stored)?,
+        replaced: before.is_some(),
+    })
+}
+
+/// The sessions, or batons, among these that are the caller's: whoever continues the copy goes on with them.
+fn own(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, ids: &[String]) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for id in ids {
+        let of_baton = baton::get(tx, project_id, id)?.map(|left| left.session_id);
+        let own = session::get(tx, project_id, of_baton.as_ref().unwrap_or(id))?;
+        if own.is_some_and(|own| bearer::is_own(env, &own)) {
+            found.push(id.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// Refuses a project that was not opened to transcripts.
+fn require_willing(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+    if project::get(tx, project_id)?.is_some_and(|project| project.takes_transcripts) {
+        return Ok(());
+    }
+    let what = format!("project {project_id} takes no transcripts: nothing was pushed");
+    let hint = format!(
+        "whoever reads the project may then read what was said in the session; if that is meant: \
+         `baton project set {project_id} --transcripts yes`"
+    );
+    Err(Refusal::new(refusal::Kind::Refused, "transcripts_not_taken", what, hint).into())
+}
+
+/// The bytes of a part.
+fn decode(content: &str) -> Result<Vec<u8>, Refusal> {
+    STANDARD.decode(content).map_err(|_| invalid("a part of the content is not base64"))
+}
+
+/// Refuses content of which a part is missing or another one.
+fn check_content(tx: &mut Tx<'_>, project_id: &str, copy: &CopyManifest) -> Result<(), Failure> {
+    let (mut hash, mut bytes) = (Sha256::new(), 0);
+    for part in 0..copy.parts() {
+        let content = transcript_copy::part(tx, project_id, &copy.content_hash, part)?
+            .ok_or_else(|| invalid(&format!("part {part} of the content was not uploaded")))?;
+        let content = decode(&content)?;
+        bytes += content.len() as u64;
+        hash.update(content);
+    }
+    let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    if found == copy.content_hash && bytes == copy.bytes {
+        return Ok(());
+    }
+    Err(invalid("the content is not that of the manifest").into())
+}

@@ -1,0 +1,151 @@
+//! Copies of sessions that were pushed to a project: a manifest for each, and content in parts by its hash.
+
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+crate::sql! {
+    PUT = "INSERT INTO transcript_copy (project_id, agent, transcript_id, identity, identity_key, opened_by, manifest, content_hash,
+        created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (project_id, agent, transcript_id) DO UPDATE SET
+        identity = excluded.identity, identity_key = excluded.identity_key, opened_by = excluded.opened_by, manifest = excluded.manifest,
+        content_hash = excluded.content_hash, created_at = excluded.created_at";
+    LIST = "SELECT agent, transcript_id, identity, identity_key, opened_by, manifest, content_hash, created_at FROM transcript_copy
+        WHERE project_id = $1 ORDER BY created_at DESC, agent, transcript_id";
+    GET = "SELECT agent, transcript_id, identity, identity_key, opened_by, manifest, content_hash, created_at FROM transcript_copy
+        WHERE project_id = $1 AND agent = $2 AND transcript_id = $3";
+    REMOVE = "DELETE FROM transcript_copy WHERE project_id = $1 AND agent = $2 AND transcript_id = $3";
+    PUT_PART = "INSERT INTO transcript_copy_part (project_id, content_hash, part, content, created_at) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (project_id, content_hash, part) DO UPDATE SET content = excluded.content, created_at = excluded.created_at";
+    GET_PART = "SELECT content FROM transcript_copy_part WHERE project_id = $1 AND content_hash = $2 AND part = $3";
+    REMOVE_UNUSED = "DELETE FROM transcript_copy_part WHERE project_id = $1 AND created_at <= $2 AND content_hash NOT IN
+        (SELECT content_hash FROM transcript_copy WHERE project_id = $1)";
+    REMOVE_CONTENT = "DELETE FROM transcript_copy_part WHERE project_id = $1 AND content_hash = $2 AND NOT EXISTS
+        (SELECT 1 FROM transcript_copy c WHERE c.project_id = $1 AND c.content_hash = $2)";
+    COPY_PARTS = "INSERT INTO transcript_copy_part (project_id, content_hash, part, content, created_at)
+        SELECT $1, content_hash, part, content, created_at FROM transcript_copy_part WHERE project_id = $2 AND content_hash = $3
+        ON CONFLICT DO NOTHING";
+}
+
+/// A copy of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCopy {
+    /// The tool that wrote it.
+    pub agent: String,
+    /// The tool's own id of it.
+    pub transcript_id: String,
+    /// Who pushed it.
+    pub identity: String,
+    /// The identity as a key.
+    pub identity_key: String,
+    /// The access token with which it was pushed.
+    pub opened_by: Option<String>,
+    /// What it is, as JSON.
+    pub manifest: String,
+    /// The SHA-256 of the content, in hex.
+    pub content_hash: String,
+    /// When it was pushed.
+    pub created_at: Millis,
+}
+
+fn read(row: Row) -> Result<StoredCopy, Fault> {
+    let mut r = row.reader();
+    Ok(StoredCopy {
+        agent: r.text()?,
+        transcript_id: r.text()?,
+        identity: r.text()?,
+        identity_key: r.text()?,
+        opened_by: r.opt_text()?,
+        manifest: r.text()?,
+        content_hash: r.text()?,
+        created_at: r.int()?,
+    })
+}
+
+/// Writes a copy, in place of an earlier one of the same session.
+pub fn put(tx: &mut Tx<'_>, project_id: &str, copy: &StoredCopy) -> Result<(), Fault> {
+    let StoredCopy {
+        agent,
+        transcript_id,
+        identity,
+        identity_key,
+        opened_by,
+        manifest,
+        content_hash,
+        created_at,
+    } = copy;
+    tx.execute_deferred(
+        PUT,
+        params![
+            project_id,
+            agent,
+            transcript_id,
+            identity,
+            identity_key,
+            opened_by.clone(),
+            manifest,
+            content_hash,
+            *created_at
+        ],
+    )?;
+    Ok(())
+}
+
+/// The copies of a project, the newest first.
+pub fn list(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<StoredCopy>, Fault> {
+    tx.query(LIST, params![project_id])?.into_iter().map(read).collect()
+}
+
+/// The copy of a session.
+pub fn get(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    agent: &str,
+    transcript_id: &str,
+) -> Result<Option<StoredCopy>, Fault> {
+    tx.query_opt(GET, params![project_id, agent, transcript_id])?.map(read).transpose()
+}
+
+/// Removes a copy, and its content unless another one shares it.
+pub fn remove(tx: &mut Tx<'_>, project_id: &str, copy: &StoredCopy) -> Result<(), Fault> {
+    tx.execute(REMOVE, params![project_id, &copy.agent, &copy.transcript_id])?;
+    tx.execute(REMOVE_CONTENT, params![project_id, &copy.content_hash])?;
+    Ok(())
+}
+
+/// Writes a part of a content.
+pub fn put_part(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    (content_hash, part): (&str, i64),
+    content: &str,
+    now: Millis,
+) -> Result<(), Fault> {
+    tx.execute_deferred(PUT_PART, params![project_id, content_hash, part, content, now])?;
+    Ok(())
+}
+
+/// A part of a content.
+pub fn part(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    content_hash: &str,
+    part: i64,
+) -> Result<Option<String>, Fault> {
+    tx.query_opt(GET_PART, params![project_id, content_hash, part])?
+        .map(|row| row.reader().text())
+        .transpose()
+}
+
+/// Removes parts up to this time that no copy refers to: their push never came.
+pub fn remove_unused(tx: &mut Tx<'_>, project_id: &str, until: Millis) -> Result<(), Fault> {
+    tx.execute(REMOVE_UNUSED, params![project_id, until])?;
+    Ok(())
+}
+
+/// Moves a copy to another project, in place of one of the same session there.
+pub fn relocate(tx: &mut Tx<'_>, (from, into): (&str, &str), copy: &StoredCopy) -> Result<(), Fault> {
+    tx.execute(COPY_PARTS, params![into, from, &copy.content_hash])?;
+    put(tx, into, copy)?;
+    remove(tx, from, copy)
+}
