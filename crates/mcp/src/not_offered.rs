@@ -2,8 +2,8 @@
 
 use baton_ops::op::Operation;
 use baton_ops::{
-    agent, audit, changes, handoff, key, lease, ledger, memory, message, portable, project, session, task,
-    token, transcript,
+    agent, attention, audit, baton, changes, handoff, key, lease, ledger, memory, message, portable, project,
+    session, task, token, transcript,
 };
 
 /// Operations that no tool offers, each with its reason.
@@ -11,6 +11,10 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (agent::RolesShown::NAME, "for the person who writes the roles file: `baton agent roles`"),
     (agent::Show::NAME, "in the list of agents"),
     (agent::Register::NAME, "registered where the agent is set up: `baton agent register`"),
+    (attention::Attention::NAME, "for the person who answers for the agents: `baton attention`"),
+    (baton::List::NAME, "a pickup finds the baton that waits: `baton batons`"),
+    (baton::Show::NAME, "`handoff` gets a baton by its id, too: `baton batons show`"),
+    (session::Show::NAME, "for people: `baton sessions show`"),
     (task::BeadsExport::NAME, "a whole file at once: `baton export beads`"),
     (task::BeadsImport::NAME, "a whole file at once: `baton import beads`"),
     (task::BeadsPublished::NAME, "for the command line, which keeps the file"),

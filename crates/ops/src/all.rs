@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::op::{Cx, Entry, Meta, Operation, entry};
 use crate::{
-    agent, audit, changes, handoff, key, lease, ledger, memory, message, portable, project, session, task,
-    token, transcript,
+    agent, attention, audit, baton, changes, handoff, key, lease, ledger, memory, message, portable, project,
+    session, task, token, transcript,
 };
 
 /// Everything that Baton can do, by noun.
@@ -16,10 +16,13 @@ pub static ALL: &[Entry] = &[
     entry::<agent::Register>(),
     entry::<agent::RolesShown>(),
     entry::<agent::Show>(),
+    entry::<attention::Attention>(),
     entry::<audit::Report>(),
     entry::<portable::BatonExport>(),
     entry::<portable::BatonImport>(),
+    entry::<baton::List>(),
     entry::<portable::BatonReclaim>(),
+    entry::<baton::Show>(),
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
     entry::<task::BeadsPublished>(),
@@ -80,6 +83,7 @@ pub static ALL: &[Entry] = &[
     entry::<session::History>(),
     entry::<session::Reassign>(),
     entry::<session::Resolve>(),
+    entry::<session::Show>(),
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),

@@ -7,7 +7,9 @@
 pub mod agent;
 pub mod all;
 pub mod answer;
+pub mod attention;
 pub mod audit;
+pub mod baton;
 mod bearer;
 pub mod card;
 pub mod changes;
@@ -26,6 +28,7 @@ pub mod once;
 pub mod op;
 mod ownership;
 mod packet_input;
+mod page;
 pub mod portable;
 mod priority;
 pub mod project;

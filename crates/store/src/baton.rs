@@ -23,6 +23,20 @@ crate::sql! {
     OF_SESSION = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND session_id = $2 ORDER BY seq DESC LIMIT 1");
     KEPT = "SELECT b.baton_id FROM baton b JOIN session s ON s.project_id = b.project_id AND s.session_id = b.session_id
         WHERE b.project_id = $1 AND b.spent_by IS NULL AND s.last_verb = 'transcript_capture'";
+    FREE_PAGE = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NULL
+        AND (created_at, baton_id) > ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
+        AND NOT EXISTS (SELECT 1 FROM session s WHERE s.project_id = baton.project_id AND s.session_id = baton.holder_session_id
+            AND s.released_at IS NULL) ORDER BY created_at, baton_id LIMIT $5");
+    SPENT_PAGE = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NOT NULL
+        AND (created_at, baton_id) > ($2, $3) AND ($4 = '' OR LOWER(COALESCE(to_identity, '')) = $4 OR 'role:' || LOWER(COALESCE(to_role, '')) = $4)
+        ORDER BY created_at, baton_id LIMIT $5");
+    FREE_COUNT = "SELECT COUNT(*) FROM baton WHERE project_id = $1 AND spent_by IS NULL
+        AND ($2 = '' OR LOWER(COALESCE(to_identity, '')) = $2 OR 'role:' || LOWER(COALESCE(to_role, '')) = $2)
+        AND NOT EXISTS (SELECT 1 FROM session s WHERE s.project_id = baton.project_id AND s.session_id = baton.holder_session_id
+            AND s.released_at IS NULL)";
+    SPENT_COUNT = "SELECT COUNT(*) FROM baton WHERE project_id = $1 AND spent_by IS NOT NULL
+        AND ($2 = '' OR LOWER(COALESCE(to_identity, '')) = $2 OR 'role:' || LOWER(COALESCE(to_role, '')) = $2)";
+    EVERYWHERE_BY_PREFIX = "SELECT project_id, baton_id FROM baton WHERE baton_id >= $1 AND baton_id < $2 ORDER BY baton_id LIMIT 5";
     BY_PREFIX = "SELECT baton_id FROM baton WHERE project_id = $1 AND baton_id >= $2 AND baton_id < $3
         ORDER BY baton_id LIMIT 5";
     TWICE_HELD = "SELECT baton_id FROM session WHERE project_id = $1 AND released_at IS NULL AND baton_id IS NOT NULL
@@ -95,6 +109,44 @@ pub fn of_session(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result
 pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<String>, Fault> {
     let rows = tx.query(BY_PREFIX, params![project_id, prefix, crate::prefix_end(prefix)])?;
     rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Project and id of up to five batons that begin so, in any project.
+pub fn everywhere_by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
+    let rows = tx.query(EVERYWHERE_BY_PREFIX, params![prefix, crate::prefix_end(prefix)])?;
+    rows.into_iter()
+        .map(|row| {
+            let mut r = row.reader();
+            Ok((r.text()?, r.text()?))
+        })
+        .collect()
+}
+
+/// Which of a project's batons are read.
+#[derive(Debug, Clone, Copy)]
+pub struct PageRequest<'a> {
+    /// Those that are spent; else those that no open session holds.
+    pub is_spent: bool,
+    /// Only after this instant and id.
+    pub after: (i64, &'a str),
+    /// Only those for this key of an identity or address of a role; empty for all.
+    pub to: &'a str,
+    /// At most so many.
+    pub limit: i64,
+}
+
+/// The batons of a project that are free or spent, the oldest first.
+pub fn page(tx: &mut Tx<'_>, project_id: &str, request: &PageRequest<'_>) -> Result<Vec<Baton>, Fault> {
+    let sql = if request.is_spent { SPENT_PAGE } else { FREE_PAGE };
+    let params = params![project_id, request.after.0, request.after.1, request.to, request.limit];
+    tx.query(sql, params)?.into_iter().map(read).collect()
+}
+
+/// How many of them there are.
+pub fn count(tx: &mut Tx<'_>, project_id: &str, is_spent: bool, to: &str) -> Result<usize, Fault> {
+    let sql = if is_spent { SPENT_COUNT } else { FREE_COUNT };
+    let count = tx.query_one(sql, params![project_id, to])?.reader().int()?;
+    Ok(usize::try_from(count).unwrap_or_default())
 }
 
 /// Lays a baton down.

@@ -23,6 +23,8 @@ crate::sql! {
     AFTER = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq > $2 ORDER BY seq LIMIT $3");
     NEWEST_KIND = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 ORDER BY seq DESC LIMIT $3");
     KIND_SINCE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND created_at >= $3 ORDER BY seq");
+    LAST_OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 AND kind = $3
+        ORDER BY seq DESC LIMIT 1");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 ORDER BY seq");
 }
 
@@ -145,4 +147,14 @@ pub fn kind_since(tx: &mut Tx<'_>, project_id: &str, kind: Kind, since: Millis) 
 /// Everything that a session wrote, oldest first.
 pub fn of_session(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(OF_SESSION, params![project_id, session_id])?)
+}
+
+/// The newest delta of a kind that a session wrote.
+pub fn last_of_session(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    session_id: &str,
+    kind: Kind,
+) -> Result<Option<Delta>, Fault> {
+    tx.query_opt(LAST_OF_SESSION, params![project_id, session_id, kind.as_str()])?.map(read).transpose()
 }

@@ -24,6 +24,13 @@ crate::sql! {
         issues_repo = $7, issue_number = $8, memory_id = $9, session_id = $10, plan = $11 WHERE handoff_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM handoff WHERE handoff_id = $1");
     OF_PROJECT = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 OR from_project_id = $2 ORDER BY created_at DESC, handoff_id DESC");
+    OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (created_at, handoff_id) < ($1, $2)
+        ORDER BY created_at DESC, handoff_id DESC LIMIT $3");
+    OLDER_IN_STATE = concat!("SELECT ", columns!(), " FROM handoff WHERE state = $1 AND (created_at, handoff_id) < ($2, $3)
+        ORDER BY created_at DESC, handoff_id DESC LIMIT $4");
+    OF_PROJECT_OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (to_project_id = $1 OR from_project_id = $1)
+        AND (created_at, handoff_id) < ($2, $3) AND ($4 = '' OR state = $4) ORDER BY created_at DESC, handoff_id DESC LIMIT $5");
+    COUNTS = "SELECT from_project_id, to_project_id, state, COUNT(*) FROM handoff GROUP BY from_project_id, to_project_id, state";
     BY_ISSUE = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number = $2 ORDER BY created_at, handoff_id LIMIT 1");
     BY_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND task_id = $2 ORDER BY created_at DESC, handoff_id DESC LIMIT 1");
     EXPIRED = "SELECT handoff_id FROM handoff WHERE expires_at IS NOT NULL AND expires_at <= $1 AND state = 'offered' ORDER BY expires_at LIMIT $2";
@@ -80,6 +87,59 @@ pub fn get(tx: &mut Tx<'_>, handoff_id: &str) -> Result<Option<Handoff>, Fault> 
 /// Every hand-off that the project sent or received, newest first.
 pub fn of_project(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Handoff>, Fault> {
     tx.query(OF_PROJECT, params![project_id, project_id])?.into_iter().map(read).collect()
+}
+
+/// The hand-offs of all projects from before an instant, or at it with a smaller id, newest first; of one state, if one is given.
+pub fn older(
+    tx: &mut Tx<'_>,
+    state: Option<State>,
+    before: (Millis, &str),
+    limit: i64,
+) -> Result<Vec<Handoff>, Fault> {
+    let rows = match state {
+        Some(state) => tx.query(OLDER_IN_STATE, params![state.as_str(), before.0, before.1, limit])?,
+        None => tx.query(OLDER, params![before.0, before.1, limit])?,
+    };
+    rows.into_iter().map(read).collect()
+}
+
+/// The same of the hand-offs that one project sent or received.
+pub fn older_of_project(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    state: Option<State>,
+    before: (Millis, &str),
+    limit: i64,
+) -> Result<Vec<Handoff>, Fault> {
+    let params = params![project_id, before.0, before.1, state.map_or("", State::as_str), limit];
+    tx.query(OF_PROJECT_OLDER, params)?.into_iter().map(read).collect()
+}
+
+/// How many hand-offs there are from a project to another in a state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// The sender's project.
+    pub from_project_id: String,
+    /// The receiver's project.
+    pub to_project_id: String,
+    /// The word of the state.
+    pub state: String,
+    /// How many.
+    pub count: usize,
+}
+
+/// How many hand-offs there are, by their two projects and their state.
+pub fn counts(tx: &mut Tx<'_>) -> Result<Vec<Count>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok(Count {
+            from_project_id: r.text()?,
+            to_project_id: r.text()?,
+            state: r.text()?,
+            count: usize::try_from(r.int()?).unwrap_or_default(),
+        })
+    };
+    tx.query(COUNTS, params![])?.into_iter().map(read).collect()
 }
 
 /// Ids of up to five hand-offs that begin so.

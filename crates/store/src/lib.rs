@@ -4,6 +4,7 @@
 //! noun with its statements, its row reader and its writes. Nothing here decides anything: rules live in `baton_model`.
 
 pub mod agent;
+pub mod attention;
 pub mod baton;
 pub mod chain;
 pub mod changes;
@@ -49,6 +50,7 @@ pub use migrate::{MIGRATIONS, Migrations};
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     [
         ("agent", agent::ALL),
+        ("attention", attention::ALL),
         ("baton", baton::ALL),
         ("chain", chain::ALL),
         ("changes", changes::ALL),

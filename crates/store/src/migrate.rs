@@ -38,6 +38,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0019_session_commit", include_str!("migrations/0019_session_commit.sql")),
     ("0020_changes", include_str!("migrations/0020_changes.sql")),
     ("0021_transcript_copy", include_str!("migrations/0021_transcript_copy.sql")),
+    ("0022_attention", include_str!("migrations/0022_attention.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

@@ -28,6 +28,9 @@ crate::sql! {
         stale_at = CASE WHEN heartbeat_at < $1 THEN NULL ELSE stale_at END WHERE project_id = $11 AND session_id = $12";
     GET = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND session_id = $2");
     OPEN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND released_at IS NULL ORDER BY started_at, session_id");
+    EVERYWHERE_OPEN = concat!("SELECT ", columns!(), " FROM session WHERE released_at IS NULL ORDER BY project_id, started_at, session_id");
+    OLDER = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at, session_id) < ($2, $3)
+        ORDER BY started_at DESC, session_id DESC LIMIT $4");
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
     LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
@@ -146,6 +149,21 @@ pub fn set_copy(tx: &mut Tx<'_>, session: &Session) -> Result<(), Fault> {
 /// The sessions that were not released, oldest first.
 pub fn open(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Session>, Fault> {
     many(tx, OPEN, params![project_id])
+}
+
+/// The sessions of all projects that were not released, oldest first within their project.
+pub fn open_everywhere(tx: &mut Tx<'_>) -> Result<Vec<Session>, Fault> {
+    many(tx, EVERYWHERE_OPEN, params![])
+}
+
+/// The sessions that began before an instant, or at it with a smaller id, newest first.
+pub fn older(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    before: (Millis, &str),
+    limit: i64,
+) -> Result<Vec<Session>, Fault> {
+    many(tx, OLDER, params![project_id, before.0, before.1, limit])
 }
 
 /// The identity's sessions that were not released, oldest first.

@@ -30,7 +30,18 @@ const GROUPS: [Group; 7] = [
     Group {
         topic: "daily",
         title: "Daily",
-        commands: &["start", "note", "checkpoint", "wrap", "pickup", "changes", "status"],
+        commands: &[
+            "start",
+            "note",
+            "checkpoint",
+            "wrap",
+            "pickup",
+            "changes",
+            "status",
+            "attention",
+            "batons",
+            "sessions",
+        ],
     },
     Group {
         topic: "hand-over",

@@ -2,8 +2,10 @@
 
 mod agent;
 mod arguments;
+mod attention;
 mod audit;
 mod backup;
+mod batons;
 mod bd;
 mod beads;
 mod changes;
@@ -27,6 +29,7 @@ mod install;
 mod key;
 mod lease;
 mod log;
+mod logging;
 mod mail;
 mod man;
 mod mcp;
@@ -44,6 +47,7 @@ mod resolve;
 mod route;
 mod run;
 mod serve;
+mod sessions;
 mod signal;
 mod start;
 mod status;
@@ -61,9 +65,6 @@ mod wrap;
 use std::io::IsTerminal;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::app::{App, Format};
 use crate::config;
@@ -150,6 +151,9 @@ enum Command {
     Heartbeat(heartbeat::Args),
     Resolve(resolve::Args),
     Status(status::Args),
+    Attention(attention::Args),
+    Batons(batons::Args),
+    Sessions(sessions::Args),
     Audit(audit::Args),
     Log(log::Args),
     Why(provenance::Args),
@@ -210,6 +214,9 @@ impl Command {
             Self::Heartbeat(args) => heartbeat::run(args, app),
             Self::Resolve(args) => resolve::run(args, app),
             Self::Status(args) => status::run(args, app),
+            Self::Attention(args) => attention::run(args, app),
+            Self::Batons(args) => batons::run(args, app),
+            Self::Sessions(args) => sessions::run(args, app),
             Self::Audit(args) => audit::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Why(args) => provenance::run(&args, app),
@@ -237,8 +244,6 @@ impl Command {
             Self::Serve(args) => serve::run(args, app),
             Self::Mcp(args) => mcp::run(args, app),
             Self::Install(args) => install::run(args, app),
-            // Answered before anything was opened.
-            Self::Hook(_) => Ok(()),
             Self::CommitTrailer(args) => commit_trailer::run(&args, app),
             Self::Token(args) => token::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
@@ -252,7 +257,7 @@ impl Command {
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
             // Answered before anything was opened.
-            Self::Help(_) | Self::Man(_) => Ok(()),
+            Self::Hook(_) | Self::Help(_) | Self::Man(_) => Ok(()),
         }
     }
 }
@@ -303,7 +308,7 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
         Command::Man(args) => return man::run(args),
         _ => {}
     }
-    log(&cli);
+    logging::start(&cli);
     let folder = match &cli.command {
         Command::Bd(args) => args.folder()?,
         _ => None,
@@ -366,31 +371,6 @@ fn name_unanswered(app: &App) {
             ));
         }
     }
-}
-
-/// Logs to standard error: INFO for `serve`, more with `--verbose`, only errors with `--quiet`. Write errors on a
-/// closed standard error are ignored.
-fn log(cli: &Cli) {
-    let level = match (cli.global.quiet, cli.global.verbose) {
-        (true, _) => tracing::Level::ERROR,
-        (_, 0) if matches!(cli.command, Command::Serve(_)) => tracing::Level::INFO,
-        (_, 0) => return,
-        (_, 1) => tracing::Level::INFO,
-        (_, 2) => tracing::Level::DEBUG,
-        _ => tracing::Level::TRACE,
-    };
-    // The MCP library logs every request at the level of a server's own messages.
-    let library = if level > tracing::Level::INFO { level } else { tracing::Level::ERROR };
-    tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_writer(std::io::stderr)
-        .with_target(false)
-        .with_ansi(false)
-        // Logging its own errors would write to standard error, and panic if that is closed.
-        .log_internal_errors(false)
-        .finish()
-        .with(Targets::new().with_default(level).with_target("rmcp", library))
-        .init();
 }
 
 /// The whole command, for completions and for the reference pages.

@@ -1,47 +1,107 @@
-//! The web page: a few files embedded in the binary. It sends requests only to this server and runs only its own
+//! The web page: one file embedded in the binary, made of a few. It sends requests only to this server and runs only its own
 //! scripts.
 
+use std::sync::LazyLock;
+
 use axum::Router;
-use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::get;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
 
 use super::answer::of_type;
 
-const SCRIPT: &str = "text/javascript; charset=utf-8";
+const DOCUMENT: &str = include_str!("page/index.html");
+const STYLE: &str = include_str!("page/style.css");
+const ICON: &str = include_str!("page/icon.svg");
 
-/// The files, by their place.
-static FILES: &[(&str, &str, &str)] = &[
-    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
-    ("/page/style.css", "text/css; charset=utf-8", include_str!("page/style.css")),
-    ("/page/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
-    ("/page/core.js", SCRIPT, include_str!("page/core.js")),
-    ("/page/home.js", SCRIPT, include_str!("page/home.js")),
-    ("/page/mail.js", SCRIPT, include_str!("page/mail.js")),
-    ("/page/main.js", SCRIPT, include_str!("page/main.js")),
-    ("/page/project.js", SCRIPT, include_str!("page/project.js")),
-    ("/page/search.js", SCRIPT, include_str!("page/search.js")),
-    ("/page/things.js", SCRIPT, include_str!("page/things.js")),
-    ("/page/timeline.js", SCRIPT, include_str!("page/timeline.js")),
-    ("/page/transcripts.js", SCRIPT, include_str!("page/transcripts.js")),
-];
+/// The scripts, one program in this order.
+const SCRIPT: &str = concat!(
+    "'use strict';\n",
+    include_str!("page/core.js"),
+    include_str!("page/patch.js"),
+    include_str!("page/markdown.js"),
+    include_str!("page/store.js"),
+    include_str!("page/links.js"),
+    include_str!("page/inbox.js"),
+    include_str!("page/things.js"),
+    include_str!("page/timeline.js"),
+    include_str!("page/mail.js"),
+    include_str!("page/project.js"),
+    include_str!("page/search.js"),
+    include_str!("page/transcripts.js"),
+    include_str!("page/keys.js"),
+    include_str!("page/main.js"),
+);
 
-/// Whatever an agent wrote, the browser runs and loads nothing that is not ours.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
-    form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// The level at which the page is compressed, once.
+const LEVEL: i32 = 19;
 
-/// The page's files. They contain no data of the ledger, so they need no token.
-pub(super) fn router() -> Router {
-    FILES.iter().fold(Router::new(), |router, &(path, kind, text)| {
-        router.route(path, get(async move || file(kind, text)))
-    })
+/// The page as it is sent.
+struct Page {
+    text: Bytes,
+    compressed: Option<Bytes>,
+    policy: HeaderValue,
+    tag: HeaderValue,
 }
 
-fn file(kind: &'static str, text: &'static str) -> Response {
-    let mut response = of_type(StatusCode::OK, kind, Body::from(text));
+/// Script and style stand in the page itself, and the policy names them by their hashes: the first view is one request, and
+/// whatever an agent wrote, the browser runs and loads nothing that is not ours.
+static PAGE: LazyLock<Page> = LazyLock::new(|| {
+    let icon = format!("data:image/svg+xml;base64,{}", STANDARD.encode(ICON));
+    let text = DOCUMENT.replace("/*ICON*/", &icon).replace("/*STYLE*/", STYLE).replace("/*SCRIPT*/", SCRIPT);
+    let hash = |part: &str| STANDARD.encode(Sha256::digest(part));
+    let policy = format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        hash(SCRIPT),
+        hash(STYLE)
+    );
+    let tag = format!("\"{}\"", hash(&text));
+    Page {
+        compressed: zstd::bulk::compress(text.as_bytes(), LEVEL).ok().map(Bytes::from),
+        text: Bytes::from(text),
+        policy: value(&policy),
+        tag: value(&tag),
+    }
+});
+
+/// A header of plain letters.
+fn value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
+}
+
+/// The page. It contains no data of the ledger, so it needs no token.
+pub(super) fn router() -> Router {
+    Router::new().route("/", get(async |headers: HeaderMap| page(&headers)))
+}
+
+fn page(headers: &HeaderMap) -> Response {
+    let has = |name, word: &str| {
+        headers.get(name).and_then(|value| value.to_str().ok()).is_some_and(|text| text.contains(word))
+    };
+    let is_known = headers.get(header::IF_NONE_MATCH) == Some(&PAGE.tag);
+    let packed = PAGE.compressed.as_ref().filter(|_| has(header::ACCEPT_ENCODING, "zstd"));
+    let (status, body) = match (is_known, packed) {
+        (true, _) => (StatusCode::NOT_MODIFIED, Bytes::new()),
+        (false, packed) => (StatusCode::OK, packed.unwrap_or(&PAGE.text).clone()),
+    };
+    let mut response = guarded(of_type(status, "text/html; charset=utf-8", Body::from(body)));
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    if packed.is_some() && !is_known {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("zstd"));
+    }
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    headers.insert(header::ETAG, PAGE.tag.clone());
+    response
+}
+
+fn guarded(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, PAGE.policy.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     // A new version of the binary is a new page at once.

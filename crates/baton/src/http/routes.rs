@@ -2,7 +2,8 @@
 
 use baton_ops::op::Operation;
 use baton_ops::{
-    agent, audit, handoff, lease, ledger, memory, message, project, session, task, token, transcript,
+    agent, attention, audit, baton, handoff, lease, ledger, memory, message, project, session, task, token,
+    transcript,
 };
 
 /// A path and the operation behind it.
@@ -81,6 +82,8 @@ pub(super) static ROUTES: &[Route] = &[
     post("/projects/{project}/tasks/{id}/reopen", task::Reopen::NAME),
     create("/projects/{project}/tasks/{id}/comments", task::Comment::NAME),
     get("/projects/{project}/handoffs", handoff::List::NAME),
+    get("/projects/{project}/batons", baton::List::NAME),
+    get("/projects/{project}/attention", attention::Attention::NAME),
     get("/projects/{project}/agents", agent::List::NAME),
     create("/projects/{project}/agents", agent::Register::NAME),
     get("/projects/{project}/messages", message::Inbox::NAME),
@@ -89,7 +92,12 @@ pub(super) static ROUTES: &[Route] = &[
     get("/projects/{project}/messages/{message_id}/thread", message::Thread::NAME),
     get("/projects/{project}/leases", lease::List::NAME),
     get("/projects/{project}/threads", message::Threads::NAME),
+    get("/attention", attention::Attention::NAME),
+    get("/batons", baton::List::NAME),
+    get("/batons/{id}", baton::Show::NAME),
+    get("/sessions", session::History::NAME),
     create("/sessions", session::Start::NAME),
+    get("/sessions/{session}", session::Show::NAME),
     post("/sessions/{session}/checkpoint", session::Checkpoint::NAME),
     post("/sessions/{session}/wrap", session::Wrap::NAME),
     post("/sessions/{session}/end", session::End::NAME),

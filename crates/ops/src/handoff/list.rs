@@ -2,13 +2,14 @@
 
 use baton_model::handoff::{Handoff, State};
 use baton_model::refusal::Refusal;
-use baton_store::{Failure, handoff, handoff_step};
+use baton_store::{Failure, Tx, handoff, handoff_step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Row, isolation};
 use crate::op::{Cx, Meta, Operation};
-use crate::resolve;
+use crate::page::{Position, page_size, row_limit};
+use crate::project::VisibleProjects;
 
 /// Lists hand-offs.
 pub struct List;
@@ -23,17 +24,29 @@ pub struct ListInput {
     /// Only this state.
     #[serde(default)]
     pub state: Option<String>,
+    /// Those of all projects.
+    #[serde(default)]
+    pub all: bool,
+    /// At most so many; without it all of a project, and 50 of all projects.
+    #[serde(default)]
+    pub limit: Option<i64>,
+    /// `next` of the page before.
+    #[serde(default)]
+    pub cursor: Option<String>,
 }
 
 /// Answer of `handoff_list`.
 #[derive(Serialize, Deserialize)]
 pub struct ListOutput {
-    /// The project.
-    pub project_id: String,
-    /// The rows of this page.
+    /// The project; none where it is about all.
+    pub project_id: Option<String>,
+    /// The rows of this page, newest first.
     pub items: Vec<Row>,
+    /// How many there are on all pages.
+    #[serde(default)]
+    pub total: usize,
     /// Cursor of the next page; absent on the last one.
-    pub next: Option<i64>,
+    pub next: Option<String>,
 }
 
 impl Operation for List {
@@ -46,20 +59,63 @@ impl Operation for List {
             Some(word) => Some(State::from_word(word).ok_or_else(|| unknown_state(word))?),
             None => None,
         };
-        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let found = cx.store.read(|tx| {
-            resolve::require_project(tx, &project_id)?;
-            let mut found = handoff::of_project(tx, &project_id)?;
-            found.retain(|h| wanted.is_none_or(|state| h.state == state));
+        let most = if input.all { 200 } else { usize::MAX };
+        let limit = page_size(input.limit, if input.all { 50 } else { most }, most);
+        let mut position =
+            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
+        let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
+        cx.store.read(|tx| {
+            let total = count(tx, &visible, wanted)?;
+            let mut items = Vec::new();
+            while items.len() <= limit {
+                let page = page(tx, &visible, wanted, &position, limit)?;
+                let Some(last) = page.last() else { break };
+                position = Position { at: last.created_at, id: last.handoff_id.clone() };
+                items.extend(page.into_iter().filter(|handoff| is_visible(&visible, handoff)));
+            }
+            let more = items.len() > limit;
+            items.truncate(limit);
+            let next = items
+                .last()
+                .filter(|_| more)
+                .map(|last| Position { at: last.created_at, id: last.handoff_id.clone() }.to_string());
             let with_steps = |h: Handoff| {
                 let row = Row::of(&h, &handoff_step::of(tx, &h.handoff_id)?);
-                isolation::shown_to(tx, Some(&project_id), &h, row)
+                isolation::shown_to(tx, visible.only.as_deref(), &h, row)
             };
-            found.into_iter().map(with_steps).collect::<Result<Vec<Row>, Failure>>()
-        })?;
-        let items = found;
-        Ok(ListOutput { project_id, items, next: None })
+            let items = items.into_iter().map(with_steps).collect::<Result<Vec<Row>, Failure>>()?;
+            Ok(ListOutput { project_id: visible.only.clone(), items, total, next })
+        })
     }
+}
+
+fn is_visible(visible: &VisibleProjects, handoff: &Handoff) -> bool {
+    visible.contains(&handoff.from_project_id) || visible.contains(&handoff.to_project_id)
+}
+
+/// The next hand-offs after a position, some of which may be of other projects.
+fn page(
+    tx: &mut Tx<'_>,
+    visible: &VisibleProjects,
+    state: Option<State>,
+    after: &Position,
+    limit: usize,
+) -> Result<Vec<Handoff>, Failure> {
+    let before = (after.at, after.id.as_str());
+    let limit = row_limit(limit.saturating_add(1));
+    Ok(match &visible.only {
+        Some(one) => handoff::older_of_project(tx, one, state, before, limit)?,
+        None => handoff::older(tx, state, before, limit)?,
+    })
+}
+
+fn count(tx: &mut Tx<'_>, visible: &VisibleProjects, state: Option<State>) -> Result<usize, Failure> {
+    let mut counts = handoff::counts(tx)?;
+    counts.retain(|row| {
+        (visible.contains(&row.from_project_id) || visible.contains(&row.to_project_id))
+            && state.is_none_or(|state| row.state == state.as_str())
+    });
+    Ok(counts.iter().map(|row| row.count).sum())
 }
 
 fn unknown_state(word: &str) -> Refusal {

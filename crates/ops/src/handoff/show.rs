@@ -7,6 +7,7 @@ use baton_store::{Failure, Tx, baton, delta, handoff_step, memory, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::steps::Plan;
 use super::{Row, by_id, isolation};
 use crate::card::WaitingKind;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -37,6 +38,9 @@ pub struct ShowOutput {
     pub handoff: HandoffOrBaton,
     /// The hand-off packet.
     pub packet: Option<String>,
+    /// What the sender wrote besides the packet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The note that came with it.
     pub note: Option<crate::memory::View>,
 }
@@ -106,7 +110,9 @@ impl Operation for Show {
                 };
                 let project_id = handoff.to_project_id.clone();
                 let row = isolation::shown_to(tx, here.as_deref(), &handoff, Row::of(&handoff, &steps))?;
-                Ok(ShowOutput { project_id, handoff: HandoffOrBaton::Handoff(Box::new(row)), packet, note })
+                let description = Some(Plan::of(&handoff).description).filter(|text| !text.trim().is_empty());
+                let handoff = HandoffOrBaton::Handoff(Box::new(row));
+                Ok(ShowOutput { project_id, handoff, packet, description, note })
             }
         })
     }
@@ -144,6 +150,7 @@ fn find_baton(
         project_id: project_id.to_owned(),
         handoff: HandoffOrBaton::Baton(Box::new(described(found, state, holder))),
         packet,
+        description: None,
         note: None,
     }))
 }

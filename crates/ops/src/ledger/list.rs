@@ -102,7 +102,12 @@ fn read(
         let hint = "leave out one of the two: a chain is read from its beginning";
         return Err(Refusal::invalid("input_invalid", "`newest` and `chain` do not go together", hint).into());
     }
-    let newest = delta::newest(tx, project_id, i64::MIN, limit)?.into_iter().rev();
+    // Of one kind, however much of others came since.
+    let found = match input.kind.as_deref().map(Kind::from_word).filter(|kind| *kind != Kind::Other) {
+        Some(kind) => delta::newest_kind(tx, project_id, kind, limit)?,
+        None => delta::newest(tx, project_id, i64::MIN, limit)?,
+    };
+    let newest = found.into_iter().rev();
     Ok(newest.filter(|delta| delta.seq > input.after).map(|delta| (delta, String::new())).collect())
 }
 

@@ -14,6 +14,7 @@ mod relocate;
 mod search;
 mod set;
 mod show;
+mod visible;
 
 pub use baton_model::project::{LastWrapView, View};
 pub use init::{Init, InitInput, InitOutput, Suggestion};
@@ -27,3 +28,4 @@ pub use relocate::{RelocateOutput, RemovePlace, RemovePlaceInput, Split, SplitIn
 pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use set::{Set, SetInput, SetOutput};
 pub use show::{Show, ShowInput, ShowOutput};
+pub(crate) use visible::VisibleProjects;

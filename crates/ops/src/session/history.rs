@@ -1,19 +1,22 @@
 //! `session_history`: the sessions of a project, newest first, with what each left and who took it: the way of the baton.
 
 use baton_model::baton::State;
+use baton_model::delta::Kind;
+use baton_model::refusal::Refusal;
 use baton_model::session::{Session, View};
 use baton_model::time::Timestamp;
-use baton_store::{Failure, Tx, baton, session};
+use baton_store::{Failure, Tx, baton, delta, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::card::addressee;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
-use crate::resolve;
+use crate::page::{Position, page_size, row_limit};
+use crate::project::VisibleProjects;
 
 /// The most sessions in one answer.
-const MOST: i64 = 500;
+const MOST: usize = 500;
 
 /// Reads the history.
 pub struct History;
@@ -28,17 +31,53 @@ pub struct HistoryInput {
     /// At most so many, 500 at the most; 100 when it is left out.
     #[serde(default)]
     pub limit: Option<i64>,
+    /// Those of all projects; goes with `open`.
+    #[serde(default)]
+    pub all: bool,
+    /// Only those that were not released, each with its last checkpoint and its tasks.
+    #[serde(default)]
+    pub open: bool,
+    /// `next` of the page before.
+    #[serde(default)]
+    pub cursor: Option<String>,
 }
 
 /// A session of the history.
 #[derive(Serialize, Deserialize)]
 pub struct HistoryRow {
+    /// The project, where the list is about all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
     /// The session.
     #[serde(flatten)]
     pub session: View,
+    /// Of an open one: its last checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_checkpoint: Option<LastCheckpoint>,
+    /// Of an open one: the tasks that it has claimed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<ClaimedTask>,
     /// The baton that it left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left: Option<LeftBaton>,
+}
+
+/// What a session said last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastCheckpoint {
+    /// Its summary.
+    pub summary: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A task that a session has claimed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimedTask {
+    /// Its id.
+    pub id: String,
+    /// One line.
+    pub title: String,
 }
 
 /// The baton that a session left, and who took it.
@@ -63,14 +102,14 @@ pub struct LeftBaton {
 /// Answer of `session_history`.
 #[derive(Serialize, Deserialize)]
 pub struct HistoryOutput {
-    /// The project.
-    pub project_id: String,
+    /// The project; none where it is about all.
+    pub project_id: Option<String>,
     /// The rows of this page.
     pub items: Vec<HistoryRow>,
     /// There are more than were asked for.
     pub more: bool,
     /// Cursor of the next page; absent on the last one.
-    pub next: Option<i64>,
+    pub next: Option<String>,
 }
 
 impl Operation for History {
@@ -82,33 +121,78 @@ impl Operation for History {
     type Output = HistoryOutput;
 
     fn run(input: HistoryInput, cx: &mut Cx<'_>) -> Result<HistoryOutput, Failure> {
-        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let limit = input.limit.unwrap_or(100).clamp(1, MOST);
+        if input.all && !input.open {
+            let what = "`all` lists the open sessions of all projects, and `open` is not given";
+            return Err(Refusal::invalid("input_invalid", what, "add `open`, or name a project").into());
+        }
+        let limit = page_size(input.limit, 100, MOST);
+        let after =
+            input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
+        let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;
         let Cx { store, env } = cx;
         store.read(|tx| {
-            resolve::require_project(tx, &project_id)?;
-            let mut found = session::newest(tx, &project_id, limit + 1)?;
-            let more = i64::try_from(found.len()).unwrap_or(i64::MAX) > limit;
-            found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            let mut found = match (&visible.only, input.open) {
+                (Some(one), false) => session::older(tx, one, (after.at, &after.id), row_limit(limit + 1))?,
+                _ => open(tx, &visible, &after)?,
+            };
+            let more = found.len() > limit;
+            found.truncate(limit);
+            let next = found
+                .last()
+                .filter(|_| more)
+                .map(|last| Position { at: last.started_at, id: last.session_id.clone() }.to_string());
             let mut items = Vec::with_capacity(found.len());
             for of in &found {
-                items.push(row(tx, env, of)?);
+                items.push(row(tx, env, of, input.all)?);
             }
-            Ok(HistoryOutput { project_id, items, more, next: None })
+            Ok(HistoryOutput { project_id: visible.only.clone(), items, more, next })
         })
     }
 }
 
-fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<HistoryRow, Failure> {
-    let session = of.view(env.now, env.limits);
-    let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else {
-        return Ok(HistoryRow { session, left: None });
+/// The open sessions of the visible projects after a position, newest first. Few are open at a time.
+fn open(tx: &mut Tx<'_>, visible: &VisibleProjects, after: &Position) -> Result<Vec<Session>, Failure> {
+    let mut open = match &visible.only {
+        Some(one) => session::open(tx, one)?,
+        None => session::open_everywhere(tx)?,
     };
+    let place = |of: &Session| (of.started_at, of.session_id.clone());
+    open.retain(|of| visible.contains(&of.project_id) && place(of) < (after.at, after.id.clone()));
+    open.sort_by_key(|of| std::cmp::Reverse(place(of)));
+    Ok(open)
+}
+
+/// A session with what it left, and, while it is open, what it says and has.
+pub(super) fn row(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    of: &Session,
+    with_project: bool,
+) -> Result<HistoryRow, Failure> {
+    let (mut last_checkpoint, mut tasks) = (None, Vec::new());
+    if of.is_open() {
+        let last = delta::last_of_session(tx, &of.project_id, &of.session_id, Kind::Checkpoint)?;
+        last_checkpoint =
+            last.map(|last| LastCheckpoint { summary: last.headline(), at: Timestamp(last.created_at) });
+        let claimed = task::claimed_in(tx, &of.project_id, &of.session_id)?;
+        tasks = claimed.into_iter().map(|task| ClaimedTask { id: task.task_id, title: task.title }).collect();
+    }
+    Ok(HistoryRow {
+        project_id: with_project.then(|| of.project_id.clone()),
+        session: of.view(env.now, env.limits),
+        last_checkpoint,
+        tasks,
+        left: left_baton(tx, env, of)?,
+    })
+}
+
+fn left_baton(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<Option<LeftBaton>, Failure> {
+    let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(None) };
     let holder = match &left.holder_session_id {
         Some(id) => session::get(tx, &of.project_id, id)?,
         None => None,
     };
-    let left = LeftBaton {
+    Ok(Some(LeftBaton {
         state: left.state(holder.as_ref(), |holder| is_at_work(env, holder)),
         baton_id: left.baton_id,
         summary: left.summary,
@@ -116,6 +200,5 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<HistoryRow, Failu
         created_at: Timestamp(left.created_at),
         taken_by: left.holder_session_id,
         taken_at: left.held_at.map(Timestamp),
-    };
-    Ok(HistoryRow { session, left: Some(left) })
+    }))
 }

@@ -20,6 +20,7 @@ mod world;
 
 mod accounting;
 mod agents;
+mod attention;
 mod beads;
 mod beads_claims;
 mod beads_kept;

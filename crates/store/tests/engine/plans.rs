@@ -9,7 +9,18 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
     let mut store = Store::open(&Target::Memory, NOW).unwrap();
     for (noun, name, index) in [
         ("session", "OPEN", "session_open"),
+        ("attention", "BATON_PAGE", "baton_waiting"),
+        ("attention", "OFFER_PAGE", "handoff_offered"),
+        ("attention", "STUCK_PAGE", "handoff_stuck"),
+        ("attention", "FAILURE_PAGE", "handoff_failed"),
+        ("attention", "ACK_PAGE", "message_unacked"),
+        ("attention", "RETRY_PAGE", "task_retried"),
+        ("attention", "BLOCK_PAGE", "task_open"),
+        ("baton", "FREE_PAGE", "baton_waiting"),
         ("baton", "UNSPENT", "baton_unspent"),
+        ("handoff", "OLDER", "handoff_by_age"),
+        ("handoff", "OLDER_IN_STATE", "handoff_by_state"),
+        ("session", "EVERYWHERE_OPEN", "session_open"),
         ("message", "PENDING", "message_pending"),
         ("task", "OPEN", "task_open"),
         ("task", "OPEN_AFTER", "task_open"),

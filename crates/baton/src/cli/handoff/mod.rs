@@ -37,6 +37,15 @@ enum Verb {
         /// Only hand-offs in this state: offered, accepted, completed, declined, cancelled, …
         #[arg(long, value_name = "S")]
         state: Option<String>,
+        /// List those of all projects
+        #[arg(long)]
+        all: bool,
+        /// Number of hand-offs
+        #[arg(short = 'n', value_name = "N")]
+        limit: Option<i64>,
+        /// Continue after a page, with its `next`
+        #[arg(long, value_name = "CURSOR")]
+        cursor: Option<String>,
     },
     /// Show a hand-off or a baton with its packet
     Show {
@@ -194,8 +203,9 @@ fn link(text: &str) -> Result<(String, String), String> {
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
-        Verb::List { state } => {
-            let listed = app.run::<List>(&ListInput { project: app.project.clone(), state })?;
+        Verb::List { state, all, limit, cursor } => {
+            let project = app.project.clone();
+            let listed = app.run::<List>(&ListInput { project, state, all, limit, cursor })?;
             app.show(&listed, |listed| {
                 render::table(&listed.items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>())
             })

@@ -1,17 +1,18 @@
-// What every view uses: elements, the API, the stream of events, notices. Text is only ever set as text, so that nothing
-// an agent wrote can become a part of the page.
+// The page's scripts are one program in several files, which the server joins in order. This one is what every view uses:
+// elements, the API, the stream of events, notices. Text is only ever set as text, so that nothing an agent wrote can become a
+// part of the page.
 
-export const $ = (id) => document.getElementById(id);
+const $ = (id) => document.getElementById(id);
 
 /** Makes an element: h('a.card', {href}, child, …). A child is text, an element, or a list of them; null is nothing. */
-export function h(name, attributes, ...children) {
+function h(name, attributes, ...children) {
   const [tag, ...classes] = name.split('.');
   const element = document.createElement(tag || 'div');
   return fill(element, classes, attributes, children);
 }
 
 /** The same for drawings. */
-export function s(name, attributes, ...children) {
+function s(name, attributes, ...children) {
   const [tag, ...classes] = name.split('.');
   return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), classes, attributes, children);
 }
@@ -20,7 +21,9 @@ function fill(element, classes, attributes, children) {
   if (classes.length) element.setAttribute('class', classes.join(' '));
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    // A handler is a property, so that a drawing that is brought up to date takes the new one over.
+    if (key.startsWith('on')) element[key] = value;
+    else if (key === 'key') element.rowKey = value;
     else if (key === 'class') element.setAttribute('class', [...classes, value].join(' ').trim());
     else element.setAttribute(key, value === true ? '' : String(value));
   }
@@ -33,15 +36,15 @@ const store = {
   set: (key, value) => { try { localStorage.setItem(key, value); } catch { /* private window: it is asked for again */ } },
 };
 
-export const me = () => store.get('baton.name') || '';
-export const setMe = (name) => store.set('baton.name', name);
-export const token = () => store.get('baton.token') || '';
-export const setToken = (text) => store.set('baton.token', text);
+const me = () => store.get('baton.name') || '';
+const setMe = (name) => store.set('baton.name', name);
+const token = () => store.get('baton.token') || '';
+const setToken = (text) => store.set('baton.token', text);
 
 const headers = () => (token() ? { authorization: `Bearer ${token()}` } : {});
 
 /** A "no" of the server. */
-export class Problem extends Error {
+class Problem extends Error {
   constructor(status, body) {
     super(body.message || body.title || `the server answered ${status}`);
     this.status = status;
@@ -51,7 +54,7 @@ export class Problem extends Error {
 }
 
 /** Asks the API; query fields that are empty are left out. */
-export async function api(method, path, fields = {}, options = {}) {
+async function api(method, path, fields = {}, options = {}) {
   const request = { method, headers: { ...headers(), ...options.headers }, signal: options.signal };
   let url = `/api/v1${path}`;
   const given = Object.entries(fields).filter(([, value]) => value !== '' && value !== null && value !== undefined);
@@ -77,7 +80,7 @@ export async function api(method, path, fields = {}, options = {}) {
 }
 
 /** Follows the events: calls `heard` with every delta, `state` with true or false as the stream comes and goes. */
-export async function follow(heard, state) {
+async function follow(heard, state) {
   let last = '';
   for (;;) {
     try {
@@ -105,22 +108,23 @@ export async function follow(heard, state) {
   }
 }
 
-export function notice(text, bad = false) {
-  const box = h('div.notice', { class: bad ? 'bad' : '' }, text);
+function notice(text, bad = false, undo = null) {
+  const box = h('div.notice', { class: bad ? 'bad' : '' }, text,
+    undo ? h('button.undo', { type: 'button', onclick: () => { box.remove(); undo(); } }, 'Undo') : null);
   $('notices').append(box);
-  setTimeout(() => box.remove(), bad ? 9000 : 4500);
+  setTimeout(() => box.remove(), bad || undo ? 9000 : 4500);
 }
 
 /** Shows why something was refused, and what to do. */
-export const refused = (error) => notice([error.message, error.hint].filter(Boolean).join(' — '), true);
+const refused = (error) => notice([error.message, error.hint].filter(Boolean).join(' — '), true);
 
-export const trouble = (error) =>
+const trouble = (error) =>
   h('div.trouble', { role: 'alert' }, h('strong', {}, error.message), error.hint ? h('p', {}, error.hint) : null);
 
-export const empty = (...children) => h('div.empty', {}, ...children);
+const empty = (...children) => h('div.empty', {}, ...children);
 
 /** How long ago a time was, as people say it. */
-export function since(text) {
+function since(text) {
   const seconds = Math.max(0, (Date.now() - Date.parse(text)) / 1000);
   const steps = [[60, 's', 1], [3600, 'm', 60], [86400, 'h', 3600], [Infinity, 'd', 86400]];
   const [, unit, size] = steps.find(([edge]) => seconds < edge);
@@ -128,21 +132,18 @@ export function since(text) {
 }
 
 /** A time as people say it; the exact one is its title. */
-export function ago(text) {
+function ago(text) {
   if (!text) return h('span', {}, 'never');
   return h('time', { datetime: text, title: new Date(text).toLocaleString() }, since(text));
 }
 
-export const chip = (text, tone = '') => h('span.chip', { class: tone }, text);
+const chip = (text, tone = '') => h('span.chip', { class: tone }, text);
 
 const TONES = { open: 'gold', offered: 'gold', abandoned: 'bad', failed: 'bad', held: 'good', accepted: 'good', completed: 'good', closed: 'good', blocked: 'bad', ready: 'gold', 'at work': 'good' };
-export const state = (word) => chip(word, TONES[word] || '');
-
-/** The document of a hand-off as its receiver gets it. */
-export const documentOf = (text, label) => h('pre', { tabindex: 0, 'aria-label': label, role: 'region' }, text);
+const state = (word) => chip(word, TONES[word] || '');
 
 /** Asks for something in a dialog; `send` runs on its main button and keeps it open when it fails. */
-export function ask(title, fields, button, send, risky = false) {
+function ask(title, fields, button, send, risky = false) {
   const before = document.activeElement;
   const errors = h('div', {});
   const main = h('button.main', { type: 'submit', class: risky ? 'risky' : '' }, button);
@@ -171,7 +172,7 @@ export function ask(title, fields, button, send, risky = false) {
 let fieldNumber = 0;
 
 /** A labelled field of a dialog. */
-export function field(label, name, attributes = {}, tag = 'input') {
+function field(label, name, attributes = {}, tag = 'input') {
   fieldNumber += 1;
   const id = `field-${fieldNumber}`;
   const control = h(tag, { id, name, ...attributes });
@@ -180,4 +181,4 @@ export function field(label, name, attributes = {}, tag = 'input') {
 }
 
 /** Under which name the person acts: asked once. */
-export const nameField = () => field('Your name', 'identity', { value: me(), required: true, autocomplete: 'nickname', maxlength: 64 });
+const nameField = () => field('Your name', 'identity', { value: me(), required: true, autocomplete: 'nickname', maxlength: 64 });

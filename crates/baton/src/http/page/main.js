@@ -1,105 +1,147 @@
-// The page's views by address, drawn anew when the address or the ledger changes.
+// The page's views by address, brought up to date when the address or the ledger changes.
 
-import { $, ask, field, follow, h, setToken, since, trouble } from './core.js';
-import { home } from './home.js';
-import { mail } from './mail.js';
-import { project } from './project.js';
-import { search } from './search.js';
-import { baton, handoff, session, task } from './things.js';
-import { transcript, transcripts } from './transcripts.js';
+const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, sessions, session, baton, handoff, task, mail, transcripts, transcript, search };
+const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['transcripts', 'Transcripts']];
 
-const VIEWS = { '': home, project, session, baton, handoff, task, mail, transcripts, transcript, search };
-const NAV = [['', 'Now'], ['transcripts', 'Transcripts']];
-
+/** What a view remembers while its address is shown, or gone back to. */
+const viewStates = new Map();
+let address = null;
 let drawing = 0;
-let current = '';
+let drawTimer = 0;
 
-async function draw(again = false) {
-  const [name, ...rest] = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
-  const view = VIEWS[name] || VIEWS[''];
+const nowhere = {
+  title: 'Nothing here',
+  questions: () => ({}),
+  draw: () => [h('h1', {}, 'There is nothing at this address'), h('p', {}, `“${decodeURI(location.hash)}” names no view. `, h('a', { href: '#/' }, 'Go to the inbox'), ' or search for it above.')],
+};
+
+function hashParts(text) {
+  return text.split('/').map((one) => { try { return decodeURIComponent(one); } catch { return one; } });
+}
+
+/** The questions of a view, several rounds of them where one needs the answer of another. What is out of date is asked for anew
+ * when one comes to the view; while it is shown, the store does so at its pace. */
+async function answersOf(view, params, state, mine, isNew) {
+  for (let round = 0; ; round += 1) {
+    const data = {};
+    const asked = {};
+    const read = (one) => known(one)?.data;
+    const take = () => {
+      const wanted = view.questions(params, state, data);
+      for (const [name, one] of Object.entries(wanted)) {
+        asked[name] = one;
+        data[name] = Array.isArray(one) ? one.map(read) : one ? read(one) : null;
+      }
+    };
+    take();
+    take();
+    const all = Object.values(asked).flat().filter(Boolean);
+    const missing = all.filter((one) => { const held = known(one); return !held || (isNew && held.dirty && !held.busy) || (held.data === undefined && !held.error); });
+    if (!missing.length || round > 3) {
+      const failed = all.map(known).find((held) => held?.error && held.data === undefined);
+      if (failed) { const { error } = failed; for (const one of all) if (known(one)?.data === undefined) answers.delete(one.key); throw error; }
+      if (mine === drawing) shown = all;
+      return data;
+    }
+    await Promise.all(missing.map(fetchAnswer));
+    if (mine !== drawing) return data;
+  }
+}
+
+async function draw() {
+  const [name, ...params] = hashParts(location.hash.replace(/^#\/?/, ''));
+  const isNew = address !== location.hash;
+  const view = VIEWS[name] || nowhere;
   drawing += 1;
   const mine = drawing;
-  $('nav').replaceChildren(...NAV.map(([key, label]) => h('a', { href: `#/${key}`, 'aria-current': key === name ? 'page' : null }, label)));
-  if (!again) $('main').setAttribute('aria-busy', 'true');
+  if (isNew) {
+    patch($('nav'), NAV.map(([key, label]) => h('a', { href: `#/${key}`, 'aria-current': key === name ? 'page' : null }, label)));
+    $('main').setAttribute('aria-busy', 'true');
+  }
+  if (!viewStates.has(location.hash)) viewStates.set(location.hash, {});
+  const state = viewStates.get(location.hash);
   let content;
   try {
-    content = await view(...rest);
+    content = view.draw(await answersOf(view, params, state, mine, isNew), params, state);
   } catch (error) {
+    if (mine !== drawing) return;
     if (error.status === 401) askToken();
+    if (!isNew && error.status === 0) return;
     content = [h('h1', {}, 'That did not work'), trouble(error)];
+    shown = [];
   }
   if (mine !== drawing) return;
   const main = $('main');
-  const drawn = h('div', {}, content.flat(9).filter(Boolean));
-  // Nothing new: then nothing moves.
-  if (again && same(drawn, main)) return;
-  // A drawing that only repeats itself must not take the focus or the place on the page away.
-  const held = document.activeElement && main.contains(document.activeElement) ? address(document.activeElement) : null;
-  const scrolled = [...main.querySelectorAll('.scroll, pre')].map((one) => [one.scrollLeft, one.scrollTop]);
-  const place = window.scrollY;
-  main.replaceChildren(...drawn.childNodes);
+  const nodes = content.flat(9).filter((one) => one !== null && one !== undefined && one !== false && one !== '');
+  if (isNew) main.replaceChildren(...nodes);
+  else patch(main, nodes);
   main.removeAttribute('aria-busy');
-  const title = main.querySelector('h1')?.textContent || '';
-  document.title = `${title} · Baton`;
-  if (!again) for (const one of main.querySelectorAll('.scroll')) one.scrollLeft = one.scrollWidth;
-  if (again) {
-    [...main.querySelectorAll('.scroll, pre')].forEach((one, index) => { if (scrolled[index]) [one.scrollLeft, one.scrollTop] = scrolled[index]; });
-    if (held) [...main.querySelectorAll('a, button, [tabindex]')].find((one) => address(one) === held)?.focus({ preventScroll: true });
-    window.scrollTo({ top: place, behavior: 'instant' });
-  } else if (current) {
-    main.focus();
-    window.scrollTo(0, 0);
+  document.title = `${main.querySelector('h1')?.textContent || view.title} · Baton`;
+  if (isNew) arrive();
+}
+
+/** A new address begins at its top, one that was gone back to where it was left. */
+function arrive() {
+  for (const one of document.querySelectorAll('main .scroll svg')) one.parentElement.scrollLeft = one.parentElement.scrollWidth;
+  if (address !== null) {
+    $('main').focus({ preventScroll: true });
+    window.scrollTo({ top: history.state?.top || 0, behavior: 'instant' });
   }
-  current = location.hash || '#/';
+  address = location.hash;
 }
 
-/** Whether two drawings differ in nothing but how long ago things were. */
-function same(one, other) {
-  const said = (root) => {
-    const copy = root.cloneNode(true);
-    for (const time of copy.querySelectorAll('time')) time.textContent = '';
-    return copy.innerHTML;
-  };
-  return said(one) === said(other);
+/** Several changes in a moment are one drawing. */
+function drawSoon() {
+  if (!drawTimer) drawTimer = setTimeout(() => { drawTimer = 0; draw(); }, 400);
 }
-
-const address = (one) => `${one.tagName} ${one.getAttribute('href') || one.getAttribute('aria-label') || one.textContent}`;
 
 let asking = false;
 function askToken() {
   if (asking) return;
   asking = true;
-  const dialog = ask('This server asks for a token', [h('p', {}, 'baton token create makes one.'), field('Token', 'token', { type: 'password', required: true, autocomplete: 'off' })], 'Use it', async ({ token }) => {
-    setToken(token.trim());
+  const dialog = ask('This server asks for a token', [h('p', {}, 'baton token create makes one.'), field('Token', 'token', { type: 'password', required: true, autocomplete: 'off' })], 'Use it', async ({ token: text }) => {
+    setToken(text.trim());
+    address = null;
     draw();
   });
   dialog.addEventListener('close', () => { asking = false; });
 }
 
 setInterval(() => {
-  for (const time of document.querySelectorAll('time[datetime]')) time.textContent = since(time.getAttribute('datetime'));
+  for (const time of document.querySelectorAll('time[datetime]')) {
+    const text = since(time.getAttribute('datetime'));
+    if (time.textContent !== text) time.textContent = text;
+  }
 }, 10000);
 
-let timer = 0;
-follow(() => {
-  // Many deltas in a moment are one drawing.
-  if (!timer && !document.querySelector('dialog[open]')) timer = setTimeout(() => { timer = 0; draw(true); }, 150);
+// Silence makes no event: what is open is asked for again once a minute while the page is looked at.
+setInterval(() => {
+  if (!document.hidden) for (const one of shown) if (/^\/(attention|sessions)|\/attention$/.test(one.path)) renewSoon(one);
+}, 60000);
+
+let wasAway = false;
+follow((event) => {
+  touched(event);
+  addToLedger(event);
 }, (on) => {
   $('live').className = `live ${on ? 'on' : 'off'}`;
   $('live').textContent = on ? 'live' : 'no connection';
-  if (on && current) draw(true);
+  // What happened while the stream was away is asked for; at the beginning there is nothing to ask for twice.
+  if (on && wasAway) { if (shown.length) renewAll(); else { address = null; draw(); } }
+  if (!on) wasAway = true;
 });
 
+history.scrollRestoration = 'manual';
+let scrollTimer = 0;
+window.addEventListener('scroll', () => {
+  if (address !== location.hash) return;
+  clearTimeout(scrollTimer);
+  scrollTimer = setTimeout(() => { if (address === location.hash) history.replaceState({ top: window.scrollY }, ''); }, 100);
+}, { passive: true });
 window.addEventListener('hashchange', () => draw());
 $('find').addEventListener('submit', (event) => {
   event.preventDefault();
   const query = $('query').value.trim();
-  if (query) location.hash = `#/search/${encodeURIComponent(query)}`;
-});
-document.addEventListener('keydown', (event) => {
-  if (event.key === '/' && !/INPUT|TEXTAREA|SELECT/.test(document.activeElement?.tagName || '')) {
-    event.preventDefault();
-    $('query').focus();
-  }
+  if (query) location.hash = `#/search/${part(query)}`;
 });
 draw();

@@ -1,68 +1,98 @@
-// One project: the timeline, what waits, tasks by role and state, decisions, the ledger as it grows.
-
-import { ago, api, ask, chip, empty, field, h, nameField, notice, setMe, state } from './core.js';
-import { waits } from './home.js';
-import { letters } from './mail.js';
-import { timeline } from './timeline.js';
-
-export async function project(id) {
-  const at = `/projects/${encodeURIComponent(id)}`;
-  const [card, history, rows, ledger, mail] = await Promise.all([
-    api('GET', `${at}/status`), api('GET', `${at}/sessions`, { limit: 60 }),
-    api('GET', `${at}/board`), latest(at), api('GET', `${at}/threads`, { limit: 20 }),
-  ]);
-  const about = [card.project.phase, ...(card.project.focus || [])].filter(Boolean).join(' · ');
-  const decisions = ledger.filter((delta) => delta.kind === 'decision');
-  return [
-    h('div.row', {}, h('h1', {}, id),
-      h('button.push', { type: 'button', onclick: () => newTask(id) }, 'New task')),
-    about ? h('p.meta', {}, about) : null,
-    card.reminders.length ? h('ul.meta', {}, card.reminders.map((one) => h('li', {}, one.message))) : null,
-    h('h2', {}, 'The way of the baton'),
-    history.items.length ? timeline(id, history.items) : empty('No session yet. ', h('code', {}, 'baton start'), ' begins one.'),
-    history.more ? h('p.quiet', {}, 'Only the newest sessions are drawn.') : null,
-    h('h2', {}, `Waiting (${card.handoffs.length})`),
-    card.handoffs.length ? h('ul.grid', {}, card.handoffs.map((one) => waits({ ...one, project: id }))) : empty('Nothing waits here.'),
-    h('h2', {}, 'Tasks by role and state'),
-    board(id, rows.items),
-    mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
-    decisions.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, decisions.slice(0, 12).map(entry))] : null,
-    h('h2', {}, 'Ledger'),
-    h('ul.feed', {}, ledger.slice(0, 40).map(entry)),
-  ];
-}
-
-async function latest(at) {
-  return (await api('GET', `${at}/ledger`, { limit: 150, brief: true, newest: true })).items.reverse();
-}
-
-export function entry(delta) {
-  return h('li', {}, h('span.meta', {}, ago(delta.created_at)), h('span', {}, chip(delta.kind), ' '), h('span', {}, h('strong', {}, delta.identity), ' ', delta.summary || ''));
-}
+// One project: the way of the baton, what waits, tasks by role and state, mail, decisions, the ledger as it grows.
 
 const SHELVES = [['in_progress', 'at work'], ['ready', 'ready'], ['blocked', 'blocked']];
+const LEDGER_ROWS = 60;
+
+/** New entries of the ledger come with the events: nothing is asked for. */
+function addToLedger(event) {
+  for (const one of shown) {
+    if (one.ledgerOf !== event.project_id) continue;
+    const held = answers.get(one.key);
+    if (!held?.data || held.data.items.some((row) => row.seq === event.seq)) continue;
+    held.data.items.push(event);
+    if (held.data.items.length > LEDGER_ROWS * 2) held.data.items.splice(0, LEDGER_ROWS);
+    drawSoon();
+  }
+}
+
+const project = {
+  title: 'Project',
+  questions: ([id], state) => {
+    const ledger = question(at(id, '/ledger'), { limit: LEDGER_ROWS, brief: true, newest: true });
+    ledger.ledgerOf = id;
+    return {
+      show: question(at(id, ''), {}),
+      history: question(at(id, '/sessions'), { limit: 60 }, onSessions(id)),
+      pages: pages((cursor) => inboxPage(cursor, id), state),
+      board: question(at(id, '/board'), {}, onOther(id)),
+      mail: question(at(id, '/threads'), { limit: 20 }, (event) => event.project_id === id && event.kind === 'other'),
+      decisions: question(at(id, '/ledger'), { limit: 20, newest: true, kind: 'decision' }, (event) => event.project_id === id && event.kind === 'decision'),
+      ledger,
+    };
+  },
+  draw: (data, [id], view) => {
+    const { show, history, board, mail, decisions, ledger } = data;
+    const about = [show.phase, ...(show.focus || [])].filter(Boolean).join(' · ');
+    const working = history.items.filter((one) => !one.released_at && one.fresh);
+    return [
+      h('div.row', {}, h('h1', {}, id), h('span.push', {}, button('New task', () => newTask(id)))),
+      about ? h('p.meta', {}, about) : null,
+      h('h2', {}, 'The way of the baton'),
+      history.items.length ? timeline(id, history.items) : empty('No session yet. ', h('code', {}, 'baton start'), ' begins one.'),
+      history.more ? h('p.quiet', {}, 'Only the newest sessions are drawn. ', h('a', { href: `#/sessions/${part(id)}` }, 'All sessions'), ' · ', h('a', { href: `#/batons//${part(id)}` }, 'all batons')) : null,
+      matters(joined(data.pages), view),
+      working.length ? [h('h2', {}, `At work (${working.length})`), h('ul.grid', {}, working.map((one) => works(one, id)))] : null,
+      h('h2', {}, 'Tasks by role and state'), boardOf(id, board.items),
+      mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
+      decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, [...decisions.items].reverse().map(entry))] : null,
+      h('h2', {}, 'Ledger'), h('ul.feed', { id: 'ledger' }, [...ledger.items].reverse().slice(0, LEDGER_ROWS).map(entry)),
+    ];
+  },
+};
+
+/** All sessions of a project, page by page. */
+const sessions = {
+  title: 'Sessions',
+  questions: ([id], state) => ({ pages: pages((cursor) => question(at(id, '/sessions'), { limit: 60, cursor }, onSessions(id)), state) }),
+  draw: (data, [id], state) => {
+    const found = joined(data.pages);
+    return [h('h1', {}, 'Sessions'), h('p.meta', {}, toProject(id)),
+      h('ul.grid', {}, found.items.map((one) => works(one, id))),
+      found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
+  },
+};
+
+const words = (delta) => delta.summary ?? ([delta.body?.text || delta.body?.what || delta.body?.summary, delta.body?.why ? `(${delta.body.why})` : ''].filter(Boolean).join(' '));
+
+/** An entry of the ledger leads to what it is about. */
+function entry(delta) {
+  const href = delta.kind === 'wrap' ? batonAt(delta.project_id, delta.delta_id) : delta.session_id ? sessionAt(delta.project_id, delta.session_id) : null;
+  const kind = chip(delta.kind);
+  return h('li', { key: delta.delta_id }, h('span.meta', {}, ago(delta.created_at)), h('span', {}, href ? h('a', { href, 'aria-label': `${delta.kind} of ${delta.identity}` }, kind) : kind, ' '),
+    h('span', {}, h('strong', {}, delta.identity), ' ', words(delta) || ''));
+}
 
 /** A column for each role in the order of the work; of each state the first few, the rest as a number. */
-function board(id, rows) {
+function boardOf(id, rows) {
   if (!rows.length) return empty('No tasks.');
   return h('div.board', {}, rows.map((row) => h('section.column', { 'aria-label': row.role || 'no role' },
     h('h3', {}, row.role || 'no role'),
     h('p.meta', {}, Object.entries(row.counts).filter(([, count]) => count).map(([word, count]) => `${count} ${word.replace('_', ' ')}`).join(' · ')),
     SHELVES.filter(([key]) => row[key]?.length).map(([key, word]) => [
-      row[key].map((task) => h('div.card', {},
-        h('div.row', {}, h('a', { href: `#/task/${encodeURIComponent(id)}/${encodeURIComponent(task.id)}` }, task.title)),
-        h('div.row', {}, state(word), chip(`P${task.priority}`), task.attempts ? chip(`tried ${task.attempts}×`, 'bad') : null,
-          task.assignee ? h('span.meta', {}, task.assignee) : null))),
+      row[key].map((one) => h('div.card', { key: one.id },
+        h('div.row', {}, h('a', { href: `#/task/${part(id)}/${part(one.id)}` }, one.title)),
+        h('div.row', {}, state(word), chip(`P${one.priority}`), one.attempts ? chip(`tried ${one.attempts}×`, 'bad') : null,
+          one.assignee ? h('span.meta', {}, one.assignee) : null))),
       row.counts[key] > row[key].length ? h('p.quiet', {}, `${row.counts[key] - row[key].length} more ${word}`) : null,
     ]))));
 }
 
 function newTask(id) {
   ask('New task', [nameField(), field('Title', 'title', { required: true, maxlength: 500 }), field('Description', 'description', {}, 'textarea'),
-    field('Role', 'agent_role', { list: 'roles', placeholder: 'implementation, testing, …' })], 'Create', async (given) => {
+    field('Role', 'agent_role', { placeholder: 'implementation, testing, …' })], 'Create', async (given) => {
     setMe(given.identity);
-    const made = await api('POST', `/projects/${encodeURIComponent(id)}/tasks`, given);
+    const made = await api('POST', at(id, '/tasks'), given);
     notice(`Task ${made.id} was created.`);
-    location.hash = `#/task/${encodeURIComponent(id)}/${encodeURIComponent(made.id)}`;
+    location.hash = `#/task/${part(id)}/${part(made.id)}`;
   });
 }

@@ -1,138 +1,154 @@
-// One thing at a time: a baton, a session, a hand-off, a task. The document is shown as the receiver gets it.
+// One thing at a time, read by its id: a baton, a session, a hand-off, a task.
 
-import { ago, api, ask, documentOf, empty, field, h, me, nameField, notice, refused, setMe, state } from './core.js';
-
-const at = (project, rest) => `/projects/${encodeURIComponent(project)}${rest}`;
-const facts = (rows) => h('dl.facts', {}, rows.filter(([, value]) => value).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
-const toProject = (id) => h('a', { href: `#/project/${encodeURIComponent(id)}` }, id);
-const toSession = (project, id, text) => h('a', { href: `#/session/${encodeURIComponent(project)}/${id}` }, text || id.slice(0, 13));
-
-async function sessions(project) {
-  return (await api('GET', at(project, '/sessions'), { limit: 500 })).items;
-}
-
-export async function session(project, id) {
-  const all = await sessions(project);
-  const one = all.find((row) => row.session_id === id);
-  if (!one) return [h('h1', {}, 'Session'), empty('This session is not among the newest 500 of the project.')];
-  const left = await api('GET', `/sessions/${id}/handoff`, { project });
-  return [
+const session = {
+  title: 'Session',
+  questions: ([project, id], _, data) => ({
+    one: question(`/sessions/${part(id)}`, { project }, (event) => event.project_id === project && event.session_id === data.one?.session_id && event.kind !== 'note'),
+    left: question(`/sessions/${part(id)}/handoff`, { project }, (event) => event.project_id === project && event.session_id === data.one?.session_id),
+  }),
+  draw: ({ one, left }, [project]) => [
     h('div.row', {}, h('h1', {}, `${one.identity}’s session`), state(one.released_at ? one.release_reason : one.live ? 'live' : 'open'),
-      one.released_at ? null : h('button.push', { type: 'button', onclick: () => reassign(project, one, left) }, 'Reassign…')),
-    facts([['Project', toProject(project)], ['Tool', one.surface], ['Machine', one.machine], ['Began', ago(one.started_at)],
-      ['Last heard', ago(one.last_heartbeat)], ['Released', one.released_at ? ago(one.released_at) : null],
-      ['Picked up from', one.picked_up_session_id ? toSession(project, one.picked_up_session_id) : null],
-      ['Baton left', one.left ? h('a', { href: `#/baton/${encodeURIComponent(project)}/${one.left.baton_id}` }, one.left.summary) : null]]),
+      one.released_at ? null : h('span.push', {}, button('Reassign…', () => reassign(project, one.session_id, one.identity)))),
+    facts([['Project', toProject(project)], ['Tool', one.surface], ['Machine', one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
+      ['Last heard', ago(one.last_heartbeat)], ['Released', one.released_at ? ago(one.released_at) : null], ['Last checkpoint', one.last_checkpoint?.summary],
+      ['Tasks', one.tasks?.length ? one.tasks.map((task) => h('div', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))) : null],
+      ['Baton left', one.left ? toBaton(project, one.left.baton_id, one.left.summary) : null]]),
+    one.way.length > 1 ? [h('h2', {}, 'The way of its work'), h('ol', {}, one.way.map((station) => h('li', {}, toSession(project, station.session_id, station.identity), ' · ', ago(station.started_at))))] : null,
     h('h2', {}, left.wrapped ? 'What it handed over' : 'What a hand-off of it would say now'),
     documentOf(left.document, 'Hand-off document'),
-  ];
-}
+  ],
+};
 
-export async function baton(project, id) {
-  const all = await sessions(project);
-  const giver = all.find((row) => row.left?.baton_id === id);
-  if (!giver) return [h('h1', {}, 'Baton'), empty('This baton is not among those of the newest 500 sessions.')];
-  const { left } = giver;
-  const handoff = await api('GET', `/sessions/${giver.session_id}/handoff`, { project });
-  const free = left.state === 'open' || left.state === 'abandoned';
-  return [
-    h('div.row', {}, h('h1', {}, left.summary || 'Baton'), state(left.state),
-      free ? h('button.main.push', { type: 'button', onclick: () => pickup(project, giver) }, 'Pick up…') : null),
-    facts([['Project', toProject(project)], ['Left by', toSession(project, giver.session_id, giver.identity)], ['When', ago(left.created_at)],
-      ['For', left.to], ['Taken by', left.taken_by ? toSession(project, left.taken_by) : null], ['Taken', left.taken_at ? ago(left.taken_at) : null]]),
-    h('h2', {}, 'Its way so far'), chain(project, all, giver),
-    h('h2', {}, 'The document, as its receiver gets it'), documentOf(handoff.document, 'Hand-off document'),
-  ];
-}
+const baton = {
+  title: 'Baton',
+  questions: ([project, id], _, data) => ({
+    one: question(`/batons/${part(id)}`, { project }, onWaiting(project)),
+    giver: data.one ? question(`/sessions/${part(data.one.session_id)}`, { project }) : null,
+    left: data.one ? question(`/sessions/${part(data.one.session_id)}/handoff`, { project }) : null,
+  }),
+  draw: ({ one, giver, left }, [project]) => {
+    const free = one.state === 'open' || one.state === 'abandoned';
+    const way = giver?.way || [];
+    return [
+      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), free ? h('span.push', {}, button('Pick up…', () => pickup(project, one.baton_id, one.summary), 'main')) : null),
+      facts([['Project', toProject(project)], ['Left by', toSession(project, one.session_id, one.from)], ['When', ago(one.created_at)], ['For', one.to], ['Held by', one.holder],
+        ['Taken by', one.taken_by ? toSession(project, one.taken_by) : null], ['Taken', one.taken_at ? ago(one.taken_at) : null],
+        ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
+      h('h2', {}, 'Its way so far'),
+      h('ol', {}, way.map((station) => h('li', {}, toSession(project, station.session_id, station.identity), ' · ', ago(station.started_at))),
+        one.taken_by ? h('li', {}, toSession(project, one.taken_by, one.holder || 'who took it')) : null),
+      h('h2', {}, 'The document, as its receiver gets it'), left ? documentOf(left.document, 'Hand-off document') : h('p.quiet', {}, 'Loading…'),
+    ];
+  },
+};
 
-function chain(project, all, giver) {
-  const byId = new Map(all.map((row) => [row.session_id, row]));
-  const way = [];
-  for (let one = giver; one && way.length < 50; one = byId.get(one.picked_up_session_id)) way.unshift(one);
-  for (let one = byId.get(giver.left.taken_by); one && way.length < 100; one = byId.get(one.left?.taken_by)) way.push(one);
-  return h('ol', {}, way.map((one) => h('li', {}, toSession(project, one.session_id, one.identity), ` · ${one.surface || 'unknown tool'} · `, ago(one.started_at),
-    one.left ? ` · ${one.left.summary}` : '')));
-}
-
-function pickup(project, giver) {
-  ask('Pick up the baton', [h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it.'), nameField()], 'Pick up', async (given) => {
+/** Picks a baton up after its document was shown; for a moment it can be undone. */
+async function pickup(project, batonId, summary) {
+  let left;
+  try {
+    const one = await api('GET', `/batons/${part(batonId)}`, { project });
+    left = await api('GET', `/sessions/${part(one.session_id)}/handoff`, { project });
+  } catch (error) { refused(error); return; }
+  ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it.'), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given) => {
     setMe(given.identity);
-    const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, from_session: giver.session_id });
-    notice(`${taken.identity} holds the baton.`);
-    location.hash = `#/session/${encodeURIComponent(project)}/${taken.session_id}`;
+    const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId });
+    notice(`${taken.identity} holds the baton.`, false, async () => {
+      try {
+        await api('POST', `/sessions/${part(taken.session_id)}/end`, { project, identity: given.identity, reason: 'picked up by mistake' });
+        notice('The baton waits again.');
+        location.hash = batonAt(project, batonId);
+      } catch (error) { refused(error); }
+    });
+    location.hash = sessionAt(project, taken.session_id);
   });
 }
 
-function reassign(project, one, left) {
-  ask(`Reassign ${one.identity}’s session`, [
+/** Gives a session's work to another, after the document was shown. */
+async function reassign(project, id, identity) {
+  let left;
+  try { left = await api('GET', `/sessions/${part(id)}/handoff`, { project }); } catch (error) { refused(error); return; }
+  ask(`Reassign ${identity}’s session`, [
     h('p', {}, 'The session is released, and this document waits as a baton for whom you name.'),
     nameField(), field('To: a name or a tool', 'to', { required: true, maxlength: 64 }),
     h('p', {}, 'What will be handed over:'), documentOf(left.document, 'What will be handed over'),
   ], 'Reassign', async (given) => {
     setMe(given.identity);
-    const made = await api('POST', `/sessions/${one.session_id}/reassign`, { ...given, project });
+    const made = await api('POST', `/sessions/${part(id)}/reassign`, { ...given, project });
     notice(`The baton waits for ${made.to || given.to}.`);
-    location.hash = `#/project/${encodeURIComponent(project)}`;
+    location.hash = `#/project/${part(project)}`;
   }, true);
 }
 
 const ACTIONS = {
   offered: [['accept', 'Accept', false], ['decline', 'Decline', true], ['cancel', 'Cancel', true]],
   accepted: [['complete', 'Complete', false], ['cancel', 'Cancel', true]],
+  planned: [['retry', 'Try now', false], ['cancel', 'Cancel', true]],
   pending: [['retry', 'Try now', false], ['cancel', 'Cancel', true]],
   failed: [['retry', 'Try again', false], ['cancel', 'Cancel', true]],
 };
 
-export async function handoff(id) {
-  const one = await api('GET', `/handoffs/${encodeURIComponent(id)}`);
-  const act = (verb, label, risky) => () => ask(`${label}: ${one.subject}`, [nameField(), verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea')], label, async (given) => {
+function advance(id, subject, verb, label, risky) {
+  ask(`${label}: ${subject}`, [nameField(), verb === 'accept' || verb === 'retry' ? null : field('What to tell the other side', 'result', {}, 'textarea')], label, async (given) => {
     setMe(given.identity);
-    const moved = await api('POST', `/handoffs/${encodeURIComponent(one.handoff_id)}/${verb}`, given);
+    const moved = await api('POST', `/handoffs/${part(id)}/${verb}`, given);
     notice(`The hand-off is ${moved.state}.`);
-    window.dispatchEvent(new Event('hashchange'));
+    renewAll();
   }, risky);
-  const steps = one.steps || [];
-  return [
-    h('div.row', {}, h('h1', {}, one.subject), state(one.state)),
-    h('div.row', {}, (ACTIONS[one.state] || []).map(([verb, label, risky]) => h('button', { type: 'button', class: risky ? 'risky' : 'main', onclick: act(verb, label, risky) }, label))),
-    facts([['From', toProject(one.from_project_id)], ['To', toProject(one.to_project_id)], ['For', one.to_identity || one.to_role],
-      ['Task', one.task?.url ? h('a', { href: safe(one.task.url), rel: 'noreferrer' }, one.task.id) : one.task?.id], ['Made', ago(one.created_at)], ['Result', one.result], ['Last error', one.last_error]]),
-    steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, step.step || step.name), h('span', {}, step.last_error || ''))))] : null,
-    h('h2', {}, 'The packet, as the receiver gets it'),
-    one.packet ? documentOf(readable(one.packet), 'Hand-off packet') : empty('It carries no packet: the subject says it all.'),
-  ];
 }
 
-/** Only addresses of the web become links. */
-const safe = (url) => (/^https?:\/\//.test(url) ? url : '#');
+const handoff = {
+  title: 'Hand-off',
+  questions: ([id], _, data) => ({ one: question(`/handoffs/${part(id)}`, {}, (event) => event.kind === 'other' || event.kind === 'handoff' ? !data.one?.from_project_id || [data.one.from_project_id, data.one.to_project_id].includes(event.project_id) : false) }),
+  draw: ({ one }) => {
+    const steps = one.steps || [];
+    return [
+      h('div.row', {}, h('h1', {}, one.subject), state(one.state)),
+      h('div.row', {}, (ACTIONS[one.state] || []).map(([verb, label, risky]) => button(label, () => advance(one.handoff_id, one.subject, verb, label, risky), risky ? 'risky' : 'main'))),
+      one.last_error ? h('p.error', {}, one.last_error) : null,
+      facts([['From', [toProject(one.from_project_id), ` ${one.from_identity}`]], ['To', toProject(one.to_project_id)], ['For', one.to_identity || one.to_role],
+        ['Task', one.task?.url ? h('a', { href: safe(one.task.url), rel: 'noreferrer' }, one.task.id) : one.task ? h('a', { href: `#/task/${part(one.to_project_id)}/${part(one.task.id)}` }, one.task.id) : null],
+        ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by], ['Result', one.result]]),
+      steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, step.step || step.name), h('span', {}, step.last_error || ''))))] : null,
+      one.description ? [h('h2', {}, 'Description'), documentOf(one.description, 'Description')] : null,
+      one.note ? [h('h2', {}, 'Note'), rawText(one.note.text || '', 'Note')] : null,
+      one.packet ? [h('h2', {}, 'The packet, as the receiver gets it'), packetOf(one.packet, 'Hand-off packet')]
+        : one.description || one.note ? null : empty('It carries no description and no packet: the subject is all there is.'),
+    ];
+  },
+};
 
-function readable(text) {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
-}
+const BLOCKED = (one) => one.blocked || one.status === 'blocked';
 
-export async function task(project, id) {
-  const one = await api('GET', at(project, `/tasks/${encodeURIComponent(id)}`));
-  const act = (verb, said) => async () => {
-    try {
-      await api('POST', at(project, `/tasks/${encodeURIComponent(id)}/${verb}`), { identity: me() });
-      notice(said);
-      window.dispatchEvent(new Event('hashchange'));
-    } catch (error) {
-      refused(error);
-    }
-  };
-  return [
-    h('div.row', {}, h('h1', {}, one.title), state(one.status)),
-    h('div.row', {}, one.status === 'closed' ? null : h('button', { type: 'button', onclick: act('close', 'The task is closed.') }, 'Close'),
-      one.status === 'closed' ? h('button', { type: 'button', onclick: act('reopen', 'The task is open again.') }, 'Reopen') : null),
-    facts([['Project', toProject(project)], ['Id', one.id], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
-      ['Made', ago(one.created_at)], ['Closed because', one.close_reason]]),
-    one.description ? [h('h2', {}, 'Description'), documentOf(one.description, 'Description')] : null,
-    one.agent_context ? [h('h2', {}, 'What was done'), documentOf(JSON.stringify(one.agent_context, null, 2), 'Context')] : null,
-    one.handoff_instructions ? [h('h2', {}, 'What the next one needs'), documentOf(JSON.stringify(one.handoff_instructions, null, 2), 'Instructions')] : null,
-  ];
-}
+const task = {
+  title: 'Task',
+  questions: ([project, id]) => ({ one: question(at(project, `/tasks/${part(id)}`), {}, onOther(project)) }),
+  draw: ({ one }, [project]) => {
+    const act = (verb, said) => async () => {
+      try {
+        await api('POST', at(project, `/tasks/${part(one.id)}/${verb}`), { identity: me() });
+        notice(said);
+        renewAll();
+      } catch (error) { refused(error); }
+    };
+    const linkTo = (other) => h('a', { href: `#/task/${part(project)}/${part(other)}` }, other);
+    const edges = (rows) => h('ul', {}, rows.map((row) => h('li', {}, linkTo(row.id || row.depends_on_id), ' ', row.title || '', ' ', row.status ? state(row.status) : null, ' ', row.dependency_type || row.type || '')));
+    const waits = (one.dependencies || []).filter((row) => row.status !== 'closed' && (row.dependency_type || row.type) !== 'parent-child');
+    return [
+      h('div.row', {}, h('h1', {}, one.title), state(BLOCKED(one) || (waits.length && one.status === 'open') ? 'blocked' : one.status)),
+      h('div.row', {}, one.status === 'closed' ? button('Reopen', act('reopen', 'The task is open again.')) : button('Close', act('close', 'The task is closed.'))),
+      waits.length ? h('p.error', {}, 'It waits for ', waits.map((row, index) => [index ? ', ' : '', linkTo(row.id || row.depends_on_id)]), '.') : null,
+      facts([['Project', toProject(project)], ['Id', one.id], ['Type', one.issue_type], ['Role', one.agent_role], ['Assignee', one.assignee], ['Priority', `P${one.priority}`],
+        ['Labels', (one.labels || []).join(', ')], ['Attempts', one.attempts], ['Made', ago(one.created_at)], ['Closed because', one.close_reason],
+        ['Hand-off', one.handoff_id ? h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.handoff_id.slice(0, 13)) : null]]),
+      one.description ? [h('h2', {}, 'Description'), documentOf(one.description, 'Description')] : null,
+      one.acceptance_criteria ? [h('h2', {}, 'Acceptance'), documentOf(one.acceptance_criteria, 'Acceptance')] : null,
+      one.design ? [h('h2', {}, 'Design'), documentOf(one.design, 'Design')] : null,
+      one.notes ? [h('h2', {}, 'Notes'), documentOf(one.notes, 'Notes')] : null,
+      one.dependencies?.length ? [h('h2', {}, 'Depends on'), edges(one.dependencies)] : null,
+      one.dependents?.length ? [h('h2', {}, 'Others depend on it'), edges(one.dependents)] : null,
+      one.agent_context && Object.keys(one.agent_context).length ? [h('h2', {}, 'What was done'), h('div.document', {}, fields(one.agent_context))] : null,
+      one.handoff_instructions && Object.keys(one.handoff_instructions).length ? [h('h2', {}, 'What the next one needs'), h('div.document', {}, fields(one.handoff_instructions))] : null,
+      one.comments?.length ? [h('h2', {}, 'Comments'), h('ol.letters', {}, one.comments.map((comment) => h('li.card', {}, h('p.meta', {}, comment.author || comment.identity || '', ' · ', ago(comment.created_at)), documentOf(comment.text || comment.body || '', 'Comment'))))] : null,
+    ];
+  },
+};

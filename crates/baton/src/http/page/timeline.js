@@ -1,22 +1,20 @@
 // The baton's way through the sessions of a project, drawn: a lane for each identity, a bar for each session, and a line
 // from where a baton was left to where it was taken.
 
-import { h, s } from './core.js';
-
 const LANE = 46;
 const LEFT = 130;
 const TOP = 30;
 /** A drawing of few sessions still fills the page. */
 const FULL = 840;
 
-export function timeline(project, sessions) {
+function timeline(project, sessions) {
   const shown = [...sessions].reverse();
   const now = Date.now();
   const lanes = [...new Set(shown.map((one) => one.identity))];
   const starts = shown.map((one) => Date.parse(one.started_at));
   const ends = shown.map((one) => (one.released_at ? Date.parse(one.released_at) : now));
   const moments = [...new Set([...starts, ...ends])].sort((a, b) => a - b);
-  const place = places(moments);
+  const place = spread(moments);
   const width = LEFT + place(Math.max(...moments)) + 60;
   const height = TOP + lanes.length * LANE + 10;
   const y = (one) => TOP + lanes.indexOf(one.identity) * LANE + LANE / 2;
@@ -31,7 +29,7 @@ export function timeline(project, sessions) {
     );
   }
   for (const time of ticks(moments, place)) {
-    drawing.append(s('text.soft', { x: x(time), y: 16, 'text-anchor': 'middle' }, label(time)));
+    drawing.append(s('text.soft', { x: x(time), y: 16, 'text-anchor': 'middle' }, dayOrHour(time)));
   }
   for (const one of shown) drawing.append(stint(project, one, x, y, now));
   for (const one of shown) drawing.append(...passes(project, one, byId, x, y));
@@ -39,7 +37,7 @@ export function timeline(project, sessions) {
 }
 
 /** Long pauses are drawn short, so that a week with three sessions is still a picture. */
-function places(moments) {
+function spread(moments) {
   const spots = new Map([[moments[0], 0]]);
   for (let i = 1; i < moments.length; i += 1) {
     const minutes = (moments[i] - moments[i - 1]) / 60000;
@@ -62,12 +60,12 @@ function places(moments) {
 function ticks(moments, place) {
   const shown = [];
   for (const moment of moments) {
-    if (!shown.length || (place(moment) - place(shown.at(-1)) >= 84 && label(moment) !== label(shown.at(-1)))) shown.push(moment);
+    if (!shown.length || (place(moment) - place(shown.at(-1)) >= 84 && dayOrHour(moment) !== dayOrHour(shown.at(-1)))) shown.push(moment);
   }
   return shown;
 }
 
-function label(time) {
+function dayOrHour(time) {
   const date = new Date(time);
   const today = date.toDateString() === new Date().toDateString();
   return today ? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })

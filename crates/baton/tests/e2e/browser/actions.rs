@@ -171,8 +171,10 @@ fn a_session_is_reassigned_after_the_document_was_shown() {
     let tab = Tab::open(&browser, &server.address, "project/shop", WIDE);
     tab.click_on("[...document.querySelectorAll('svg a')].find((one) => one.getAttribute('aria-label').startsWith('Donna with'))");
     tab.click("Reassign…");
-    tab.until("document.querySelector('dialog[open] pre')?.innerText.includes('Half of the tax is done')");
-    tab.until("document.querySelector('dialog[open] pre').getBoundingClientRect().height > 40");
+    tab.until(
+        "document.querySelector('dialog[open] .document')?.innerText.includes('Half of the tax is done')",
+    );
+    tab.until("document.querySelector('dialog[open] .document').getBoundingClientRect().height > 40");
     let before = stage.deltas();
     tab.fill("Your name", "Boss");
     tab.fill("To: a name or a tool", "Ann");
@@ -241,7 +243,7 @@ fn a_drawing_by_itself_leaves_the_focus_and_the_place_alone() {
     tab.until("document.querySelector('#live').textContent === 'live'");
     tab.reads("Step 59");
     tab.until("document.documentElement.scrollHeight > 1500");
-    tab.eval("document.querySelector('button.push').focus(), window.scrollTo(0, 333)");
+    tab.eval("document.querySelector('main .push button').focus(), window.scrollTo(0, 333)");
     stage.terminal("Donna").json(&["note", "Something new"]);
     tab.reads("Something new");
     assert_eq!(tab.eval("document.activeElement.innerText"), "New task");

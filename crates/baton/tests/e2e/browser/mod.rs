@@ -6,6 +6,8 @@ mod actions;
 mod axe;
 mod chromium;
 mod deeds;
+mod figures;
+mod glance;
 mod pictures;
 mod safe;
 mod states;

@@ -19,7 +19,7 @@ fn without_a_project_the_page_says_how_to_begin() {
     tab.reads("Nothing waits.");
     tab.reads("Nobody is at work.");
     tab.go("project/shop");
-    for empty in ["No session yet.", "Nothing waits here.", "No tasks."] {
+    for empty in ["No session yet.", "Nothing waits.", "No tasks."] {
         tab.reads(empty);
     }
     tab.go("project/nowhere");

@@ -32,7 +32,7 @@ impl<'a> Tab<'a> {
         let attached = browser.call(None, "Target.attachToTarget", &attach);
         let session = attached["sessionId"].as_str().expect("session").to_owned();
         let tab = Self { browser, session, base: format!("http://{server}/") };
-        for domain in ["Page", "Runtime", "Log", "Network"] {
+        for domain in ["Page", "Runtime", "Log", "Network", "Performance"] {
             tab.call(&format!("{domain}.enable"), &json!({}));
         }
         tab.look(look);
@@ -140,6 +140,7 @@ impl<'a> Tab<'a> {
             "Enter" => ("Enter", 13, "\r"),
             "Escape" => ("Escape", 27, ""),
             "/" => ("Slash", 191, "/"),
+            other if other.len() == 1 => ("", 0, other),
             other => panic!("no key {other}"),
         };
         for kind in ["keyDown", "keyUp"] {
@@ -189,6 +190,28 @@ impl<'a> Tab<'a> {
             let url = sent["params"]["request"]["url"].as_str().unwrap_or_default().to_owned();
             assert!(url.starts_with(&self.base), "asked outside: {url}");
         }
+    }
+
+    /// How many requests the page has sent.
+    pub(super) fn requests(&self) -> usize {
+        self.eval("null");
+        self.browser.events(&self.session, "Network.requestWillBeSent").len()
+    }
+
+    /// How many bytes came for the requests that are over.
+    pub(super) fn received(&self) -> i64 {
+        self.eval("null");
+        let over = self.browser.events(&self.session, "Network.loadingFinished");
+        let bytes = |one: &Value| one["params"]["encodedDataLength"].as_f64().unwrap_or_default();
+        over.iter().map(bytes).map(|bytes| format!("{bytes:.0}").parse::<i64>().unwrap_or_default()).sum()
+    }
+
+    /// How long the main thread of the page has worked, in seconds.
+    pub(super) fn busy_seconds(&self) -> f64 {
+        let metrics = self.call("Performance.getMetrics", &json!({}));
+        let all = metrics["metrics"].as_array().cloned().unwrap_or_default();
+        let task = all.iter().find(|one| one["name"] == "TaskDuration");
+        task.and_then(|one| one["value"].as_f64()).unwrap_or_default()
     }
 
     /// A picture of the top of the page, this high, as PNG in base64.

@@ -1,0 +1,82 @@
+//! `baton attention`
+
+use baton_model::attention::Matter;
+use baton_model::id::visible;
+use baton_ops::attention::{Attention, AttentionInput, AttentionOutput};
+
+use super::ActingIdentity;
+use crate::app::App;
+use crate::error::AppError;
+use crate::render;
+
+/// Show what needs a person in all projects: silent sessions, stuck hand-offs, batons that nobody takes
+///
+/// Each line has the reason, the age, the words, and the command that helps; the oldest comes first, and what is addressed to
+/// you before all others. With --project only one project is looked at.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Only this reason: session_silent, baton_starving, handoff_failed, …
+    #[arg(long, value_name = "R")]
+    reason: Option<String>,
+    /// Show batons and hand-offs that were left less than an hour ago, too
+    #[arg(long)]
+    waiting: bool,
+    /// Number of lines
+    #[arg(short = 'n', value_name = "N")]
+    limit: Option<i64>,
+    /// Continue after a page, with its `next`
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+}
+
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    let input = AttentionInput {
+        project: app.project.clone(),
+        identity: args.who.identity.or_else(|| app.config.identity.clone()),
+        reason: args.reason,
+        waiting: args.waiting,
+        limit: args.limit,
+        cursor: args.cursor,
+    };
+    let found = app.run::<Attention>(&input)?;
+    app.show(&found, text)
+}
+
+fn text(found: &AttentionOutput) -> String {
+    if found.total == 0 {
+        return "nothing needs you\n".to_owned();
+    }
+    let rows = |matters: &[Matter]| matters.iter().map(row).collect::<Vec<_>>();
+    let others: Vec<Matter> =
+        found.items.iter().filter(|matter| !found.mine.contains(matter)).cloned().collect();
+    let counts: Vec<String> =
+        found.counts.iter().map(|row| format!("{} {}", row.count, row.reason.title())).collect();
+    let title = if found.mine.is_empty() { "the oldest" } else { "for others" };
+    let mut text = format!("{} in all: {}\n", found.total, counts.join(", "));
+    text.push_str(&render::section("for you", &rows(&found.mine)));
+    text.push_str(&render::section(title, &rows(&others)));
+    if let Some(next) = &found.next {
+        text.push_str(&format!("more: --cursor {}\n", visible(next)));
+    }
+    text
+}
+
+fn row(matter: &Matter) -> Vec<String> {
+    let people = match (&matter.from, &matter.to) {
+        (Some(from), Some(to)) => format!("{} → {}", visible(from), visible(to)),
+        (Some(from), None) => visible(from),
+        (None, to) => to.as_deref().map(visible).unwrap_or_default(),
+    };
+    let words = [Some(&matter.subject), matter.detail.as_ref()];
+    let words = words.into_iter().flatten().filter(|text| !text.is_empty()).map(|text| visible(text));
+    vec![
+        matter.reason.title().to_owned(),
+        render::since(matter.since),
+        visible(&matter.project_id),
+        people,
+        visible(&matter.help),
+        words.collect::<Vec<_>>().join(": "),
+    ]
+}

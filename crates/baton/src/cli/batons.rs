@@ -1,0 +1,102 @@
+//! `baton batons`
+
+use baton_model::id::visible;
+use baton_model::time::rfc3339;
+use baton_ops::baton::{List, ListInput, ListOutput, Row, Show, ShowInput, ShowOutput};
+
+use crate::app::App;
+use crate::error::AppError;
+use crate::render;
+
+/// List the batons that can be picked up, the oldest first, or show one
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+#[derive(clap::Args)]
+struct ListArgs {
+    /// Only batons in this state: open, held, abandoned, spent
+    #[arg(long, value_name = "S")]
+    state: Option<String>,
+    /// Only batons for this name or role (role:NAME)
+    #[arg(long, value_name = "NAME")]
+    to: Option<String>,
+    /// List those of all projects
+    #[arg(long)]
+    all: bool,
+    /// Number of batons
+    #[arg(short = 'n', value_name = "N")]
+    limit: Option<i64>,
+    /// Continue after a page, with its `next`
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Show a baton with its packet
+    Show {
+        /// Baton id, or a unique prefix
+        id: String,
+    },
+}
+
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    let project = app.project.clone();
+    if let Some(Verb::Show { id }) = args.verb {
+        let shown = app.run::<Show>(&ShowInput { id, project })?;
+        return app.show(&shown, one);
+    }
+    let ListArgs { state, to, all, limit, cursor } = args.list;
+    let listed = app.run::<List>(&ListInput { project, all, state, to, limit, cursor })?;
+    app.show(&listed, table)
+}
+
+fn table(listed: &ListOutput) -> String {
+    if listed.items.is_empty() {
+        return "no baton waits\n".to_owned();
+    }
+    let mut text = render::table(&listed.items.iter().map(row).collect::<Vec<_>>());
+    if let Some(next) = &listed.next {
+        text.push_str(&format!("{} in all; more: --cursor {}\n", listed.total, visible(next)));
+    }
+    text
+}
+
+fn row(row: &Row) -> Vec<String> {
+    vec![
+        render::short_id(&row.baton_id),
+        match &row.holder {
+            Some(holder) => format!("{} by {}", row.state.as_str(), visible(holder)),
+            None => row.state.as_str().to_owned(),
+        },
+        visible(&row.project_id),
+        format!("from {}", visible(&row.from)),
+        row.to.as_deref().map(|to| format!("for {}", visible(to))).unwrap_or_default(),
+        render::since(row.created_at),
+        visible(&row.summary),
+    ]
+}
+
+fn one(shown: &ShowOutput) -> String {
+    let row = &shown.row;
+    let fact = |name: &str, value: String| vec![name.to_owned(), value];
+    let facts = [
+        fact("baton", visible(&row.baton_id)),
+        fact("state", row.state.as_str().to_owned()),
+        fact("project", visible(&row.project_id)),
+        fact("from", format!("{}, session {}", visible(&row.from), render::short_id(&row.session_id))),
+        fact("for", row.to.as_deref().map_or_else(|| "whoever comes first".to_owned(), visible)),
+        fact("left", rfc3339(row.created_at.0)),
+        fact("holder", row.holder.as_deref().map(visible).unwrap_or_default()),
+        fact("summary", visible(&row.summary)),
+    ];
+    let facts: Vec<_> = facts.into_iter().filter(|fact| fact.iter().all(|text| !text.is_empty())).collect();
+    let packet = shown.packet.as_deref().map(render::block).unwrap_or_default();
+    format!("{}\n{packet}\n", render::table(&facts))
+}

@@ -1,0 +1,165 @@
+// What needs a person, over all projects: what is for the one who looks, then the oldest.
+
+const inboxPage = (cursor, project) => question(project ? at(project, '/attention') : '/attention', { waiting: true, identity: me(), limit: 40, cursor }, onWaiting(project));
+
+const inbox = {
+  title: 'Inbox',
+  questions: (_, state, data) => ({
+    pages: pages((cursor) => inboxPage(cursor), state),
+    open: question('/sessions', { all: true, open: true, limit: 60 }, onSessions()),
+    projects: data.open && !data.open.items.length && data.pages?.[0] && !data.pages[0].total ? question('/projects', {}, () => true) : null,
+  }),
+  draw: (data, _, state) => {
+    if (data.projects && !data.projects.items.length) {
+      return [h('h1', {}, 'No project yet'), empty(h('p', {}, 'Run '), h('code', {}, 'baton init'), h('p', {}, 'in a repository, or '), h('code', {}, 'baton demo'), h('p', {}, 'to see a hand-off.'))];
+    }
+    const found = joined(data.pages);
+    const working = data.open.items.filter((one) => one.fresh);
+    return [h('div.row', {}, h('h1', {}, 'Inbox'), h('span.push', {}, button(me() ? `I am ${me()}` : 'Say who you are…', askName, 'quiet more'))), matters(found, state), h('h2', {}, `At work (${working.length}${data.open.more ? ' and more' : ''})`),
+      working.length ? h('ul.grid', {}, working.map((one) => works(one, one.project_id))) : empty('Nobody is at work.')];
+  },
+};
+
+/** Whose matters come first. */
+function askName() {
+  ask('Whose inbox is it?', [h('p', {}, 'What is addressed to this name comes first; the page acts under it.'), nameField()], 'Use it', async ({ identity }) => {
+    setMe(identity.trim());
+    draw();
+  });
+}
+
+const FRESH = new Set(['baton_waiting', 'handoff_waiting']);
+const countOf = (found, wanted) => found.counts.filter((one) => wanted(one.reason)).reduce((sum, one) => sum + one.count, 0);
+
+/** Matters in their groups, with exact totals, and the rest behind a button. */
+function matters(found, state) {
+  const mine = found.mine || [];
+  const own = new Set(mine.map((one) => one.reason + one.id));
+  const rest = found.items.filter((one) => !own.has(one.reason + one.id));
+  const concern = rest.filter((one) => !FRESH.has(one.reason));
+  const fresh = rest.filter((one) => FRESH.has(one.reason));
+  const [needs, waits] = [countOf(found, (reason) => !FRESH.has(reason)), countOf(found, (reason) => FRESH.has(reason))];
+  return [
+    mine.length ? [h('h2', {}, `For you (${mine.length})`), h('ul.matters', {}, mine.map(matter))] : null,
+    needs ? [h('h2', {}, `Needs attention (${needs})`), h('ul.matters', {}, concern.map(matter))] : null,
+    h('h2', {}, `Waiting for somebody (${waits})`),
+    fresh.length ? h('ul.matters', {}, fresh.map(matter))
+      : waits || needs || mine.length ? null : empty('Nothing waits. When an agent wraps its session, its baton appears here.'),
+    more(found, found.items.length, state),
+  ];
+}
+
+const REASONS = {
+  session_silent: ['silent', 'bad', (one) => `${one.from} is silent`, (one) => sessionAt(one.project_id, one.id)],
+  handoff_failed: ['failed', 'bad', (one) => `Hand-off to ${one.to} failed`, (one) => `#/handoff/${one.id}`],
+  handoff_stuck: ['stuck', 'bad', (one) => `Hand-off to ${one.to} is stuck`, (one) => `#/handoff/${one.id}`],
+  handoff_starving: ['starving', 'gold', (one) => `Hand-off from ${one.from}`, (one) => `#/handoff/${one.id}`],
+  handoff_waiting: ['offered', 'gold', (one) => `Hand-off from ${one.from}`, (one) => `#/handoff/${one.id}`],
+  baton_starving: ['starving', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
+  baton_waiting: ['open', 'gold', (one) => `Baton from ${one.from}`, (one) => batonAt(one.project_id, one.id)],
+  ack_late: ['late', 'bad', (one) => `${one.to} has not acknowledged ${one.from}`, (one) => `#/mail/${part(one.project_id)}/${one.id}`],
+  task_retried: ['retried', 'bad', (one) => `Task ${one.id} fails again and again`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
+  task_blocked: ['blocked P0', 'bad', (one) => `Task ${one.id} cannot go on`, (one) => `#/task/${part(one.project_id)}/${part(one.id)}`],
+  lease_conflict: ['conflict', 'bad', (one) => `${one.from} and ${one.to} work on the same files`, (one) => `#/project/${part(one.project_id)}`],
+};
+
+/** One matter: its reason, its words, its age, and what helps. */
+function matter(one) {
+  const [word, tone, title, href] = REASONS[one.reason] || ['?', '', () => one.reason, () => '#/'];
+  const act = deeds(one);
+  return h('li.card.matter', { key: one.reason + one.id, 'data-row': true },
+    h('div.row', {}, chip(word, tone), h('h3', {}, h('a', { href: href(one) }, title(one))), act ? h('span.push', {}, act) : null),
+    one.subject ? h('p.words', {}, one.subject) : null,
+    one.detail ? h('p.error', {}, one.detail) : null,
+    h('p.meta', {}, toProject(one.project_id), ' · ', one.to && !one.reason.startsWith('handoff_f') && !one.reason.startsWith('handoff_st') ? `for ${one.to} · ` : '', ago(one.since)),
+    h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)));
+}
+
+function deeds(one) {
+  if (one.reason.startsWith('baton_')) return button('Pick up…', () => pickup(one.project_id, one.id, one.subject));
+  if (one.reason === 'session_silent') return button('Reassign…', () => reassign(one.project_id, one.id, one.from));
+  if (one.reason === 'handoff_failed' || one.reason === 'handoff_stuck') return button('Try now', () => advance(one.id, one.subject, 'retry', 'Try now', false));
+  if (one.reason === 'handoff_starving' || one.reason === 'handoff_waiting') return button('Accept…', () => advance(one.id, one.subject, 'accept', 'Accept', false));
+  return null;
+}
+
+const dot = (one) => chip(one.live ? 'live' : one.fresh ? 'quiet' : 'silent', one.live ? 'good' : one.fresh ? '' : 'bad');
+const whereabouts = (one) => (one.place ? [one.place.branch, one.place.root?.split('/').at(-1)].filter(Boolean).join(' in ') : '');
+
+function works(one, project) {
+  return h('li.card', { key: one.session_id, 'data-row': true },
+    h('div.row', {}, h('h3', {}, h('a', { href: sessionAt(project, one.session_id) }, one.identity)), dot(one)),
+    one.last_checkpoint ? h('p.words', {}, one.last_checkpoint.summary) : null,
+    (one.tasks || []).map((task) => h('p.words', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))),
+    h('p.meta', {}, toProject(project), ` · ${one.surface || 'unknown tool'} · last heard `, ago(one.last_heartbeat), whereabouts(one) ? ` · ${whereabouts(one)}` : ''));
+}
+
+/** A row for each agent that has an open session. */
+const agents = {
+  title: 'Agents',
+  questions: (_, state) => ({ pages: pages((cursor) => question('/sessions', { all: true, open: true, limit: 100, cursor }, onSessions()), state) }),
+  draw: (data, _, state) => {
+    const found = joined(data.pages);
+    const row = (one) => h('tr', { key: one.session_id, 'data-row': true },
+      h('td', {}, h('a', { href: sessionAt(one.project_id, one.session_id) }, one.identity)), h('td', {}, dot(one)),
+      h('td', {}, toProject(one.project_id)), h('td', {}, one.surface || ''), h('td', {}, whereabouts(one)),
+      h('td', {}, (one.tasks || []).map((task) => h('div', {}, h('a', { href: `#/task/${part(one.project_id)}/${part(task.id)}` }, task.title)))),
+      h('td', {}, one.last_checkpoint?.summary || '', one.last_checkpoint ? h('span.meta', {}, ' ', ago(one.last_checkpoint.at)) : null),
+      h('td', {}, ago(one.last_heartbeat)));
+    return [h('h1', {}, 'Agents'), h('p.meta', {}, 'Every open session, the newest first.'),
+      found.items.length ? h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Agents' }, h('table.list', {},
+        h('thead', {}, h('tr', {}, ['Agent', 'State', 'Project', 'Tool', 'Place', 'Task', 'Last checkpoint', 'Heard of'].map((one) => h('th', { scope: 'col' }, one)))),
+        h('tbody', {}, found.items.map(row)))) : empty('Nobody is at work.'),
+      found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
+  },
+};
+
+const BATON_STATES = [['', 'to pick up'], ['open', 'open'], ['held', 'held'], ['abandoned', 'abandoned'], ['spent', 'spent']];
+const HANDOFF_STATES = ['', 'planned', 'pending', 'offered', 'accepted', 'completed', 'declined', 'cancelled', 'expired', 'failed'];
+
+const chosen = (base, states, current) => h('p.tabs', { role: 'group', 'aria-label': 'State' }, states.map(([key, word]) => h('a.tab', { href: `#/${base}/${key}`, 'aria-current': key === current ? 'true' : null }, word)));
+
+function batonRow(one) {
+  return h('li.card.matter', { key: one.baton_id, 'data-row': true },
+    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: batonAt(one.project_id, one.baton_id) }, `Baton from ${one.from}`)),
+      one.state === 'open' || one.state === 'abandoned' ? h('span.push', {}, button('Pick up…', () => pickup(one.project_id, one.baton_id, one.summary))) : null),
+    one.summary ? h('p.words', {}, one.summary) : null,
+    h('p.meta', {}, toProject(one.project_id), ' · ', one.to ? `for ${one.to} · ` : '', one.holder ? `held by ${one.holder} · ` : '', ago(one.created_at)));
+}
+
+const batons = {
+  title: 'Batons',
+  questions: ([key = '', project = ''], state) => ({
+    pages: pages((cursor) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, state: key, limit: 50, cursor }, onWaiting(project)), state),
+  }),
+  draw: (data, [key = '', project = ''], state) => {
+    const found = joined(data.pages);
+    return [h('h1', {}, 'Batons'), h('p.meta', {}, `${found.total} in all, the oldest first.`, project ? [' Project ', toProject(project), '.'] : ''),
+      chosen('batons', BATON_STATES.map(([one, word]) => [project ? `${one}/${part(project)}` : one, word]), project ? `${key}/${part(project)}` : key),
+      found.items.length ? h('ul.matters', {}, found.items.map(batonRow)) : empty('No baton is in this state.'), more(found, found.items.length, state)];
+  },
+};
+
+const handoffs = {
+  title: 'Hand-offs',
+  questions: ([key = ''], state) => ({ pages: pages((cursor) => question('/handoffs', { all: true, state: key, limit: 50, cursor }, onWaiting()), state) }),
+  draw: (data, [key = ''], view) => {
+    const found = joined(data.pages);
+    return [h('h1', {}, 'Hand-offs'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),
+      found.items.length ? h('ul.matters', {}, found.items.map((one) => h('li.card.matter', { key: one.handoff_id, 'data-row': true },
+        h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject))),
+        one.last_error ? h('p.error', {}, one.last_error) : null,
+        h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, ago(one.created_at))))) : empty('No hand-off is in this state.'),
+      more(found, found.items.length, view)];
+  },
+};
+
+const projects = {
+  title: 'Projects',
+  questions: () => ({ overview: question('/overview', { limit: 200 }, (event) => event.kind === 'wrap' || event.kind === 'start') }),
+  draw: ({ overview }) => [h('h1', {}, 'Projects'), h('ul.grid', {}, overview.items.map((card) => h('li.card', { key: card.project_id, 'data-row': true },
+    h('h3', {}, toProject(card.project_id)),
+    h('p.meta', {}, card.is_isolated ? 'isolated' : `${card.sessions.length} open sessions · ${card.open_tasks} open tasks`),
+    card.last_wrap ? h('p', {}, card.last_wrap.last_wrapped_summary) : null))),
+  overview.total > overview.items.length ? h('p.quiet', {}, `${overview.total - overview.items.length} more projects: search finds them.`) : null],
+};

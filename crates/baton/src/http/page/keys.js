@@ -1,0 +1,47 @@
+// Keys: j and k go through the rows, Enter opens one, g and a letter goes to a view, ? shows them all.
+
+const PLACES = { i: ['', 'Inbox'], a: ['agents', 'Agents'], b: ['batons', 'Batons'], h: ['handoffs', 'Hand-offs'], p: ['projects', 'Projects'], t: ['transcripts', 'Transcripts'] };
+let goes = 0;
+
+const isTyping = () => /INPUT|TEXTAREA|SELECT/.test(document.activeElement?.tagName || '');
+
+function step(by) {
+  const rows = [...document.querySelectorAll('main [data-row]')].filter((row) => row.querySelector('a'));
+  const here = rows.findIndex((row) => row.contains(document.activeElement));
+  const row = rows[Math.min(rows.length - 1, Math.max(0, here < 0 ? (by > 0 ? 0 : rows.length - 1) : here + by))];
+  row?.querySelector('a')?.focus();
+  row?.scrollIntoView({ block: 'nearest' });
+}
+
+function showKeys() {
+  const rows = [['j, k', 'next and previous row'], ['Enter', 'open the row'], ['x', 'the first action of the row, or of the page'], ['/', 'search'], ['Control K', 'go to any view or project'],
+    ...Object.entries(PLACES).map(([key, [, word]]) => [`g ${key}`, word])];
+  ask('Keys', [facts(rows.map(([key, word]) => [h('kbd', {}, key), word]))], 'Close', async () => {});
+}
+
+/** Goes to a view or a project by the beginning of its name. */
+async function palette() {
+  const known = await api('GET', '/projects').catch(() => ({ items: [] }));
+  const places = [...Object.values(PLACES).map(([key, word]) => [word, `#/${key}`]), ...known.items.map((one) => [one.project_id, `#/project/${part(one.project_id)}`])];
+  ask('Go to', [field('View or project', 'place', { list: 'places', autocomplete: 'off', required: true }), h('datalist', { id: 'places' }, places.map(([word]) => h('option', { value: word })))], 'Go', async ({ place }) => {
+    const wanted = place.trim().toLowerCase();
+    const found = places.find(([word]) => word.toLowerCase() === wanted) || places.find(([word]) => word.toLowerCase().startsWith(wanted));
+    location.hash = found ? found[1] : `#/search/${part(place.trim())}`;
+  });
+}
+
+function act() {
+  const row = document.activeElement?.closest?.('[data-row]');
+  (row || $('main')).querySelector('button:not(.copy, .more)')?.click();
+}
+
+document.addEventListener('keydown', (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === 'k') { event.preventDefault(); palette(); return; }
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping() || document.querySelector('dialog[open]')) return;
+  if (goes && Date.now() - goes < 1500 && PLACES[event.key]) { goes = 0; location.hash = `#/${PLACES[event.key][0]}`; return; }
+  goes = 0;
+  const keys = { j: () => step(1), k: () => step(-1), x: act, g: () => { goes = Date.now(); }, '?': showKeys, '/': () => $('query').focus() };
+  if (!keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+});

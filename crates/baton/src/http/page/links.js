@@ -1,0 +1,39 @@
+// Addresses within the page, and the small parts that every view is made of.
+
+const part = encodeURIComponent;
+const toProject = (id) => h('a', { href: `#/project/${part(id)}` }, id);
+const sessionAt = (project, id) => `#/session/${part(project)}/${part(id)}`;
+const batonAt = (project, id) => `#/baton/${part(project)}/${part(id)}`;
+const toSession = (project, id, text) => h('a', { href: sessionAt(project, id) }, text || id.slice(0, 13));
+const toBaton = (project, id, text) => h('a', { href: batonAt(project, id) }, text || 'Baton');
+const at = (project, rest) => `/projects/${part(project)}${rest}`;
+const facts = (rows) => h('dl.facts', {}, rows.filter(([, value]) => value).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+const button = (text, onclick, tone = '') => h('button', { type: 'button', class: tone, onclick }, text);
+
+/** Only addresses of the web become links. */
+const safe = (url) => (/^https?:\/\//.test(url) ? url : '#');
+
+/** A command with a button that copies it. */
+const command = (line) => h('span.command', {}, h('code', {}, line), h('button.copy', {
+  type: 'button',
+  'aria-label': `Copy ${line}`,
+  onclick: async () => {
+    try { await navigator.clipboard.writeText(line); notice('Copied.'); } catch { notice(line); }
+  },
+}, 'Copy'));
+
+/** Where the rest of a list is. */
+function more(found, shownCount, state, text = 'Show more') {
+  if (!found.next) return null;
+  return h('p', {}, button(`${text} (${(found.total ?? shownCount) - shownCount} more)`, () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more'));
+}
+
+/** The pages of a list that were opened so far: the questions, and all their rows. */
+function pages(make, state) {
+  return [null, ...(state.cursors || [])].map((cursor) => make(cursor));
+}
+
+function joined(answersOf) {
+  const all = answersOf.filter(Boolean);
+  return { ...all[0], items: all.flatMap((one) => one.items), next: all.at(-1)?.next };
+}

@@ -1,0 +1,74 @@
+// One store: what the server answered, by its address. The stream of events says which answers are out of date, and those that
+// the view shows are asked for again, at most one in half a second, whatever happens meanwhile.
+
+const PACE = 550;
+const KEPT = 60;
+const answers = new Map();
+
+/** A question: its path, its fields, and which events change its answer. */
+const question = (path, fields, on) => ({ path, fields: fields || {}, on: on || (() => false), key: path + JSON.stringify(fields || {}) });
+
+const SESSION_EVENTS = new Set(['start', 'pickup', 'checkpoint', 'wrap', 'handoff', 'release']);
+const onSessions = (project) => (event) => (!project || event.project_id === project) && SESSION_EVENTS.has(event.kind);
+const onWaiting = (project) => (event) => (!project || event.project_id === project) && (event.kind === 'other' || (SESSION_EVENTS.has(event.kind) && event.kind !== 'checkpoint'));
+const onOther = (project) => (event) => (!project || event.project_id === project) && (event.kind === 'other' || event.kind === 'wrap' || event.kind === 'release');
+
+/** The answer as it is known, or nothing. */
+function known(asked) {
+  const held = answers.get(asked.key);
+  if (!held) return undefined;
+  answers.delete(asked.key);
+  answers.set(asked.key, held);
+  return held;
+}
+
+async function fetchAnswer(asked) {
+  const held = answers.get(asked.key) || {};
+  answers.set(asked.key, held);
+  held.on = asked.on;
+  held.dirty = false;
+  held.busy = true;
+  try {
+    held.data = await api('GET', asked.path, asked.fields);
+    held.error = null;
+  } catch (error) {
+    held.error = error;
+  }
+  held.busy = false;
+  while (answers.size > KEPT) answers.delete(answers.keys().next().value);
+  return held;
+}
+
+/** What is shown now: the questions of the view. */
+let shown = [];
+let renewals = [];
+let lastRenewal = 0;
+let renewTimer = 0;
+
+/** Marks what an event touches. What is not shown is asked for anew when it is shown again. */
+function touched(event) {
+  for (const [, held] of answers) if (held.on?.(event)) held.dirty = true;
+  for (const one of shown) if (one.on(event)) renewSoon(one);
+}
+
+function renewSoon(asked) {
+  if (!renewals.some((one) => one.key === asked.key)) renewals.push(asked);
+  if (!renewTimer) renewTimer = setTimeout(renewOne, Math.max(60, lastRenewal + PACE - Date.now()));
+}
+
+async function renewOne() {
+  const asked = renewals.shift();
+  lastRenewal = Date.now();
+  if (asked && shown.some((one) => one.key === asked.key)) {
+    await fetchAnswer(asked);
+    drawSoon();
+  }
+  renewTimer = 0;
+  if (renewals.length) renewTimer = setTimeout(renewOne, Math.max(0, lastRenewal + PACE - Date.now()));
+}
+
+/** Everything that is shown is asked for again: after a deed, and when the stream was away. */
+async function renewAll() {
+  await Promise.all(shown.map(fetchAnswer));
+  draw();
+}

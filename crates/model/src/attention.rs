@@ -1,0 +1,205 @@
+//! What needs a person: the reason, since when, and what helps.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::short;
+use crate::time::{Millis, Timestamp};
+
+/// After this long a baton or a hand-off that nobody takes is starving, in milliseconds.
+pub const STARVING_AFTER: Millis = 3_600_000;
+/// After this long a hand-off that is still on its way is stuck, in milliseconds.
+pub const STUCK_AFTER: Millis = 120_000;
+/// A task that was tried so often needs a person.
+pub const RETRIES: i64 = 3;
+
+/// Why something needs a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// A session is open and its agent is not heard of.
+    SessionSilent,
+    /// A step of a hand-off failed for good.
+    HandoffFailed,
+    /// A hand-off does not reach its receiver.
+    HandoffStuck,
+    /// A hand-off was offered long ago, and is neither accepted nor declined.
+    HandoffStarving,
+    /// A hand-off was offered a short while ago.
+    HandoffWaiting,
+    /// A baton was left long ago, and no session holds it.
+    BatonStarving,
+    /// A baton was left a short while ago.
+    BatonWaiting,
+    /// A message is not acknowledged in time.
+    AckLate,
+    /// A task was tried again and again.
+    TaskRetried,
+    /// A task of the highest priority cannot go on.
+    TaskBlocked,
+    /// Two agents announced work on the same paths.
+    LeaseConflict,
+}
+
+impl Reason {
+    /// Every reason.
+    pub const ALL: [Self; 11] = [
+        Self::SessionSilent,
+        Self::HandoffFailed,
+        Self::HandoffStuck,
+        Self::HandoffStarving,
+        Self::HandoffWaiting,
+        Self::BatonStarving,
+        Self::BatonWaiting,
+        Self::AckLate,
+        Self::TaskRetried,
+        Self::TaskBlocked,
+        Self::LeaseConflict,
+    ];
+
+    /// The stable word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionSilent => "session_silent",
+            Self::HandoffFailed => "handoff_failed",
+            Self::HandoffStuck => "handoff_stuck",
+            Self::HandoffStarving => "handoff_starving",
+            Self::HandoffWaiting => "handoff_waiting",
+            Self::BatonStarving => "baton_starving",
+            Self::BatonWaiting => "baton_waiting",
+            Self::AckLate => "ack_late",
+            Self::TaskRetried => "task_retried",
+            Self::TaskBlocked => "task_blocked",
+            Self::LeaseConflict => "lease_conflict",
+        }
+    }
+
+    /// Reads the word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+
+    /// In words of people, as a heading.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::SessionSilent => "silent session",
+            Self::HandoffFailed => "failed hand-off",
+            Self::HandoffStuck => "stuck hand-off",
+            Self::HandoffStarving => "starving hand-off",
+            Self::HandoffWaiting => "waiting hand-off",
+            Self::BatonStarving => "starving baton",
+            Self::BatonWaiting => "waiting baton",
+            Self::AckLate => "late acknowledgement",
+            Self::TaskRetried => "retried task",
+            Self::TaskBlocked => "blocked P0",
+            Self::LeaseConflict => "lease conflict",
+        }
+    }
+
+    /// Whether it only waits, and is no matter of concern yet.
+    pub fn is_fresh(self) -> bool {
+        matches!(self, Self::HandoffWaiting | Self::BatonWaiting)
+    }
+}
+
+/// Something that needs a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Matter {
+    /// Why.
+    pub reason: Reason,
+    /// The project that it is in.
+    pub project_id: String,
+    /// Id of the session, hand-off, baton, message, task or lease.
+    pub id: String,
+    /// Its words: a subject, a summary, a title.
+    pub subject: String,
+    /// Whose it is, or who sent it.
+    pub from: Option<String>,
+    /// For whom it is: a name, the address of a role, or a project.
+    pub to: Option<String>,
+    /// Since when.
+    pub since: Timestamp,
+    /// What is known besides: an error, the blocker, the other holder.
+    pub detail: Option<String>,
+    /// The command that helps.
+    pub help: String,
+}
+
+/// What the command that helps is made of.
+pub struct Remedy<'a> {
+    /// Why.
+    pub reason: Reason,
+    /// The project.
+    pub project_id: &'a str,
+    /// Id of what needs a person.
+    pub id: &'a str,
+    /// Its words; of a lease, the pattern.
+    pub subject: &'a str,
+    /// For whom it is.
+    pub to: Option<&'a str>,
+}
+
+impl Remedy<'_> {
+    /// The command that helps.
+    pub fn command(&self) -> String {
+        let Remedy { project_id, id, .. } = self;
+        let brief = short(id);
+        match (self.reason, self.to) {
+            (Reason::SessionSilent, _) => {
+                format!("baton pickup --from-session {brief} --project {project_id}")
+            }
+            (Reason::HandoffFailed | Reason::HandoffStuck, _) => format!("baton handoff retry {brief}"),
+            (Reason::HandoffStarving | Reason::HandoffWaiting, _) => {
+                format!("baton handoff accept {brief} --project {project_id}")
+            }
+            (Reason::BatonStarving | Reason::BatonWaiting, _) => {
+                format!("baton pickup --handoff {brief} --project {project_id}")
+            }
+            (Reason::AckLate, Some(to)) => {
+                format!("baton mail ack {brief} --as {} --project {project_id}", quoted(to))
+            }
+            (Reason::AckLate, None) => format!("baton mail ack {brief} --project {project_id}"),
+            (Reason::TaskRetried | Reason::TaskBlocked, _) => {
+                format!("baton task show {id} --project {project_id}")
+            }
+            (Reason::LeaseConflict, _) => {
+                format!("baton lease list {} --project {project_id}", quoted(self.subject))
+            }
+        }
+    }
+}
+
+/// A word for a shell, quoted where it needs to be.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_a_word_that_is_read_again() {
+        for reason in Reason::ALL {
+            assert_eq!(Reason::from_word(reason.as_str()), Some(reason));
+            assert_eq!(serde_json::json!(reason), reason.as_str());
+        }
+        assert_eq!(Reason::from_word("boredom"), None);
+    }
+
+    #[test]
+    fn the_command_that_helps_can_be_pasted_whatever_a_name_holds() {
+        let id = "01999999-aaaa-7000-8000-000000000001";
+        for reason in Reason::ALL {
+            let remedy =
+                Remedy { reason, project_id: "shop", id, subject: "src/$(rm)'x", to: Some("Bob's bot") };
+            let line = remedy.command();
+            assert!(line.starts_with("baton "), "{line}");
+            assert!(!line.contains("$(") || line.contains(r"'src/$(rm)'\''x'"), "{line}");
+            assert!(!line.contains("Bob") || line.contains(r"'Bob'\''s bot'"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! `baton_show`: one baton, by its id, with its packet.
+
+use baton_model::refusal::{Kind, Refusal};
+use baton_store::{Failure, Tx, baton, delta, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::list::{Row, row};
+use crate::op::{Cx, Meta, Operation};
+use crate::resolve;
+
+/// Shows a baton.
+pub struct Show;
+
+/// Input of `baton_show`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShowInput {
+    /// Id of the baton, or a unique prefix of it.
+    pub id: String,
+    /// Project id; else the baton is looked for in all that the caller reaches.
+    #[serde(default)]
+    pub project: Option<String>,
+}
+
+/// Answer of `baton_show`.
+#[derive(Serialize, Deserialize)]
+pub struct ShowOutput {
+    /// The baton.
+    #[serde(flatten)]
+    pub row: Row,
+    /// Its packet, as it was wrapped.
+    pub packet: Option<String>,
+}
+
+impl Operation for Show {
+    const META: Meta = Meta::read("baton_show", "Show a baton with its packet");
+    type Input = ShowInput;
+    type Output = ShowOutput;
+
+    fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
+        let named = match &input.project {
+            Some(name) => Some(resolve::project_id(cx.store, &cx.env, Some(name))?),
+            None => None,
+        };
+        let Cx { store, env } = cx;
+        store.read(|tx| {
+            let reaches = |project_id: &str| {
+                env.caller.grant.reaches(project_id) && named.as_deref().is_none_or(|only| only == project_id)
+            };
+            let (project_id, baton_id) = find(tx, &input.id, reaches)?;
+            let of = baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown(&input.id))?;
+            let holder = match &of.holder_session_id {
+                Some(id) => session::get(tx, &project_id, id)?,
+                None => None,
+            };
+            let packet = delta::get(tx, &project_id, &baton_id)?.map(|wrap| wrap.body);
+            Ok(ShowOutput { row: row(env, of, holder.as_ref()), packet })
+        })
+    }
+}
+
+/// Project and id of the baton with this id or prefix.
+fn find(tx: &mut Tx<'_>, id: &str, reaches: impl Fn(&str) -> bool) -> Result<(String, String), Failure> {
+    let is_prefix = id.len() >= 4 && id.is_ascii();
+    let mut found = if is_prefix { baton::everywhere_by_prefix(tx, id)? } else { Vec::new() };
+    found.retain(|(project_id, _)| reaches(project_id));
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(unknown(id).into()),
+        many => {
+            let ids: Vec<String> = many.iter().map(|(_, id)| id.clone()).collect();
+            Err(resolve::ambiguous_id("baton", id, &ids).into())
+        }
+    }
+}
+
+fn unknown(id: &str) -> Refusal {
+    Refusal::new(
+        Kind::NotFound,
+        "baton_unknown",
+        format!("there is no baton `{}`", baton_model::id::visible(id)),
+        "`baton batons` lists those that wait",
+    )
+}

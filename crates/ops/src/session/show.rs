@@ -1,0 +1,124 @@
+//! `session_show`: one session, by its id, with the way that its work came.
+
+use baton_model::refusal::Refusal;
+use baton_model::session::Session;
+use baton_model::time::Timestamp;
+use baton_store::{Failure, Tx, session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::history::{HistoryRow, row};
+use crate::op::{Cx, Meta, Operation};
+use crate::resolve;
+
+/// The most sessions of a way.
+const LONGEST: i64 = 50;
+
+/// Shows a session.
+pub struct Show;
+
+/// Input of `session_show`.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShowInput {
+    /// The session, by its id or a unique prefix of it.
+    pub session: String,
+    /// Project id; else the session is looked for in all that the caller reaches.
+    #[serde(default)]
+    pub project: Option<String>,
+}
+
+/// A session on the way of the work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WayStation {
+    /// Its id.
+    pub session_id: String,
+    /// Whose it was.
+    pub identity: String,
+    /// When it began.
+    pub started_at: Timestamp,
+}
+
+/// Answer of `session_show`.
+#[derive(Serialize, Deserialize)]
+pub struct ShowOutput {
+    /// The project.
+    pub project_id: String,
+    /// The session, with the baton that it left.
+    #[serde(flatten)]
+    pub row: HistoryRow,
+    /// The sessions that its work came through, the earliest first, itself the last.
+    pub way: Vec<WayStation>,
+}
+
+impl Operation for Show {
+    const META: Meta =
+        Meta::read("session_show", "Show a session with its last words and the way of its work");
+    type Input = ShowInput;
+    type Output = ShowOutput;
+
+    fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
+        let named = match &input.project {
+            Some(name) => Some(resolve::project_id(cx.store, &cx.env, Some(name))?),
+            None => None,
+        };
+        let Cx { store, env } = cx;
+        store.read(|tx| {
+            let reaches = |id: &str| env.caller.grant.reaches(id);
+            let of = match &named {
+                Some(project_id) => {
+                    resolve::require_project(tx, project_id)?;
+                    resolve::session_by_id(tx, project_id, &input.session)?
+                }
+                None => anywhere(tx, &input.session, reaches)?,
+            };
+            let row = row(tx, env, &of, false)?;
+            Ok(ShowOutput { way: way(tx, &of)?, project_id: of.project_id, row })
+        })
+    }
+}
+
+/// The session of an id or prefix in any project that the caller reaches.
+fn anywhere(tx: &mut Tx<'_>, id: &str, reaches: impl Fn(&str) -> bool) -> Result<Session, Failure> {
+    let mut found = if id.len() >= 4 && id.is_ascii() { session::by_prefix(tx, id)? } else { Vec::new() };
+    found.retain(|(project_id, _)| reaches(project_id));
+    match found.as_slice() {
+        [(project_id, session_id)] => resolve::session_by_id(tx, project_id, session_id),
+        [] => Err(unknown(id).into()),
+        many => {
+            let ids: Vec<String> = many.iter().map(|(_, id)| id.clone()).collect();
+            Err(resolve::ambiguous_id("session", id, &ids).into())
+        }
+    }
+}
+
+fn unknown(id: &str) -> Refusal {
+    Refusal::new(
+        baton_model::refusal::Kind::NotFound,
+        "session_unknown",
+        format!("there is no session `{}`", baton_model::id::visible(id)),
+        "`baton sessions` lists the open ones",
+    )
+}
+
+/// The sessions whose baton led to this one, earliest first.
+fn way(tx: &mut Tx<'_>, of: &Session) -> Result<Vec<WayStation>, Failure> {
+    let station = |one: &Session| WayStation {
+        session_id: one.session_id.clone(),
+        identity: one.identity.clone(),
+        started_at: Timestamp(one.started_at),
+    };
+    let mut way = vec![station(of)];
+    let mut earlier = of.picked_up_session_id.clone();
+    for _ in 0..LONGEST {
+        let Some(id) = earlier.take() else { break };
+        let Some(one) = session::get(tx, &of.project_id, &id)? else { break };
+        if way.iter().any(|seen| seen.session_id == id) {
+            break;
+        }
+        way.push(station(&one));
+        earlier = one.picked_up_session_id;
+    }
+    way.reverse();
+    Ok(way)
+}

@@ -1,0 +1,183 @@
+//! What needs a person is found, counted exactly, and read to its end; objects are read by their ids.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, agent, column, list, text};
+
+/// The reasons of all matters, in their order, read page by page.
+fn all_pages(world: &mut World, input: Value) -> Vec<Value> {
+    let mut items = Vec::new();
+    let mut after = Value::Null;
+    loop {
+        let mut input = input.clone();
+        input["cursor"] = after;
+        let page = world.ok(&agent("Ann"), "attention", input);
+        items.extend(list(&page["items"]));
+        after = page["next"].clone();
+        if after.is_null() {
+            assert_eq!(page["total"], items.len(), "{page:#}");
+            return items;
+        }
+    }
+}
+
+on_every_backend! {
+    fn what_waits_is_counted_exactly_and_read_to_its_end_oldest_first(world) {
+        for n in 0..7 {
+            world.leave_baton(&agent(&format!("A{n}")), &format!("part {n}"));
+            world.advance(1_000);
+        }
+        let fresh = world.ok(&agent("Ann"), "attention", json!({}));
+        assert_eq!((&fresh["total"], &fresh["items"]), (&json!(0), &json!([])), "none of it is old yet");
+        world.advance(3_600_000);
+        world.leave_baton(&agent("Late"), "just now");
+        let items = all_pages(world, json!({ "limit": 3 }));
+        assert_eq!(column(&items, "subject"), (0..7).map(|n| format!("part {n}")).collect::<Vec<_>>());
+        assert!(items.iter().all(|one| one["reason"] == "baton_starving"), "{items:#?}");
+        let both = all_pages(world, json!({ "limit": 2, "waiting": true }));
+        assert_eq!(both.len(), 8);
+        assert_eq!(both[7]["reason"], "baton_waiting");
+        let only = all_pages(world, json!({ "reason": "baton_waiting" }));
+        assert_eq!(column(&only, "subject"), ["just now"]);
+        world.no(&agent("Ann"), "attention", json!({ "reason": "boredom" }), "reason_unknown");
+        world.no(&agent("Ann"), "attention", json!({ "cursor": "nonsense" }), "cursor_invalid");
+    }
+
+    fn what_is_for_the_one_who_looks_stands_apart(world) {
+        world.leave_baton(&agent("Lola"), "for anybody");
+        let donna = agent("Donna");
+        world.start(&donna);
+        world.ok(&donna, "session_wrap", json!({ "summary": "for Ann", "to": "Ann" }));
+        world.advance(3_600_001);
+        let shown = world.ok(&agent("Ann"), "attention", json!({ "identity": "ANN" }));
+        assert_eq!(shown["total"], 2);
+        assert_eq!(column(&list(&shown["mine"]), "subject"), ["for Ann"], "{shown:#}");
+        assert!(text(&shown["mine"][0], "help").starts_with("baton pickup --handoff "), "{shown:#}");
+    }
+
+    fn a_silent_session_says_what_it_did_last(world) {
+        let lola = agent("Lola");
+        let begun = world.start(&lola);
+        world.checkpoint(&lola, "half of the tax");
+        world.advance(600_001);
+        let shown = world.ok(&agent("Ann"), "attention", json!({}));
+        let matter = &shown["items"][0];
+        assert_eq!(matter["reason"], "session_silent", "{shown:#}");
+        assert_eq!((&matter["subject"], &matter["id"]), (&json!("half of the tax"), &begun["session_id"]));
+        assert_eq!(shown["counts"], json!([{ "reason": "session_silent", "count": 1 }]));
+        world.wrap(&lola, "done");
+        assert_eq!(world.ok(&agent("Ann"), "attention", json!({}))["total"], 0);
+    }
+
+    fn a_task_that_was_tried_again_and_a_blocked_p0_are_matters(world) {
+        let ann = agent("Ann");
+        let first = world.ok(&ann, "task_create", json!({ "title": "the ground", "priority": 2 }));
+        let second = world.ok(&ann, "task_create", json!({ "title": "the roof", "priority": 0, "deps": [text(&first, "id")] }));
+        let shown = world.ok(&ann, "attention", json!({}));
+        assert_eq!(shown["total"], 1, "{shown:#}");
+        let matter = &shown["items"][0];
+        assert_eq!((&matter["reason"], &matter["id"]), (&json!("task_blocked"), &second["id"]));
+        assert!(text(matter, "detail").contains(&text(&first, "id")), "{matter:#}");
+        world.ok(&ann, "task_close", json!({ "id": first["id"], "reason": "done" }));
+        assert_eq!(world.ok(&ann, "attention", json!({}))["total"], 0);
+    }
+
+    fn an_isolated_project_is_not_seen_from_outside(world) {
+        let there = agent("Lola").nameless().at("/lone", None);
+        world.ok(&there, "project_init", json!({ "id": "lone", "isolated": true }));
+        world.leave_baton(&agent("Lola").project("lone"), "secret");
+        world.advance(3_600_001);
+        let outside = agent("Ann");
+        assert_eq!(world.ok(&outside, "attention", json!({}))["total"], 0);
+        assert_eq!(world.ok(&outside, "baton_list", json!({ "all": true }))["total"], 0);
+        let inside = agent("Ann").project("lone");
+        assert_eq!(world.ok(&inside, "attention", json!({}))["total"], 1, "inside it is");
+        assert_eq!(world.ok(&inside, "baton_list", json!({ "all": true }))["total"], 1);
+    }
+
+    fn batons_are_listed_by_state_and_addressee_with_their_total(world) {
+        let mut left = Vec::new();
+        for n in 0..5 {
+            left.push(world.leave_baton(&agent(&format!("A{n}")), &format!("part {n}")));
+            world.advance(1_000);
+        }
+        let donna = agent("Donna");
+        world.start(&donna);
+        world.ok(&donna, "session_wrap", json!({ "summary": "for Ann", "to": "Ann" }));
+        let ann = agent("Ann");
+        let page = world.ok(&ann, "baton_list", json!({ "limit": 4 }));
+        assert_eq!((&page["total"], page["items"].as_array().map(Vec::len)), (&json!(6), Some(4)), "{page:#}");
+        let rest = world.ok(&ann, "baton_list", json!({ "limit": 4, "cursor": page["next"] }));
+        assert_eq!(column(&list(&rest["items"]), "summary"), ["part 4", "for Ann"]);
+        assert!(rest["next"].is_null());
+        let own = world.ok(&ann, "baton_list", json!({ "to": "ann" }));
+        assert_eq!((&own["total"], column(&list(&own["items"]), "summary")), (&json!(1), vec!["for Ann".to_owned()]));
+        let bob = agent("Bob");
+        world.ok(&bob, "hd_exec", json!({ "handoff_id": text(&left[0], "delta_id") }));
+        let count = |world: &mut World, state: &str| world.ok(&ann, "baton_list", json!({ "state": state }))["total"].clone();
+        assert_eq!((count(world, "held"), count(world, "open"), count(world, "abandoned")), (json!(1), json!(5), json!(0)));
+        world.advance(600_001);
+        assert_eq!((count(world, "held"), count(world, "open"), count(world, "abandoned")), (json!(0), json!(5), json!(1)));
+        assert_eq!(world.ok(&ann, "baton_list", json!({}))["total"], 6);
+        world.wrap(&bob, "went on");
+        assert_eq!((count(world, "spent"), count(world, "abandoned")), (json!(1), json!(0)));
+        world.no(&ann, "baton_list", json!({ "state": "lost" }), "state_unknown");
+    }
+
+    fn a_baton_and_a_session_are_read_by_their_ids(world) {
+        let lola = agent("Lola");
+        let begun = world.start(&lola);
+        let left = world.wrap(&lola, "half of it");
+        let baton = text(&left, "delta_id");
+        let outside = agent("Ann").nameless();
+        for id in [baton.as_str(), &baton[..30]] {
+            let shown = world.ok(&outside, "baton_show", json!({ "id": id }));
+            assert_eq!((&shown["summary"], &shown["state"]), (&json!("half of it"), &json!("open")));
+            assert!(text(&shown, "packet").contains("half of it"));
+        }
+        let donna = agent("Donna");
+        let next = world.pickup(&donna);
+        let shown = world.ok(&outside, "session_show", json!({ "session": next["session_id"] }));
+        assert_eq!(column(&list(&shown["way"]), "identity"), ["Lola", "Donna"], "{shown:#}");
+        let first = world.ok(&outside, "session_show", json!({ "session": begun["session_id"] }));
+        assert_eq!(first["left"]["baton_id"], json!(baton));
+        world.no(&outside, "session_show", json!({ "session": "nothing-like-it" }), "session_unknown");
+        world.no(&outside, "baton_show", json!({ "id": "nothing-like-it" }), "baton_unknown");
+    }
+
+    fn the_history_is_read_page_by_page(world) {
+        for n in 0..5 {
+            world.leave_baton(&agent(&format!("A{n}")), &format!("part {n}"));
+            world.advance(1_000);
+        }
+        let ann = agent("Ann");
+        let page = world.ok(&ann, "session_history", json!({ "limit": 3 }));
+        assert_eq!(column(&list(&page["items"]), "identity"), ["A4", "A3", "A2"]);
+        let rest = world.ok(&ann, "session_history", json!({ "limit": 3, "cursor": page["next"] }));
+        assert_eq!(column(&list(&rest["items"]), "identity"), ["A1", "A0"]);
+        assert!(rest["next"].is_null() && rest["more"] == false);
+        world.start(&ann);
+        world.checkpoint(&ann, "reading");
+        let open = world.ok(&ann, "session_history", json!({ "all": true, "open": true }));
+        assert_eq!(open["items"][0]["last_checkpoint"]["summary"], "reading", "{open:#}");
+        world.no(&ann, "session_history", json!({ "all": true }), "input_invalid");
+    }
+
+    fn hand_offs_of_all_projects_are_listed_with_their_total_and_their_description(world) {
+        world.register("q");
+        let ann = agent("Ann");
+        let mut made = Vec::new();
+        for n in 0..4 {
+            made.push(world.ok(&ann, "handoff_create", json!({ "to_project_id": "q", "subject": format!("work {n}"), "description": "They expire" })));
+            world.settle();
+            world.advance(1_000);
+        }
+        let page = world.ok(&ann.clone().project("q"), "handoff_list", json!({ "all": true, "limit": 3 }));
+        assert_eq!((&page["total"], column(&list(&page["items"]), "subject")), (&json!(4), vec!["work 3".to_owned(), "work 2".into(), "work 1".into()]), "{page:#}");
+        let rest = world.ok(&ann, "handoff_list", json!({ "all": true, "limit": 3, "cursor": page["next"] }));
+        assert_eq!(column(&list(&rest["items"]), "subject"), ["work 0"]);
+        assert_eq!(list(&world.ok(&ann, "handoff_list", json!({}))["items"]).len(), 4);
+        let one = world.ok(&ann, "handoff_show", json!({ "id": made[0]["handoff_id"] }));
+        assert_eq!(one["description"], "They expire", "{one:#}");
+    }
+}

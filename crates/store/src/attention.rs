@@ -1,0 +1,189 @@
+//! What needs a person, over all projects: light rows from the indexes of what is open.
+
+use baton_model::time::Millis;
+
+use crate::engine::{Fault, Row, Tx};
+use crate::params;
+
+crate::sql! {
+    BATON_COUNT = "SELECT b.project_id, COUNT(*), CAST(SUM(CASE WHEN b.created_at < $1 THEN 1 ELSE 0 END) AS BIGINT) FROM baton b
+        WHERE b.spent_by IS NULL AND NOT EXISTS (SELECT 1 FROM session s WHERE s.project_id = b.project_id
+            AND s.session_id = b.holder_session_id AND s.released_at IS NULL) GROUP BY b.project_id";
+    BATON_PAGE = "SELECT b.project_id, b.baton_id, b.summary, b.identity, COALESCE(b.to_identity, 'role:' || b.to_role, ''),
+        b.created_at, '' FROM baton b WHERE b.project_id = $1 AND b.spent_by IS NULL AND (b.created_at, b.baton_id) > ($2, $3)
+        AND b.created_at < $4 AND ($5 = '' OR LOWER(COALESCE(b.to_identity, '')) = $5) AND NOT EXISTS (SELECT 1 FROM session s
+            WHERE s.project_id = b.project_id AND s.session_id = b.holder_session_id AND s.released_at IS NULL)
+        ORDER BY b.created_at, b.baton_id LIMIT $6";
+    OFFER_COUNT = "SELECT h.to_project_id, COUNT(*), CAST(SUM(CASE WHEN h.created_at < $1 THEN 1 ELSE 0 END) AS BIGINT) FROM handoff h
+        WHERE h.state = 'offered' GROUP BY h.to_project_id";
+    OFFER_PAGE = "SELECT h.to_project_id, h.handoff_id, h.subject, h.from_project_id || '/' || h.from_identity,
+        COALESCE(h.to_identity, 'role:' || h.to_role, ''), h.created_at, '' FROM handoff h
+        WHERE h.to_project_id = $1 AND h.state = 'offered' AND (h.created_at, h.handoff_id) > ($2, $3) AND h.created_at < $4
+        AND ($5 = '' OR LOWER(COALESCE(h.to_identity, '')) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
+    STUCK_COUNT = "SELECT h.from_project_id, COUNT(*), COUNT(*) FROM handoff h WHERE h.state IN ('planned', 'pending')
+        AND (h.created_at < $1 OR h.last_error IS NOT NULL OR EXISTS (SELECT 1 FROM handoff_step t
+            WHERE t.handoff_id = h.handoff_id AND t.last_error IS NOT NULL)) GROUP BY h.from_project_id";
+    STUCK_PAGE = "SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.created_at,
+        COALESCE(h.last_error, (SELECT MAX(t.last_error) FROM handoff_step t WHERE t.handoff_id = h.handoff_id), '')
+        FROM handoff h WHERE h.from_project_id = $1 AND h.state IN ('planned', 'pending')
+        AND (h.created_at, h.handoff_id) > ($2, $3) AND (h.created_at < $4 OR h.last_error IS NOT NULL
+            OR EXISTS (SELECT 1 FROM handoff_step t WHERE t.handoff_id = h.handoff_id AND t.last_error IS NOT NULL))
+        AND ($5 = '' OR LOWER(h.from_identity) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
+    FAILURE_COUNT = "SELECT h.from_project_id, COUNT(*), COUNT(*) FROM handoff h WHERE h.state = 'failed' AND h.created_at < $1
+        GROUP BY h.from_project_id";
+    FAILURE_PAGE = "SELECT h.from_project_id, h.handoff_id, h.subject, h.from_identity, h.to_project_id, h.created_at,
+        COALESCE(h.last_error, (SELECT MAX(t.last_error) FROM handoff_step t WHERE t.handoff_id = h.handoff_id), '')
+        FROM handoff h WHERE h.from_project_id = $1 AND h.state = 'failed' AND (h.created_at, h.handoff_id) > ($2, $3)
+        AND h.created_at < $4 AND ($5 = '' OR LOWER(h.from_identity) = $5) ORDER BY h.created_at, h.handoff_id LIMIT $6";
+    ACK_COUNT = "SELECT m.project_id, COUNT(*), COUNT(*) FROM message m WHERE m.ack_by IS NOT NULL AND m.acked_at IS NULL
+        AND m.recalled_at IS NULL AND m.ack_by < $1 AND m.to_project_id IS NULL AND (m.expires_at IS NULL OR m.expires_at >= $1)
+        GROUP BY m.project_id";
+    ACK_PAGE = "SELECT m.project_id, m.message_id, m.subject, m.from_identity, m.to_identity, m.ack_by, '' FROM message m
+        WHERE m.project_id = $1 AND m.ack_by IS NOT NULL AND m.acked_at IS NULL AND m.recalled_at IS NULL
+        AND (m.ack_by, m.message_id) > ($2, $3) AND m.ack_by < $4 AND m.to_project_id IS NULL
+        AND (m.expires_at IS NULL OR m.expires_at >= $4) AND ($5 = '' OR m.to_key = $5) ORDER BY m.ack_by, m.message_id LIMIT $6";
+    RETRY_COUNT = "SELECT t.project_id, COUNT(*), COUNT(*) FROM task t WHERE t.attempts >= 3 AND t.status <> 'closed'
+        AND t.status <> 'tombstone' AND t.created_at < $1 GROUP BY t.project_id";
+    RETRY_PAGE = "SELECT t.project_id, t.task_id, t.title, COALESCE(t.previous_agent, ''), COALESCE(t.assignee, ''), t.created_at,
+        'tried ' || t.attempts || ' times' FROM task t WHERE t.project_id = $1 AND t.attempts >= 3 AND t.status <> 'closed'
+        AND t.status <> 'tombstone' AND (t.created_at, t.task_id) > ($2, $3) AND t.created_at < $4
+        AND ($5 = '' OR LOWER(COALESCE(t.assignee, '')) = $5) ORDER BY t.created_at, t.task_id LIMIT $6";
+    BLOCK_COUNT = "SELECT t.project_id, COUNT(*), COUNT(*) FROM task t WHERE t.priority = 0 AND t.status <> 'closed'
+        AND t.status <> 'tombstone' AND (t.blocked = 1 OR t.status = 'blocked') AND t.created_at < $1 GROUP BY t.project_id";
+    BLOCK_PAGE = "SELECT t.project_id, t.task_id, t.title, t.created_by, COALESCE(t.assignee, ''), t.created_at,
+        COALESCE((SELECT 'waits for ' || MIN(d.depends_on_id) FROM task_dependency d JOIN task o ON o.project_id = d.project_id
+            AND o.task_id = d.depends_on_id WHERE d.project_id = t.project_id AND d.task_id = t.task_id
+            AND o.status <> 'closed' AND d.kind <> 'parent-child'), '') FROM task t
+        WHERE t.project_id = $1 AND t.priority = 0 AND t.status <> 'closed' AND t.status <> 'tombstone'
+        AND (t.blocked = 1 OR t.status = 'blocked') AND (t.created_at, t.task_id) > ($2, $3) AND t.created_at < $4
+        AND ($5 = '' OR LOWER(COALESCE(t.assignee, '')) = $5) ORDER BY t.created_at, t.task_id LIMIT $6";
+    LEASE_PROJECTS = "SELECT DISTINCT project_id FROM file_lease WHERE released_at IS NULL AND expires_at >= $1 AND advisory = 1
+        ORDER BY project_id";
+}
+
+/// Of what kind the rows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Batons that no session holds, by the time they were left.
+    Baton,
+    /// Hand-offs that wait for their receiver.
+    Offer,
+    /// Hand-offs that do not reach their receiver: of the sender's project.
+    Stuck,
+    /// Hand-offs that failed: of the sender's project.
+    Failure,
+    /// Messages that were to be acknowledged, by that time.
+    Acknowledgement,
+    /// Tasks that were tried three times or more.
+    Retry,
+    /// Tasks of the highest priority that cannot go on.
+    Block,
+}
+
+impl Source {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::Baton,
+        Self::Offer,
+        Self::Stuck,
+        Self::Failure,
+        Self::Acknowledgement,
+        Self::Retry,
+        Self::Block,
+    ];
+
+    fn statements(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Baton => (BATON_COUNT, BATON_PAGE),
+            Self::Offer => (OFFER_COUNT, OFFER_PAGE),
+            Self::Stuck => (STUCK_COUNT, STUCK_PAGE),
+            Self::Failure => (FAILURE_COUNT, FAILURE_PAGE),
+            Self::Acknowledgement => (ACK_COUNT, ACK_PAGE),
+            Self::Retry => (RETRY_COUNT, RETRY_PAGE),
+            Self::Block => (BLOCK_COUNT, BLOCK_PAGE),
+        }
+    }
+}
+
+/// How many of a kind are in a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    /// The project.
+    pub project_id: String,
+    /// All of them.
+    pub all: usize,
+    /// Those from before the instant that was asked for.
+    pub old: usize,
+}
+
+/// How many there are in each project, and how many of them are from before an instant. For those that are no matter before
+/// it, both are the same.
+pub fn counts(tx: &mut Tx<'_>, source: Source, before: Millis) -> Result<Vec<Count>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        let number = |count: i64| usize::try_from(count).unwrap_or_default();
+        Ok(Count { project_id: r.text()?, all: number(r.int()?), old: number(r.int()?) })
+    };
+    tx.query(source.statements().0, params![before])?.into_iter().map(read).collect()
+}
+
+/// A row of any kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatterRow {
+    /// The project.
+    pub project_id: String,
+    /// Its id.
+    pub id: String,
+    /// Its words.
+    pub subject: String,
+    /// Whose it is; empty where that is not known.
+    pub from: String,
+    /// For whom it is; empty where it is for whoever comes first.
+    pub to: String,
+    /// Since when.
+    pub since: Millis,
+    /// What is known besides.
+    pub detail: String,
+}
+
+/// Which rows are read.
+#[derive(Debug, Clone, Copy)]
+pub struct PageRequest<'a> {
+    /// Only after this instant and id.
+    pub after: (Millis, &'a str),
+    /// Only from before this instant.
+    pub before: Millis,
+    /// Only those of the identity with this key; empty for all.
+    pub identity_key: &'a str,
+    /// At most so many.
+    pub limit: i64,
+}
+
+/// The rows of a kind in a project, the oldest first.
+pub fn page(
+    tx: &mut Tx<'_>,
+    source: Source,
+    project_id: &str,
+    request: &PageRequest<'_>,
+) -> Result<Vec<MatterRow>, Fault> {
+    let read = |row: Row| {
+        let mut r = row.reader();
+        Ok(MatterRow {
+            project_id: r.text()?,
+            id: r.text()?,
+            subject: r.text()?,
+            from: r.text()?,
+            to: r.text()?,
+            since: r.int()?,
+            detail: r.text()?,
+        })
+    };
+    let PageRequest { after, before, identity_key, limit } = *request;
+    let params = params![project_id, after.0, after.1, before, identity_key, limit];
+    tx.query(source.statements().1, params)?.into_iter().map(read).collect()
+}
+
+/// The projects in which advisory leases hold, which may conflict.
+pub fn advisory_lease_projects(tx: &mut Tx<'_>, now: Millis) -> Result<Vec<String>, Fault> {
+    tx.query(LEASE_PROJECTS, params![now])?.into_iter().map(|row| row.reader().text()).collect()
+}
