@@ -175,7 +175,7 @@ pub const TOOLS: &[Tool] = &[
                 "Make a baton of another tool's session that left none; then take it with hd_exec",
             ),
         ],
-        omit: &["force", "summary", "all", "limit", "cursor"],
+        omit: &["force", "summary"],
         unlisted: &[
             op("list", handoff::List::NAME),
             op("get", handoff::Show::NAME),
