@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use serde::Deserialize;
 
 use crate::command::Program;
 use crate::stage::Stage;
@@ -146,7 +147,20 @@ fn build(root: &Path, target: &Target, profile: &str) -> Result<PathBuf> {
     }
     cargo.run()?;
     let folder = if profile == "dev" { "debug" } else { profile };
-    Ok(root.join("target").join(target.triple).join(folder).join("baton"))
+    Ok(target_folder(root)?.join(target.triple).join(folder).join("baton"))
+}
+
+#[derive(Deserialize)]
+struct Workspace {
+    target_directory: PathBuf,
+}
+
+/// Where cargo builds, whatever its settings say.
+fn target_folder(root: &Path) -> Result<PathBuf> {
+    let arguments = ["metadata", "--no-deps", "--format-version", "1"];
+    let shown = Program::new("cargo").args(arguments).inside(root).output()?;
+    let workspace: Workspace = serde_json::from_slice(&shown).context("cargo metadata")?;
+    Ok(workspace.target_directory)
 }
 
 /// An ELF file without a program interpreter; other formats count as dynamic.
