@@ -25,6 +25,15 @@ pub(crate) fn project_id(store: &mut Store, env: &Env<'_>, named: Option<&str>) 
     if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
 }
 
+/// Refuses a caller whose environment names a project that is not there, also where it looks into all of them.
+pub(crate) fn check_callers_project(store: &mut Store, env: &Env<'_>) -> Result<(), Failure> {
+    if env.caller.project.is_none() {
+        return Ok(());
+    }
+    let own = project_id(store, env, None)?;
+    store.read(|tx| require_project(tx, &own))
+}
+
 /// The code of a refusal for a project that is not registered.
 const UNKNOWN: &str = "project_unknown";
 

@@ -228,6 +228,8 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
             "task_show" | "task_tree" => json!({ "id": task }),
             "mail_read" | "mail_thread" => json!({ "message_id": message }),
             "handoff_show" => json!({ "id": handoff }),
+            "baton_show" => json!({ "id": baton }),
+            "session_show" => json!({ "session": session }),
             "commit_origin" => json!({ "commits": ["a".repeat(40)] }),
             "session_handoff" | "session_show" => json!({ "session": session }),
             "baton_show" => json!({ "id": baton }),

@@ -41,7 +41,10 @@ impl Operation for Show {
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let named = match &input.project {
             Some(name) => Some(resolve::project_id(cx.store, &cx.env, Some(name))?),
-            None => None,
+            None => {
+                resolve::check_callers_project(cx.store, &cx.env)?;
+                None
+            }
         };
         let Cx { store, env } = cx;
         store.read(|tx| {

@@ -19,7 +19,10 @@ impl VisibleProjects {
     pub(crate) fn read(cx: &mut Cx<'_>, named: Option<&str>, all: bool) -> Result<Self, Failure> {
         let only = match all {
             false => Some(resolve::project_id(cx.store, &cx.env, named)?),
-            true => isolation::standing_in(cx)?,
+            true => {
+                resolve::check_callers_project(cx.store, &cx.env)?;
+                isolation::standing_in(cx)?
+            }
         };
         let grant = &cx.env.caller.grant;
         let ids = cx.store.read(|tx| match &only {

@@ -11,7 +11,7 @@ fn all_pages(world: &mut World, input: Value) -> Vec<Value> {
     loop {
         let mut input = input.clone();
         input["cursor"] = after;
-        let page = world.ok(&agent("Ann"), "attention", input);
+        let page = world.ok(&agent("Ann"), "attention_list", input);
         items.extend(list(&page["items"]));
         after = page["next"].clone();
         if after.is_null() {
@@ -27,7 +27,7 @@ on_every_backend! {
             world.leave_baton(&agent(&format!("A{n}")), &format!("part {n}"));
             world.advance(1_000);
         }
-        let fresh = world.ok(&agent("Ann"), "attention", json!({}));
+        let fresh = world.ok(&agent("Ann"), "attention_list", json!({}));
         assert_eq!((&fresh["total"], &fresh["items"]), (&json!(0), &json!([])), "none of it is old yet");
         world.advance(3_600_000);
         world.leave_baton(&agent("Late"), "just now");
@@ -39,8 +39,8 @@ on_every_backend! {
         assert_eq!(both[7]["reason"], "baton_waiting");
         let only = all_pages(world, json!({ "reason": "baton_waiting" }));
         assert_eq!(column(&only, "subject"), ["just now"]);
-        world.no(&agent("Ann"), "attention", json!({ "reason": "boredom" }), "reason_unknown");
-        world.no(&agent("Ann"), "attention", json!({ "cursor": "nonsense" }), "cursor_invalid");
+        world.no(&agent("Ann"), "attention_list", json!({ "reason": "boredom" }), "reason_unknown");
+        world.no(&agent("Ann"), "attention_list", json!({ "cursor": "nonsense" }), "cursor_invalid");
     }
 
     fn what_is_for_the_one_who_looks_stands_apart(world) {
@@ -49,7 +49,7 @@ on_every_backend! {
         world.start(&donna);
         world.ok(&donna, "session_wrap", json!({ "summary": "for Ann", "to": "Ann" }));
         world.advance(3_600_001);
-        let shown = world.ok(&agent("Ann"), "attention", json!({ "identity": "ANN" }));
+        let shown = world.ok(&agent("Ann"), "attention_list", json!({ "identity": "ANN" }));
         assert_eq!(shown["total"], 2);
         assert_eq!(column(&list(&shown["mine"]), "subject"), ["for Ann"], "{shown:#}");
         assert!(text(&shown["mine"][0], "help").starts_with("baton pickup --handoff "), "{shown:#}");
@@ -60,26 +60,26 @@ on_every_backend! {
         let begun = world.start(&lola);
         world.checkpoint(&lola, "half of the tax");
         world.advance(600_001);
-        let shown = world.ok(&agent("Ann"), "attention", json!({}));
+        let shown = world.ok(&agent("Ann"), "attention_list", json!({}));
         let matter = &shown["items"][0];
         assert_eq!(matter["reason"], "session_silent", "{shown:#}");
         assert_eq!((&matter["subject"], &matter["id"]), (&json!("half of the tax"), &begun["session_id"]));
         assert_eq!(shown["counts"], json!([{ "reason": "session_silent", "count": 1 }]));
         world.wrap(&lola, "done");
-        assert_eq!(world.ok(&agent("Ann"), "attention", json!({}))["total"], 0);
+        assert_eq!(world.ok(&agent("Ann"), "attention_list", json!({}))["total"], 0);
     }
 
     fn a_task_that_was_tried_again_and_a_blocked_p0_are_matters(world) {
         let ann = agent("Ann");
         let first = world.ok(&ann, "task_create", json!({ "title": "the ground", "priority": 2 }));
         let second = world.ok(&ann, "task_create", json!({ "title": "the roof", "priority": 0, "deps": [text(&first, "id")] }));
-        let shown = world.ok(&ann, "attention", json!({}));
+        let shown = world.ok(&ann, "attention_list", json!({}));
         assert_eq!(shown["total"], 1, "{shown:#}");
         let matter = &shown["items"][0];
         assert_eq!((&matter["reason"], &matter["id"]), (&json!("task_blocked"), &second["id"]));
         assert!(text(matter, "detail").contains(&text(&first, "id")), "{matter:#}");
         world.ok(&ann, "task_close", json!({ "id": first["id"], "reason": "done" }));
-        assert_eq!(world.ok(&ann, "attention", json!({}))["total"], 0);
+        assert_eq!(world.ok(&ann, "attention_list", json!({}))["total"], 0);
     }
 
     fn an_isolated_project_is_not_seen_from_outside(world) {
@@ -88,10 +88,10 @@ on_every_backend! {
         world.leave_baton(&agent("Lola").project("lone"), "secret");
         world.advance(3_600_001);
         let outside = agent("Ann");
-        assert_eq!(world.ok(&outside, "attention", json!({}))["total"], 0);
+        assert_eq!(world.ok(&outside, "attention_list", json!({}))["total"], 0);
         assert_eq!(world.ok(&outside, "baton_list", json!({ "all": true }))["total"], 0);
         let inside = agent("Ann").project("lone");
-        assert_eq!(world.ok(&inside, "attention", json!({}))["total"], 1, "inside it is");
+        assert_eq!(world.ok(&inside, "attention_list", json!({}))["total"], 1, "inside it is");
         assert_eq!(world.ok(&inside, "baton_list", json!({ "all": true }))["total"], 1);
     }
 

@@ -20,7 +20,6 @@ fn what_is_open_is_found_by_the_index_of_what_is_open() {
         ("baton", "UNSPENT", "baton_unspent"),
         ("handoff", "OLDER", "handoff_by_age"),
         ("handoff", "OLDER_IN_STATE", "handoff_by_state"),
-        ("session", "EVERYWHERE_OPEN", "session_open"),
         ("message", "PENDING", "message_pending"),
         ("task", "OPEN", "task_open"),
         ("task", "OPEN_AFTER", "task_open"),

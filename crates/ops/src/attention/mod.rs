@@ -1,4 +1,4 @@
-//! `attention`: what needs a person, over all projects.
+//! `attention_list`: what needs a person, over all projects.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,8 @@ pub struct AttentionOutput {
 }
 
 impl Operation for Attention {
-    const META: Meta = Meta::read("attention", "Show what needs a person in all projects, the oldest first");
+    const META: Meta =
+        Meta::read("attention_list", "List what needs a person in all projects, the oldest first");
     type Input = AttentionInput;
     type Output = AttentionOutput;
 
