@@ -3,11 +3,12 @@
 #
 #   sh install.sh [--version VERSION] [--from URL|FOLDER] [--prefix DIR] [--uninstall]
 #
-# --from     where the archives and SHA256SUMS lie; a folder or an address (default: the project's releases)
+# --from     where the archives and SHA256SUMS lie: a folder or an address (else the releases of $BATON_REPOSITORY, the
+#            address of a repository on GitHub: none is built in as long as no release has been published)
 # --prefix   default: ~/.local; nothing outside of it is written
 set -eu
 
-repository="${BATON_REPOSITORY:-https://github.com/baton-handoff/baton}"
+repository=${BATON_REPOSITORY:-}
 version=latest from='' prefix="${HOME:?HOME is not set}/.local" uninstall=''
 manifest=share/baton/installed
 
@@ -24,7 +25,7 @@ while [ "$#" -gt 0 ]; do
         --from) from=$(value "$@"); shift 2 ;;
         --prefix) prefix=$(value "$@"); shift 2 ;;
         --uninstall) uninstall=yes; shift ;;
-        -h|--help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        -h|--help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
         *) fail "unknown option $1; see --help" ;;
     esac
 done
@@ -56,6 +57,7 @@ else fail "neither sha256sum nor shasum is there, so nothing could be verified"
 fi
 
 if [ -z "$from" ]; then
+    [ -n "$repository" ] || fail "say where the archives lie with --from FOLDER or --from ADDRESS"
     if [ "$version" = latest ]; then from=$repository/releases/latest/download
     else from=$repository/releases/download/v$version
     fi
