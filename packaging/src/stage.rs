@@ -16,12 +16,11 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 /// Files of the repository, with their place below the prefix.
-const COPIED: [(&str, &str); 5] = [
+const COPIED: [(&str, &str); 4] = [
     ("README.md", "share/doc/baton/README.md"),
     ("CHANGELOG.md", "share/doc/baton/CHANGELOG.md"),
     ("LICENSE", "share/doc/baton/copyright"),
     ("packaging/systemd/baton.service", "lib/systemd/system/baton.service"),
-    ("packaging/systemd/baton.socket", "lib/systemd/system/baton.socket"),
 ];
 
 /// A staged tree, laid out below a prefix such as `/usr`.
