@@ -72,6 +72,7 @@ pub(super) fn places(packet: &Packet) -> Vec<&str> {
         .chain(packet.last_answer.iter().map(|t| &t.at))
         .chain(packet.last_failure.iter().map(|t| &t.at))
         .chain(packet.pending_tasks.iter().map(|t| &t.at))
+        .chain(packet.proposal.iter().map(|t| &t.at))
         .chain(packet.decisions.iter().map(|t| &t.at))
         .chain(packet.failed_attempts.iter().map(|t| &t.at))
         .chain(packet.files_modified.iter().map(|t| &t.at))
