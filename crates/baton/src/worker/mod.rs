@@ -6,7 +6,7 @@ mod pause;
 mod preset;
 mod record;
 mod run;
-mod tail;
+pub(crate) mod tail;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -71,6 +71,7 @@ mod terminal;
 mod tools;
 mod transcript_copies;
 mod transcripts;
+mod verify;
 mod webhook;
 mod words;
 mod work;
