@@ -12,6 +12,7 @@
 
 mod agents;
 mod api;
+mod beads_field;
 mod beads_file;
 mod beads_git;
 mod beads_renames;

@@ -398,6 +398,33 @@ fn twenty_tasks_whose_agent_hits_a_limit_wait_for_its_end_with_one_letter() {
     assert_eq!(letters(&stage).len(), 1);
 }
 
+/// A coding agent that hits a limit ends with 1 as a failed test does.
+#[test]
+fn a_limit_of_a_testing_agent_is_no_failed_test() {
+    let stage = Stage::ready();
+    let owner = stage.terminal("Owner");
+    for role in ["testing", "verification"] {
+        owner.run(&["task", "create", role, "--agent-role", role]).done();
+    }
+    let claude =
+        stage.file("bin/claude", "#!/bin/sh\necho 'Claude AI usage limit reached|4102444800'\nexit 1\n");
+    owner.shell(&format!("chmod +x {claude}")).done();
+    let path = format!("{}:{}", stage.root().join("bin").display(), crate::stage::env("PATH").expect("PATH"));
+    for role in ["testing", "verification"] {
+        let mut at = bench(&stage, role);
+        at.set("PATH", &path);
+        at.run(&["work", "--role", role, "--agent", "claude", "--max", "1", "--poll", "50ms"]).done();
+    }
+    let (statuses, attempts) = standing(&stage);
+    assert_eq!((statuses, attempts), (vec!["open".to_owned(), "open".to_owned()], 0));
+    // A test's own words about a limit are a failed test.
+    let said = "echo 'FAILED test_retry: 429 rate limit was not retried'; exit 1";
+    let mut at = bench(&stage, "testing");
+    at.set("PATH", &path);
+    at.run(&["work", "--role", "testing", "--max", "1", "--poll", "50ms", "--", "sh", "-c", said]).done();
+    assert!(standing(&stage).0.contains(&"closed".to_owned()), "{:?}", standing(&stage));
+}
+
 #[test]
 fn an_agent_that_fails_everything_is_set_aside_and_named_once() {
     let stage = Stage::ready();

@@ -20,10 +20,10 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Init { prefix, rest } => init(prefix.or_else(|| option(&rest, "--prefix", "-p")), out),
         Setup::Export { output, .. } => export(output, out),
         Setup::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
-        Setup::Sync { .. } => sync(out),
+        Setup::Sync { rest } => sync(&rest, out),
         Setup::Dolt { verb } => match verb {
             Dolt::Status => about::place(out),
-            Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(out),
+            Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(&[], out),
         },
         Setup::Hooks { verb } => hooks(verb, out),
         Setup::Config { verb } => config(verb, out),
@@ -127,15 +127,37 @@ struct Synced {
     tasks: usize,
 }
 
-/// Takes in what the file has, then writes it. git carries it to others.
-fn sync(out: &mut Out<'_>) -> Result<(), AppError> {
+/// Takes in what the file has, then writes it, as far as the options ask for it. git carries it to others. The file is never written
+/// before it is read: what others have put there would be lost.
+fn sync(options: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let file = issues_file(out);
     let path = file.display().to_string();
+    let has = |names: &[&str]| options.iter().any(|option| names.contains(&option.as_str()));
+    let (is_dry, only_reads) = (has(&["--dry-run", "--status"]), has(&["--import-only"]));
     let (mut created, mut updated) = (0, 0);
     if file.is_file() {
         let actor = out.identity();
-        let done = beads::import(out.app, &path, actor.as_deref(), false)?;
+        let done = beads::import(out.app, &path, actor.as_deref(), is_dry)?;
         (created, updated) = (done.created, done.updated);
+    }
+    if is_dry || only_reads {
+        let input = tasks::BeadsExportInput {
+            project: out.project(),
+            only_ids: true,
+            ..tasks::BeadsExportInput::default()
+        };
+        let tasks = out.app.run::<tasks::BeadsExport>(&input)?.ids.len();
+        let answer = Synced { path, created, updated, tasks };
+        let verb = if is_dry { "would be" } else { "were" };
+        return out.print(&answer, |done| {
+            format!(
+                "{} issues are in the ledger; of {}, {} {verb} new and {} changed. The file is as it was.\n",
+                done.tasks,
+                visible(&done.path),
+                done.created,
+                done.updated
+            )
+        });
     }
     let exported = beads::export(out.app, &path)?;
     let answer = Synced { path: exported.path, created, updated, tasks: exported.tasks };
