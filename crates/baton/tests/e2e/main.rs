@@ -14,6 +14,7 @@ mod agents;
 mod api;
 mod beads_file;
 mod beads_git;
+mod beads_renames;
 mod beads_verbs;
 mod browser;
 mod callers;

@@ -64,7 +64,11 @@ fn comments_usage() -> AppError {
 }
 
 fn list_comments(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    let found = shown(id, out)?;
+    let mut found = shown(id, out)?;
+    // What was said about it is with the id that it has now.
+    if let Some(to) = found.task.other_text("renamed_to") {
+        found = shown(&to, out)?;
+    }
     out.print(&found.comments, |all| {
         let line = |c: &Comment| {
             let [at, author, text] = [c.created_at(), c.author(), c.text()].map(visible);
