@@ -132,7 +132,7 @@ pub(crate) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> 
     KEYS.iter().flat_map(|(setting, names)| names.iter().map(|name| (*setting, *name)))
 }
 
-/// Whether somebody supervises the agent behind this call, see [`Config::supervisor`]. A hook asks before it has time to read
+/// Whether the agent behind this call is supervised, see [`Config::supervisor`]. A hook asks before it has time to read
 /// settings.
 pub(crate) fn is_supervised() -> bool {
     std::env::var_os("BATON_SUPERVISOR").is_some_and(|process| !process.is_empty())
