@@ -12,6 +12,7 @@
 
 mod agents;
 mod api;
+mod beads_day;
 mod beads_field;
 mod beads_file;
 mod beads_git;
@@ -78,6 +79,7 @@ mod words;
 mod work;
 mod work_agents;
 mod work_kill;
+mod work_roles;
 mod worktree_changes;
 mod worktree_machines;
 mod worktree_places;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::args::{ConfigVerb, Dolt, HooksVerb, Setup};
 use super::file::{export, import, issues_file};
-use super::{Out, about, report};
+use super::{Out, about, memory, report};
 use crate::cli::{beads, merge_driver};
 use crate::error::AppError;
 use crate::git;
@@ -32,7 +32,10 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Info { .. } => about::info(out),
         Setup::Where => about::place(out),
         Setup::Ping => about::ping(out),
-        Setup::Prime { .. } => out.text(about::PRIME),
+        Setup::Prime { .. } => {
+            let remembered = memory::remembered(out);
+            out.text(&format!("{}{remembered}", about::PRIME))
+        }
         Setup::Onboard => out.text(about::ONBOARD),
         Setup::Quickstart | Setup::Human => out.text(about::QUICKSTART),
         Setup::Completion { shell } => about::completion(shell),
