@@ -109,3 +109,39 @@ fn a_sync_that_is_only_to_look_leaves_the_file_and_the_ledger() {
     bd_json(&ann, &["sync"]);
     assert_eq!(file().lines().count(), 2);
 }
+
+#[test]
+fn a_folder_with_issues_takes_their_prefix_and_keeps_its_own_project() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let line = |id: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"title\":\"there\",\"status\":\"open\",\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"2026-01-01T00:00:00Z\"}}\n"
+        )
+    };
+    let issues = format!("{}{}{}", line("gg-1"), line("gg-2.1"), line("other-1"));
+    let clone = stage.repo("clone");
+    stage.file("clone/.beads/issues.jsonl", &issues);
+    let at = ann.within(&clone);
+    assert_eq!(bd_json(&at, &["init"])["prefix"], "gg");
+    assert!(made(&at, "new").starts_with("gg-"));
+    stage.file("shop/.beads/issues.jsonl", &issues);
+    assert_eq!(bd_json(&ann, &["init"])["prefix"], "shop", "it has a project already");
+}
+
+#[test]
+fn a_file_that_was_cut_takes_no_memory_away() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    stage.file("shop/.baton.toml", "[tasks]\nmirror = true\n");
+    made(&ann, "one");
+    let path = stage.shop().join(".beads/issues.jsonl");
+    let memory = "{\"_type\":\"memory\",\"key\":\"k\",\"value\":\"v\"}\n";
+    let whole = format!("{}{memory}", std::fs::read_to_string(&path).expect("the file"));
+    std::fs::write(&path, &whole).expect("written");
+    made(&ann, "two");
+    assert!(std::fs::read_to_string(&path).expect("read").contains(memory));
+    std::fs::write(&path, &whole[..100]).expect("cut");
+    made(&ann, "three");
+    assert!(std::fs::read_to_string(&path).expect("read").contains(memory), "it is back with the issues");
+}

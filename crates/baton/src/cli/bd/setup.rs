@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use baton_model::id::visible;
+use baton_model::id::{check_project, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::project::{Init, InitInput, Show as ProjectShow, ShowInput as ProjectShowInput};
 use baton_ops::task::{self as tasks, CyclesInput, StatsInput};
@@ -70,6 +70,10 @@ fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(prefix) = &prefix {
         refuse_foreign(prefix, out)?;
     }
+    let prefix = match prefix {
+        Some(prefix) => Some(prefix),
+        None => prefix_of_issues(out)?,
+    };
     let remote = out.app.config.cwd.as_deref().and_then(git::remote);
     let input = InitInput { id: prefix, remote, identity: out.identity(), ..InitInput::default() };
     let made = out.app.run::<Init>(&input)?;
@@ -96,6 +100,35 @@ fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
         out.remark("the file is not kept in step yet: write `[tasks]` and `mirror = true` into .baton.toml, or call `bd sync`");
     }
     Ok(())
+}
+
+/// The prefix that most issues of the file have, for a folder that has no project yet; none where it is another repository's.
+fn prefix_of_issues(out: &mut Out<'_>) -> Result<Option<String>, AppError> {
+    let file = issues_file(out);
+    if !file.is_file() || out.app.run::<ProjectShow>(&ProjectShowInput::default()).is_ok() {
+        return Ok(None);
+    }
+    let mut counts = std::collections::BTreeMap::<String, usize>::new();
+    for line in std::fs::read_to_string(&file)?.lines().take(MOST_LINES) {
+        let id = serde_json::from_str::<IssueId>(line).map(|issue| issue.id).unwrap_or_default();
+        if let Some((prefix, _)) = id.rsplit_once('-').filter(|(prefix, _)| check_project(prefix).is_ok()) {
+            *counts.entry(prefix.to_owned()).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(prefix, _)| prefix);
+    match most {
+        Some(prefix) if refuse_foreign(&prefix, out).is_ok() => Ok(Some(prefix)),
+        _ => Ok(None),
+    }
+}
+
+/// In how many lines of a file its prefix is looked for.
+const MOST_LINES: usize = 2000;
+
+/// A line of the file, as far as its prefix goes.
+#[derive(serde::Deserialize)]
+struct IssueId {
+    id: String,
 }
 
 /// Refuses a prefix that is another repository's project.
