@@ -5,6 +5,7 @@
 
 mod file;
 mod github;
+mod mirror;
 mod recall;
 mod redact;
 mod redis;
@@ -131,7 +132,7 @@ pub(crate) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> 
     KEYS.iter().flat_map(|(setting, names)| names.iter().map(|name| (*setting, *name)))
 }
 
-/// Whether somebody supervises the agent behind this call, see [`Config::supervisor`]. A hook asks before it has time to read
+/// Whether the agent behind this call is supervised, see [`Config::supervisor`]. A hook asks before it has time to read
 /// settings.
 pub(crate) fn is_supervised() -> bool {
     std::env::var_os("BATON_SUPERVISOR").is_some_and(|process| !process.is_empty())
@@ -265,7 +266,7 @@ fn from_parts(
         redact: redact::read(&origins)?,
         tasks_mirror: origins
             .get("tasks.mirror")
-            .map(|(path, origin)| mirror(path, origin, repository.as_ref(), cwd.as_deref())),
+            .and_then(|(value, origin)| mirror::file(value, origin, repository.as_ref(), cwd.as_deref())),
         repository,
         home,
         config_dir,
@@ -324,16 +325,6 @@ fn policy(
             .map_err(|refusal| placed(most, refusal))?,
         human: setting("route.human").unwrap_or(usual.human),
     })
-}
-
-/// A path in a file is meant from that file's folder; one from the environment, from the working directory.
-fn mirror(path: &str, origin: &str, repository: Option<&RepositoryFile>, cwd: Option<&Path>) -> RepoFile {
-    let origin = Path::new(origin);
-    if let Some(file) = repository.filter(|file| file.path == origin) {
-        return file.mirror(path);
-    }
-    let folder = Some(origin).filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
-    RepoFile::from_user_path(&folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path)))
 }
 
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {

@@ -126,7 +126,7 @@ fn armored(encryptor: Encryptor, text: &str) -> Result<String, Refusal> {
 pub(crate) enum Protection {
     /// For the holders of these public keys.
     Recipients(Vec<String>),
-    /// For whoever knows the passphrase.
+    /// For those who know the passphrase.
     Passphrase(String),
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 use baton_model::task::line::merge_lines;
+use baton_model::task::renamed::{row_renamed_to, row_under_id};
 use serde_json::{Map, Value};
 
 use crate::git;
@@ -67,6 +68,7 @@ pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, 
     let [of_base, of_ours, of_theirs] = [&base, &our, &their].map(|lines| tasks(lines));
     let texts = |lines: &[Line]| lines.iter().map(|line| line.text.clone()).collect::<HashSet<_>>();
     let sides = [texts(&base), texts(&our), texts(&their)];
+    let moved = moved_lines(&of_base, [&of_ours, &of_theirs]);
     let (mut merged, mut conflicts) = (Vec::new(), Vec::new());
     let mut met = HashSet::new();
     for (line, other) in
@@ -78,12 +80,15 @@ pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, 
         }
         match line.id() {
             Some(id) => {
+                let moved = moved.get(id);
                 let begun = of_base.get(id).and_then(|lines| lines.first()).map(|line| &line.row);
+                let begun = begun.or(moved.and_then(|moved| moved.base.as_ref()));
                 // A side has taken the line away that the other left alone.
                 let is_gone = !other.contains_key(id) && begun == Some(&line.row);
                 if !is_gone {
                     let all = [&of_ours, &of_theirs].into_iter().filter_map(|side| side.get(id)).flatten();
-                    let (line, found) = merge_all(begun, &all.copied().collect::<Vec<_>>())?;
+                    let more = moved.into_iter().flat_map(|moved| &moved.lines);
+                    let (line, found) = merge_all(begun, &all.copied().chain(more).collect::<Vec<_>>())?;
                     conflicts.extend(found);
                     merged.push((id.to_owned(), line));
                 }
@@ -103,9 +108,54 @@ pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, 
     Ok((merged.into_iter().map(|(_, text)| text + "\n").collect(), conflicts))
 }
 
+/// What one side has changed under the former id of a task, as lines under the id that the other side has given it.
+#[derive(Default)]
+struct MovedLines {
+    base: Option<Map<String, Value>>,
+    lines: Vec<Line>,
+}
+
+type Lines<'a> = HashMap<&'a str, Vec<&'a Line>>;
+
+/// The lines that are moved to another id, by that id: where a side has renamed a task and the other has changed it.
+fn moved_lines(base: &Lines<'_>, sides: [&Lines<'_>; 2]) -> HashMap<String, MovedLines> {
+    let mut moved: HashMap<String, MovedLines> = HashMap::new();
+    let [ours, theirs] = sides;
+    for (renaming, other) in [(ours, theirs), (theirs, ours)] {
+        for (id, line) in other.iter().flat_map(|(id, lines)| lines.iter().map(move |line| (id, line))) {
+            let begun = base.get(id).and_then(|lines| lines.first()).map(|line| &line.row);
+            let is_deleted = line.row.get("status").is_some_and(|status| status == "tombstone");
+            if is_deleted || begun == Some(&line.row) {
+                continue;
+            }
+            let Some(to) = renaming.get(id).and_then(|lines| present_line(renaming, lines.first()?)) else {
+                continue;
+            };
+            let row = row_under_id(line.row.clone(), &to.row);
+            let moved = moved.entry(to.id().unwrap_or_default().to_owned()).or_default();
+            moved.base = begun.map(|begun| row_under_id(begun.clone(), &to.row));
+            moved.lines.push(Line { text: Value::Object(row.clone()).to_string(), row });
+        }
+    }
+    moved
+}
+
+/// The line under the present id of a task that a side has renamed; none for one that it has not.
+fn present_line<'a>(side: &Lines<'a>, former: &'a Line) -> Option<&'a Line> {
+    let mut at = former;
+    let mut met = HashSet::new();
+    while let Some(to) = row_renamed_to(&at.row) {
+        at = side.get(to).and_then(|lines| lines.first())?;
+        if !met.insert(to) || at.row.get("created_at") != former.row.get("created_at") {
+            return None;
+        }
+    }
+    (!met.is_empty()).then_some(at)
+}
+
 /// The lines of each task.
-fn tasks(lines: &[Line]) -> HashMap<&str, Vec<&Line>> {
-    let mut found: HashMap<&str, Vec<&Line>> = HashMap::new();
+fn tasks(lines: &[Line]) -> Lines<'_> {
+    let mut found: Lines<'_> = HashMap::new();
     for line in lines {
         if let Some(id) = line.id() {
             found.entry(id).or_default().push(line);
@@ -270,6 +320,23 @@ mod tests {
         assert_eq!((&first["notes"], &first["labels"][0]), (&Value::from("n"), &Value::from("l")));
         assert_eq!(format!("{}\n", lines[1]), odd);
         assert!(lines[2].contains("\"e\"") && lines[3].contains("memory"), "{text}");
+    }
+
+    #[test]
+    fn what_one_side_changed_goes_to_the_id_that_the_other_has_given() {
+        let at = r#","created_at":"2026-01-01T00:00:00Z""#;
+        let base = line("a", 1, at);
+        let grave = line("a", 2, &format!(r#"{at},"renamed_to":"b""#)).replace("open", "tombstone");
+        let renamed = format!("{grave}{}", line("b", 2, at));
+        let edited = line("a", 3, &format!(r#"{at},"notes":"n""#)).replace("open", "closed");
+        for (ours, theirs) in [(&renamed, &edited), (&edited, &renamed)] {
+            let text = merged(&base, ours, theirs).expect("merged").0;
+            let rows: Vec<Value> =
+                text.lines().map(|line| serde_json::from_str(line).expect("json")).collect();
+            let said = |row: &Value| (row["id"].clone(), row["status"].clone(), row["notes"].clone());
+            assert_eq!(said(&rows[1]), ("b".into(), "closed".into(), "n".into()), "{text}");
+            assert_eq!((&rows[0]["status"], &rows[0]["renamed_to"]), (&"tombstone".into(), &"b".into()));
+        }
     }
 
     #[test]

@@ -55,6 +55,17 @@ pub(crate) fn section(title: &str, rows: &[Vec<String>]) -> String {
     format!("{title}\n{body}")
 }
 
+/// A page of a list, or what is said of an empty one; below it how the next page is asked for. How many rows there are in all is
+/// said where it is known.
+pub(crate) fn page(rows: &[Vec<String>], empty: &str, total: Option<usize>, next: Option<&str>) -> String {
+    if rows.is_empty() {
+        return format!("{empty}\n");
+    }
+    let total = total.map(|total| format!("{total} in all; ")).unwrap_or_default();
+    let more = next.map(|next| format!("{total}more: --cursor {}\n", visible(next))).unwrap_or_default();
+    table(rows) + &more
+}
+
 /// The status card.
 pub(crate) fn card(card: &Card) -> String {
     let mut text = format!("project {}", visible(&card.project.project_id));

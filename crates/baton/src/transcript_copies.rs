@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use baton_model::changes::{MOST_BYTES, PART_BYTES};
+use baton_model::changes::MOST_BYTES;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Timestamp;
@@ -18,6 +18,7 @@ use baton_ops::transcript::{
 
 use crate::app::App;
 use crate::changes::content_hash;
+use crate::changes::ledger::parts;
 use crate::error::AppError;
 use crate::keys::{self, Keys};
 use crate::private;
@@ -73,13 +74,12 @@ pub(crate) fn pack(app: &mut App, project_id: &str, copy: &TranscriptCopy) -> Re
 
 /// Uploads the content, before a push names it.
 pub(crate) fn upload(app: &mut App, project_id: &str, packed: &PackedCopy) -> Result<(), AppError> {
-    let size = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
-    for (part, bytes) in (0..).zip(packed.content.chunks(size)) {
+    for (part, content) in (0..).zip(parts(&packed.content)) {
         app.run::<CopyUpload>(&CopyUploadInput {
             project: Some(project_id.to_owned()),
             content_hash: packed.manifest.content_hash.clone(),
             part,
-            content: STANDARD.encode(bytes),
+            content,
         })?;
     }
     Ok(())
@@ -130,7 +130,7 @@ pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Opti
 }
 
 /// Whether a refusal says that there is no such copy, or no project to look in.
-fn is_elsewhere(code: &str) -> bool {
+pub(crate) fn is_elsewhere(code: &str) -> bool {
     ["transcript_not_pushed", "project_unresolved", "project_unknown", "agent_unknown"].contains(&code)
 }
 

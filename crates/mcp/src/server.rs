@@ -121,7 +121,7 @@ impl ServerHandler for Server {
         tokio::select! {
             biased;
             answer = self.call(request, context) => answer,
-            // Nobody waits for the answer. What an operation has begun it finishes.
+            // The answer is not waited for. What an operation has begun it finishes.
             () = cancelled.cancelled() => Err(ErrorData::internal_error("the call was cancelled", None)),
         }
     }

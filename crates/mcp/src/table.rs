@@ -76,7 +76,7 @@ const PREVIEW: Action = Action {
     doc: "Show a baton as hd_exec would give it, claiming nothing",
 };
 
-/// Operations that keep headers of the transcripts that they read: a cache, of which nobody else sees anything.
+/// Operations that keep headers of the transcripts that they read: a cache that no other caller sees.
 const CACHING: &[&str] = &[transcript::List::NAME, transcript::Show::NAME, transcript::Document::NAME];
 
 const fn only(operation: &'static str) -> Action {

@@ -156,7 +156,7 @@ pub(crate) enum AnswerOwner {
     Local,
     /// An access token, by its id.
     Token(String),
-    /// Nobody.
+    /// The caller is not known: it reads nothing on.
     Unknown,
 }
 

@@ -84,7 +84,7 @@ pub struct Picker<'a> {
     pub now: Millis,
     /// The cut-offs.
     pub limits: Limits,
-    /// Whether the process of a session is known to have ended: its agent comes back no more, and blocks nobody.
+    /// Whether the process of a session is known to have ended: its agent comes back no more, and blocks no other.
     pub is_gone: &'a dyn Fn(&Session) -> bool,
 }
 

@@ -13,6 +13,7 @@ pub mod baton;
 mod bearer;
 pub mod card;
 pub mod changes;
+mod content;
 pub mod document;
 pub mod handoff;
 mod input;

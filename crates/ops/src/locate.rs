@@ -20,7 +20,7 @@ use serde_json::json;
 
 use crate::op::{Caller, Env, Host};
 
-/// Where somebody stands.
+/// Where a caller stands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Standpoint<'a> {
     /// The machine.
@@ -33,7 +33,7 @@ pub(crate) struct Standpoint<'a> {
     pub repository: Option<&'a Repository>,
     /// What is wrong with them where they are not, in a sentence.
     pub git_fault: Option<&'a str>,
-    /// Which projects are there for whoever asks.
+    /// Which projects the caller may see.
     pub grant: &'a Grant,
 }
 

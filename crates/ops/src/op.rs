@@ -286,11 +286,15 @@ fn input_schema<O: Operation>() -> Schema {
     schemars::schema_for!(O::Input)
 }
 
-fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+/// Runs an operation on JSON, for a caller in this process that takes the answer as it is.
+pub fn run_typed<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
     authorize(&O::META, &cx.env, &input)?;
     let input = input::read(input)?;
-    let output = O::run(input, cx)
-        .map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))?;
+    O::run(input, cx).map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))
+}
+
+fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    let output = run_typed::<O>(input, cx)?;
     serde_json::to_value(output).map_err(|error| {
         Refusal::invalid(
             "answer_unwritable",

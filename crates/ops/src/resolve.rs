@@ -5,10 +5,10 @@ use baton_model::id::{BOT, check_identity, check_project, identity_key, is_bot};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Session, session_released};
 use baton_model::suggest::near;
-use baton_store::{Failure, Store, Tx, project, session};
+use baton_store::{Failure, Fault, Store, Tx, project, session};
 use serde_json::{Value, json};
 
-use crate::op::{Caller, Env};
+use crate::op::{Caller, Cx, Env};
 use crate::{bearer, locate, ownership};
 
 /// The project of a call: its argument, else the environment, else the working directory. To a token that does not reach
@@ -109,6 +109,36 @@ pub(crate) fn session_by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Resu
         [one] => session::get(tx, project_id, one)?.ok_or_else(|| unknown().into()),
         [] => Err(unknown().into()),
         many => Err(ambiguous_id("session", id, many).into()),
+    }
+}
+
+/// The project in which an object is looked for: the named one, else none, which is every one that the caller reaches.
+pub(crate) fn project_or_all(cx: &mut Cx<'_>, named: Option<&str>) -> Result<Option<String>, Failure> {
+    if named.is_some() {
+        return project_id(cx.store, &cx.env, named).map(Some);
+    }
+    check_callers_project(cx.store, &cx.env)?;
+    Ok(None)
+}
+
+/// Project and id of the only object that begins so, among those in projects that the caller reaches.
+pub(crate) fn object_by_prefix(
+    tx: &mut Tx<'_>,
+    (noun, id): (&str, &str),
+    by_prefix: fn(&mut Tx<'_>, &str) -> Result<Vec<(String, String)>, Fault>,
+    reaches: impl Fn(&str) -> bool,
+    unknown: fn(&str) -> Refusal,
+) -> Result<(String, String), Failure> {
+    let is_prefix = id.len() >= 4 && id.is_ascii();
+    let mut found = if is_prefix { by_prefix(tx, id)? } else { Vec::new() };
+    found.retain(|(project_id, _)| reaches(project_id));
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(unknown(id).into()),
+        many => {
+            let ids: Vec<String> = many.iter().map(|(_, id)| id.clone()).collect();
+            Err(ambiguous_id(noun, id, &ids).into())
+        }
     }
 }
 

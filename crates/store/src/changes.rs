@@ -1,7 +1,8 @@
-//! Changes of working copies: a manifest for each baton, and content in parts that are shared by its hash.
+//! Changes of working copies: a manifest for each baton. Its content lies apart, and may be shared.
 
 use baton_model::time::Millis;
 
+use crate::content::CHANGES;
 use crate::engine::{Fault, Row, Tx};
 use crate::params;
 
@@ -16,15 +17,6 @@ crate::sql! {
     BY_PREFIX = "SELECT baton_id FROM changes WHERE project_id = $1 AND baton_id >= $2 AND baton_id < $3
         ORDER BY baton_id LIMIT 5";
     REMOVE = "DELETE FROM changes WHERE project_id = $1 AND baton_id = $2";
-    PUT_PART = "INSERT INTO changes_part (project_id, content_hash, part, content, created_at) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (project_id, content_hash, part) DO UPDATE SET content = excluded.content, created_at = excluded.created_at";
-    GET_PART = "SELECT content FROM changes_part WHERE project_id = $1 AND content_hash = $2 AND part = $3";
-    REMOVE_UNUSED = "DELETE FROM changes_part WHERE project_id = $1 AND created_at <= $2 AND content_hash NOT IN
-        (SELECT content_hash FROM changes WHERE project_id = $1)";
-    REMOVE_CONTENT = "DELETE FROM changes_part WHERE project_id = $1 AND content_hash = $2 AND NOT EXISTS
-        (SELECT 1 FROM changes c WHERE c.project_id = $1 AND c.content_hash = $2)";
-    COPY_PARTS = "INSERT INTO changes_part (project_id, content_hash, part, content, created_at)
-        SELECT $1, content_hash, part, content, created_at FROM changes_part WHERE project_id = $2 AND content_hash = $3 ON CONFLICT DO NOTHING";
 }
 
 /// The changes of a baton.
@@ -79,42 +71,5 @@ pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<
 /// Removes the changes of a baton, and their content unless another baton shares it.
 pub fn remove(tx: &mut Tx<'_>, project_id: &str, changes: &StoredChanges) -> Result<(), Fault> {
     tx.execute(REMOVE, params![project_id, &changes.baton_id])?;
-    tx.execute(REMOVE_CONTENT, params![project_id, &changes.content_hash])?;
-    Ok(())
-}
-
-/// Writes a part of a content.
-pub fn put_part(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    (content_hash, part): (&str, i64),
-    content: &str,
-    now: Millis,
-) -> Result<(), Fault> {
-    tx.execute_deferred(PUT_PART, params![project_id, content_hash, part, content, now])?;
-    Ok(())
-}
-
-/// A part of a content.
-pub fn part(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    content_hash: &str,
-    part: i64,
-) -> Result<Option<String>, Fault> {
-    tx.query_opt(GET_PART, params![project_id, content_hash, part])?
-        .map(|row| row.reader().text())
-        .transpose()
-}
-
-/// Removes parts up to this time that no baton refers to: their wrap never came.
-pub fn remove_unused(tx: &mut Tx<'_>, project_id: &str, until: Millis) -> Result<(), Fault> {
-    tx.execute(REMOVE_UNUSED, params![project_id, until])?;
-    Ok(())
-}
-
-/// Copies the content to another project.
-pub fn copy_content(tx: &mut Tx<'_>, (from, into): (&str, &str), content_hash: &str) -> Result<(), Fault> {
-    tx.execute(COPY_PARTS, params![into, from, content_hash])?;
-    Ok(())
+    CHANGES.remove_unnamed(tx, project_id, &changes.content_hash)
 }

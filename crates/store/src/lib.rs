@@ -8,6 +8,7 @@ pub mod attention;
 pub mod baton;
 pub mod chain;
 pub mod changes;
+pub mod content;
 pub mod conversation;
 pub mod copy;
 pub mod counter;
@@ -54,6 +55,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("baton", baton::ALL),
         ("chain", chain::ALL),
         ("changes", changes::ALL),
+        ("content", content::ALL),
         ("conversation", conversation::ALL),
         ("copy", copy::ALL),
         ("counter", counter::ALL),

@@ -1,7 +1,8 @@
-//! Copies of sessions that were pushed to a project: a manifest for each, and content in parts by its hash.
+//! Copies of sessions that were pushed to a project: a manifest for each. Its content lies apart.
 
 use baton_model::time::Millis;
 
+use crate::content::TRANSCRIPT_COPY;
 use crate::engine::{Fault, Row, Tx};
 use crate::params;
 
@@ -15,16 +16,6 @@ crate::sql! {
     GET = "SELECT agent, transcript_id, identity, identity_key, opened_by, manifest, content_hash, created_at FROM transcript_copy
         WHERE project_id = $1 AND agent = $2 AND transcript_id = $3";
     REMOVE = "DELETE FROM transcript_copy WHERE project_id = $1 AND agent = $2 AND transcript_id = $3";
-    PUT_PART = "INSERT INTO transcript_copy_part (project_id, content_hash, part, content, created_at) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (project_id, content_hash, part) DO UPDATE SET content = excluded.content, created_at = excluded.created_at";
-    GET_PART = "SELECT content FROM transcript_copy_part WHERE project_id = $1 AND content_hash = $2 AND part = $3";
-    REMOVE_UNUSED = "DELETE FROM transcript_copy_part WHERE project_id = $1 AND created_at <= $2 AND content_hash NOT IN
-        (SELECT content_hash FROM transcript_copy WHERE project_id = $1)";
-    REMOVE_CONTENT = "DELETE FROM transcript_copy_part WHERE project_id = $1 AND content_hash = $2 AND NOT EXISTS
-        (SELECT 1 FROM transcript_copy c WHERE c.project_id = $1 AND c.content_hash = $2)";
-    COPY_PARTS = "INSERT INTO transcript_copy_part (project_id, content_hash, part, content, created_at)
-        SELECT $1, content_hash, part, content, created_at FROM transcript_copy_part WHERE project_id = $2 AND content_hash = $3
-        ON CONFLICT DO NOTHING";
 }
 
 /// A copy of a session.
@@ -109,43 +100,12 @@ pub fn get(
 /// Removes a copy, and its content unless another one shares it.
 pub fn remove(tx: &mut Tx<'_>, project_id: &str, copy: &StoredCopy) -> Result<(), Fault> {
     tx.execute(REMOVE, params![project_id, &copy.agent, &copy.transcript_id])?;
-    tx.execute(REMOVE_CONTENT, params![project_id, &copy.content_hash])?;
-    Ok(())
-}
-
-/// Writes a part of a content.
-pub fn put_part(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    (content_hash, part): (&str, i64),
-    content: &str,
-    now: Millis,
-) -> Result<(), Fault> {
-    tx.execute_deferred(PUT_PART, params![project_id, content_hash, part, content, now])?;
-    Ok(())
-}
-
-/// A part of a content.
-pub fn part(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    content_hash: &str,
-    part: i64,
-) -> Result<Option<String>, Fault> {
-    tx.query_opt(GET_PART, params![project_id, content_hash, part])?
-        .map(|row| row.reader().text())
-        .transpose()
-}
-
-/// Removes parts up to this time that no copy refers to: their push never came.
-pub fn remove_unused(tx: &mut Tx<'_>, project_id: &str, until: Millis) -> Result<(), Fault> {
-    tx.execute(REMOVE_UNUSED, params![project_id, until])?;
-    Ok(())
+    TRANSCRIPT_COPY.remove_unnamed(tx, project_id, &copy.content_hash)
 }
 
 /// Moves a copy to another project, in place of one of the same session there.
 pub fn relocate(tx: &mut Tx<'_>, (from, into): (&str, &str), copy: &StoredCopy) -> Result<(), Fault> {
-    tx.execute(COPY_PARTS, params![into, from, &copy.content_hash])?;
+    TRANSCRIPT_COPY.copy(tx, (from, into), &copy.content_hash)?;
     put(tx, into, copy)?;
     remove(tx, from, copy)
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use baton_model::project_document;
 
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
-use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, entries, items};
+use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
+use super::status::Status;
 use super::{Changes, Fault, LeftOut, Limits, Unconverted};
 use crate::git::GitRunner;
 
@@ -29,11 +30,15 @@ pub(crate) fn capture(
         Scratch { index: Some(copy_index(&repo, dir.path())?), objects: Some(repo.quarantine(dir.path())?) };
     let capture = Capture { repo, scratch, dir: dir.path(), limits };
     let base = capture.repo.head()?;
+    let mut status = Status::read(&capture.repo, &capture.scratch)?;
+    if !status.unmerged.is_empty() {
+        return Err(Fault::Unmerged(status.unmerged));
+    }
     let mut index_tree = capture.index_tree()?;
     let base_tree = capture.repo.tree(&capture.scratch, base.as_deref())?;
     let mut staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
     let mut left_out = Vec::new();
-    let files = capture.read(&staged, &mut left_out)?;
+    let files = capture.read(&staged, &mut status, &mut left_out)?;
     if capture.reset_submodules(&staged)? {
         index_tree = capture.index_tree()?;
         staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
@@ -87,14 +92,6 @@ struct Capture<'a> {
 
 impl Capture<'_> {
     fn index_tree(&self) -> Result<String, Fault> {
-        // Asked of the index alone: no file of the working tree is looked at for it.
-        let unmerged = self.repo.run(&self.scratch, &["ls-files", "--unmerged", "-z"], b"")?;
-        let path = |item: &[u8]| item.split(|byte| *byte == b'\t').skip(1).collect::<Vec<_>>().join(&b'\t');
-        let mut unmerged: Vec<String> = items(&unmerged).map(|item| text(&path(item))).collect();
-        unmerged.dedup();
-        if !unmerged.is_empty() {
-            return Err(Fault::Unmerged(unmerged));
-        }
         self.repo.line(&self.scratch, &["write-tree"], b"")
     }
 
@@ -125,18 +122,13 @@ impl Capture<'_> {
     fn read(
         &self,
         staged: &[Entry],
+        status: &mut Status,
         left_out: &mut Vec<LeftOut>,
     ) -> Result<BTreeMap<Vec<u8>, Content>, Fault> {
-        // A file that only its time, or its line ends as git converts them, tells apart is no change. The exit code says no more
-        // than that there are changes.
-        self.repo.answer(&self.scratch, &["update-index", "-q", "--refresh"], b"")?;
-        let args = ["diff-files", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=dirty"];
-        let mut unstaged = entries(&self.repo.run(&self.scratch, &args, b"")?)?;
+        let Status { unstaged, untracked, .. } = status;
         let changed: Vec<Vec<u8>> = unstaged.iter().map(|entry| entry.path.clone()).collect();
         let unchanged = self.repo.unchanged_by_time(&self.scratch, &changed)?;
         unstaged.retain(|entry| !unchanged.contains(&entry.path));
-        let untracked =
-            self.repo.run(&self.scratch, &["ls-files", "-z", "--others", "--exclude-standard"], b"")?;
         let mut leave = |path: &[u8], reason: &str| {
             left_out.push(LeftOut { path: text(path), reason: reason.to_owned() });
         };
@@ -147,16 +139,15 @@ impl Capture<'_> {
             leave(&entry.path, "arrives untracked: the mark of `git add -N` does not travel");
         }
         // Whether git knows the path; one that is only intended to be added is like an untracked one.
-        let mut paths: BTreeMap<Vec<u8>, bool> =
-            items(&untracked).map(|path| (path.to_owned(), false)).collect();
-        for entry in staged.iter().chain(&unstaged) {
+        let mut paths: BTreeMap<Vec<u8>, bool> = untracked.drain(..).map(|path| (path, false)).collect();
+        for entry in staged.iter().chain(&*unstaged) {
             if entry.mode == SUBMODULE || entry.old_mode == SUBMODULE {
                 leave(&entry.path, "is a submodule: its own commits and changes do not travel");
             } else if entry.mode == "000000" && staged.iter().any(|other| std::ptr::eq(other, entry)) {
                 // Removed from the index: what lies there is untracked.
                 paths.entry(entry.path.clone()).or_insert(false);
             } else {
-                paths.insert(entry.path.clone(), entry.status != "A" || !is_among(&unstaged, entry));
+                paths.insert(entry.path.clone(), entry.status != "A" || !is_among(unstaged, entry));
             }
         }
         self.check_size(staged, &paths)?;

@@ -292,7 +292,7 @@ impl<'a> Journal<'a> {
         if is_valid && (is_locked || (has_old_index && !is_written)) {
             journal.check_state()?;
             if !is_locked {
-                // Somebody took the lock away.
+                // The lock was removed meanwhile.
                 journal.lock_index()?;
             }
             journal.put_all(Side::New, &mut |_| Ok(()))?;

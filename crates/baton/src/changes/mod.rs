@@ -15,6 +15,7 @@ mod journal;
 pub(crate) mod ledger;
 mod plumbing;
 mod remote;
+mod status;
 
 use serde::{Deserialize, Serialize};
 

@@ -250,7 +250,7 @@ impl<'a> Repo<'a> {
     }
 }
 
-/// A path in the output of `diff-tree` or `diff-files`.
+/// A path that differs between two trees, or between the index and the working tree.
 pub(crate) struct Entry {
     pub path: Vec<u8>,
     pub old_mode: String,
@@ -261,7 +261,7 @@ pub(crate) struct Entry {
 }
 
 /// Reads `--raw -z`.
-pub(crate) fn entries(raw: &[u8]) -> Result<Vec<Entry>, Fault> {
+fn entries(raw: &[u8]) -> Result<Vec<Entry>, Fault> {
     let (mut found, mut parts) = (Vec::new(), items(raw));
     while let Some(facts) = parts.next() {
         let facts = String::from_utf8_lossy(facts).into_owned();

@@ -58,14 +58,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 fn table(listed: &ListOutput) -> String {
-    if listed.items.is_empty() {
-        return "no baton waits\n".to_owned();
-    }
-    let mut text = render::table(&listed.items.iter().map(row).collect::<Vec<_>>());
-    if let Some(next) = &listed.next {
-        text.push_str(&format!("{} in all; more: --cursor {}\n", listed.total, visible(next)));
-    }
-    text
+    let rows: Vec<_> = listed.items.iter().map(row).collect();
+    render::page(&rows, "no baton waits", Some(listed.total), listed.next.as_deref())
 }
 
 fn row(row: &Row) -> Vec<String> {

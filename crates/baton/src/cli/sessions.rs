@@ -55,14 +55,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 fn table(listed: &HistoryOutput) -> String {
-    if listed.items.is_empty() {
-        return "no session\n".to_owned();
-    }
-    let mut text = render::table(&listed.items.iter().map(row).collect::<Vec<_>>());
-    if let Some(next) = &listed.next {
-        text.push_str(&format!("more: --cursor {}\n", visible(next)));
-    }
-    text
+    let rows: Vec<_> = listed.items.iter().map(row).collect();
+    render::page(&rows, "no session", None, listed.next.as_deref())
 }
 
 fn row(row: &HistoryRow) -> Vec<String> {

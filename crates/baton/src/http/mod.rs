@@ -121,7 +121,7 @@ pub(crate) fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
     });
     services.stop();
     mirror.iter().for_each(|mirror| mirror.stop());
-    // Others take over only what nobody works on any more.
+    // Others take over only work whose process is gone.
     leader.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
     served

@@ -206,7 +206,7 @@ fn a_redis_that_goes_away_is_known_and_its_return_too() {
     assert_eq!(here.heard_at("s1"), Some(5_000), "what was heard stays true");
     server.restart();
     is(&here, State::Up);
-    // One that hangs is away, too, and nobody waits for it.
+    // One that hangs is away, too, and is not waited for.
     server.signal("-STOP");
     is(&here, State::Away);
     server.signal("-CONT");

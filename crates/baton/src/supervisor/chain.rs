@@ -153,7 +153,7 @@ fn ask(what: &str, usual: bool, signals: &mut Signals) -> io::Result<bool> {
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = io::stdin().lock().read_line(&mut line);
-        // Nobody waits for the answer of a question that a signal has ended.
+        // The answer of a question that a signal has ended is not waited for.
         let _ = sender.send(read.map(|length| (length > 0).then_some(line)));
     });
     loop {

@@ -96,12 +96,12 @@ mod unix {
             self.wait_status(pid)
         }
 
-        /// Whether somebody asked for the end, beside the keys of a terminal.
+        /// Whether the end was asked for, beside the keys of a terminal.
         pub(crate) fn was_forwarded(&self) -> bool {
             self.forwarded
         }
 
-        /// Waits so long at most while no agent runs; whether somebody asks for the end.
+        /// Waits so long at most while no agent runs; whether the end is asked for.
         pub(crate) fn is_end_requested(&mut self, pause: Duration) -> bool {
             self.runtime.block_on(async {
                 tokio::select! {

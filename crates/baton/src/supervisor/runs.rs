@@ -124,7 +124,7 @@ impl Registration {
     }
 }
 
-/// Removes a file that nobody has written to for as long as runs count.
+/// Removes a file that was not written to for as long as runs count.
 fn remove_if_old(path: &Path) {
     let changed = fs::metadata(path).and_then(|meta| meta.modified()).ok();
     let retention = Duration::from_millis(RETENTION.unsigned_abs());

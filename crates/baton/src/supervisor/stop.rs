@@ -43,7 +43,7 @@ impl Stop {
 }
 
 impl Supervisor<'_> {
-    /// Why the agent stopped; none where it was done or somebody ended it. A limit is recorded in the session.
+    /// Why the agent stopped; none where it was done or was ended from outside. A limit is recorded in the session.
     pub(super) fn stop(&mut self, code: i32, was_forwarded: bool, app: &mut App) -> Option<Stop> {
         if was_forwarded {
             return None;

@@ -11,14 +11,14 @@ use crate::stage::{Answer, Stage, Terminal, text};
 const MIRROR: &str = "[tasks]\nmirror = \".beads/issues.jsonl\"\n";
 
 /// A clone of a repository with a ledger of its own.
-struct Clone {
+pub(super) struct Clone {
     stage: Stage,
     folder: PathBuf,
 }
 
 impl Clone {
     /// The first, with a repository to push to.
-    fn first() -> Self {
+    pub(super) fn first() -> Self {
         let stage = Stage::ready();
         let folder = stage.shop();
         let clone = Self { stage, folder };
@@ -32,7 +32,7 @@ impl Clone {
     }
 
     /// Another, which has pulled.
-    fn of(first: &Self) -> Self {
+    pub(super) fn of(first: &Self) -> Self {
         let stage = Stage::ready();
         let folder = stage.shop();
         let clone = Self { stage, folder };
@@ -43,29 +43,29 @@ impl Clone {
         clone
     }
 
-    fn who(&self, name: &str) -> Terminal<'_> {
+    pub(super) fn who(&self, name: &str) -> Terminal<'_> {
         self.stage.terminal(name)
     }
 
-    fn try_git(&self, args: &str) -> Answer {
+    pub(super) fn try_git(&self, args: &str) -> Answer {
         self.who("Ann")
             .shell(&format!("git -c user.name=n -c user.email=e@x -c advice.detachedHead=false {args}"))
     }
 
-    fn git(&self, args: &str) -> String {
+    pub(super) fn git(&self, args: &str) -> String {
         self.try_git(args).done().out
     }
 
-    fn bd(&self, args: &[&str]) -> Value {
+    pub(super) fn bd(&self, args: &[&str]) -> Value {
         let args: Vec<&str> = std::iter::once("bd").chain(args.iter().copied()).chain(["--json"]).collect();
         self.who("Ann").run(&args).done().json()
     }
 
-    fn create(&self, title: &str) -> String {
+    pub(super) fn create(&self, title: &str) -> String {
         text(&self.bd(&["create", title]), "id")
     }
 
-    fn show(&self, id: &str) -> Value {
+    pub(super) fn show(&self, id: &str) -> Value {
         self.bd(&["show", id])[0].clone()
     }
 
@@ -85,14 +85,14 @@ impl Clone {
         lines[0].clone()
     }
 
-    fn push(&self) {
+    pub(super) fn push(&self) {
         self.git("add -A");
         self.try_git("commit -qm more");
         self.git("push -q origin HEAD:main");
     }
 }
 
-fn said(task: &Value) -> Vec<String> {
+pub(super) fn said(task: &Value) -> Vec<String> {
     task["comments"].as_array().into_iter().flatten().map(|comment| text(comment, "text")).collect()
 }
 

@@ -12,8 +12,11 @@
 
 mod agents;
 mod api;
+mod beads_day;
+mod beads_field;
 mod beads_file;
 mod beads_git;
+mod beads_renames;
 mod beads_verbs;
 mod browser;
 mod callers;
@@ -77,6 +80,7 @@ mod words;
 mod work;
 mod work_agents;
 mod work_kill;
+mod work_roles;
 mod worktree_changes;
 mod worktree_machines;
 mod worktree_places;

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, env, skipped, text};
+use crate::stage::{Stage, Terminal, env, items, skipped, text};
+use crate::transcript_copies::{ID, SECRET, TwoMachines};
 
 const SAID: &str = "I chose Decimal over float because money needs exact cents.";
 /// Seconds that a real tool may take.
@@ -235,10 +236,14 @@ impl Real {
 
     /// Runs a command in the repository; what it printed, once it has succeeded.
     fn run(&self, stage: &Stage, program: &str, args: &[&str]) -> String {
+        self.run_at(&stage.terminal("Lola"), program, args)
+    }
+
+    /// The same in a terminal.
+    fn run_at(&self, terminal: &Terminal<'_>, program: &str, args: &[&str]) -> String {
         let url = format!("http://127.0.0.1:{}", self.model.port);
         let program =
             if program == "baton" { PathBuf::from(crate::stage::BATON) } else { self.clis.join(program) };
-        let terminal = stage.terminal("Lola");
         // A tool that waits for something that never comes is stopped.
         let mut command: Command = terminal.program("timeout");
         command.arg(LIMIT).arg(&program).args(args).stdin(Stdio::null());
@@ -281,6 +286,33 @@ fn claude_code_itself_takes_the_written_session_up() {
     let told = real.run(&stage, "baton", &["continue", &path, "--in", "claude", "--native", "--", "-p"]);
     assert!(told.contains("goes on in Claude Code") && told.contains("going on"), "{told}");
     assert!(real.model.asked("/messages").contains("which this session holds"), "{told}");
+}
+
+#[test]
+fn claude_code_itself_takes_a_session_of_another_machine_up() {
+    let Some(real) = Real::find() else { return };
+    let of = TwoMachines::new();
+    let (ann, donna) = (of.ann(), of.donna());
+    ann.json(&["project", "set", "--transcripts", "yes"]);
+    ann.json(&["transcripts", "push"]);
+    of.desktop.file("home/.claude.json", json!({ "hasCompletedOnboarding": true }).to_string());
+    // The command becomes Claude Code, in the clone, with the session that was written there.
+    let args = ["continue", ID, "--in", "claude", "--native", "--", "-p"];
+    let told = real.run_at(&donna, "baton", &args);
+    assert!(told.contains("goes on in Claude Code") && told.contains("going on"), "{told}");
+    let asked = real.model.asked("/messages");
+    for fact in [SAID, "Never touch the migrations.", "which this session holds"] {
+        assert!(asked.contains(fact), "the model was not sent `{fact}`: {told}");
+    }
+    assert!(!asked.contains(SECRET) && asked.contains(&of.clone.display().to_string()), "{told}");
+    // From here on it is a session of this machine, which Claude Code itself resumes.
+    let listed = donna.json(&["transcripts", "list", "--agent", "claude"]);
+    let own = text(&items(&listed)[0], "id");
+    assert_ne!(own, ID, "the one of the laptop keeps its id to itself");
+    let told = real.run_at(&donna, "claude", &["-p", "--resume", &own, "Please go on now"]);
+    assert!(told.contains("going on"), "{told}");
+    real.heard("/messages", &told);
+    assert_eq!(of.leftovers(), 0);
 }
 
 #[test]

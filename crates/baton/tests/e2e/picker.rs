@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::stage::{BATON, Stage, env, skipped};
+use crate::stage::{BATON, Stage, Terminal, env, skipped};
+use crate::transcript_copies::{ID, TwoMachines};
 
 /// A command in a terminal, and what it has drawn so far.
 pub(crate) struct Seat {
@@ -85,16 +86,24 @@ fn worked() -> Stage {
             line("user", "u1", None, asked) + &line("assistant", "a1", Some("u1"), "Half of it is done.");
         stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), content);
     }
-    let codex =
-        stage.file("bin/codex", "#!/bin/sh\nfor arg in \"$@\"; do echo \"$arg\"; done > \"$HOME/called\"\n");
-    fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).expect("executable");
+    install_codex(&stage);
     stage
 }
 
+/// A stand-in that writes down how it was called.
+fn install_codex(stage: &Stage) {
+    let codex =
+        stage.file("bin/codex", "#!/bin/sh\nfor arg in \"$@\"; do echo \"$arg\"; done > \"$HOME/called\"\n");
+    fs::set_permissions(&codex, fs::Permissions::from_mode(0o755)).expect("executable");
+}
+
 fn seat(stage: &Stage, args: &str) -> Seat {
+    seat_of(stage, &stage.terminal("Lola"), args)
+}
+
+fn seat_of(stage: &Stage, terminal: &Terminal<'_>, args: &str) -> Seat {
     let path = format!("{}:{}", stage.root().join("bin").display(), env("PATH").expect("PATH"));
-    let script = stage.terminal("Lola").with("PATH", path).program("script");
-    Seat::open(script, &format!("{BATON} continue {args}"))
+    Seat::open(terminal.with("PATH", path).program("script"), &format!("{BATON} continue {args}"))
 }
 
 #[test]
@@ -140,6 +149,49 @@ fn who_leaves_the_picker_has_changed_nothing() {
     }
     assert_eq!(stage.deltas(), before);
     assert!(!Path::new(&stage.home().join("called")).exists());
+}
+
+#[test]
+fn a_session_of_another_machine_is_marked_looked_at_and_continued() {
+    if !script() {
+        return;
+    }
+    let of = TwoMachines::new();
+    let (ann, donna) = (of.ann(), of.donna());
+    install_codex(&of.desktop);
+    let local = json!({ "type": "user", "uuid": "u1", "sessionId": "dddd4444", "cwd": "/elsewhere",
+        "timestamp": "2026-11-20T10:00:00.000Z", "message": { "role": "user", "content": "Paint the shed" } });
+    of.desktop.file("home/.claude/projects/-elsewhere/dddd4444.jsonl", format!("{local}\n"));
+    ann.json(&["project", "set", "--transcripts", "yes"]);
+    ann.json(&["transcripts", "push"]);
+    // What was pushed to the project of this folder comes before what another folder holds.
+    let mut first = seat_of(&of.desktop, &donna, "--in codex");
+    for part in ["2/2", "pushed by Ann", "from machine laptop"] {
+        first.see(part);
+    }
+    first.press("laptop");
+    first.see("1/2");
+    first.press("\r");
+    first.see("goes on in Codex");
+    assert_eq!(first.end(), 0);
+    let called = fs::read_to_string(of.desktop.home().join("called")).expect("it was started");
+    assert!(called.contains("make test"), "{called}");
+    assert_eq!(of.leftovers(), 0, "what was fetched for the preview is gone");
+    // On the machine that has the session it is listed once, as its own.
+    let mut own = seat_of(&of.laptop, &ann, "--in codex");
+    own.see("1/1");
+    own.press("\u{1b}");
+    own.end();
+    // One that no key of hers opens says so before it is chosen.
+    ann.json(&["key", "create"]);
+    ann.json(&["transcripts", "push"]);
+    let mut locked = seat_of(&of.desktop, &donna, "--in codex");
+    locked.press(&ID[..8]);
+    for part in ["(encrypted)", "pushed by Ann", "no key of yours opens it"] {
+        locked.see(part);
+    }
+    locked.press("\u{1b}");
+    assert_eq!(locked.end(), 130);
 }
 
 #[test]

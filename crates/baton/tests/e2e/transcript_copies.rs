@@ -11,7 +11,7 @@ use crate::worktrees::git;
 
 pub(crate) const ID: &str = "11111111-aaaa-4000-8000-00000000abcd";
 const SAID: &str = "I chose Decimal over float because money needs exact cents.";
-const SECRET: &str = "AKIAQWERTYUIOPASDFGH";
+pub(crate) const SECRET: &str = "AKIAQWERTYUIOPASDFGH";
 
 /// A server, a laptop on which Ann worked with Claude Code, and a desktop with a clone. Neither has a ledger of its own.
 pub(crate) struct TwoMachines {
@@ -68,7 +68,7 @@ impl TwoMachines {
     }
 
     /// Files of sessions that lie in Baton's own folder of the desktop.
-    fn leftovers(&self) -> usize {
+    pub(crate) fn leftovers(&self) -> usize {
         fs::read_dir(self.desktop.home().join("data/baton/transcripts")).map_or(0, Iterator::count)
     }
 }

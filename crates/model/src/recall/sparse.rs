@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn numbers_never_change() {
-        // Known values of FNV-1a: what is in somebody's index stays findable.
+        // Known values of FNV-1a: what is in an existing index stays findable.
         assert_eq!((number(b""), number(b"a"), number(b"foobar")), (0x811c_9dc5, 0xe40c_292c, 0xbf9c_f968));
     }
 

@@ -122,7 +122,7 @@ fn digest(text: &str) -> u64 {
 }
 
 /// Whether the entry is a member of a set that trackers only add to.
-pub(super) fn is_comment(entry: &str) -> bool {
+pub fn is_comment(entry: &str) -> bool {
     entry.starts_with("comments:")
 }
 

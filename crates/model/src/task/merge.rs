@@ -192,7 +192,8 @@ fn join(ours: &State, came: &LineContent, texts: &BTreeMap<&str, Value>) -> (Sta
         if value != our.0 {
             theirs_kept.push(name.clone());
         }
-        if stamp.is_seen {
+        // A comment changes no clock: nothing takes one away.
+        if stamp.is_seen && !entry::is_comment(name) {
             merged.clocks.entries.insert(name.clone(), stamp.at);
         }
         if let Some(value) = value {

@@ -16,6 +16,7 @@ mod reading;
 pub mod reason;
 pub mod receipt;
 pub mod record;
+pub mod renamed;
 pub mod sealed;
 mod version;
 pub mod view;

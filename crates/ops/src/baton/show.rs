@@ -1,7 +1,7 @@
 //! `baton_show`: one baton, by its id, with its packet.
 
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, Tx, baton, delta, session};
+use baton_store::{Failure, baton, delta, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,19 +39,19 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let named = match &input.project {
-            Some(name) => Some(resolve::project_id(cx.store, &cx.env, Some(name))?),
-            None => {
-                resolve::check_callers_project(cx.store, &cx.env)?;
-                None
-            }
-        };
+        let named = resolve::project_or_all(cx, input.project.as_deref())?;
         let Cx { store, env } = cx;
         store.read(|tx| {
             let reaches = |project_id: &str| {
                 env.caller.grant.reaches(project_id) && named.as_deref().is_none_or(|only| only == project_id)
             };
-            let (project_id, baton_id) = find(tx, &input.id, reaches)?;
+            let (project_id, baton_id) = resolve::object_by_prefix(
+                tx,
+                ("baton", &input.id),
+                baton::everywhere_by_prefix,
+                reaches,
+                unknown,
+            )?;
             let of = baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown(&input.id))?;
             let holder = match &of.holder_session_id {
                 Some(id) => session::get(tx, &project_id, id)?,
@@ -60,21 +60,6 @@ impl Operation for Show {
             let packet = delta::get(tx, &project_id, &baton_id)?.map(|wrap| wrap.body);
             Ok(ShowOutput { row: row(env, of, holder.as_ref()), packet })
         })
-    }
-}
-
-/// Project and id of the baton with this id or prefix.
-fn find(tx: &mut Tx<'_>, id: &str, reaches: impl Fn(&str) -> bool) -> Result<(String, String), Failure> {
-    let is_prefix = id.len() >= 4 && id.is_ascii();
-    let mut found = if is_prefix { baton::everywhere_by_prefix(tx, id)? } else { Vec::new() };
-    found.retain(|(project_id, _)| reaches(project_id));
-    match found.as_slice() {
-        [one] => Ok(one.clone()),
-        [] => Err(unknown(id).into()),
-        many => {
-            let ids: Vec<String> = many.iter().map(|(_, id)| id.clone()).collect();
-            Err(resolve::ambiguous_id("baton", id, &ids).into())
-        }
     }
 }
 

@@ -12,10 +12,11 @@ use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
 use baton_store::changes::StoredChanges;
+use baton_store::content::CHANGES;
 use baton_store::{Failure, Fault, Tx, baton, changes};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use crate::content::{self, ContentFacts};
 use crate::op::Env;
 use crate::resolve;
 pub use attach::{Attach, AttachInput, AttachOutput};
@@ -23,9 +24,6 @@ pub use drop::{Drop, DropInput, DropOutput};
 pub use part::{Part, PartInput, PartOutput};
 pub use show::{Show, ShowInput, ShowOutput};
 pub use upload::{Upload, UploadInput, UploadOutput};
-
-/// How long content without a manifest is kept, in milliseconds: between its upload and the wrap that names it.
-const UNUSED: i64 = 86_400_000;
 
 /// The changes of a baton, as answers show them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +67,9 @@ pub(crate) fn attach(
 ) -> Result<(), Failure> {
     manifest.check()?;
     if manifest.remote.is_none() {
-        check_content(tx, project_id, manifest)?;
+        let facts =
+            ContentFacts { hash: &manifest.content_hash, bytes: manifest.bytes, parts: manifest.parts() };
+        content::check(tx, project_id, &CHANGES, &facts, invalid)?;
     }
     let before = changes::get(tx, project_id, baton_id)?;
     let text = serde_json::to_string(manifest).map_err(|error| Fault::other(error.to_string()))?;
@@ -84,25 +84,7 @@ pub(crate) fn attach(
         changes::remove(tx, project_id, &before)?;
     }
     changes::put(tx, project_id, &stored)?;
-    Ok(changes::remove_unused(tx, project_id, env.now - UNUSED)?)
-}
-
-/// Refuses content of which a part is missing or another one.
-fn check_content(tx: &mut Tx<'_>, project_id: &str, manifest: &Manifest) -> Result<(), Failure> {
-    let mut hash = Sha256::new();
-    let mut bytes = 0;
-    for part in 0..manifest.parts() {
-        let content = changes::part(tx, project_id, &manifest.content_hash, part)?
-            .ok_or_else(|| invalid(&format!("part {part} of the content was not uploaded")))?;
-        let content = upload::decode(&content)?;
-        bytes += content.len() as u64;
-        hash.update(content);
-    }
-    let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    if found == manifest.content_hash && bytes == manifest.bytes {
-        return Ok(());
-    }
-    Err(invalid("the content is not that of the manifest").into())
+    Ok(CHANGES.remove_unused(tx, project_id, env.now - content::UNUSED)?)
 }
 
 /// Copies the changes of a baton that was left anew in another project.
@@ -112,7 +94,7 @@ pub(crate) fn carry(
     (into, new_id): (&str, &str),
 ) -> Result<(), Failure> {
     let Some(stored) = changes::get(tx, from, baton_id)? else { return Ok(()) };
-    changes::copy_content(tx, (from, into), &stored.content_hash)?;
+    CHANGES.copy(tx, (from, into), &stored.content_hash)?;
     let anew = StoredChanges { baton_id: new_id.to_owned(), ..stored };
     Ok(changes::put(tx, into, &anew)?)
 }

@@ -1,6 +1,7 @@
 //! `changes_part`: a part of the content of a baton's changes.
 
-use baton_store::{Failure, changes};
+use baton_store::Failure;
+use baton_store::content::CHANGES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +49,7 @@ impl Operation for Part {
             let found = find(tx, env, &project_id, Some(&input.baton_id))?;
             let what =
                 || none(format!("the changes of baton {} have no part {}", found.baton_id, input.part));
-            Ok(changes::part(tx, &project_id, &found.content_hash, input.part)?.ok_or_else(what)?)
+            Ok(CHANGES.part(tx, &project_id, (&found.content_hash, input.part))?.ok_or_else(what)?)
         })?;
         Ok(PartOutput { project_id, part: input.part, content })
     }

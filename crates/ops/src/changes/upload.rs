@@ -1,13 +1,12 @@
 //! `changes_upload`: keep a part of the content of changes, before the wrap that names it.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use baton_model::changes::{MOST_BYTES, PART_BYTES, check_content_hash, invalid};
-use baton_model::refusal::Refusal;
-use baton_store::{Failure, changes};
+use baton_model::changes::{check_content_hash, invalid};
+use baton_store::Failure;
+use baton_store::content::CHANGES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::content;
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 
@@ -38,11 +37,6 @@ pub struct UploadOutput {
     pub part: i64,
 }
 
-/// The bytes of a part.
-pub(super) fn decode(content: &str) -> Result<Vec<u8>, Refusal> {
-    STANDARD.decode(content).map_err(|_| invalid("a part of the content is not base64"))
-}
-
 impl Operation for Upload {
     const META: Meta =
         Meta::write("changes_upload", "Keep a part of the content of changes, before a wrap names it")
@@ -52,16 +46,13 @@ impl Operation for Upload {
 
     fn run(input: UploadInput, cx: &mut Cx<'_>) -> Result<UploadOutput, Failure> {
         check_content_hash(&input.content_hash)?;
-        let most = i64::try_from(MOST_BYTES.div_ceil(PART_BYTES)).unwrap_or(i64::MAX);
-        if !(0..most).contains(&input.part) || decode(&input.content)?.len() as u64 > PART_BYTES {
-            return Err(invalid("a part is too long, or there are too many").into());
-        }
+        content::check_part(input.part, &input.content, invalid)?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let place = (input.content_hash.as_str(), input.part);
-            Ok(changes::put_part(tx, &project_id, place, &input.content, env.now)?)
+            Ok(CHANGES.put_part(tx, &project_id, place, &input.content, env.now)?)
         })?;
         Ok(UploadOutput { project_id, part: input.part })
     }

@@ -1,4 +1,4 @@
-//! `baton_import`: a baton that arrives as a file waits here for whoever picks it up.
+//! `baton_import`: a baton that arrives as a file waits here to be picked up.
 
 use baton_model::baton::Baton;
 use baton_model::baton_file::{FileLocation, MOST_RECEIPTS, PortableBaton, Receipt, invalid};

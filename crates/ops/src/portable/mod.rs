@@ -1,7 +1,7 @@
 //! Batons that travel as files between ledgers that do not reach each other.
 //!
-//! A baton that is exported does not wait in its own ledger any more: it is spent by the entry that records the export, and whoever
-//! imports the file picks it up. Two ledgers that import the same file cannot know of each other; the same ledger imports it once.
+//! A baton that is exported does not wait in its own ledger any more: it is spent by the entry that records the export, and is picked
+//! up where the file is imported. Two ledgers that import the same file cannot know of each other; the same ledger imports it once.
 
 mod export;
 mod import;

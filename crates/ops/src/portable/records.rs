@@ -63,7 +63,7 @@ pub(super) fn receipt_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<Receipt>,
     Ok(receipts.find(|receipt| receipt.baton_id == of.baton_id))
 }
 
-/// What became of batons that arrived as files and that somebody has picked up here, the newest first.
+/// What became of batons that arrived as files and were picked up here, the newest first.
 pub(super) fn receipts(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Receipt>, Failure> {
     let mut found = Vec::new();
     for entry in delta::newest_kind(tx, project_id, Kind::Other, MOST)? {
@@ -110,7 +110,7 @@ pub(crate) fn prefetch_exports(tx: &mut Tx<'_>, project_id: &str) {
     drop(newest(tx, project_id));
 }
 
-/// The newest baton that left as a file and was picked up nowhere, as far as is known: for somebody who finds none here.
+/// The newest baton that left as a file and was picked up nowhere, as far as is known: for a caller that finds none here.
 pub(crate) fn waiting_elsewhere(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

@@ -58,13 +58,7 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let named = match &input.project {
-            Some(name) => Some(resolve::project_id(cx.store, &cx.env, Some(name))?),
-            None => {
-                resolve::check_callers_project(cx.store, &cx.env)?;
-                None
-            }
-        };
+        let named = resolve::project_or_all(cx, input.project.as_deref())?;
         let Cx { store, env } = cx;
         store.read(|tx| {
             let reaches = |id: &str| env.caller.grant.reaches(id);
@@ -73,25 +67,16 @@ impl Operation for Show {
                     resolve::require_project(tx, project_id)?;
                     resolve::session_by_id(tx, project_id, &input.session)?
                 }
-                None => anywhere(tx, &input.session, reaches)?,
+                None => {
+                    let wanted = ("session", input.session.as_str());
+                    let (project_id, id) =
+                        resolve::object_by_prefix(tx, wanted, session::by_prefix, reaches, unknown)?;
+                    resolve::session_by_id(tx, &project_id, &id)?
+                }
             };
             let row = row(tx, env, &of, false)?;
             Ok(ShowOutput { way: way(tx, &of)?, project_id: of.project_id, row })
         })
-    }
-}
-
-/// The session of an id or prefix in any project that the caller reaches.
-fn anywhere(tx: &mut Tx<'_>, id: &str, reaches: impl Fn(&str) -> bool) -> Result<Session, Failure> {
-    let mut found = if id.len() >= 4 && id.is_ascii() { session::by_prefix(tx, id)? } else { Vec::new() };
-    found.retain(|(project_id, _)| reaches(project_id));
-    match found.as_slice() {
-        [(project_id, session_id)] => resolve::session_by_id(tx, project_id, session_id),
-        [] => Err(unknown(id).into()),
-        many => {
-            let ids: Vec<String> = many.iter().map(|(_, id)| id.clone()).collect();
-            Err(resolve::ambiguous_id("session", id, &ids).into())
-        }
     }
 }
 

@@ -1,25 +1,18 @@
 //! `beads_import`: lines of `issues.jsonl` into the ledger. All are checked before anything is written.
 
-use std::collections::HashSet;
-
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
-use baton_model::task::Task;
 use baton_model::task::conflict::{Conflict, Side};
-use baton_model::task::merge::{adopt, keep_sealed, lost_by_sides, merge, passed_over, replaced_by};
-use baton_model::task::receipt::received;
-use baton_model::task::record::Record;
-use baton_model::time::Millis;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::{dependency, line};
 
-use super::beads_export::{full_record, keep_line};
-use super::beads_rows::{insert, update};
-use super::claim_elsewhere::{ClaimChange, ClaimGuard};
-use super::issues_file::{Complaint, IssuesFile, Version};
+use super::beads_merge::Progress;
+use super::beads_renames::{self, RenamedLines};
+use super::claim_elsewhere::ClaimGuard;
+use super::issues_file::Complaint;
 use super::older_lines::OlderLines;
 use super::readiness::refresh;
 use super::write::write;
@@ -172,13 +165,15 @@ pub fn import_lines(
             ended: Vec::new(),
             older: OlderLines::default(),
             replaced: Vec::new(),
+            renamed: RenamedLines::default(),
         };
         let file = progress.take_all(tx, wish.lenient, &mut *lines)?;
-        let (ended, replaced) = (progress.ended, progress.replaced);
+        let (ended, replaced, renamed) = (progress.ended, progress.replaced, progress.renamed);
         if !wish.partial {
-            line::put_others(tx, author.project_id, &file.others)?;
+            keep_others(tx, &output, file.others)?;
         }
         let mut ids = output.ids.clone();
+        ids.extend(beads_renames::redirect_all(tx, env, author, &ids)?);
         // The whole before its parts.
         ids.sort_by_key(|id| (id.matches('.').count(), id.clone()));
         refresh_around(tx, author.project_id, ids)?;
@@ -189,6 +184,7 @@ pub fn import_lines(
         for change in &ended {
             change.announce(tx, env, author)?;
         }
+        renamed.announce(tx, env, author)?;
         for conflict in wish.settled.iter().chain(&output.conflicts) {
             note(tx, env, author, conflict)?;
         }
@@ -208,121 +204,14 @@ pub fn import_lines(
     }
 }
 
-/// What an import has come to so far.
-struct Progress<'a, 'e> {
-    project: &'a str,
-    now: Millis,
-    guard: ClaimGuard<'a, 'e>,
-    output: &'a mut BeadsImportOutput,
-    /// Claims that lines of the file have ended.
-    ended: Vec<ClaimChange>,
-    older: OlderLines,
-    /// Texts that lines of the file have replaced, by task and field.
-    replaced: Vec<(String, Map<String, Value>)>,
-}
-
-impl Progress<'_, '_> {
-    fn take_in(&mut self, tx: &mut Tx<'_>, version: &Version, is_first: bool) -> Result<(), Failure> {
-        let Version { text, record, .. } = version;
-        let project = self.project;
-        let theirs = &received(record.clone(), self.now);
-        let id = &theirs.task.task_id;
-        let Some(task) = task::get(tx, project, id)? else {
-            insert(tx, project, &adopt(theirs))?;
-            // A time that was not believed is put right in the file.
-            let is_stale = theirs != record;
-            line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
-            self.output.created += 1;
-            self.output.ids.push(id.clone());
-            return Ok(());
-        };
-        let known = line::known_lines(tx, project, id)?;
-        if known.last.as_ref() == Some(text) {
-            self.output.unchanged += 1;
-            return Ok(());
-        }
-        // A line that the file had before has nothing new: it came back by way of git.
-        let versions = match known.earlier.contains(text) {
-            true => None,
-            false => Some(version.earlier_versions(&known, is_first, self.now)),
-        };
-        let is_changed = match versions {
-            Some(versions) => self.merge_in(tx, &task, (version, theirs), &versions)?,
-            None => false,
-        };
-        keep_line(tx, project, id, text)?;
-        if is_changed {
-            self.output.updated += 1;
-            self.output.ids.push(id.clone());
-        } else {
-            self.output.unchanged += 1;
-        }
-        Ok(())
+/// Keeps the lines that are no tasks. A file with a line that cannot be read may have been cut: what it lacks was not taken out of it.
+fn keep_others(tx: &mut Tx<'_>, output: &BeadsImportOutput, mut others: Vec<String>) -> Result<(), Failure> {
+    if output.complaints.iter().any(|complaint| complaint.unreadable) {
+        let known = line::others(tx, &output.project_id)?;
+        let missing: Vec<String> = known.into_iter().filter(|line| !others.contains(line)).collect();
+        others.extend(missing);
     }
-
-    /// Merges a version with the task; says whether that changed it.
-    fn merge_in(
-        &mut self,
-        tx: &mut Tx<'_>,
-        task: &Task,
-        (version, theirs): (&Version, &Record),
-        known: &[Record],
-    ) -> Result<bool, Failure> {
-        let ours = received(full_record(tx, task.clone())?, self.now);
-        let (mut merged, mut conflicts) = merge(known, &ours, theirs);
-        let mut passed = passed_over(known, &merged, theirs);
-        passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
-        self.older.add(version.number, &passed);
-        if version.is_side() {
-            let mut lost = lost_by_sides(known, &ours, &merged, theirs);
-            lost.retain(|one| conflicts.iter().chain(&passed).all(|conflict| conflict.field != one.field));
-            conflicts.extend(lost);
-        }
-        conflicts.extend(keep_sealed(&ours, &mut merged));
-        conflicts.extend(self.guard.keep_claim(tx, task, &mut merged)?);
-        self.output.conflicts.extend(conflicts);
-        let replaced = replaced_by(&ours, &merged);
-        let after = update(tx, task, &ours, merged)?;
-        self.ended.extend(after.as_ref().and_then(|after| ClaimChange::of(task, after)));
-        if after.is_some() && !replaced.is_empty() {
-            self.replaced.push((task.task_id.clone(), replaced));
-        }
-        Ok(after.is_some())
-    }
-
-    /// Reads the lines and takes each task in; the file comes with what was found about it.
-    fn take_all(
-        &mut self,
-        tx: &mut Tx<'_>,
-        is_lenient: bool,
-        lines: &mut dyn Lines,
-    ) -> Result<IssuesFile, Failure> {
-        lines.rewind()?;
-        let mut file = IssuesFile::new(is_lenient);
-        let mut met = HashSet::new();
-        loop {
-            let text = match lines.next() {
-                Ok(Some(text)) => text,
-                Ok(None) => break,
-                Err(refusal) => {
-                    file.pass(refusal)?;
-                    continue;
-                }
-            };
-            for version in file.read(&text)? {
-                let is_first = met.insert(version.record.task.task_id.clone());
-                self.take_in(tx, &version, is_first)?;
-            }
-        }
-        file.end()?;
-        let output = &mut *self.output;
-        output.complaints = std::mem::take(&mut file.complaints);
-        output.complaints.extend(std::mem::take(&mut self.older).complaint());
-        output.ids.sort_unstable();
-        output.ids.dedup();
-        (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
-        Ok(file)
-    }
+    Ok(line::put_others(tx, &output.project_id, &others)?)
 }
 
 /// Says in the ledger which texts of a task the file has replaced. What is too large for one entry has one for each field.

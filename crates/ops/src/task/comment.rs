@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::comment;
 
+use super::beads_renames::successor;
 use super::write::{update_without_delta, write};
 use super::{by_id, by_id_to_change};
 use crate::handoff::tracker;
@@ -110,8 +111,15 @@ fn add_comment(
 }
 
 /// Codes of refusals by which a task is not, or no longer, the caller's to end.
-const TOO_LATE: [&str; 5] =
-    ["task_claimed", "lease_lost", "task_closed", "task_not_claimed", "handoff_not_yours"];
+const TOO_LATE: [&str; 7] = [
+    "task_claimed",
+    "lease_lost",
+    "task_closed",
+    "task_not_claimed",
+    "handoff_not_yours",
+    "task_renamed",
+    "task_deleted",
+];
 
 /// An encrypted text, and who can read it.
 #[derive(Clone)]
@@ -151,7 +159,8 @@ pub(super) fn keep_late(
         Failure::Refused(no) if TOO_LATE.contains(&no.code) => no,
         other => return Err(other),
     };
-    let found = by_id(tx, author.project_id, id)?;
+    let named = by_id(tx, author.project_id, id)?;
+    let found = successor(tx, &named)?.unwrap_or(named);
     let Some(kept) = late_comments(tx, env, author, &found, words)? else { return Err(no.into()) };
     let what = if words.is_part { "of what you gave, the reason is kept" } else { "what you gave is kept" };
     no.message = format!("{}; {what} as a comment", no.message);

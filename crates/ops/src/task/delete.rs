@@ -14,7 +14,6 @@ use super::answer::TaskAnswer;
 use super::by_id_to_change;
 use super::depend::{RemovedDependency, unlink_all};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
-use crate::ledger::Author;
 use crate::op::{Cx, Meta, Operation};
 
 /// Deletes a task.
@@ -68,7 +67,7 @@ impl Operation for Delete {
             }
             let removed_dependencies = unlink_all(tx, env, author, &known)?;
             let known = reload(tx, known)?;
-            let wanted = tombstone(&known, author, (input.reason.as_deref(), env.now));
+            let wanted = tombstone(&known, author.identity, (input.reason.as_deref(), env.now));
             let deleted = change(tx, env, author, &known, wanted, "is deleted")?;
             Ok(DeleteOutput { task: answer(&deleted, env, author), removed_dependencies })
         })
@@ -76,14 +75,14 @@ impl Operation for Delete {
 }
 
 /// The task as Beads keeps one that was deleted.
-pub(super) fn tombstone(known: &Task, author: &Author<'_>, (reason, now): (Option<&str>, i64)) -> Task {
+pub(super) fn tombstone(known: &Task, identity: &str, (reason, now): (Option<&str>, i64)) -> Task {
     let mut wanted = known.clone();
     wanted.set_status("tombstone", now);
     (wanted.closed_at, wanted.result) = (None, None);
     (wanted.claim, wanted.pending_type, wanted.woken) = (None, None, false);
     let mut put = |key: &str, value: &str| wanted.extra.insert(key.to_owned(), json!(value));
     put("deleted_at", &rfc3339(now));
-    put("deleted_by", author.identity);
+    put("deleted_by", identity);
     put("original_type", &known.issue_type);
     if let Some(reason) = reason {
         put("delete_reason", reason);

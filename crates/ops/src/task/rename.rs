@@ -3,6 +3,7 @@
 use baton_model::delta::Kind;
 use baton_model::refusal::Refusal;
 use baton_model::task::record::parent_of;
+use baton_model::task::renamed::{RENAMED_TO, note_rename, renamed_to};
 use baton_model::task::{Task, check_id, entry, implied_parent};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, task};
@@ -12,6 +13,7 @@ use serde_json::{Map, Value, json};
 use task::{comment, dependency};
 
 use super::answer::TaskAnswer;
+use super::beads_renames::successor;
 use super::create::{id_taken, raise_counter};
 use super::delete::{refuse_handed, tombstone};
 use super::depend::moved;
@@ -63,13 +65,14 @@ impl Operation for Rename {
             check_and_renew_lease(tx, env, author, &mut known, None)?;
             refuse_handed(tx, &known)?;
             check_id(&input.to)?;
-            if task::get(tx, author.project_id, &input.to)?.is_some() {
-                return Err(id_taken(&input.to).into());
+            if let Some(taken) = task::get(tx, author.project_id, &input.to)? {
+                let former = successor(tx, &taken)?.filter(|now| now.task_id == known.task_id);
+                return Err(former.map_or_else(|| id_taken(&input.to), |_| id_used(&input.to)).into());
             }
             raise_counter(tx, author.project_id, &input.to)?;
             let renamed = copy(tx, env, author, &known, &input.to)?;
             let dependents = redirect(tx, env, author, (&known, &renamed))?;
-            bury(tx, env, author, (&known, &renamed))?;
+            bury(tx, (&known, &renamed.task_id), (author.identity, env.now))?;
             Ok(RenameOutput {
                 task: answer(&reload(tx, renamed)?, env, author),
                 renamed_from: known.task_id,
@@ -77,6 +80,13 @@ impl Operation for Rename {
             })
         })
     }
+}
+
+/// The refusal of an id that the task had before: other clones may still write under it.
+fn id_used(id: &str) -> Refusal {
+    let hint = "choose another id: what other clones write under a former id is merged into this task";
+    let what = format!("this task was called `{id}` before, and an id is not given twice");
+    Refusal::new(baton_model::refusal::Kind::Conflict, "task_exists", what, hint).with("task_id", id)
 }
 
 /// Writes the task under its new id, with what it depends on and its comments.
@@ -97,12 +107,13 @@ fn copy(
     if let (Some(parent), false) = (parent, is_part) {
         edges.push(part_of(id, parent, (author, env.now)));
     }
-    let task = Task {
+    let mut task = Task {
         task_id: id.to_owned(),
         parent_id: parent_of(id, &edges),
         updated_at: env.now,
         ..known.clone()
     };
+    note_rename(&mut task, known, env.now);
     task::insert(tx, &task)?;
     for (place, edge) in (0..).zip(&edges) {
         dependency::insert(tx, &task, place, edge)?;
@@ -133,7 +144,7 @@ fn part_of(id: &str, parent: &str, (author, now): (&Author<'_>, i64)) -> Map<Str
 }
 
 /// Has every task that depends on the old id, or is a part of it, name the new one. Returns their ids.
-fn redirect(
+pub(super) fn redirect(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
@@ -144,12 +155,16 @@ fn redirect(
     for edge in dependency::on(tx, &old.project_id, &old.task_id)? {
         let Some(from) = task::get(tx, &old.project_id, &edge.task_id)? else { continue };
         dependency::delete(tx, &from, &old.task_id, &edge.kind)?;
-        dependency::insert(tx, &from, edge.place, &with(edge.body, "depends_on_id", &new.task_id))?;
-        let entries = [&old.task_id, &new.task_id].map(|id| entry::dependency(&edge.kind, id));
-        moved(tx, env, author, (&from, entries.to_vec()), &what)?;
+        let mut entries = vec![entry::dependency(&edge.kind, &old.task_id)];
+        if from.task_id != new.task_id {
+            dependency::insert(tx, &from, edge.place, &with(edge.body, "depends_on_id", &new.task_id))?;
+            entries.push(entry::dependency(&edge.kind, &new.task_id));
+        }
+        moved(tx, env, author, (&from, entries), &what)?;
         changed.push(from.task_id);
     }
-    for part in task::children(tx, &old.project_id, &old.task_id)? {
+    let parts = task::children(tx, &old.project_id, &old.task_id)?;
+    for part in parts.into_iter().filter(|part| part.task_id != new.task_id) {
         let place = dependency::of(tx, &part.project_id, &part.task_id)?.len();
         let edge = part_of(&part.task_id, &new.task_id, (author, env.now));
         dependency::insert(tx, &part, i64::try_from(place).unwrap_or(i64::MAX), &edge)?;
@@ -163,24 +178,23 @@ fn redirect(
 }
 
 /// Leaves the old id as that of a deleted task, which names the new one.
-fn bury(
+pub(super) fn bury(
     tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    author: &Author<'_>,
-    (old, new): (&Task, &Task),
+    (old, new): (&Task, &str),
+    (identity, now): (&str, i64),
 ) -> Result<(), Failure> {
     let old = reload(tx, old.clone())?;
     dependency::clear(tx, &old)?;
     comment::clear(tx, &old)?;
-    let mut buried = tombstone(&old, author, (Some(&format!("renamed to {}", new.task_id)), env.now));
-    buried.extra.insert("renamed_to".to_owned(), json!(new.task_id));
-    buried.updated_at = env.now.max(old.updated_at);
+    let mut buried = tombstone(&old, identity, (Some(&format!("renamed to {new}")), now));
+    buried.extra.insert(RENAMED_TO.to_owned(), json!(new));
+    buried.updated_at = now.max(old.updated_at);
     update_without_delta(tx, &old, &buried)
 }
 
 /// The refusal for an id that a task had before.
 pub(super) fn renamed(known: &Task) -> Option<Refusal> {
-    let to = known.extra.get("renamed_to")?.as_str()?;
+    let to = renamed_to(known)?;
     let what = format!("task {} is called {} now", known.task_id, baton_model::id::visible(to));
     Some(
         Refusal::new(baton_model::refusal::Kind::Conflict, "task_renamed", what, "use that id")

@@ -2,6 +2,7 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
+use baton_store::content::TRANSCRIPT_COPY;
 use baton_store::transcript_copy::{self, StoredCopy};
 use baton_store::{Failure, Tx, project};
 use schemars::JsonSchema;
@@ -141,7 +142,7 @@ impl Operation for CopyPart {
                 let what = format!("the session that was pushed has no part {}", input.part);
                 Refusal::new(refusal::Kind::NotFound, "transcript_not_pushed", what, "have it pushed anew")
             };
-            let part = transcript_copy::part(tx, &project_id, &found.content_hash, input.part)?;
+            let part = TRANSCRIPT_COPY.part(tx, &project_id, (&found.content_hash, input.part))?;
             Ok(part.ok_or_else(missing)?)
         })?;
         Ok(CopyPartOutput { project_id, part: input.part, content })

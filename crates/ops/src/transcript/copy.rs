@@ -69,7 +69,7 @@ impl Operation for Copy {
     }
 }
 
-/// Refuses a session of another project's folder, which may be nobody's business here, and one that was pushed before.
+/// Refuses a session of another project's folder, which this project may not read, and one that was pushed before.
 fn require_own(cx: &mut Cx<'_>, meant: &FoundTranscript, project_id: &str) -> Result<(), Failure> {
     if meant.copy.is_some() {
         let what = "the file is a copy that was pushed before";

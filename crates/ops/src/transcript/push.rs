@@ -1,29 +1,25 @@
 //! `transcript_upload` and `transcript_push`: a session is kept in the ledger of its project.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use baton_model::changes::{MOST_BYTES, PART_BYTES, check_content_hash};
+use baton_model::changes::check_content_hash;
 use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
 use baton_model::transcript_copy::{CopyManifest, invalid};
+use baton_store::content::TRANSCRIPT_COPY;
 use baton_store::transcript_copy::{self, StoredCopy};
 use baton_store::{Failure, Fault, Tx, baton, project, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sha2::{Digest, Sha256};
 
 use super::withdraw::require_pusher;
 use crate::bearer;
+use crate::content::{self, ContentFacts};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::project::require_not_merged;
 use crate::resolve;
-
-/// How long content without a manifest is kept, in milliseconds.
-const UNUSED: i64 = 86_400_000;
 
 /// Uploads a part of the content.
 pub struct CopyUpload;
@@ -60,17 +56,14 @@ impl Operation for CopyUpload {
 
     fn run(input: CopyUploadInput, cx: &mut Cx<'_>) -> Result<CopyUploadOutput, Failure> {
         check_content_hash(&input.content_hash).map_err(|_| invalid("its hash is no SHA-256 in hex"))?;
-        let most = i64::try_from(MOST_BYTES.div_ceil(PART_BYTES)).unwrap_or(i64::MAX);
-        if !(0..most).contains(&input.part) || decode(&input.content)?.len() as u64 > PART_BYTES {
-            return Err(invalid("a part is too long, or there are too many").into());
-        }
+        content::check_part(input.part, &input.content, invalid)?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             require_willing(tx, &project_id)?;
             let place = (input.content_hash.as_str(), input.part);
-            Ok(transcript_copy::put_part(tx, &project_id, place, &input.content, env.now)?)
+            Ok(TRANSCRIPT_COPY.put_part(tx, &project_id, place, &input.content, env.now)?)
         })?;
         Ok(CopyUploadOutput { project_id, part: input.part })
     }
@@ -153,7 +146,8 @@ fn push(
     (project_id, identity): (&str, &str),
     copy: &CopyManifest,
 ) -> Result<PushOutput, Failure> {
-    check_content(tx, project_id, copy)?;
+    let facts = ContentFacts { hash: &copy.content_hash, bytes: copy.bytes, parts: copy.parts() };
+    content::check(tx, project_id, &TRANSCRIPT_COPY, &facts, invalid)?;
     let before = transcript_copy::get(tx, project_id, &copy.agent, &copy.transcript_id)?;
     if let Some(before) = &before {
         require_pusher(env, before, identity)?;
@@ -174,7 +168,7 @@ fn push(
         created_at: env.now,
     };
     transcript_copy::put(tx, project_id, &stored)?;
-    transcript_copy::remove_unused(tx, project_id, env.now - UNUSED)?;
+    TRANSCRIPT_COPY.remove_unused(tx, project_id, env.now - content::UNUSED)?;
     let summary = format!("session {} of {} was pushed", short(&copy.transcript_id), copy.agent);
     let body = json!({ "summary": summary, "transcript_id": copy.transcript_id, "agent": copy.agent,
         "content_hash": copy.content_hash, "encrypted": copy.readers.is_some() });
@@ -186,7 +180,7 @@ fn push(
     })
 }
 
-/// The sessions, or batons, among these that are the caller's: whoever continues the copy goes on with them.
+/// The sessions, or batons, among these that are the caller's: they go on with the copy.
 fn own(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, ids: &[String]) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for id in ids {
@@ -210,26 +204,4 @@ fn require_willing(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
          `baton project set {project_id} --transcripts yes`"
     );
     Err(Refusal::new(refusal::Kind::Refused, "transcripts_not_taken", what, hint).into())
-}
-
-/// The bytes of a part.
-fn decode(content: &str) -> Result<Vec<u8>, Refusal> {
-    STANDARD.decode(content).map_err(|_| invalid("a part of the content is not base64"))
-}
-
-/// Refuses content of which a part is missing or another one.
-fn check_content(tx: &mut Tx<'_>, project_id: &str, copy: &CopyManifest) -> Result<(), Failure> {
-    let (mut hash, mut bytes) = (Sha256::new(), 0);
-    for part in 0..copy.parts() {
-        let content = transcript_copy::part(tx, project_id, &copy.content_hash, part)?
-            .ok_or_else(|| invalid(&format!("part {part} of the content was not uploaded")))?;
-        let content = decode(&content)?;
-        bytes += content.len() as u64;
-        hash.update(content);
-    }
-    let found: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    if found == copy.content_hash && bytes == copy.bytes {
-        return Ok(());
-    }
-    Err(invalid("the content is not that of the manifest").into())
 }

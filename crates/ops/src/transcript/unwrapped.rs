@@ -8,7 +8,7 @@ use baton_tools::has_surface;
 use super::{ListInput, Row};
 use crate::card::Card;
 
-/// How far back it is looked where nobody has wrapped.
+/// How far back it is looked where no session has wrapped.
 const LONGEST: Millis = 7 * 86_400_000;
 /// For so long after its last entry, the newest conversation of the caller's tool may be the caller's own.
 const OWN: Millis = 120_000;

@@ -65,6 +65,7 @@ mod ready;
 mod recall;
 mod released;
 mod removal;
+mod renames;
 mod replaced_texts;
 mod requests;
 mod resolving;

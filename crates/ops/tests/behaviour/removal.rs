@@ -101,6 +101,8 @@ on_every_backend! {
         assert_eq!(no["renamed_to"], "x-auth");
         w.no(&agent("Ann"), "task_rename", json!({ "id": "x-2", "to": "x-auth" }), "task_exists");
         w.no(&agent("Ann"), "task_rename", json!({ "id": "x-2", "to": "no id" }), "task_invalid");
+        let no = w.no_trace(&agent("Ann"), "task_rename", json!({ "id": "x-auth", "to": "x-1" }), "task_exists");
+        assert!(text(&no, "message").contains("was called `x-1` before"), "{no}");
         w.ok(&agent("Ann"), "task_close", json!({ "id": "x-auth", "reason": "done" }));
         assert!(ids(w, "task_ready").contains(&"x-2".to_owned()));
         w.assert_sound();

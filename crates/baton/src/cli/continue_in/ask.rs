@@ -4,29 +4,38 @@ use std::path::{Path, PathBuf};
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_ops::transcript::{Document, DocumentInput, List, ListInput, Row};
-
+use baton_ops::transcript::{Copies, CopiesInput, CopyRow, Document, DocumentInput, List, ListInput, Row};
 use baton_tools::{Launcher, launchers};
+use serde_json::Value;
 
 use super::Args;
-use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::error::AppError;
 use crate::launch;
 use crate::picker::{self, Item};
 use crate::render;
+use crate::transcript_copies;
 
-/// The session that is meant: `None` as the tool that wrote it where an id says it all.
-pub(super) fn session(args: &Args, app: &mut App) -> Result<(String, Option<String>), AppError> {
-    if let Some(id) = &args.id {
-        return Ok((id.clone(), args.agent.clone()));
+/// The session to continue.
+pub(super) enum Choice {
+    /// One that is looked for: by an id, a prefix or a path, and the tool that wrote it where an id does not say it all.
+    Named { id: String, agent: Option<String> },
+    /// One that was pushed to the project, by its whole id. It is never taken for a path.
+    Copy { id: String, agent: String },
+}
+
+/// The session that is meant.
+pub(super) fn session(args: &Args, app: &mut App) -> Result<Choice, AppError> {
+    let agent = args.agent.clone();
+    if let Some(id) = args.id.clone() {
+        return Ok(Choice::Named { id, agent });
     }
     if is_interactive(app) && !args.print {
         return choose(args, app);
     }
     if args.to.is_some() {
-        return Ok(("latest".to_owned(), args.agent.clone()));
+        return Ok(Choice::Named { id: "latest".to_owned(), agent });
     }
     let what = "no session was named, and there is no terminal to choose one on";
     let hint = "name it: an id or the beginning of one from `baton transcripts list`, `latest`, or a path to a transcript";
@@ -58,18 +67,17 @@ fn is_interactive(app: &App) -> bool {
     app.format == Format::Text && picker::can_ask()
 }
 
-fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), AppError> {
-    let agents = args.agent.iter().cloned().collect();
-    let listed = app.run::<List>(&ListInput { agents, ..ListInput::default() })?;
-    // Transcripts of this folder first, so that Enter does not take one of another folder.
-    let here = app.caller().git_root.or(app.caller().folders.first().cloned()).map(PathBuf::from);
-    let is_here = |row: &Row| {
-        let cwd = row.cwd.as_deref().map(Path::new);
-        here.as_ref().is_some_and(|here| cwd.is_some_and(|cwd| cwd.starts_with(here)))
-    };
-    let (own, others): (Vec<Row>, Vec<Row>) = listed.items.into_iter().partition(is_here);
-    let sessions = [own, others].concat();
-    if sessions.is_empty() {
+/// A line of the picker.
+enum Candidate {
+    /// A session of this machine.
+    Local(Row),
+    /// One that was pushed to the project.
+    Copy(CopyRow),
+}
+
+fn choose(args: &Args, app: &mut App) -> Result<Choice, AppError> {
+    let candidates = candidates(args, app)?;
+    if candidates.is_empty() {
         let hint = "a path to a transcript works too; `baton doctor` tells more";
         return Err(Refusal::new(
             baton_model::refusal::Kind::NotFound,
@@ -80,23 +88,104 @@ fn choose(args: &Args, app: &mut App) -> Result<(String, Option<String>), AppErr
         .into());
     }
     app.drawing = true;
-    let mut preview = |at: usize| sessions.get(at).map_or_else(String::new, |header| about(header, app));
-    let chosen = picker::pick("continue", sessions.iter().map(item).collect(), &mut preview);
+    let mut preview = |at: usize| match candidates.get(at) {
+        Some(Candidate::Local(row)) => about(row, app),
+        Some(Candidate::Copy(copy)) => about_copy(copy, app),
+        None => String::new(),
+    };
+    let chosen = picker::pick("continue", candidates.iter().map(item).collect(), &mut preview);
     app.drawing = false;
-    let chosen = chosen?;
-    let (id, agent) = sessions.get(chosen).map(|row| (visible(&row.id), visible(&row.agent))).unzip();
-    Ok((id.unwrap_or_default(), agent))
+    match candidates.into_iter().nth(chosen?).ok_or(AppError::Interrupted)? {
+        Candidate::Local(row) => Ok(Choice::Named { id: visible(&row.id), agent: Some(visible(&row.agent)) }),
+        Candidate::Copy(CopyRow { manifest, .. }) => {
+            Ok(Choice::Copy { id: manifest.transcript_id, agent: manifest.agent })
+        }
+    }
 }
 
-fn item(row: &Row) -> Item {
+/// Sessions of this folder first, so that Enter does not take one of another folder; then what was pushed to its project and is
+/// not on this machine.
+fn candidates(args: &Args, app: &mut App) -> Result<Vec<Candidate>, AppError> {
+    let agents = args.agent.iter().cloned().collect();
+    let listed = app.run::<List>(&ListInput { agents, ..ListInput::default() })?;
+    let here = app.caller().git_root.or(app.caller().folders.first().cloned()).map(PathBuf::from);
+    let is_here = |row: &Row| {
+        let cwd = row.cwd.as_deref().map(Path::new);
+        here.as_ref().is_some_and(|here| cwd.is_some_and(|cwd| cwd.starts_with(here)))
+    };
+    let mut copies = copies(args, app)?;
+    let is_of = |copy: &CopyRow, row: &Row| {
+        (&copy.manifest.agent, &copy.manifest.transcript_id) == (&row.agent, &row.id)
+    };
+    copies.retain(|copy| !listed.items.iter().any(|row| is_of(copy, row)));
+    let (own, others): (Vec<Row>, Vec<Row>) = listed.items.into_iter().partition(is_here);
+    let own = own.into_iter().map(Candidate::Local);
+    let copies = copies.into_iter().map(Candidate::Copy);
+    Ok(own.chain(copies).chain(others.into_iter().map(Candidate::Local)).collect())
+}
+
+/// What was pushed to the project of this folder. Where that cannot be asked for, the sessions of this machine can still be chosen.
+fn copies(args: &Args, app: &mut App) -> Result<Vec<CopyRow>, AppError> {
+    let input = CopiesInput { project: app.project.clone(), id: None, agent: args.agent.clone() };
+    match app.run::<Copies>(&input) {
+        Ok(listed) => Ok(listed.items),
+        Err(AppError::Refused(refusal)) if transcript_copies::is_elsewhere(refusal.code) => Ok(Vec::new()),
+        Err(AppError::Refused(refusal)) => {
+            app.remark(&format!("what was pushed to the project is not listed: {}", refusal.message));
+            Ok(Vec::new())
+        }
+        Err(ended) => Err(ended),
+    }
+}
+
+fn item(candidate: &Candidate) -> Item {
     let text = |text: &Option<String>| text.as_deref().map(visible).unwrap_or_default();
-    let columns = vec![
-        text(&row.title).chars().take(60).collect(),
-        visible(&row.agent),
-        row.updated_at.map(render::since).unwrap_or_default(),
-        text(&row.branch),
-    ];
-    Item { columns, words: format!("{} {}", text(&row.cwd), visible(&row.id)) }
+    let title = |title: String| title.chars().take(60).collect();
+    match candidate {
+        Candidate::Local(row) => Item {
+            columns: vec![
+                title(text(&row.title)),
+                visible(&row.agent),
+                row.updated_at.map(render::since).unwrap_or_default(),
+                text(&row.branch),
+            ],
+            words: format!("{} {}", text(&row.cwd), visible(&row.id)),
+        },
+        Candidate::Copy(CopyRow { identity, pushed_at, manifest }) => Item {
+            columns: vec![
+                match &manifest.readers {
+                    Some(_) => "(encrypted)".to_owned(),
+                    None => title(text(&manifest.title)),
+                },
+                visible(&manifest.agent),
+                render::since(manifest.updated_at.unwrap_or(*pushed_at)),
+                text(&manifest.branch),
+                format!("pushed by {}", visible(identity)),
+            ],
+            words: format!("{} {}", visible(&manifest.machine), visible(&manifest.transcript_id)),
+        },
+    }
+}
+
+/// What is known of a session that was pushed, and the beginning of the document that it would become. It is fetched for it.
+fn about_copy(copy: &CopyRow, app: &mut App) -> String {
+    let manifest = &copy.manifest;
+    let machine = match manifest.machine.as_str() {
+        "" => String::new(),
+        machine => format!(" from machine {}", visible(machine)),
+    };
+    let known = format!(
+        "pushed by {}{machine}, {}\nin {}\nid {}\n",
+        visible(&copy.identity),
+        render::since(copy.pushed_at),
+        manifest.cwd.as_deref().map(visible).unwrap_or_default(),
+        visible(&manifest.transcript_id)
+    );
+    match transcript_copies::fetch(app, &manifest.transcript_id, Some(&manifest.agent)) {
+        Ok(Some(fetched)) => known + &beginning(fetched.path.display().to_string(), None, app),
+        Ok(None) => known + "it was withdrawn meanwhile",
+        Err(ended) => known + &ended.text(),
+    }
 }
 
 /// What is known of a session, and the beginning of the document that it would become.
@@ -107,12 +196,13 @@ fn about(row: &Row, app: &mut App) -> String {
     };
     let known = [("in", row.cwd.as_deref()), ("with", row.model.as_deref()), ("id", Some(&row.id))];
     let known = known.map(|(name, text)| line(name, text)).concat();
-    let input = DocumentInput {
-        id: row.id.clone(),
-        agent: Some(row.agent.clone()),
-        preset: Some("minimal".to_owned()),
-        ..DocumentInput::default()
-    };
+    known + &beginning(row.id.clone(), Some(row.agent.clone()), app)
+}
+
+/// The summary of a session, and the beginning of the document that it would become.
+fn beginning(id: String, agent: Option<String>, app: &mut App) -> String {
+    let preset = Some("minimal".to_owned());
+    let input = DocumentInput { id, agent, preset, ..DocumentInput::default() };
     let (summary, document) = match app.run::<Document>(&input) {
         Ok(made) => (made.packet.get("summary").and_then(Value::as_str).map(visible), made.document),
         Err(ended) => (None, ended.text()),
@@ -120,5 +210,5 @@ fn about(row: &Row, app: &mut App) -> String {
     // The table at the beginning says what the list has said already.
     let after_overview = document.match_indices("\n## ").nth(1).and_then(|(at, _)| document.get(at + 1..));
     let telling = after_overview.unwrap_or(&document);
-    format!("{known}{}\n\n{telling}", summary.unwrap_or_default())
+    format!("{}\n\n{telling}", summary.unwrap_or_default())
 }

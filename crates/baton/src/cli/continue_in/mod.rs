@@ -15,6 +15,7 @@ use baton_ops::transcript::{
 };
 use serde::Serialize;
 
+use ask::Choice;
 use plan::{Plan, Warning, plan, program, target};
 
 use super::ActingIdentity;
@@ -77,13 +78,13 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
-    let (wanted, agent) = ask::session(&args, app)?;
+    let choice = ask::session(&args, app)?;
     let launcher = match named {
         Some(launcher) => launcher,
         None => ask::tool(app)?.map_or_else(|| target(None), Ok)?,
     };
     let program = program(launcher, args.print, app)?;
-    let (found, fetched) = find(wanted, agent, app)?;
+    let (found, fetched) = find(choice, app)?;
     let plan = plan(&args, launcher, found, app)?;
     if plan.resumes {
         launch::check_session(&plan.id)?;
@@ -126,19 +127,26 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 /// The session that is meant: one of this machine, else one that was pushed to the project.
-fn find(
-    id: String,
-    agent: Option<String>,
-    app: &mut App,
-) -> Result<(FindOutput, Option<FetchedCopy>), AppError> {
-    let input = FindInput { id, agent };
-    let missing = match app.run::<Find>(&input) {
-        Err(AppError::Refused(refusal)) if refusal.code == "transcript_unknown" && input.id != "latest" => {
-            refusal
+fn find(choice: Choice, app: &mut App) -> Result<(FindOutput, Option<FetchedCopy>), AppError> {
+    let (id, agent, missing) = match choice {
+        Choice::Named { id, agent } => {
+            let input = FindInput { id, agent };
+            match app.run::<Find>(&input) {
+                Err(AppError::Refused(refusal))
+                    if refusal.code == "transcript_unknown" && input.id != "latest" =>
+                {
+                    (input.id, input.agent, refusal)
+                }
+                found => return Ok((found?, None)),
+            }
         }
-        found => return Ok((found?, None)),
+        Choice::Copy { id, agent } => {
+            let what = format!("session {} was withdrawn meanwhile", visible(&id));
+            let hint = "`baton transcripts pushed` lists those that were pushed";
+            (id, Some(agent), Refusal::new(Kind::NotFound, "transcript_unknown", what, hint))
+        }
     };
-    let Some(fetched) = transcript_copies::fetch(app, &input.id, input.agent.as_deref())? else {
+    let Some(fetched) = transcript_copies::fetch(app, &id, agent.as_deref())? else {
         return Err(missing.into());
     };
     let (who, when) = (visible(&fetched.row.identity), render::since(fetched.row.pushed_at));

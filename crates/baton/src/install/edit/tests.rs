@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{json, toml};
 
-/// How somebody writes JSON.
+/// JSON as people write it.
 #[derive(Debug, Clone)]
 struct Style {
     unit: &'static str,

@@ -1,0 +1,167 @@
+//! How lines of a Beads file come into the ledger, one after another.
+
+use std::collections::HashSet;
+
+use baton_model::task::Task;
+use baton_model::task::merge::{adopt, keep_sealed, lost_by_sides, merge, passed_over, replaced_by};
+use baton_model::task::receipt::received;
+use baton_model::task::record::Record;
+use baton_model::time::Millis;
+use baton_store::{Failure, Tx, task};
+use serde_json::{Map, Value};
+use task::line;
+
+use super::beads_export::{full_record, keep_line};
+use super::beads_import::{BeadsImportOutput, Lines};
+use super::beads_renames::{RenamedLines, is_rename};
+use super::beads_rows::{insert, update};
+use super::claim_elsewhere::{ClaimChange, ClaimGuard};
+use super::issues_file::{IssuesFile, Version};
+use super::older_lines::OlderLines;
+
+/// What an import has come to so far.
+pub(super) struct Progress<'a, 'e> {
+    pub(super) project: &'a str,
+    pub(super) now: Millis,
+    pub(super) guard: ClaimGuard<'a, 'e>,
+    pub(super) output: &'a mut BeadsImportOutput,
+    /// Claims that lines of the file have ended.
+    pub(super) ended: Vec<ClaimChange>,
+    pub(super) older: OlderLines,
+    /// Texts that lines of the file have replaced, by task and field.
+    pub(super) replaced: Vec<(String, Map<String, Value>)>,
+    /// Lines about tasks that have another id on one side.
+    pub(super) renamed: RenamedLines,
+}
+
+/// A version that is merged with a task.
+pub(super) struct LineVersion<'a> {
+    /// The number of its line, from 1.
+    pub(super) number: usize,
+    /// Whether it is one side of a conflict that git has left.
+    pub(super) is_side: bool,
+    pub(super) record: &'a Record,
+}
+
+impl<'a> LineVersion<'a> {
+    /// Of a line, with what is believed of it.
+    pub(super) fn of(version: &Version, record: &'a Record) -> Self {
+        Self { number: version.number, is_side: version.is_side(), record }
+    }
+}
+
+impl Progress<'_, '_> {
+    fn take_in(&mut self, tx: &mut Tx<'_>, version: Version, is_first: bool) -> Result<(), Failure> {
+        let Version { text, record, .. } = &version;
+        let project = self.project;
+        let theirs = &received(record.clone(), self.now);
+        let id = &theirs.task.task_id;
+        let Some(task) = task::get(tx, project, id)? else {
+            insert(tx, project, &adopt(theirs))?;
+            // A time that was not believed is put right in the file.
+            let is_stale = theirs != record;
+            line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
+            self.output.created += 1;
+            self.output.ids.push(id.clone());
+            return Ok(());
+        };
+        let known = line::known_lines(tx, project, id)?;
+        if known.last.as_ref() == Some(text) {
+            self.output.unchanged += 1;
+            return Ok(());
+        }
+        // A line that the file had before has nothing new: it came back by way of git.
+        let is_new = !known.earlier.contains(text);
+        if is_new && is_rename(&task, &theirs.task) {
+            // Where the work goes on may stand further down in the file.
+            self.renamed.put_off(version, is_first);
+            return Ok(());
+        }
+        let change = match is_new {
+            true => {
+                let versions = version.earlier_versions(&known, is_first, self.now);
+                self.merge_in(tx, &task, &LineVersion::of(&version, theirs), &versions)?
+            }
+            false => None,
+        };
+        keep_line(tx, project, id, text)?;
+        self.count(id, change.is_some());
+        Ok(())
+    }
+
+    /// Counts a line by whether it has changed its task.
+    pub(super) fn count(&mut self, id: &str, is_changed: bool) {
+        if is_changed {
+            self.output.updated += 1;
+            self.output.ids.push(id.to_owned());
+        } else {
+            self.output.unchanged += 1;
+        }
+    }
+
+    /// Merges a version with the task; returns the task if that changed it.
+    pub(super) fn merge_in(
+        &mut self,
+        tx: &mut Tx<'_>,
+        task: &Task,
+        version: &LineVersion<'_>,
+        known: &[Record],
+    ) -> Result<Option<Task>, Failure> {
+        let theirs = version.record;
+        let ours = received(full_record(tx, task.clone())?, self.now);
+        let (mut merged, mut conflicts) = merge(known, &ours, theirs);
+        let mut passed = passed_over(known, &merged, theirs);
+        passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
+        self.older.add(version.number, &passed);
+        if version.is_side {
+            let mut lost = lost_by_sides(known, &ours, &merged, theirs);
+            lost.retain(|one| conflicts.iter().chain(&passed).all(|conflict| conflict.field != one.field));
+            conflicts.extend(lost);
+        }
+        conflicts.extend(keep_sealed(&ours, &mut merged));
+        conflicts.extend(self.guard.keep_claim(tx, task, &mut merged)?);
+        self.output.conflicts.extend(conflicts);
+        let replaced = replaced_by(&ours, &merged);
+        let after = update(tx, task, &ours, merged)?;
+        self.ended.extend(after.as_ref().and_then(|after| ClaimChange::of(task, after)));
+        if after.is_some() && !replaced.is_empty() {
+            self.replaced.push((task.task_id.clone(), replaced));
+        }
+        Ok(after)
+    }
+
+    /// Reads the lines and takes each task in; the file comes with what was found about it.
+    pub(super) fn take_all(
+        &mut self,
+        tx: &mut Tx<'_>,
+        is_lenient: bool,
+        lines: &mut dyn Lines,
+    ) -> Result<IssuesFile, Failure> {
+        lines.rewind()?;
+        let mut file = IssuesFile::new(is_lenient);
+        let mut met = HashSet::new();
+        loop {
+            let text = match lines.next() {
+                Ok(Some(text)) => text,
+                Ok(None) => break,
+                Err(refusal) => {
+                    file.pass(refusal)?;
+                    continue;
+                }
+            };
+            for version in file.read(&text)? {
+                let is_first = met.insert(version.record.task.task_id.clone());
+                self.take_in(tx, version, is_first)?;
+            }
+        }
+        self.follow_renames(tx)?;
+        file.end()?;
+        let output = &mut *self.output;
+        output.complaints = std::mem::take(&mut file.complaints);
+        output.complaints.extend(std::mem::take(&mut self.older).complaint());
+        output.ids.sort_unstable();
+        output.ids.dedup();
+        (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);
+        Ok(file)
+    }
+}
