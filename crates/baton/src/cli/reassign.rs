@@ -7,7 +7,7 @@ use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
 
-/// Wrap another agent's session for it and address its baton to someone
+/// Give a stuck or dead session's work to somebody else
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
