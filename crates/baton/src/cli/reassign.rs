@@ -8,6 +8,8 @@ use crate::app::App;
 use crate::error::AppError;
 
 /// Give a stuck or dead session's work to somebody else
+///
+/// Its last checkpoint becomes a baton, addressed to whom `--to` names, and the session is released.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
