@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use baton_model::access::Grant;
+use baton_model::access::{Grant, Scope};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{Repository, canonical_address};
@@ -332,6 +332,19 @@ fn unresolved(here: &Standpoint<'_>) -> Refusal {
         Kind::NotFound,
         "project_unresolved",
         format!("no project is registered for {place}"),
-        "run `baton init` in the repository, or say --project ID",
+        way_to_project(here.grant),
     )
+}
+
+/// What names a project to this caller. One whose token registers none is told which there are.
+fn way_to_project(grant: &Grant) -> String {
+    let reached: Vec<&str> = grant.projects.iter().flatten().map(String::as_str).collect();
+    match (reached.as_slice(), grant.scope) {
+        ([first, ..], _) => format!(
+            "this token sees: {}. Say --project {first}, `export BATON_PROJECT={first}`, or `project = \"{first}\"` in .baton.toml",
+            reached.join(", ")
+        ),
+        ([], Scope::Operator) => "run `baton init` in the repository, or say --project ID".to_owned(),
+        ([], _) => "say --project ID (`baton project list` names them), or have an operator of the server run `baton init` here".to_owned(),
+    }
 }

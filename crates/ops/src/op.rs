@@ -107,6 +107,10 @@ pub trait Host {
     fn github_access(&self) -> bool {
         false
     }
+    /// Whether agents are told what waits by sender and age only, without its subject.
+    fn hides_subjects(&self) -> bool {
+        false
+    }
     /// The GitHub Enterprise host that the settings name; none where github.com is meant.
     fn github_enterprise(&self) -> Option<&str> {
         None
@@ -222,6 +226,12 @@ pub struct Env<'a> {
 }
 
 impl Env<'_> {
+    /// Whether this caller is told what waits without its subject: the settings say so of agents, and people see it always.
+    pub fn hides_subjects(&self) -> bool {
+        let is_agent = !matches!(self.caller.surface.as_str(), "" | "human" | "web");
+        is_agent && self.host.hides_subjects()
+    }
+
     /// A new id.
     pub fn id(&mut self) -> String {
         let mut bytes = [0; ID_RANDOM];
