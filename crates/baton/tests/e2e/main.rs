@@ -77,6 +77,7 @@ mod work;
 mod work_agents;
 mod work_kill;
 mod worktree_changes;
+mod worktree_faults;
 mod worktree_machines;
 mod worktree_places;
 mod worktrees;
