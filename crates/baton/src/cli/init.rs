@@ -68,6 +68,7 @@ pub(super) struct Args {
 pub(super) const DOCUMENT: &str = "docs/PROJECT.md";
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    refuse_git_folder(app)?;
     let remote = app.config.cwd.as_deref().and_then(git::remote);
     let caller = app.caller();
     let root = caller.git_root.clone().or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
@@ -122,6 +123,15 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.show(&result, text)
 }
 
+/// Refuses the git folder of a bare repository: its worktrees are where the work is, and `docs/` is no part of it.
+fn refuse_git_folder(app: &App) -> Result<(), Refusal> {
+    let cwd = app.config.cwd.as_deref().filter(|cwd| git::root(cwd).is_none());
+    let Some(bare) = cwd.and_then(git::bare_folder) else { return Ok(()) };
+    let what = format!("{} is the git folder of a bare repository", visible(&bare.display().to_string()));
+    let hint = "run it in one of its worktrees; `git worktree list` names them, `git worktree add FOLDER BRANCH` makes one";
+    Err(Refusal::new(Kind::Refused, "folder_is_git", what, hint))
+}
+
 /// Says what a person should know of the registration.
 fn remark_on(app: &App, made: &InitOutput) {
     if let Some(fault) = &made.document_fault {
@@ -140,7 +150,11 @@ fn remark_on(app: &App, made: &InitOutput) {
 
 fn text(result: &InitResult) -> String {
     let InitResult { made, merge_driver, commit_hook, wrote_document, has_remote } = result;
-    let verb = if made.created { "registered" } else { "already registered:" };
+    let verb = match (made.created, made.joined) {
+        (true, _) => "registered",
+        (false, true) => "joined",
+        (false, false) => "already registered:",
+    };
     let host = made.project.vcs_provider.as_deref().filter(|host| !matches!(*host, "none" | ""));
     let host = host.map(|host| format!(" (hosted on {})", visible(host))).unwrap_or_default();
     let (id, root) = (visible(&made.project_id), visible(&made.root));

@@ -82,6 +82,7 @@ mod work_agents;
 mod work_kill;
 mod work_roles;
 mod worktree_changes;
+mod worktree_faults;
 mod worktree_machines;
 mod worktree_places;
 mod worktrees;
