@@ -1,18 +1,25 @@
 //! File leases.
 
 use baton_model::id::identity_key;
-use baton_model::lease::{Lease, Mode};
+use baton_model::lease::{Lease, Mode, Spot};
 use baton_model::session::Place;
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
 use crate::params;
 
-/// The columns that the row reader takes, in its order.
+/// The columns that the row reader takes, in its order; the last two are of its session.
 macro_rules! columns {
     () => {
         "l.project_id, l.lease_id, l.pattern, l.mode, l.advisory, l.identity, l.session_id, l.why, l.taken_at, \
-         l.expires_at, l.released_at, l.machine_id, l.process, l.bearer"
+         l.expires_at, l.released_at, l.machine_id, l.process, l.bearer, s.copy_root, s.copy_branch"
+    };
+}
+
+/// Leases, each with its session if it has one.
+macro_rules! leases {
+    () => {
+        " FROM file_lease l LEFT JOIN session s ON s.project_id = l.project_id AND s.session_id = l.session_id"
     };
 }
 
@@ -24,12 +31,11 @@ crate::sql! {
         session_id = excluded.session_id, why = excluded.why, expires_at = excluded.expires_at,
         released_at = excluded.released_at, machine_id = excluded.machine_id, process = excluded.process,
         bearer = excluded.bearer";
-    HELD = concat!("SELECT ", columns!(), " FROM file_lease l LEFT JOIN session s ON s.project_id = l.project_id
-        AND s.session_id = l.session_id WHERE l.project_id = $1 AND l.released_at IS NULL AND l.expires_at >= $2
+    HELD = concat!("SELECT ", columns!(), leases!(), " WHERE l.project_id = $1 AND l.released_at IS NULL AND l.expires_at >= $2
         AND (l.session_id IS NULL OR s.released_at IS NULL) ORDER BY l.taken_at, l.lease_id");
-    EXPIRED = concat!("SELECT ", columns!(), " FROM file_lease l WHERE l.project_id = $1 AND l.released_at IS NULL
+    EXPIRED = concat!("SELECT ", columns!(), leases!(), " WHERE l.project_id = $1 AND l.released_at IS NULL
         AND l.expires_at < $2 ORDER BY l.taken_at, l.lease_id");
-    TAKEN_OVER = concat!("SELECT ", columns!(), " FROM file_lease l WHERE l.project_id = $1 AND l.identity_key = $2
+    TAKEN_OVER = concat!("SELECT ", columns!(), leases!(), " WHERE l.project_id = $1 AND l.identity_key = $2
         AND l.expires_at >= $3 AND l.released_at > l.expires_at ORDER BY l.taken_at, l.lease_id");
 }
 
@@ -49,6 +55,7 @@ fn read(row: Row) -> Result<Lease, Fault> {
         released_at: r.opt_int()?,
         place: r.opt_text()?.zip(r.opt_text()?).map(|(machine, process)| Place { machine, process }),
         bearer: r.opt_text()?,
+        spot: r.opt_text()?.map(|root| Ok::<_, Fault>(Spot { root, branch: r.opt_text()? })).transpose()?,
     })
 }
 

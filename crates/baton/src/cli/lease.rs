@@ -116,6 +116,15 @@ fn seconds(span: Option<&str>) -> Result<Option<i64>, Refusal> {
     Ok(Some(span / 1000))
 }
 
+/// Where it holds.
+fn spot(lease: &Row) -> String {
+    match (lease.folder.as_deref().map(visible), lease.branch.as_deref().map(visible)) {
+        (Some(folder), Some(branch)) => format!("in {folder}, branch {branch}"),
+        (Some(folder), None) => format!("in {folder}"),
+        (None, _) => String::new(),
+    }
+}
+
 fn table(leases: &[Row]) -> String {
     let row = |lease: &Row| {
         let advisory = if lease.advisory { ", advisory" } else { "" };
@@ -125,6 +134,7 @@ fn table(leases: &[Row]) -> String {
             visible(&lease.holder),
             format!("taken {}", render::since(lease.taken_at)),
             format!("until {}", rfc3339(lease.expires_at.0)),
+            spot(lease),
             lease.why.as_deref().map(visible).unwrap_or_default(),
         ]
     };

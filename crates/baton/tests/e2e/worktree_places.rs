@@ -220,3 +220,35 @@ fn a_clone_of_a_remote_that_is_a_path_is_known_by_it() {
     let said = stage.terminal("Ann").within(root.join("second")).run(&["start"]);
     assert!(said.err.contains("looks like a clone of project"), "{said:#?}");
 }
+
+#[test]
+fn a_lease_holds_in_its_working_copy_and_on_its_branch() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let (donna, lola) = (stage.terminal("Donna"), stage.terminal("Lola").within(&beside));
+    let rex = stage.terminal("Rex");
+    for agent in [&donna, &lola, &rex] {
+        agent.json(&["start"]);
+    }
+    donna.json(&["lease", "take", "a.txt"]);
+    rex.refused(4, "lease_conflict", &["lease", "take", "a.txt"]);
+    // Another working copy and another branch: she is told, and both work.
+    let taken = lola.json(&["lease", "take", "a.txt"]);
+    let warning = &taken["warnings"][0];
+    assert_eq!((&warning["kind"], &warning["lease"]["branch"]), (&json!("lease_apart"), &json!("main")));
+    let message = text(warning, "message");
+    assert!(message.contains("Donna has a.txt") && message.contains("branch main"), "{message}");
+    let listed = items(&rex.json(&["lease", "list"]));
+    let spot = |name: &str| {
+        let row = listed.iter().find(|row| row["holder"] == name).expect(name).clone();
+        (row["folder"].clone(), row["branch"].clone())
+    };
+    assert_eq!(spot("Donna"), (json!(stage.shop()), json!("main")));
+    assert_eq!(spot("Lola"), (json!(beside), json!("fix")));
+    let shown = rex.text(&["lease", "list"]);
+    assert!(shown.contains(&format!("in {}, branch fix", beside.display())), "{shown}");
+    // On the same branch it is one lease, wherever the folder lies.
+    lola.json(&["lease", "release"]);
+    git(&stage, &beside, &["switch", "-q", "--ignore-other-worktrees", "main"]);
+    lola.refused(4, "lease_conflict", &["lease", "take", "a.txt"]);
+}

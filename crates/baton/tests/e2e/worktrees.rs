@@ -239,6 +239,10 @@ fn a_detached_head_and_a_repository_without_commits_belong_to_their_project() {
     fs::create_dir_all(plain.join("sub")).expect("folder");
     ann.within(&plain).json(&["init"]);
     assert_eq!(project_at(&ann, plain.join("sub")), "plain", "no git at all");
+    // A working copy that jj shares with git: a folder of its own beside git's, and no branch checked out.
+    fs::create_dir_all(stage.shop().join(".jj/repo/store")).expect("folder");
+    git(&stage, stage.shop(), &["switch", "-q", "--detach"]);
+    assert_eq!(project_at(&ann, stage.shop()), "shop", "with jj");
 }
 
 #[test]

@@ -41,6 +41,15 @@ impl Mode {
     }
 }
 
+/// Where the paths of a lease lie: as of the last call of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spot {
+    /// The top folder of the working copy.
+    pub root: String,
+    /// What is checked out in it; none where that is no branch, or there is no git.
+    pub branch: Option<String>,
+}
+
 /// A lease on the paths that a pattern matches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lease {
@@ -70,6 +79,8 @@ pub struct Lease {
     pub released_at: Option<Millis>,
     /// The access token that took it, by its id.
     pub bearer: Option<String>,
+    /// The working copy of its session. One without a session is not bound to any.
+    pub spot: Option<Spot>,
 }
 
 /// A lease as answers show it.
@@ -99,6 +110,12 @@ pub struct Row {
     /// The machine of that process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// The working copy that it holds in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+    /// The branch that it holds on, elsewhere too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
 }
 
 impl Lease {
@@ -119,13 +136,22 @@ impl Lease {
 
     /// Whether the two cannot be held side by side.
     pub fn conflicts(&self, other: &Self) -> bool {
-        !self.same_holder(other) && self.overlaps(other)
+        !self.same_holder(other) && !self.is_apart(other) && self.overlaps(other)
     }
 
-    /// Whether the two, of whichever holders, exclude each other on a path.
+    /// Whether the two, wherever they are held, exclude each other on a path.
     fn overlaps(&self, other: &Self) -> bool {
         (self.mode == Mode::Exclusive || other.mode == Mode::Exclusive)
             && pattern::touches(&self.pattern, &other.pattern)
+    }
+
+    /// Whether the two are held in different working copies and on different branches: what is changed there meets in a merge only.
+    /// What is not known is not apart.
+    pub fn is_apart(&self, other: &Self) -> bool {
+        let machine = |lease: &Self| lease.place.as_ref().map(|place| place.machine.clone());
+        let (Some(own), Some(its)) = (&self.spot, &other.spot) else { return false };
+        let is_elsewhere = own.root != its.root || machine(self) != machine(other);
+        is_elsewhere && own.branch.is_some() && its.branch.is_some() && own.branch != its.branch
     }
 
     /// This lease, whose time is over, once another is taken: given back, where both cannot be held side by side, so that
@@ -166,6 +192,8 @@ impl Lease {
             expires_at: Timestamp(self.expires_at),
             process: place.map(|place| place.process.clone()),
             machine: place.map(|place| place.machine.clone()),
+            folder: self.spot.as_ref().map(|spot| spot.root.clone()),
+            branch: self.spot.as_ref().and_then(|spot| spot.branch.clone()),
         }
     }
 
@@ -181,7 +209,8 @@ impl Lease {
     }
 }
 
-/// Checks a lease against those that are held: conflicts are refused, or only returned where either side is advisory.
+/// Checks a lease against those that are held: conflicts are refused, or only returned where either side is advisory, or where the
+/// other is held in another working copy on another branch.
 /// `is_elsewhere` says which are held by another live process of the wanted lease's name.
 pub fn admit(
     wanted: &Lease,
@@ -189,9 +218,11 @@ pub fn admit(
     is_elsewhere: impl Fn(&Lease) -> bool,
     now: Millis,
 ) -> Result<Vec<Lease>, Refusal> {
-    let conflicts = |other: &&Lease| wanted.conflicts(other) || is_elsewhere(other) && wanted.overlaps(other);
-    let against: Vec<Lease> = held.iter().filter(conflicts).cloned().collect();
-    let firm: Vec<&Lease> = against.iter().filter(|other| !other.advisory && !wanted.advisory).collect();
+    let is_other = |other: &&Lease| !wanted.same_holder(other) || is_elsewhere(other);
+    let against: Vec<Lease> =
+        held.iter().filter(is_other).filter(|other| wanted.overlaps(other)).cloned().collect();
+    let is_firm = |other: &&Lease| !other.advisory && !wanted.advisory && !wanted.is_apart(other);
+    let firm: Vec<&Lease> = against.iter().filter(is_firm).collect();
     let Some(first) = firm.first() else { return Ok(against) };
     Err(Refusal::new(
         Kind::Conflict,
@@ -226,7 +257,37 @@ mod tests {
             expires_at: USUAL,
             released_at: None,
             bearer: None,
+            spot: None,
         }
+    }
+
+    #[test]
+    fn a_lease_holds_in_its_working_copy_and_on_its_branch() {
+        let at = |identity: &str, machine: &str, root: &str, branch: Option<&str>| Lease {
+            place: Some(Place { machine: machine.into(), process: String::new() }),
+            spot: Some(Spot { root: root.into(), branch: branch.map(str::to_owned) }),
+            ..lease(identity, "src/**", Mode::Exclusive)
+        };
+        let held = [at("Lola", "m", "/shop", Some("main"))];
+        for (machine, root, branch, is_refused) in [
+            ("m", "/shop", Some("main"), true),
+            ("m", "/shop", Some("fix"), true),
+            ("m", "/beside", Some("main"), true),
+            ("n", "/shop", Some("main"), true),
+            ("m", "/beside", Some("fix"), false),
+            ("n", "/shop", Some("fix"), false),
+            ("m", "/beside", None, true),
+        ] {
+            let wanted = at("Donna", machine, root, branch);
+            let answer = admit(&wanted, &held, |_| false, 0);
+            assert_eq!(answer.is_err(), is_refused, "{machine} {root} {branch:?}");
+            assert_eq!(wanted.conflicts(&held[0]), is_refused, "{machine} {root} {branch:?}");
+            if let Ok(against) = answer {
+                assert_eq!(against, held, "the caller is told of it");
+            }
+        }
+        let anywhere = lease("Donna", "src/a.rs", Mode::Exclusive);
+        assert!(admit(&anywhere, &held, |_| false, 0).is_err(), "a lease without a session holds everywhere");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `lease_take`: announce paths that are being worked on; all of them or none.
 
 use baton_model::holder::Holder;
-use baton_model::id::check_label;
-use baton_model::lease::{LONGEST, Lease, Mode, Row, USUAL, admit, pattern};
+use baton_model::id::{check_label, visible};
+use baton_model::lease::{LONGEST, Lease, Mode, Row, Spot, USUAL, admit, pattern};
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::time::Millis;
@@ -15,6 +15,7 @@ use super::{held_elsewhere, taken_over, with_takeover};
 use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::replay::{Replay, mark};
+use crate::session::refresh_working_copy;
 use crate::{ownership, resolve};
 
 /// Takes leases.
@@ -52,6 +53,8 @@ pub struct TakeInput {
 pub enum WarningKind {
     /// Another lease is on the same paths.
     LeaseOverlaps,
+    /// Another lease is on the same paths, in another working copy and on another branch.
+    LeaseApart,
     /// The caller's lease on these paths was taken over while the clock was ahead.
     LeaseTakenOver,
     /// The pattern is a folder.
@@ -115,9 +118,12 @@ impl Operation for Take {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            let session = resolve::own_or_callers(tx, env, &project_id, &identity)?;
+            let mut session = resolve::own_or_callers(tx, env, &project_id, &identity)?;
             // The one session of the name may be that of another live process.
             let is_foreign = |own: &Session| ownership::is_held_elsewhere(env, own, &own.place);
+            if let Some(own) = session.as_mut().filter(|own| !is_foreign(own)) {
+                refresh_working_copy(tx, env, own)?;
+            }
             let wish = LeaseRequest {
                 project_id: &project_id,
                 identity: &identity,
@@ -223,8 +229,16 @@ fn take(
         let overlapping =
             admit(&wanted, &held, is_elsewhere, env.now).map_err(|no| with_takeover(no, lost))?;
         for other in overlapping {
-            let message = format!("{} overlaps: {}", wanted.pattern, other.sighting(env.now));
-            let kind = WarningKind::LeaseOverlaps;
+            let (kind, apart) = match other.spot.as_ref().filter(|_| wanted.is_apart(&other)) {
+                None => (WarningKind::LeaseOverlaps, String::new()),
+                Some(Spot { root, branch }) => {
+                    let branch = branch.as_deref().map(visible).unwrap_or_default();
+                    let apart =
+                        format!("; in {}, on branch {branch}: the two meet in a merge", visible(root));
+                    (WarningKind::LeaseApart, apart)
+                }
+            };
+            let message = format!("{} overlaps: {}{apart}", wanted.pattern, other.sighting(env.now));
             warnings.push(Warning { kind, message, lease: Some(other.row()), pattern: None });
         }
         // Who renews holds it already.
@@ -273,6 +287,11 @@ fn path_remark(
     Ok(patterns.iter().filter_map(remark).collect())
 }
 
+/// Where a session works.
+fn spot(session: &Session) -> Option<Spot> {
+    session.copy.as_ref().map(|copy| Spot { root: copy.root.clone(), branch: copy.branch.clone() })
+}
+
 /// The lease to write: the caller's own on the same pattern, extended, or a new one.
 fn renewed_or_new<'a>(
     env: &mut Env<'_>,
@@ -294,6 +313,7 @@ fn renewed_or_new<'a>(
         expires_at: env.now.saturating_add(wish.span),
         released_at: None,
         bearer: bearer::token_id(env),
+        spot: wish.session.filter(|_| wish.session_id.is_some()).and_then(spot),
     };
     match held.find(|own| own.pattern == new.pattern && own.same_holder(&new)) {
         Some(own) => {
