@@ -121,11 +121,14 @@ pub(crate) fn project_or_all(cx: &mut Cx<'_>, named: Option<&str>) -> Result<Opt
     Ok(None)
 }
 
+/// Project and id of every object whose id begins so.
+type PrefixSearch = fn(&mut Tx<'_>, &str) -> Result<Vec<(String, String)>, Fault>;
+
 /// Project and id of the only object that begins so, among those in projects that the caller reaches.
 pub(crate) fn object_by_prefix(
     tx: &mut Tx<'_>,
     (noun, id): (&str, &str),
-    by_prefix: fn(&mut Tx<'_>, &str) -> Result<Vec<(String, String)>, Fault>,
+    by_prefix: PrefixSearch,
     reaches: impl Fn(&str) -> bool,
     unknown: fn(&str) -> Refusal,
 ) -> Result<(String, String), Failure> {
