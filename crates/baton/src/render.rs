@@ -284,13 +284,15 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 23] = [
+    const WRITERS: [(&str, &str); 26] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
         ("changes/tests/speed.rs", "times that a test measured"),
+        ("cli/bd/lines/mod.rs", "asks where an error of the command line would go"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
         ("cli/changes.rs", "a patch, through `for_terminal` where it reaches a terminal"),
         ("cli/completions.rs", "a script of ours"),
         ("cli/doctor/worktrees.rs", "the question, through `for_terminal`"),
+        ("cli/handoff/file.rs", "a baton as a file, whose JSON is exact"),
         ("cli/handoff/from_transcript.rs", "documents, through `printable` where they reach a terminal"),
         ("cli/help.rs", "texts of ours"),
         ("cli/install.rs", "the question, through `for_terminal`"),
@@ -298,6 +300,7 @@ mod tests {
         ("cli/man.rs", "manual pages of ours"),
         ("cli/merge_driver.rs", "a question of ours"),
         ("cli/mod.rs", "asks whether standard output is a terminal"),
+        ("cli/pickup/verify.rs", "the command and the question, through `for_terminal`"),
         ("cli/trust.rs", "the question, through `for_terminal`"),
         ("cli/usage.rs", "usage through `said`; refusals through `for_terminal`"),
         ("cli/watch.rs", "pictures and lines, through `for_terminal`; JSON is exact"),

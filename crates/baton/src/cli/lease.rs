@@ -126,17 +126,19 @@ fn spot(lease: &Row) -> String {
 }
 
 fn table(leases: &[Row]) -> String {
+    let is_placed = leases.iter().any(|lease| lease.folder.is_some());
     let row = |lease: &Row| {
         let advisory = if lease.advisory { ", advisory" } else { "" };
-        vec![
+        let mut row = vec![
             visible(&lease.pattern),
             format!("{}{advisory}", lease.mode.as_str()),
             visible(&lease.holder),
             format!("taken {}", render::since(lease.taken_at)),
             format!("until {}", rfc3339(lease.expires_at.0)),
-            spot(lease),
-            lease.why.as_deref().map(visible).unwrap_or_default(),
-        ]
+        ];
+        row.extend(is_placed.then(|| spot(lease)));
+        row.push(lease.why.as_deref().map(visible).unwrap_or_default());
+        row
     };
     render::table(&leases.iter().map(row).collect::<Vec<_>>())
 }

@@ -60,18 +60,21 @@ fn words(dry_run: bool) -> Vec<&'static str> {
     words
 }
 
-/// What differs from one hand-off to the next is named by its kind.
+/// What differs from one hand-off to the next is named by its kind. Only the first is not like another one.
 fn steady(value: Value) -> Value {
     match value {
         Value::String(text) => json!(steady_text(&text)),
-        Value::Array(items) => items.into_iter().map(steady).collect(),
+        Value::Array(items) => {
+            items.into_iter().filter(|item| item["kind"] != "same_handoff").map(steady).collect()
+        }
         Value::Object(fields) => {
             let field = |(key, value): (String, Value)| {
                 let value =
                     if key == "github_issue" && value.is_i64() { json!("«number»") } else { steady(value) };
                 (key, value)
             };
-            Value::Object(fields.into_iter().map(field).collect::<Map<_, _>>())
+            let fields = fields.into_iter().map(field).collect::<Map<_, _>>();
+            Value::Object(fields)
         }
         other => other,
     }
@@ -119,7 +122,7 @@ fn the_seeds_shapes_are_the_same_on_every_face() {
         let command = steady(ann.json(&words(dry_run)));
         let rest = request(&server.address, "POST", "/api/v1/handoffs", wish.to_string().as_bytes(), &[])
             .expect("an answer");
-        assert_eq!(rest.status, 201, "{rest:#?}");
+        assert_eq!(rest.status, if dry_run { 200 } else { 201 }, "nothing is made by a dry run: {rest:#?}");
         let place = rest.header("location");
         let made = rest.json();
         if !dry_run {

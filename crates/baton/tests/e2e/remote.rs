@@ -107,6 +107,8 @@ fn day(stage: &Stage) -> Vec<String> {
         let is_steady =
             |line: &&str| !line.contains("age1") && !own.iter().any(|key| line.trim().starts_with(key));
         let shown: Vec<String> = shown.lines().filter(is_steady).map(unnumbered).map(without_store).collect();
+        let root = stage.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let shown: Vec<String> = shown.iter().map(|line| line.replace(&root, "«root»")).collect();
         said.push(format!("{line}\n{}", shown.join("\n")));
     }
     said

@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Progress, Row, by_id, isolation, record};
+use super::{Progress, Row, by_id, isolation, record, require_reach};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 use crate::saga::{advance, apply_event};
@@ -42,6 +42,10 @@ impl Operation for Retry {
         let repo = input.repo.as_deref();
         let repo = repo.map(|text| parse_issues_repo(text, cx.env.host.github_enterprise())).transpose()?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
+        if repo.is_some() {
+            // Where the sender's words go is the sender's to say.
+            require_reach(&cx.env.caller.grant, &known.from_project_id)?;
+        }
         let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {

@@ -196,6 +196,8 @@ on_every_backend! {
             w.no_trace(&lib, "handoff_advance", json!({ "id": id, "action": "cancel" }), "project_unknown");
             let publish = json!({ "id": id, "issues_github_repo": "attacker/x" });
             w.no_trace(&shop, "handoff_publish", publish, "project_unknown");
+            let redirect = json!({ "id": id, "repo": "attacker/x" });
+            w.no_trace(&lib, "handoff_retry", redirect, "project_unknown");
             advance(w, &lib, &id, "accept");
             // The signal to the sender lies in the sender's own mailbox, as every message from the other project does.
             let mut exported = w.ok(&shop, "ledger_export", json!({ "project": "p" }));

@@ -170,7 +170,7 @@ on_every_backend! {
         let mut dry = unnamed;
         dry["dry_run"] = json!(true);
         let made = w.ok(&sender(), "handoff_create", dry);
-        assert_eq!((made["resolved_issues_github_repo"].clone(), column(&list(&made["warnings"]), "kind")), (json!("acme/q"), vec!["tracker_guessed".to_owned()]));
+        assert_eq!((made["resolved_issues_github_repo"].clone(), column(&list(&made["warnings"]), "kind")), (json!("acme/q"), vec!["tracker_guessed".to_owned(), "same_handoff".to_owned()]));
     }
 
     fn a_lost_answer_never_makes_a_second_issue(w) {

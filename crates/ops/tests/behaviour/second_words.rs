@@ -171,7 +171,9 @@ on_every_backend! {
         assert_eq!(w.pending(&receiver()).len(), 0);
         let second = accepted_again(w);
         w.ok(&sender(), "handoff_advance", end(&second, "cancel", "x"));
-        assert_eq!(w.pending(&sender()).len(), 0);
+        let told = w.pending(&sender());
+        assert!(told.iter().all(|news| !text(news, "subject").contains("cancelled")), "{told:#?}");
+        assert_eq!(told.len(), 3, "what the receiver did: accepted, declined, accepted: {told:#?}");
     }
 
     fn the_task_of_an_accepted_handoff_is_closed_by_its_acceptor(w) {

@@ -50,7 +50,6 @@ on_every_backend! {
             ("task_update", json!({ "id": "x-1", "title": "u" })),
             ("task_update", json!({ "id": "x-1", "add_labels": ["l"] })),
             ("task_update", json!({ "id": "x-1", "status": "open" })),
-            ("task_close", json!({ "id": "x-1", "reason": "done" })),
             ("task_reopen", json!({ "id": "x-1" })),
             ("task_claim", json!({ "id": "x-1" })),
             ("task_release", json!({ "id": "x-1" })),
@@ -64,7 +63,11 @@ on_every_backend! {
             let refused = w.no_trace(&agent("Ann"), verb, input, "task_deleted");
             assert_eq!(refused["task_id"], "x-1", "{verb}");
         }
-        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1" }))["status"], "tombstone");
+        // Only what it was to be closed with is kept.
+        let refused = w.no(&agent("Ann"), "task_close", json!({ "id": "x-1", "reason": "done" }), "task_deleted");
+        assert!(!refused["kept_comment_id"].is_null(), "{refused}");
+        let found = w.ok(&agent("Ann"), "task_show", json!({ "id": "x-1", "full": true }));
+        assert_eq!((&found["status"], &found["comments"][0]["text"]), (&json!("tombstone"), &json!("done")));
     }
 
     fn an_unknown_role_is_told_with_the_ones_that_are_near(w) {
