@@ -82,10 +82,12 @@ pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, 
             Some(id) => {
                 let moved = moved.get(id);
                 let begun = of_base.get(id).and_then(|lines| lines.first()).map(|line| &line.row);
-                let begun = begun.or(moved.and_then(|moved| moved.base.as_ref()));
                 // A side has taken the line away that the other left alone.
                 let is_gone = !other.contains_key(id) && begun == Some(&line.row);
-                if !is_gone {
+                let begun = begun.or(moved.and_then(|moved| moved.base.as_ref()));
+                if let Some(former) = former_line(id, [&of_ours, &of_theirs, &of_base]) {
+                    merged.push((id.to_owned(), former.text.clone()));
+                } else if !is_gone {
                     let all = [&of_ours, &of_theirs].into_iter().filter_map(|side| side.get(id)).flatten();
                     let more = moved.into_iter().flat_map(|moved| &moved.lines);
                     let (line, found) = merge_all(begun, &all.copied().chain(more).collect::<Vec<_>>())?;
@@ -133,11 +135,28 @@ fn moved_lines(base: &Lines<'_>, sides: [&Lines<'_>; 2]) -> HashMap<String, Move
             };
             let row = row_under_id(line.row.clone(), &to.row);
             let moved = moved.entry(to.id().unwrap_or_default().to_owned()).or_default();
+            // Where the sides began with the renamed task already, the other has gone back to what was before.
+            let begun = begun.filter(|begun| row_renamed_to(begun).is_none());
             moved.base = begun.map(|begun| row_under_id(begun.clone(), &to.row));
             moved.lines.push(Line { text: Value::Object(row.clone()).to_string(), row });
         }
     }
     moved
+}
+
+/// The line that says which id a task has now, where all that say so agree and a side has the task under it. What a side still says
+/// under the former id is moved.
+fn former_line<'a>(id: &str, [ours, theirs, base]: [&Lines<'a>; 3]) -> Option<&'a Line> {
+    let lines = |side: &Lines<'a>| side.get(id).cloned().unwrap_or_default();
+    let mut former =
+        lines(ours).into_iter().chain(lines(theirs)).filter(|line| row_renamed_to(&line.row).is_some());
+    let first = former.next().or_else(|| {
+        let is_named = lines(ours).len() + lines(theirs).len() > 0;
+        lines(base).into_iter().find(|line| is_named && row_renamed_to(&line.row).is_some())
+    })?;
+    let is_other = former.any(|line| row_renamed_to(&line.row) != row_renamed_to(&first.row));
+    let is_there = [ours, theirs].iter().any(|side| present_line(side, first).is_some());
+    (!is_other && is_there).then_some(first)
 }
 
 /// The line under the present id of a task that a side has renamed; none for one that it has not.
@@ -336,6 +355,38 @@ mod tests {
             let said = |row: &Value| (row["id"].clone(), row["status"].clone(), row["notes"].clone());
             assert_eq!(said(&rows[1]), ("b".into(), "closed".into(), "n".into()), "{text}");
             assert_eq!((&rows[0]["status"], &rows[0]["renamed_to"]), (&"tombstone".into(), &"b".into()));
+        }
+    }
+
+    #[test]
+    fn a_renamed_issue_is_there_once_whatever_lines_a_side_lacks() {
+        let at = r#","created_at":"2026-01-01T00:00:00Z""#;
+        let former = |id: &str, to: &str| {
+            line(id, 2, &format!(r#"{at},"renamed_to":"{to}""#)).replace("open", "tombstone")
+        };
+        let ids = |text: &str| -> Vec<(String, String)> {
+            let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("json"));
+            rows.map(|row| (row["id"].to_string(), row["status"].to_string())).collect()
+        };
+        let (open, gone) = (
+            |id: &str| (format!("{id:?}"), "\"open\"".to_owned()),
+            |id: &str| (format!("{id:?}"), "\"tombstone\"".to_owned()),
+        );
+        // The renamed issue is as the one was from which both began.
+        let began = line("a", 1, at);
+        let renamed = format!("{}{}", former("a", "b"), began.replace("\"a\"", "\"b\""));
+        let edited = line("a", 3, &format!(r#"{at},"notes":"n""#));
+        for (ours, theirs) in [(&renamed, &edited), (&edited, &renamed)] {
+            let text = merged(&began, ours, theirs).expect("merged").0;
+            assert_eq!(ids(&text), [gone("a"), open("b")], "{text}");
+            assert!(text.contains("\"notes\":\"n\""), "{text}");
+        }
+        // One side goes back to before the first of two renames.
+        let once = format!("{}{}", former("a", "b"), line("b", 2, at));
+        let twice = format!("{}{}{}", former("a", "b"), former("b", "c"), line("c", 2, at));
+        for (ours, theirs) in [(&began, &twice), (&twice, &began)] {
+            let text = merged(&once, ours, theirs).expect("merged").0;
+            assert_eq!(ids(&text), [gone("a"), gone("b"), open("c")], "{text}");
         }
     }
 

@@ -12,6 +12,8 @@ use crate::time::{Millis, parse_rfc3339, rfc3339};
 pub const RENAMED_TO: &str = "renamed_to";
 /// The field of a renamed task that says when it got its present id.
 const RENAMED_AT: &str = "renamed_at";
+/// The field of a renamed task that names the id before its present one.
+const RENAMED_FROM: &str = "renamed_from";
 
 /// The id that a task has now, where it was given another.
 pub fn renamed_to(task: &Task) -> Option<&str> {
@@ -46,6 +48,12 @@ pub fn name_order(task: &Task) -> (Millis, &str) {
 pub fn note_rename(renamed: &mut Task, before: &Task, now: Millis) {
     let at = now.max(name_order(before).0.saturating_add(1));
     renamed.extra.insert(RENAMED_AT.to_owned(), json!(rfc3339(at)));
+    renamed.extra.insert(RENAMED_FROM.to_owned(), json!(before.task_id));
+}
+
+/// The id that a task had before its present one.
+pub fn renamed_from(task: &Task) -> Option<&str> {
+    task.extra.get(RENAMED_FROM)?.as_str().filter(|from| is_other_id(&task.task_id, from))
 }
 
 /// A version of a task under the id that the task has now.
@@ -56,12 +64,14 @@ pub fn under_id(mut record: Record, to: &Task) -> Record {
     let Task { task_id, parent_id, extra, clocks, .. } = &mut record.task;
     *parent_id = parent_of(&to.task_id, &record.dependencies);
     to.task_id.clone_into(task_id);
-    // When it got its id is said by the task that has it.
-    match to.extra.get(RENAMED_AT) {
-        Some(at) => _ = extra.insert(RENAMED_AT.to_owned(), at.clone()),
-        None => _ = extra.shift_remove(RENAMED_AT),
+    // When it got its id, and from which, is said by the task that has it.
+    for key in [RENAMED_AT, RENAMED_FROM] {
+        match to.extra.get(key) {
+            Some(said) => _ = extra.insert(key.to_owned(), said.clone()),
+            None => _ = extra.shift_remove(key),
+        }
+        clocks.entries.remove(key);
     }
-    clocks.entries.remove(RENAMED_AT);
     record
 }
 
@@ -84,9 +94,11 @@ pub fn row_under_id(mut row: Map<String, Value>, to: &Map<String, Value>) -> Map
         }
     }
     row.insert("id".to_owned(), id);
-    match to.get(RENAMED_AT) {
-        Some(at) => _ = row.insert(RENAMED_AT.to_owned(), at.clone()),
-        None => _ = row.shift_remove(RENAMED_AT),
+    for key in [RENAMED_AT, RENAMED_FROM] {
+        match to.get(key) {
+            Some(said) => _ = row.insert(key.to_owned(), said.clone()),
+            None => _ = row.shift_remove(key),
+        }
     }
     row
 }

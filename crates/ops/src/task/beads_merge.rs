@@ -40,13 +40,20 @@ pub(super) struct LineVersion<'a> {
     pub(super) number: usize,
     /// Whether it is one side of a conflict that git has left.
     pub(super) is_side: bool,
+    /// Whether it was made under another id: what is sealed in it stays so under this one.
+    pub(super) is_moved: bool,
     pub(super) record: &'a Record,
 }
 
 impl<'a> LineVersion<'a> {
+    /// What the ledger has under another id.
+    pub(super) fn moved(record: &'a Record) -> Self {
+        Self { number: 0, is_side: false, is_moved: true, record }
+    }
+
     /// Of a line, with what is believed of it.
     pub(super) fn of(version: &Version, record: &'a Record) -> Self {
-        Self { number: version.number, is_side: version.is_side(), record }
+        Self { number: version.number, is_side: version.is_side(), is_moved: false, record }
     }
 }
 
@@ -63,6 +70,7 @@ impl Progress<'_, '_> {
             line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
             self.output.created += 1;
             self.output.ids.push(id.clone());
+            self.renamed.note_new(&theirs.task);
             return Ok(());
         };
         let known = line::known_lines(tx, project, id)?;
@@ -119,6 +127,9 @@ impl Progress<'_, '_> {
             conflicts.extend(lost);
         }
         conflicts.extend(keep_sealed(&ours, &mut merged));
+        if version.is_moved {
+            conflicts.extend(keep_sealed(theirs, &mut merged));
+        }
         conflicts.extend(self.guard.keep_claim(tx, task, &mut merged)?);
         self.output.conflicts.extend(conflicts);
         let replaced = replaced_by(&ours, &merged);

@@ -11,7 +11,10 @@ use baton_model::task::entry::{entries, is_comment};
 use baton_model::task::merge::adopt;
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
-use baton_model::task::renamed::{is_same_task, ledger_version_under_id, name_order, renamed_to, under_id};
+use baton_model::task::renamed::{
+    is_same_task, ledger_version_under_id, name_order, renamed_from, renamed_to, under_id,
+};
+use baton_model::task::sealed;
 use baton_model::time::parse_rfc3339;
 use baton_store::{Failure, Tx, task};
 use serde_json::{Map, Value, json};
@@ -46,6 +49,8 @@ pub(super) fn is_rename(ours: &Task, theirs: &Task) -> bool {
 pub(super) struct RenamedLines {
     /// Each with whether it is the first of its task.
     waiting: Vec<(Version, bool)>,
+    /// Tasks that are new here and had another id before.
+    new: Vec<String>,
     done: Vec<RenamedElsewhere>,
 }
 
@@ -59,6 +64,13 @@ impl RenamedLines {
     /// Has a line wait for the rest of the file.
     pub(super) fn put_off(&mut self, version: Version, is_first: bool) {
         self.waiting.push((version, is_first));
+    }
+
+    /// Notes a task that is new here, which may be one that has yet another id here.
+    pub(super) fn note_new(&mut self, task: &Task) {
+        if renamed_from(task).is_some() {
+            self.new.push(task.task_id.clone());
+        }
     }
 
     /// Writes down what was renamed, and tells the agents that have claimed it.
@@ -110,6 +122,18 @@ impl Progress<'_, '_> {
         for (version, is_first) in std::mem::take(&mut self.renamed.waiting) {
             self.follow_rename(tx, &version, is_first)?;
         }
+        for id in std::mem::take(&mut self.renamed.new) {
+            let Some(new) = task::get(tx, self.project, &id)? else { continue };
+            let former = match renamed_from(&new) {
+                Some(from) => task::get(tx, self.project, from)?,
+                None => None,
+            };
+            let Some(former) = former.filter(|former| is_same_task(former, &new)) else { continue };
+            let present = if renamed_to(&new).is_some() { successor(tx, &new)? } else { Some(new) };
+            if let (Some(our), Some(their)) = (successor(tx, &former)?, present) {
+                self.unite_names(tx, our, their)?;
+            }
+        }
         Ok(())
     }
 
@@ -148,7 +172,8 @@ impl Progress<'_, '_> {
         let Some(to) = successor(tx, ours)? else { return Ok(None) };
         let versions: Vec<Record> = versions.iter().map(|version| under_id(version.clone(), &to)).collect();
         let moved = under_id(theirs.clone(), &to);
-        self.merge_moved(tx, &to, &LineVersion::of(version, &moved), &versions)?;
+        let moved = LineVersion { is_moved: true, ..LineVersion::of(version, &moved) };
+        self.merge_moved(tx, &to, &moved, &versions)?;
         Ok(Some(false))
     }
 
@@ -162,14 +187,22 @@ impl Progress<'_, '_> {
     ) -> Result<Option<bool>, Failure> {
         let grant = &self.guard.env.caller.grant;
         let is_trusted = grant.bearer.is_none() || grant.require(Scope::Operator).is_ok();
-        if !is_trusted && is_claim_live(tx, self.guard.env, ours)? {
+        if !is_trusted && (sealed::is_sensitive(ours) || is_claim_live(tx, self.guard.env, ours)?) {
             return Ok(None);
         }
         let Some(to) = follow(tx, ours, to)? else { return Ok(None) };
         let record = full_record(tx, ours.clone())?;
         let moved = ledger_version_under_id(record.clone(), &to);
-        self.merge_moved(tx, &to, &LineVersion { number: 0, is_side: false, record: &moved }, &[])?;
+        self.merge_moved(tx, &to, &LineVersion::moved(&moved), &[])?;
         update(tx, ours, &record, adopt(theirs))?;
+        let after = task::get(tx, self.project, &to.task_id)?;
+        if let Some(reason) =
+            ours.close_reason.as_ref().filter(|_| after.is_some_and(|after| after.is_open()))
+        {
+            // The other side has gone on with the task; why it was closed here stays in the ledger.
+            let replaced = Map::from_iter([("close_reason".to_owned(), json!(reason))]);
+            self.replaced.push((to.task_id.clone(), replaced));
+        }
         self.move_claim(tx, ours, &to)?;
         self.renamed.done.push(RenamedElsewhere { before: ours.clone(), to: to.task_id });
         Ok(Some(true))
@@ -179,9 +212,13 @@ impl Progress<'_, '_> {
     /// deleted since stays apart.
     fn unite(&mut self, tx: &mut Tx<'_>, ours: &Task, theirs: &Task) -> Result<(), Failure> {
         let (Some(our), Some(their)) = (renamed_to(ours), renamed_to(theirs)) else { return Ok(()) };
-        let (Some(our), Some(their)) = (follow(tx, ours, our)?, follow(tx, ours, their)?) else {
-            return Ok(());
-        };
+        match (follow(tx, ours, our)?, follow(tx, ours, their)?) {
+            (Some(our), Some(their)) => self.unite_names(tx, our, their),
+            _ => Ok(()),
+        }
+    }
+
+    fn unite_names(&mut self, tx: &mut Tx<'_>, our: Task, their: Task) -> Result<(), Failure> {
         if our.task_id == their.task_id || [&our, &their].iter().any(|task| task.status == "tombstone") {
             return Ok(());
         }
@@ -191,7 +228,7 @@ impl Progress<'_, '_> {
         };
         let record = full_record(tx, other.clone())?;
         let moved = ledger_version_under_id(record, &stays);
-        self.merge_moved(tx, &stays, &LineVersion { number: 0, is_side: false, record: &moved }, &[])?;
+        self.merge_moved(tx, &stays, &LineVersion::moved(&moved), &[])?;
         bury(tx, (&other, &stays.task_id), (self.guard.identity, self.now))?;
         self.move_claim(tx, &other, &stays)?;
         self.output.ids.push(other.task_id.clone());

@@ -70,6 +70,11 @@ impl ClaimGuard<'_, '_> {
         merged.task.closed_at = task.closed_at;
         merged.task.close_reason.clone_from(&task.close_reason);
         merged.task.result.clone_from(&task.result);
+        for key in ["renamed_to", "deleted_at", "deleted_by", "delete_reason", "original_type"] {
+            if !task.extra.contains_key(key) {
+                merged.task.extra.shift_remove(key);
+            }
+        }
         Ok(changed.into_iter().filter(|one| one.ours != one.theirs).collect())
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 
 use crate::backend::Backend;
@@ -185,6 +186,56 @@ fn two_names_for_one_task_become_one() {
         assert_eq!(ready(w), ["x-2", "x-ben"]);
         w.w.assert_sound();
     }
+}
+
+#[test]
+fn another_name_is_known_as_one_also_without_the_line_that_gave_it() {
+    let (mut ann, mut ben) = shared(7);
+    ann.ok("Ann", "task_rename", json!({ "id": "x-1", "to": "x-ann" }));
+    ben.w.now += 5000;
+    ben.ok("Ben", "task_rename", json!({ "id": "x-1", "to": "x-ben" }));
+    // Git has kept the line of the former id as this clone has it.
+    let of_ann: Vec<String> =
+        lines(&mut ann).into_iter().filter(|line| !line.contains("\"id\":\"x-1\"")).collect();
+    take(&mut ben, &of_ann);
+    assert_eq!(shown(&mut ben, "x-ann")["renamed_to"], "x-ben");
+    assert_eq!(ready(&mut ben), ["x-2", "x-ben"]);
+    exchange(&mut ann, &mut ben);
+    assert_eq!(ready(&mut ann), ["x-2", "x-ben"]);
+}
+
+#[test]
+fn a_token_ends_no_live_claim_by_a_rename_and_unseals_nothing() {
+    let (mut ann, mut ben) = shared(8);
+    ann.w.start(&agent("Ann"));
+    ann.ok("Ann", "task_claim", json!({ "id": "x-1" }));
+    ben.ok("Ben", "task_rename", json!({ "id": "x-1", "to": "x-mine" }));
+    let of_ben = lines(&mut ben);
+    let mut token = agent("Mal").process("");
+    let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: Some(vec!["Mal".to_owned()]) };
+    token.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+    ann.w.ok(&token, "beads_import", json!({ "lines": of_ben }));
+    let found = shown(&mut ann, "x-1");
+    assert_eq!((&found["status"], &found["assignee"]), (&json!("in_progress"), &json!("Ann")));
+    assert!(found["renamed_to"].is_null() && found["deleted_by"].is_null(), "{found}");
+    ann.ok("Ann", "task_close", json!({ "id": "x-1", "reason": "done" }));
+}
+
+#[test]
+fn the_reason_of_a_close_that_gives_way_to_a_claim_stays_in_the_ledger() {
+    let (mut ann, mut ben) = shared(9);
+    ben.ok("Ben", "task_close", json!({ "id": "x-1", "reason": "closed in the other clone" }));
+    ann.w.now += 9000;
+    ann.ok("Ann", "task_rename", json!({ "id": "x-1", "to": "x-auth" }));
+    ann.w.start(&agent("Ann"));
+    ann.ok("Ann", "task_claim", json!({ "id": "x-auth" }));
+    let of_ann = lines(&mut ann);
+    take(&mut ben, &of_ann);
+    assert_eq!(shown(&mut ben, "x-auth")["status"], "in_progress");
+    assert!(
+        ben.w.ledger().iter().any(|delta| delta["body"].to_string().contains("closed in the other clone")
+            && delta["body"]["task_id"] == "x-auth")
+    );
 }
 
 #[test]
