@@ -5,6 +5,7 @@
 
 mod file;
 mod github;
+mod mirror;
 mod recall;
 mod redact;
 mod redis;
@@ -61,6 +62,8 @@ pub(crate) struct Config {
     pub route: Policy,
     /// Whether a hook leaves a baton where a session stops or ends, in place of a checkpoint.
     pub auto_wrap: bool,
+    /// Whether agents are told the subjects of what waits.
+    pub subjects: bool,
     /// What an empty line answers when `baton run --then` asks whether the next tool goes on.
     pub run_continue: bool,
     /// Whether what is not committed goes with a baton.
@@ -94,7 +97,7 @@ pub(crate) struct Config {
 }
 
 /// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 29] = [
+const KEYS: [(&str, &[&str]); 30] = [
     ("store", &["BATON_STORE"]),
     ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
@@ -105,6 +108,7 @@ const KEYS: [(&str, &[&str]); 29] = [
     ("stale_after", &["BATON_STALE_AFTER"]),
     ("live_after", &["BATON_LIVE_AFTER"]),
     ("auto_wrap", &["BATON_AUTO_WRAP"]),
+    ("subjects", &["BATON_SUBJECTS"]),
     ("run.continue", &["BATON_RUN_CONTINUE"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
     ("github_api", &["BATON_GITHUB_API"]),
@@ -234,7 +238,6 @@ fn from_parts(
         _ => refusal,
     };
     let spans = |key: &str, usual| span(key, setting(key), usual).map_err(|refusal| placed(key, refusal));
-    let limits = limits(spans)?;
     let switches = |key: &str| switch(key, setting(key), true).map_err(|refusal| placed(key, refusal));
     let (auto_wrap, run_continue) = (switches("auto_wrap")?, switches("run.continue")?);
     let changes = ChangesMode::read(setting("wrap.changes")).map_err(|no| placed("wrap.changes", no))?;
@@ -253,9 +256,10 @@ fn from_parts(
         process: given("BATON_PROCESS"),
         supervisor: given("BATON_SUPERVISOR"),
         machine: given("BATON_MACHINE"),
-        limits,
+        limits: limits(spans)?,
         route,
         auto_wrap,
+        subjects: switches("subjects")?,
         run_continue,
         wrap_changes: changes,
         wrap_changes_remote: setting("wrap.changes_remote").filter(|remote| !remote.trim().is_empty()),
@@ -265,7 +269,7 @@ fn from_parts(
         redact: redact::read(&origins)?,
         tasks_mirror: origins
             .get("tasks.mirror")
-            .map(|(path, origin)| mirror(path, origin, repository.as_ref(), cwd.as_deref())),
+            .and_then(|(value, origin)| mirror::file(value, origin, repository.as_ref(), cwd.as_deref())),
         repository,
         home,
         config_dir,
@@ -324,16 +328,6 @@ fn policy(
             .map_err(|refusal| placed(most, refusal))?,
         human: setting("route.human").unwrap_or(usual.human),
     })
-}
-
-/// A path in a file is meant from that file's folder; one from the environment, from the working directory.
-fn mirror(path: &str, origin: &str, repository: Option<&RepositoryFile>, cwd: Option<&Path>) -> RepoFile {
-    let origin = Path::new(origin);
-    if let Some(file) = repository.filter(|file| file.path == origin) {
-        return file.mirror(path);
-    }
-    let folder = Some(origin).filter(|file| file.is_absolute()).and_then(Path::parent).or(cwd);
-    RepoFile::from_user_path(&folder.map_or_else(|| PathBuf::from(path), |folder| folder.join(path)))
 }
 
 fn span(key: &str, text: Option<String>, default: i64) -> Result<i64, Refusal> {

@@ -177,6 +177,10 @@ pub(crate) fn stand_in(cwd: &Path) -> Caller {
 }
 
 impl baton_ops::op::Host for Machine {
+    fn hides_subjects(&self) -> bool {
+        !self.config.subjects
+    }
+
     fn process_gone(&self, place: &Place) -> bool {
         place.machine == self.id && process::has_ended(&place.process)
     }

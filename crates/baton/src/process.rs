@@ -44,7 +44,21 @@ const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "
 struct Process {
     parent: u32,
     start: u64,
+    /// Where its arguments lie in its memory; zero where that is not told. Only a fork that runs no other program has them where
+    /// its parent has them.
+    args_address: u64,
     args: Vec<String>,
+}
+
+impl Process {
+    /// Whether it is a subshell of another process: `( … )`, or a part of a pipe. It is the same script.
+    fn is_subshell_of(&self, other: &Self) -> bool {
+        let is_shell = self.args.first().is_some_and(|name| SHELLS.contains(&base(name)));
+        is_shell
+            && self.args_address != 0
+            && self.args_address == other.args_address
+            && self.args == other.args
+    }
 }
 
 fn read(pid: u32) -> Option<Process> {
@@ -59,6 +73,7 @@ fn read(pid: u32) -> Option<Process> {
     Some(Process {
         parent: fields.get(1)?.parse().ok()?,
         start: fields.get(19)?.parse().ok()?,
+        args_address: fields.get(45).and_then(|field| field.parse().ok()).unwrap_or(0),
         args: args
             .split(|b| *b == 0)
             .filter(|a| !a.is_empty())
@@ -116,13 +131,14 @@ fn is_git(args: &[String]) -> bool {
     args.first().is_some_and(|name| base(name) == "git")
 }
 
-/// The ancestors of this process, nearest first.
+/// The ancestors of this process, nearest first. A subshell counts as the shell that made it.
 fn ancestors() -> Vec<(u32, Process)> {
     let mut found = Vec::new();
     let mut next = parent_id();
     while let Some(pid) = next.filter(|pid| *pid > 1 && found.len() < 64) {
         let Some(process) = read(pid) else { break };
         next = Some(process.parent);
+        found.pop_if(|(_, child): &mut (u32, Process)| child.is_subshell_of(&process));
         found.push((pid, process));
     }
     found

@@ -1,5 +1,7 @@
 //! Answers as people read them: aligned tables, relative times, short ids, no control characters.
 
+mod sent;
+
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
 use baton_model::packet::ValidatedPacket;
@@ -65,6 +67,8 @@ pub(crate) fn page(rows: &[Vec<String>], empty: &str, total: Option<usize>, next
     let more = next.map(|next| format!("{total}more: --cursor {}\n", visible(next))).unwrap_or_default();
     table(rows) + &more
 }
+/// Who has a hand-off that was sent, why it stands where it stands, and the command that helps.
+pub(crate) use sent::detail as sent_detail;
 
 /// The status card.
 pub(crate) fn card(card: &Card) -> String {
@@ -79,12 +83,14 @@ pub(crate) fn card(card: &Card) -> String {
     text.push('\n');
     text.push_str(&section("at work", &card.sessions.iter().map(session_row).collect::<Vec<_>>()));
     text.push_str(&section("hand-offs", &card.handoffs.iter().map(waiting_row).collect::<Vec<_>>()));
+    text.push_str(&sent::section(&card.sent));
+    text.push_str(&sent::unread(card.unread.as_ref()));
     text.push_str(&section("open tasks", &card.tasks.iter().map(open_task_row).collect::<Vec<_>>()));
     if let Some(last) = &card.last_wrap {
         let (by, summary) = (visible(&last.last_wrapped_by), visible(&last.last_wrapped_summary));
         text.push_str(&format!("last wrap\n  {} by {by}: {summary}\n", since(last.last_wrapped_at)));
     }
-    if card.sessions.is_empty() && card.handoffs.is_empty() {
+    if card.sessions.is_empty() && card.handoffs.is_empty() && card.sent.is_empty() {
         text.push_str("nobody is at work and no hand-off waits\n");
     }
     // The card has shown the tasks and the last wrap already.
@@ -93,17 +99,51 @@ pub(crate) fn card(card: &Card) -> String {
     text
 }
 
+/// What a session did last, in words: the name of an operation is for programs.
+fn activity(verb: &str) -> String {
+    let words = match verb {
+        "session_start" => "started",
+        "session_checkpoint" => "saved",
+        "session_wrap" => "wrapped",
+        "session_heartbeat" => "at work",
+        "hd_exec" => "picked up",
+        "ledger_note" => "noted",
+        "ledger_decide" => "decided",
+        "memory_add" => "remembered",
+        "handoff_create" => "handed work over",
+        "handoff_advance" => "answered a hand-off",
+        "handoff_retry" => "retried a hand-off",
+        "task_claim" => "claimed a task",
+        "task_close" => "closed a task",
+        "task_create" => "made a task",
+        "task_update" => "changed a task",
+        "signal_send" | "mail_send" | "mail_reply" => "wrote a message",
+        "signal_ack" | "mail_ack" => "acknowledged a message",
+        other => return visible(&other.replace('_', " ")),
+    };
+    words.to_owned()
+}
+
 fn session_row(session: &View) -> Vec<String> {
     let dot = if session.live { "●" } else { "○" };
-    let mark = if session.fresh { "" } else { "silent" };
+    let mark = match (session.live, session.fresh) {
+        (true, _) => "",
+        (false, true) => "quiet",
+        (false, false) => "silent",
+    };
     vec![
         format!("{dot} {}", visible(&session.identity)),
         visible(&session.surface),
         short_id(&session.session_id),
-        format!("{} {}", visible(&session.last_verb), since(session.last_heartbeat)),
+        format!("{} {}", activity(&session.last_verb), since(session.last_heartbeat)),
         mark.to_owned(),
         session.copy.as_ref().map(|copy| format!("in {}", copy.sighting())).unwrap_or_default(),
     ]
+}
+
+/// A subject in quotation marks, as one that was cleaned.
+fn quotation(subject: &str) -> String {
+    format!("\"{}\"", visible(subject))
 }
 
 fn waiting_row(waiting: &Waiting) -> Vec<String> {
@@ -111,6 +151,7 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
     vec![
         short_id(&waiting.id),
         waiting_state(waiting),
+        waiting.subject.as_deref().map(quotation).unwrap_or_default(),
         format!("from {}", visible(&waiting.from)),
         since(waiting.created_at),
         [to, waiting.kept.then(|| "kept automatically".to_owned())]
@@ -196,9 +237,10 @@ fn coloured(text: &str) -> String {
         ("  hint:", "\u{1b}[36m"),
         ("  ●", "\u{1b}[32m"),
     ];
-    const HEADINGS: [&str; 11] = [
+    const HEADINGS: [&str; 12] = [
         "at work",
         "hand-offs",
+        "sent hand-offs",
         "open tasks",
         "last wrap",
         "sessions",

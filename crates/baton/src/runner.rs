@@ -69,6 +69,16 @@ pub(crate) trait Runner {
     fn wrote(&mut self) {}
 }
 
+/// Runs an operation that reads tasks and does nothing else, with what the chain has for it. Its answer may hold a whole project,
+/// so that it stays of the type in which `execute` gives it.
+pub(crate) async fn run_task_read<R: Runner, T>(
+    runner: &mut R,
+    execute: impl FnOnce(&mut R) -> Result<T, AppError>,
+) -> Result<T, AppError> {
+    runner.import_beads_file().await;
+    execute(runner)
+}
+
 /// Runs an operation with everything around it.
 pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
     let meta = call.entry.meta;

@@ -47,6 +47,10 @@ impl Host for RemoteCallHost<'_> {
         self.here.github_access()
     }
 
+    fn hides_subjects(&self) -> bool {
+        self.here.hides_subjects()
+    }
+
     fn github_enterprise(&self) -> Option<&str> {
         self.here.github_enterprise()
     }

@@ -19,6 +19,7 @@ pub(crate) fn ok(status: u16, body: Value) -> Answer {
 /// A refusal as GitHub words it.
 pub(crate) fn refused(status: u16, after: Option<u32>) -> Answer {
     let message = match status {
+        301 => "Moved Permanently",
         401 => "Bad credentials",
         403 if after.is_some() => {
             "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."

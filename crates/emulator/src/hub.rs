@@ -37,6 +37,13 @@ pub struct Comment {
     pub(crate) created_at: i64,
 }
 
+impl Issue {
+    /// Marks it as changed now.
+    pub fn updated_at_now(&mut self) {
+        self.updated_at = now();
+    }
+}
+
 /// Everything that is there.
 #[derive(Debug)]
 pub struct Hub {
@@ -46,6 +53,8 @@ pub struct Hub {
     window: (Instant, u32),
     pub(crate) search_lag: Duration,
     next_comment: i64,
+    /// Renamed repositories: the former and the present name, by the number under which they are redirected to.
+    moved: Vec<(String, String)>,
     /// Calls that were answered, by method.
     pub calls: BTreeMap<String, u64>,
 }
@@ -64,6 +73,7 @@ impl Hub {
             window,
             search_lag,
             next_comment: 1,
+            moved: Vec::new(),
             calls: BTreeMap::new(),
         }
     }
@@ -97,6 +107,39 @@ impl Hub {
         });
         let last = issues.len() - 1;
         &mut issues[last]
+    }
+
+    /// Renames a repository, as GitHub does: what asks for the former name is redirected.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        let issues = self.repos.remove(from).unwrap_or_default();
+        self.repos.insert(to.to_owned(), issues);
+        if let Some(known) = &mut self.known {
+            known.retain(|name| name != from);
+            known.push(to.to_owned());
+        }
+        self.moved.push((from.to_owned(), to.to_owned()));
+    }
+
+    /// Closes the issue at this place as a person does, with a comment.
+    pub fn close(&mut self, repo: &str, at: usize, words: &str) {
+        let number = self.issues(repo).get(at).map_or(0, |issue| issue.number);
+        self.comment(repo, number, words.to_owned());
+        if let Some(issue) = self.issue(repo, number) {
+            issue.open = false;
+            issue.reason = Some("completed".into());
+            issue.closed_at = Some(now());
+            issue.updated_at = now();
+        }
+    }
+
+    /// The number of a repository that had this name.
+    pub(crate) fn moved(&self, repo: &str) -> Option<usize> {
+        self.moved.iter().position(|(from, _)| from == repo)
+    }
+
+    /// The present name of the repository with this number.
+    pub(crate) fn numbered(&self, number: &str) -> Option<String> {
+        self.moved.get(number.parse::<usize>().ok()?).map(|(_, to)| to.clone())
     }
 
     pub(crate) fn knows(&self, repo: &str) -> bool {

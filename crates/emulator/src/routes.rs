@@ -37,12 +37,22 @@ pub(crate) fn answer(request: &Request, hub: &mut Hub, token: Option<&str>, base
         }
         (method, ["repos", owner, name, rest @ ..]) => {
             let repo = format!("{owner}/{name}");
+            if let Some(number) = hub.moved(&repo) {
+                let mut away = refused(301, None);
+                let place = format!("{base}/repositories/{number}/{}", rest.join("/"));
+                away.headers.push(("location", place));
+                return away;
+            }
             if hub.knows(&repo) {
                 of_repo(method, &repo, rest, request, hub, base)
             } else {
                 refused(404, None)
             }
         }
+        (method, ["repositories", number, rest @ ..]) => match hub.numbered(number) {
+            Some(repo) => of_repo(method, &repo, rest, request, hub, base),
+            None => refused(404, None),
+        },
         _ => refused(404, None),
     }
 }

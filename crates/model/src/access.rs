@@ -241,7 +241,7 @@ pub fn token_invalid() -> Refusal {
         Kind::Unauthorized,
         "token_invalid",
         "a valid access token is needed",
-        "send `Authorization: Bearer TOKEN`; `baton token create` makes one",
+        "set BATON_TOKEN, or send `Authorization: Bearer TOKEN`; the operator of the server makes one with `baton token create`",
     )
 }
 

@@ -130,11 +130,6 @@ pub fn reminders(facts: &ReminderFacts) -> Vec<Remark> {
     if facts.overdue > 0 {
         say(RemarkKind::OverdueAcknowledgements, format!("overdue acknowledgements: {}", facts.overdue));
     }
-    if let Some(percent) = facts.outcomes.percent().filter(|_| facts.outcomes.is_low()) {
-        let Outcomes { sessions, wraps, .. } = facts.outcomes;
-        let message = format!("only {wraps} of {sessions} sessions of the last 30 days wrapped ({percent}%)");
-        say(RemarkKind::WrapRate, message);
-    }
     remarks
 }
 

@@ -91,6 +91,11 @@ impl State {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
+    /// Whether the receiver's words are its result or its reason.
+    pub fn is_answered(self) -> bool {
+        matches!(self, Self::Completed | Self::Declined)
+    }
+
     /// How far it has come: of two copies of a hand-off, the one of the higher rank is the newer.
     pub fn rank(self) -> u8 {
         match self {

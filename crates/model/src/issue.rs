@@ -333,10 +333,13 @@ pub fn advice(status: u16) -> &'static str {
         401 => "the token is not valid: set another one and `baton handoff retry`",
         403 => "the token may not do this: give it access to the issues and `baton handoff retry`",
         404 => {
-            "there is no such repository for this token: name the right one, or give the token access, and `baton handoff retry`"
+            "there is no such repository for this token: give the token access and `baton handoff retry`, or name the right one: `baton handoff retry ID --repo OWNER/NAME`"
         }
         410 => {
             "issues are switched off there: switch them on, or use another tracker, and `baton handoff retry`"
+        }
+        301 | 302 | 307 | 308 => {
+            "the repository has moved to another host: `baton handoff retry ID --repo OWNER/NAME` names its new place"
         }
         _ => "mend what GitHub objects to and `baton handoff retry`, or `baton handoff cancel`",
     }

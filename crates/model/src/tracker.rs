@@ -64,6 +64,10 @@ pub enum WarningKind {
     TrackerUndisclosed,
     /// The receiving project was not known and is registered as a placeholder.
     PlaceholderProject,
+    /// The preview needs no access to GitHub; the hand-off itself does, and none is configured.
+    GithubUnconfigured,
+    /// The sender's project has handed the same work over within a day.
+    SameHandoff,
 }
 
 /// Finds the tracker. Nothing is guessed without a warning.

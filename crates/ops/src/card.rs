@@ -1,8 +1,12 @@
 //! The status card: who works on what, which hand-offs wait, what was wrapped last.
 
+mod sent;
+mod unread;
+
 use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, WINDOW};
 use baton_model::baton::State as BatonState;
 use baton_model::handoff;
+use baton_model::printable::quotable;
 use baton_model::project::{self as project_view, LastWrapView, Project};
 use baton_model::session::{Session, View as SessionView};
 use baton_model::task::Task;
@@ -13,9 +17,20 @@ use serde_json::{Map, Value};
 
 use crate::op::Env;
 use crate::{ownership, resolve};
+pub use sent::SentHandoff;
+pub(crate) use sent::sent;
+pub use unread::{Unread, UnreadMessage};
 
 /// The most open tasks and batons of a card.
 const SHOWN: i64 = 50;
+
+/// The most characters of a subject on a card.
+pub(crate) const SUBJECT: usize = 80;
+
+/// A subject as a card quotes it: its first line, cleaned and shortened; none where this caller is not told subjects.
+pub(crate) fn subject(env: &Env<'_>, text: &str) -> Option<String> {
+    Some(quotable(text, SUBJECT)).filter(|shown| !shown.is_empty() && !env.hides_subjects())
+}
 
 /// What a person or an agent sees first.
 #[derive(Serialize, Deserialize)]
@@ -24,8 +39,14 @@ pub struct Card {
     pub project: project_view::View,
     /// Sessions that were not released.
     pub sessions: Vec<SessionView>,
-    /// Batons that are not spent, and hand-offs from other projects, by sender and age: no word of their content.
+    /// Batons that are not spent, and hand-offs from other projects, with their subjects.
     pub handoffs: Vec<Waiting>,
+    /// Hand-offs that the project sent: those that failed first, then those under way, then what ended in the last week.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent: Vec<SentHandoff>,
+    /// Messages that the caller has not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<Unread>,
     /// Open tasks.
     pub tasks: Vec<OpenTask>,
     /// Summary of the last wrap.
@@ -43,6 +64,9 @@ pub struct Waiting {
     pub kind: WaitingKind,
     /// Where it stands.
     pub state: WaitingState,
+    /// What it is about, in the sender's words: cleaned and shortened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// Who left it; of a hand-off, `PROJECT/IDENTITY`.
     pub from: String,
     /// The addressee: a name, or the address of a role.
@@ -188,12 +212,13 @@ pub(crate) fn read_with(
         drop(baton::unspent(tx, project_id, SHOWN));
         drop(baton::kept_automatically(tx, project_id));
         drop(handoffs::of_project(tx, project_id));
+        unread::prefetch(tx, env, project_id);
         prefetch_reminders(tx, env, project_id);
     });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
     let mut tasks = task::open(tx, project_id, SHOWN)?;
-    crate::handoff::without_words(tx, project_id, &mut tasks)?;
+    crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let waiting = waiting(tx, env, project_id)?;
     let reminders = reminders(tx, env, &project, &open)?;
     Ok(Card {
@@ -201,6 +226,8 @@ pub(crate) fn read_with(
         project: project_view::View::from(&project),
         sessions: open.iter().map(|session| ownership::view(env, session)).collect(),
         handoffs: waiting,
+        sent: sent(tx, env, project_id)?,
+        unread: unread::read(tx, env, project_id)?,
         tasks: tasks.iter().map(OpenTask::from).collect(),
         reminders,
     })
@@ -220,6 +247,7 @@ fn waiting(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Waiti
                 baton.state(holder.as_ref(), |holder| ownership::is_at_work(env, holder)),
             ),
             kind: WaitingKind::Baton,
+            subject: subject(env, &baton.summary),
             to: addressee(baton.to_identity, baton.to_role),
             holder: Some(holder.filter(Session::is_open).map(|s| s.identity)),
             created_at: Timestamp(baton.created_at),
@@ -236,6 +264,7 @@ fn waiting(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Waiti
                 id: handoff.handoff_id,
                 kind: WaitingKind::Handoff,
                 state: WaitingState::Handoff(handoff.state),
+                subject: subject(env, &handoff.subject),
                 from: format!("{}/{}", handoff.from_project_id, handoff.from_identity),
                 to: addressee(handoff.to_identity, handoff.to_role),
                 holder: None,

@@ -9,16 +9,21 @@
 
 use std::path::Path;
 
-use baton_model::access::Grant;
+use baton_model::access::{Grant, Scope};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{Repository, canonical_address};
 use baton_model::time::Millis;
 use baton_store::place::Place;
-use baton_store::{Failure, Store, Tx, place, project};
+use baton_store::{Failure, Store, Tx, place, project, session};
 use serde_json::json;
 
 use crate::op::{Caller, Env, Host};
+
+/// How many of the newest sessions of a project tell which commit was checked out in a folder.
+const LOOKED_AT: i64 = 50;
+/// The most other projects of one remote that a refusal names.
+const NAMED: usize = 5;
 
 /// Where a caller stands.
 #[derive(Debug, Clone, Copy)]
@@ -95,11 +100,19 @@ pub(crate) struct CloneOf {
     pub project_id: String,
     /// What says so, in a clause.
     pub reason: String,
+    /// Other projects of which the same can be said.
+    pub others: Vec<String>,
+}
+
+impl CloneOf {
+    fn new(project_id: String, reason: String) -> Self {
+        Self { project_id, reason, others: Vec::new() }
+    }
 }
 
 /// The project of a standpoint, looked up; nothing is written.
 pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &Standpoint<'_>) -> Result<Location, Failure> {
-    let above = nearest(tx, here)?;
+    let above = nearest(tx, host, here)?;
     let is_inside = |place: &Place| here.git_root.is_none_or(|git| is_at_or_below(&place.path, git));
     if let Some(place) = above.as_ref().filter(|place| is_inside(place) && !place.is_worktree) {
         return Ok(Location::Project(place.project_id.clone()));
@@ -124,16 +137,38 @@ fn is_at_or_below(path: &str, folder: &str) -> bool {
 }
 
 /// The nearest folder that is a place of a project. To a token that does not reach what is here, nothing is here.
-fn nearest(tx: &mut Tx<'_>, here: &Standpoint<'_>) -> Result<Option<Place>, Failure> {
+fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &Standpoint<'_>) -> Result<Option<Place>, Failure> {
     for folder in here.folders {
         let found = place::get(tx, here.machine, folder)?;
         if let Some(place) =
             found.filter(|place| here.grant.reaches(&place.project_id) && !here.is_stale(place))
+            && !is_replaced(tx, host, here, &place)?
         {
             return Ok(Some(place));
         }
     }
     Ok(None)
+}
+
+/// Whether another repository lies in the folder of a place by now: its settings hold no id, and it lacks the commit at which an agent
+/// was last at work there. A repository that only lost its settings has that commit.
+fn is_replaced(
+    tx: &mut Tx<'_>,
+    host: &dyn Host,
+    here: &Standpoint<'_>,
+    place: &Place,
+) -> Result<bool, Failure> {
+    let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(false) };
+    let is_suspect = repository.id.is_none()
+        && place.repository_id.is_some()
+        && place.common_dir.as_deref() == Some(repository.common_dir.as_str());
+    if !is_suspect {
+        return Ok(false);
+    }
+    let newest = session::newest(tx, &place.project_id, LOOKED_AT)?.into_iter();
+    let mut there = newest.filter(|one| one.place.machine == here.machine).filter_map(|one| one.copy);
+    let last = there.find(|copy| copy.root == place.path).and_then(|copy| copy.commit);
+    Ok(last.is_some_and(|commit| host.has_commit(root, &commit) == Some(false)))
 }
 
 fn by_repository(
@@ -152,7 +187,9 @@ fn by_repository(
     let is_here = |place: &&Place| {
         place.machine == here.machine && place.common_dir.as_deref() == Some(repository.common_dir.as_str())
     };
-    if let Some(place) = known.iter().find(|place| is_here(place) && is_of_it(place)) {
+    if let Some(place) = known.iter().find(|place| is_here(place) && is_of_it(place))
+        && !is_replaced(tx, host, here, place)?
+    {
         return Ok(Some(Location::Project(place.project_id.clone())));
     }
     // A main working copy that was registered before repositories had ids.
@@ -188,16 +225,16 @@ fn moved_or_copied(
         (Some(false), false) => Location::Moved(other.clone()),
         (Some(false), true) => {
             let reason = format!("its repository has gone from {path}, and the project is isolated");
-            Location::Clone(CloneOf { project_id, reason })
+            Location::Clone(CloneOf::new(project_id, reason))
         }
         _ if other.machine == here.machine => {
             let reason = format!("git's settings here hold the id of the repository in {path}");
-            Location::Clone(CloneOf { project_id, reason })
+            Location::Clone(CloneOf::new(project_id, reason))
         }
         _ => {
             let reason =
                 format!("git's settings here hold the id of the repository in {path} on another machine");
-            Location::Clone(CloneOf { project_id, reason })
+            Location::Clone(CloneOf::new(project_id, reason))
         }
     })
 }
@@ -216,8 +253,9 @@ pub(crate) fn by_address(
         && let Some(place) = place::get(tx, here.machine, &address)?
         && here.grant.reaches(&place.project_id)
     {
-        return Ok(Some(CloneOf { project_id: place.project_id, reason }));
+        return Ok(Some(CloneOf::new(place.project_id, reason)));
     }
+    let mut same = Vec::new();
     for known in project::list(tx)? {
         let own = known.vcs_remote_url.as_deref().and_then(canonical_address);
         if own.as_deref() != Some(address.as_str())
@@ -228,10 +266,13 @@ pub(crate) fn by_address(
         }
         // A path is another repository on another machine.
         if !is_path || !place::roots(tx, &known.project_id, here.machine)?.is_empty() {
-            return Ok(Some(CloneOf { project_id: known.project_id, reason }));
+            same.push(known);
         }
     }
-    Ok(None)
+    // The first that was registered; later ones may be clones that are kept apart.
+    same.sort_by(|a, b| (a.created_at, &a.project_id).cmp(&(b.created_at, &b.project_id)));
+    let mut ids = same.into_iter().map(|known| known.project_id);
+    Ok(ids.next().map(|project_id| CloneOf { project_id, reason, others: ids.take(NAMED).collect() }))
 }
 
 /// Writes that a repository moved: its place is where it is found now.
@@ -300,11 +341,20 @@ pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Resu
 /// The refusal for what looks like a clone of a project: whether it is one is the user's to say.
 pub(crate) fn clone_refusal(here: &Standpoint<'_>, of: &CloneOf) -> Refusal {
     let project = &of.project_id;
+    let others = match of.others.as_slice() {
+        [] => String::new(),
+        others => format!("; it is also the remote of {}", others.join(", ")),
+    };
+    let that = if of.others.is_empty() { "that project" } else { "the first of them" };
+    let what =
+        format!("{} looks like a clone of project {project}: {}{others}", visible(here.folder()), of.reason);
     Refusal::new(
         Kind::Conflict,
         "project_is_clone",
-        format!("{} looks like a clone of project {project}: {}", visible(here.folder()), of.reason),
-        format!("`baton init --join {project}` makes it a place of that project, `baton init --separate` keeps it apart"),
+        what,
+        format!(
+            "`baton init --join {project}` makes it a place of {that}, `baton init --separate` keeps it apart"
+        ),
     )
     .with("project_id", json!(project))
 }
@@ -318,7 +368,7 @@ fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
     )
 }
 
-fn unresolved(here: &Standpoint<'_>) -> Refusal {
+pub(crate) fn unresolved(here: &Standpoint<'_>) -> Refusal {
     if let Some(fault) = here.git_fault {
         return Refusal::new(
             Kind::NotFound,
@@ -332,6 +382,19 @@ fn unresolved(here: &Standpoint<'_>) -> Refusal {
         Kind::NotFound,
         "project_unresolved",
         format!("no project is registered for {place}"),
-        "run `baton init` in the repository, or say --project ID",
+        way_to_project(here.grant),
     )
+}
+
+/// What names a project to this caller. One whose token registers none is told which there are.
+fn way_to_project(grant: &Grant) -> String {
+    let reached: Vec<&str> = grant.projects.iter().flatten().map(String::as_str).collect();
+    match (reached.as_slice(), grant.scope) {
+        ([first, ..], _) => format!(
+            "this token sees: {}. Say --project {first}, `export BATON_PROJECT={first}`, or `project = \"{first}\"` in .baton.toml",
+            reached.join(", ")
+        ),
+        ([], Scope::Operator) => "run `baton init` in the repository, or say --project ID".to_owned(),
+        ([], _) => "say --project ID (`baton project list` names them), or have an operator of the server run `baton init` here".to_owned(),
+    }
 }

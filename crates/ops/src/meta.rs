@@ -180,6 +180,14 @@ impl Meta {
         Self { changes_tasks: true, ..self }
     }
 
+    /// Whether it reads tasks, and nothing is searched before it or carried out after it.
+    pub fn is_plain_task_read(&self) -> bool {
+        self.access == Access::Read
+            && self.follows_tasks
+            && !(self.changes_tasks || self.exclusive || self.searches_index)
+            && self.transfer == TransferEffect::None
+    }
+
     /// It depends on the state of tasks.
     #[must_use]
     pub const fn follows_tasks(self) -> Self {

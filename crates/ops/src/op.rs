@@ -107,6 +107,10 @@ pub trait Host {
     fn github_access(&self) -> bool {
         false
     }
+    /// Whether agents are told what waits by sender and age only, without its subject.
+    fn hides_subjects(&self) -> bool {
+        false
+    }
     /// The GitHub Enterprise host that the settings name; none where github.com is meant.
     fn github_enterprise(&self) -> Option<&str> {
         None
@@ -222,6 +226,12 @@ pub struct Env<'a> {
 }
 
 impl Env<'_> {
+    /// Whether this caller is told what waits without its subject: the settings say so of agents, and people see it always.
+    pub fn hides_subjects(&self) -> bool {
+        let is_agent = !matches!(self.caller.surface.as_str(), "" | "human" | "web");
+        is_agent && self.host.hides_subjects()
+    }
+
     /// A new id.
     pub fn id(&mut self) -> String {
         let mut bytes = [0; ID_RANDOM];
@@ -286,11 +296,15 @@ fn input_schema<O: Operation>() -> Schema {
     schemars::schema_for!(O::Input)
 }
 
-fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+/// Runs an operation on JSON, for a caller in this process that takes the answer as it is.
+pub fn run_typed<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
     authorize(&O::META, &cx.env, &input)?;
     let input = input::read(input)?;
-    let output = O::run(input, cx)
-        .map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))?;
+    O::run(input, cx).map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))
+}
+
+fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+    let output = run_typed::<O>(input, cx)?;
     serde_json::to_value(output).map_err(|error| {
         Refusal::invalid(
             "answer_unwritable",

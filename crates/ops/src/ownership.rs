@@ -104,8 +104,8 @@ pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
         Kind::Conflict,
         "session_not_yours",
         format!("session {id} belongs to {}, {}", session.sighting(env.now), session.place.sighting()),
-        "leave out --session; or, if you are its agent, say its name with --as, call where it began, or set BATON_SESSION; \
-         `baton end` and `baton wrap` take it over with --force --why REASON",
+        "if you are its agent, say its name with --as and call from the process in which it began, or set BATON_SESSION to its id; \
+         else work without --session, under a name of your own; `baton end` and `baton wrap` take it over with --force --why REASON",
     )
     .with("session_id", session.session_id.clone())
     .with("identity", session.identity.clone())

@@ -25,6 +25,27 @@ pub(crate) fn project_id(store: &mut Store, env: &Env<'_>, named: Option<&str>) 
     if caller.grant.reaches(&found) { Ok(found) } else { Err(unknown_project(&found).into()) }
 }
 
+/// The same; where neither a name nor the caller's place says it, the project of the session with this id.
+pub(crate) fn project_of(
+    cx: &mut Cx<'_>,
+    named: Option<&str>,
+    session: Option<&str>,
+) -> Result<String, Failure> {
+    let Cx { store, env } = cx;
+    let unresolved = match project_id(store, env, named) {
+        Err(Failure::Refused(no)) if no.code == "project_unresolved" => no,
+        found => return found,
+    };
+    let Some(id) = session.filter(|id| id.len() >= 4 && id.is_ascii()) else { return Err(unresolved.into()) };
+    let found = store.read(|tx| Ok(session::by_prefix(tx, id)?))?;
+    let mut reached =
+        found.into_iter().map(|(project, _)| project).filter(|project| env.caller.grant.reaches(project));
+    match (reached.next(), reached.next()) {
+        (Some(project), None) => Ok(project),
+        _ => Err(unresolved.into()),
+    }
+}
+
 /// Refuses a caller whose environment names a project that is not there, also where it looks into all of them.
 pub(crate) fn check_callers_project(store: &mut Store, env: &Env<'_>) -> Result<(), Failure> {
     if env.caller.project.is_none() {
@@ -121,14 +142,14 @@ pub(crate) fn project_or_all(cx: &mut Cx<'_>, named: Option<&str>) -> Result<Opt
     Ok(None)
 }
 
-/// Project and id of every object whose id begins so.
-type PrefixSearch = fn(&mut Tx<'_>, &str) -> Result<Vec<(String, String)>, Fault>;
+/// Project and id of each object whose id begins with a text.
+type ByPrefix = fn(&mut Tx<'_>, &str) -> Result<Vec<(String, String)>, Fault>;
 
 /// Project and id of the only object that begins so, among those in projects that the caller reaches.
 pub(crate) fn object_by_prefix(
     tx: &mut Tx<'_>,
     (noun, id): (&str, &str),
-    by_prefix: PrefixSearch,
+    by_prefix: ByPrefix,
     reaches: impl Fn(&str) -> bool,
     unknown: fn(&str) -> Refusal,
 ) -> Result<(String, String), Failure> {

@@ -45,6 +45,22 @@ pub fn block(text: &str) -> Cow<'_, str> {
     replaced(text, |c| matches!(c, '\n' | '\t'), escape)
 }
 
+/// The first line with words of a foreign text, cleaned and shortened to at most `most` characters. It holds no quotation mark,
+/// so that it cannot end the quotation that it stands in.
+pub fn quotable(text: &str, most: usize) -> String {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let words = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown =
+        line(&words).replace(['"', '\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}', '\u{ab}', '\u{bb}'], "'");
+    match shown.char_indices().nth(most) {
+        None => shown,
+        Some(_) => {
+            let kept: String = shown.chars().take(most.saturating_sub(1)).collect();
+            format!("{}…", kept.trim_end())
+        }
+    }
+}
+
 /// JSON that says the same and hides nothing: such a character can only stand in a string, where `\u202e` means it.
 pub fn json(text: &str) -> Cow<'_, str> {
     replaced(
@@ -104,6 +120,15 @@ mod tests {
     /// Every kind of character that hides or misleads.
     const BAD: &str = "\u{0}\u{7}\u{8}\r\u{1b}\u{7f}\u{85}\u{9b}\u{ad}\u{61c}\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2028}\u{2029}\
         \u{202a}\u{202e}\u{2060}\u{2066}\u{2069}\u{3164}\u{fe00}\u{fe0f}\u{feff}\u{fff9}\u{e0001}\u{e0041}\u{e007f}\u{e0100}\u{e01ef}";
+
+    #[test]
+    fn what_is_quoted_is_one_short_clean_line_that_ends_no_quotation() {
+        assert_eq!(quotable("\n  Add  rounding\nsecond", 80), "Add rounding");
+        assert_eq!(quotable("add\" - IGNORE “all”", 80), "add' - IGNORE 'all'");
+        assert_eq!(quotable("a\u{202e}b\u{1b}[2J", 80), "a\\u{202e}b\\u{1b}[2J");
+        assert_eq!(quotable(&"wort ".repeat(40), 12), "wort wort w…");
+        assert_eq!(quotable(" \n ", 12), "");
+    }
 
     #[test]
     fn what_hides_or_misleads_is_made_visible() {

@@ -43,6 +43,7 @@ crate::sql! {
         AND NOT EXISTS (SELECT 1 FROM task WHERE task.project_id = handoff.to_project_id AND task.task_id = handoff.task_id)
         ORDER BY handoff_id";
     ACCEPTED = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND state = 'accepted' ORDER BY handoff_id");
+    RENAME_REPO = "UPDATE handoff SET issues_repo = $1 WHERE issues_repo = $2 AND to_project_id = $3";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
 
@@ -208,6 +209,12 @@ pub fn put(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<(), Fault> {
             &handoff.handoff_id,
         ],
     )?;
+    Ok(())
+}
+
+/// Gives the issues repository of all hand-offs to a project another name.
+pub fn rename_repo(tx: &mut Tx<'_>, to_project_id: &str, (from, to): (&str, &str)) -> Result<(), Fault> {
+    tx.execute_deferred(RENAME_REPO, params![to, from, to_project_id])?;
     Ok(())
 }
 

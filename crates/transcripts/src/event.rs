@@ -84,6 +84,8 @@ pub struct Call<'a> {
     pub lines: Option<String>,
     /// Files that it changes if it succeeds.
     pub edits: Vec<Edit>,
+    /// The plan in prose that it puts before the user; empty where that stands in a file which was written before.
+    pub proposal: Option<Cow<'a, str>>,
 }
 
 /// How a tool call ended.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
 use baton_ops::memory::MemoryScope;
-use baton_ops::op::{Caller, Operation, TransferEffect};
+use baton_ops::op::{Caller, Operation, TransferEffect, run_typed};
 use futures_util::FutureExt;
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,6 +18,11 @@ use crate::recall::ScopedQuery;
 use crate::repo_file::RepoFile;
 use crate::runner::{self, Answer, Call, Runner};
 use crate::transfer_progress::{self, SPAN};
+
+/// The end of a chain. Every step of a command's way blocks, so that it never waits for a runtime.
+fn at_once<T>(chain: impl Future<Output = Result<T, AppError>>, name: &str) -> Result<T, AppError> {
+    chain.now_or_never().unwrap_or_else(|| Err(anyhow::anyhow!("{name} did not end").into()))
+}
 
 impl App {
     /// Runs an operation.
@@ -34,10 +39,12 @@ impl App {
     ) -> Result<O::Output, AppError> {
         let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
         tracing::debug!(operation = O::NAME, ledger = %self.config.ledger(), "runs");
+        if O::META.is_plain_task_read() && self.config.server.is_none() {
+            let read = |app: &mut Self| app.within(caller, |cx| run_typed::<O>(input, cx));
+            return at_once(runner::run_task_read(self, read), O::NAME);
+        }
         let call = Call { entry: baton_ops::all::find(O::NAME)?, input, caller: caller.clone() };
-        // Every step of a command's way blocks, so that the chain never waits for a runtime.
-        let answer = runner::run(self, call).now_or_never();
-        let answer = answer.unwrap_or_else(|| Err(anyhow::anyhow!("{} did not end", O::NAME).into()))?;
+        let answer = at_once(runner::run(self, call), O::NAME)?;
         let unreadable = |error| anyhow::anyhow!("the answer of {} cannot be read: {error}", O::NAME);
         Ok(serde_json::from_value(answer).map_err(unreadable)?)
     }

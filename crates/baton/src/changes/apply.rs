@@ -59,8 +59,10 @@ pub(crate) fn apply(
     let files = plan.iter().map(|entry| text(&entry.path)).collect();
     let change_list = target.contents(&plan)?;
     target.keep_index_objects()?;
-    let mut journal = Journal::begin(&repo, &lock, change_list)?;
-    target.write_index(&journal)?;
+    let mut journal = Journal::begin(&repo, &lock, change_list, &mut |journal| {
+        target.write_index(journal)?;
+        watch(Step::Prepare).map_err(fault("write to", &repo.root))
+    })?;
     journal.run(&|| check_clean(&repo), watch)?;
     Ok(Applied { is_merge: target.is_merge, files, was_there: false })
 }

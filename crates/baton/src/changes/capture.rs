@@ -9,6 +9,7 @@ use baton_model::project_document;
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
 use super::status::Status;
+use super::submodules::submodules_beside;
 use super::{Changes, Fault, LeftOut, Limits, Unconverted};
 use crate::git::GitRunner;
 
@@ -132,6 +133,9 @@ impl Capture<'_> {
         let mut leave = |path: &[u8], reason: &str| {
             left_out.push(LeftOut { path: text(path), reason: reason.to_owned() });
         };
+        for path in submodules_beside(&self.repo, &self.scratch, staged.iter().chain(&*unstaged))? {
+            leave(&path, "is a submodule with changes of its own, which do not travel: wrap them there");
+        }
         for path in self.repo.hidden_changes(&self.scratch)? {
             leave(&path, "is changed, and git is told not to look at it (skip-worktree or assume-unchanged)");
         }

@@ -22,6 +22,8 @@ use super::plumbing::Repo;
 /// A step of applying; each is safe to be interrupted before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
+    /// Prepares the journal: content before and after, the new index.
+    Prepare,
     /// Takes git's lock of the index.
     LockIndex,
     /// Makes the journal valid.
@@ -86,10 +88,25 @@ pub(crate) struct Journal<'a> {
 }
 
 impl<'a> Journal<'a> {
-    /// Begins a journal; it counts only from its plan on.
-    pub(crate) fn begin(repo: &'a Repo<'a>, _: &Lock, changes: Vec<Change>) -> Result<Self, Fault> {
+    /// Begins a journal; it counts only from its plan on. `write_index` writes the new index into it. Where something cannot be
+    /// written, nothing of it is left: on a full disk it may hold the last bytes.
+    pub(crate) fn begin(
+        repo: &'a Repo<'a>,
+        _: &Lock,
+        changes: Vec<Change>,
+        write_index: &mut dyn FnMut(&Self) -> Result<(), Fault>,
+    ) -> Result<Self, Fault> {
         let journal = Self { repo, dir: repo.git_dir.join("baton-apply"), changes };
         journal.check_temporaries()?;
+        if let Err(fault) = journal.write_content().and_then(|()| write_index(&journal)) {
+            let _ = fs::remove_dir_all(&journal.dir);
+            return Err(fault);
+        }
+        Ok(journal)
+    }
+
+    fn write_content(&self) -> Result<(), Fault> {
+        let journal = self;
         for folder in ["old", "new"] {
             let folder = journal.dir.join(folder);
             fs::create_dir_all(&folder).map_err(fault("create", &folder))?;
@@ -101,7 +118,7 @@ impl<'a> Journal<'a> {
                 }
             }
         }
-        Ok(journal)
+        Ok(())
     }
 
     /// A file of the user's with the name of a temporary one would be lost.
@@ -211,13 +228,35 @@ impl<'a> Journal<'a> {
     /// Refuses, before anything is written, where a path holds neither its old nor its new content.
     fn check_state(&self) -> Result<(), Fault> {
         let mut edited = Vec::new();
-        for change in &self.changes {
+        for (n, change) in self.changes.iter().enumerate() {
             let found = content(&self.repo.root, &change.path)?;
             if found != change.old && found != change.new {
-                edited.push(text(&change.path));
+                edited.push((n, change));
             }
         }
-        if edited.is_empty() { Ok(()) } else { Err(Fault::Edited(edited)) }
+        if edited.is_empty() { Ok(()) } else { Err(self.edited(&edited)) }
+    }
+
+    /// The fault for files that hold neither of their two contents, by their numbers.
+    fn edited(&self, edited: &[(usize, &Change)]) -> Fault {
+        let restore = |(n, change): &(usize, &Change)| {
+            let path = shell_word(&self.repo.root.join(text(&change.path)));
+            let old = shell_word(&self.dir.join("old").join(n.to_string()));
+            match change.old.as_ref().map(|(kind, _)| *kind) {
+                None => format!("rm -r {path}"),
+                Some(Kind::Link) => format!("ln -sfn \"$(cat {old})\" {path}"),
+                Some(kind) => {
+                    format!(
+                        "install -m {} {old} {path}",
+                        if kind == Kind::Executable { "755" } else { "644" }
+                    )
+                }
+            }
+        };
+        Fault::Edited {
+            files: edited.iter().map(|(_, change)| text(&change.path)).collect(),
+            restore: edited.iter().map(restore).collect(),
+        }
     }
 
     /// Brings every path to one side: removals first, so that a file can take a folder's place.
@@ -241,7 +280,7 @@ impl<'a> Journal<'a> {
                 if to == Side::Old {
                     continue;
                 }
-                return Err(Fault::Edited(vec![text(&change.path)]));
+                return Err(self.edited(&[(n, change)]));
             }
             match wanted {
                 None => remove(&self.repo.root, &change.path)?,
@@ -308,6 +347,13 @@ impl<'a> Journal<'a> {
         journal.remove()?;
         Ok(recovery)
     }
+}
+
+/// A path as one word for a shell.
+fn shell_word(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@".contains(c);
+    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 fn temporary_name(n: usize) -> String {

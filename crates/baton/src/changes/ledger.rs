@@ -40,7 +40,7 @@ impl From<Fault> for Refusal {
             Fault::Conflicts(_) => (Kind::Conflict, "changes_conflict"),
             Fault::Busy(_) => (Kind::Conflict, "working_copy_busy"),
             Fault::Invalid(_) => (Kind::Refused, "changes_damaged"),
-            Fault::Edited(_) => (Kind::Conflict, "apply_interrupted"),
+            Fault::Edited { .. } => (Kind::Conflict, "apply_interrupted"),
         };
         Refusal::new(kind, code, fault.to_string(), fault.hint())
     }
@@ -56,10 +56,22 @@ pub(crate) struct CapturedCopy {
 /// The top folder of the working copy that a command stands in.
 pub(crate) fn root(app: &App) -> Result<PathBuf, Refusal> {
     let root = app.config.cwd.as_deref().and_then(git::root);
-    root.ok_or_else(|| {
+    let root = root.ok_or_else(|| {
         let what = "this folder is in no working copy of git";
         Refusal::new(Kind::NotFound, "working_copy_none", what, "go to the working copy first: `cd FOLDER`")
-    })
+    })?;
+    match git::repository(&root) {
+        Ok(_) => Ok(root),
+        Err(fault) => {
+            let hint = "run `git worktree repair` in its repository if that moved, then repeat";
+            Err(Refusal::new(
+                Kind::NotFound,
+                "working_copy_none",
+                format!("git cannot read this working copy: {fault}"),
+                hint,
+            ))
+        }
+    }
 }
 
 /// Captures a working copy; nothing where everything is committed.

@@ -17,6 +17,7 @@ pub(crate) mod ledger;
 mod plumbing;
 mod remote;
 mod status;
+mod submodules;
 
 use serde::{Deserialize, Serialize};
 
@@ -156,14 +157,19 @@ pub(crate) enum Fault {
     #[error("the captured changes are not valid: {0}")]
     Invalid(String),
     /// Files were edited after an application was interrupted.
-    #[error("applying changes was interrupted here, and files were edited since: {}", list(.0))]
-    Edited(Vec<String>),
+    #[error("applying changes was interrupted here, and files were edited since: {}", list(.files))]
+    Edited {
+        /// The files.
+        files: Vec<String>,
+        /// For each of them the command that puts back what it held before.
+        restore: Vec<String>,
+    },
 }
 
 impl Fault {
     /// What to do, in a sentence.
-    pub(crate) fn hint(&self) -> &'static str {
-        match self {
+    pub(crate) fn hint(&self) -> String {
+        let hint = match self {
             Self::Git { .. } => "run `git fsck` in this repository",
             Self::Io { .. } => "check the disk's free space and the permissions, then repeat",
             Self::Unmerged(_) => "finish or abort the merge, then repeat",
@@ -182,17 +188,27 @@ impl Fault {
             Self::Conflicts(_) => "apply in a worktree at the commit of the changes, commit there and merge",
             Self::Busy(_) => "wait for it; remove an index.lock only if no git process is left",
             Self::Invalid(_) => "capture them anew where the work was done",
-            Self::Edited(_) => {
-                "copy your edits elsewhere, restore the files from .git/baton-apply/old, then repeat"
+            Self::Edited { restore, .. } => {
+                let (shown, more) = (restore.iter().take(NAMED), restore.len().saturating_sub(NAMED));
+                let more = if more > 0 { "; the next call names the rest" } else { "" };
+                let commands: Vec<String> = shown.map(|command| format!("`{command}`")).collect();
+                return format!(
+                    "copy your edits elsewhere, put back what was there before, then repeat: {}{more}",
+                    commands.join(", ")
+                );
             }
-        }
+        };
+        hint.to_owned()
     }
 }
 
+/// How many of a list a message names.
+const NAMED: usize = 10;
+
 /// The first ten of a list, and how many more there are.
 fn list(items: &[String]) -> String {
-    let shown: Vec<String> = items.iter().take(10).map(|item| item.escape_debug().to_string()).collect();
-    match items.len().checked_sub(10) {
+    let shown: Vec<String> = items.iter().take(NAMED).map(|item| item.escape_debug().to_string()).collect();
+    match items.len().checked_sub(NAMED) {
         None | Some(0) => shown.join(", "),
         Some(more) => format!("{} and {more} more", shown.join(", ")),
     }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::Fault;
-use super::files::{content, fault, from_bytes, metadata, text};
+use super::files::{content, fault, from_bytes, inside, metadata, text};
 use crate::git::{Answer, Call, GitRunner};
 
 /// Settings of every call: no hook, no monitor, no index beside the one that is named.
@@ -76,6 +76,11 @@ impl<'a> Repo<'a> {
             repo.settings.push((key, value.to_owned()));
         }
         Ok(repo)
+    }
+
+    /// The repository of a submodule, guarded like this one.
+    pub(super) fn inner(&self, path: &[u8]) -> Result<Self, Fault> {
+        Self::open(self.git, &inside(&self.root, path)?)
     }
 
     /// With line ends made alike before a merge compares them, as git has them in its objects.

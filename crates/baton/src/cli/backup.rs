@@ -38,11 +38,25 @@ pub(super) struct RestoreArgs {
     incomplete: bool,
 }
 
+/// A database is backed up with its own tools.
+fn refuse_database(store: &Target) -> Result<(), Refusal> {
+    match store {
+        Target::Postgres(_) => Err(Refusal::new(
+            Kind::Refused,
+            "backup_of_database",
+            "the ledger is in PostgreSQL, of which `baton backup` makes no copy",
+            "back the database up with `pg_dump`, or copy the ledger to a file: `baton store copy URL FILE`",
+        )),
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
     if fs::symlink_metadata(&args.file).is_ok() {
         let what = format!("{} exists already", args.file.display());
         return Err(Refusal::new(Kind::Refused, "file_exists", what, "choose another file").into());
     }
+    refuse_database(&app.config.store)?;
     refuse_left_log(&args.file)?;
     let store = app.config.store.clone();
     if let Target::File(store) = &store {

@@ -142,11 +142,12 @@ fn keep(baton_id: String, remote: Option<&str>, app: &mut App) -> Result<(), App
 pub(super) fn summary(manifest: &Manifest) -> String {
     let (files, kib) = (manifest.files.len(), manifest.bytes.div_ceil(1024));
     let place = manifest.remote.as_ref().map(|kept| format!(", kept in {}", visible(&kept.address)));
-    format!(
-        "  {files} uncommitted files go along ({kib} KiB{})\n{}",
-        place.unwrap_or_default(),
-        left_out(manifest)
-    )
+    let count = match files {
+        0 => return format!("  no uncommitted file goes along\n{}", left_out(manifest)),
+        1 => "1 uncommitted file goes along".to_owned(),
+        files => format!("{files} uncommitted files go along"),
+    };
+    format!("  {count} ({kib} KiB{})\n{}", place.unwrap_or_default(), left_out(manifest))
 }
 
 fn left_out(manifest: &Manifest) -> String {

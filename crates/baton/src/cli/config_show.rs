@@ -32,6 +32,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         ("stale_after", format!("{}s", limits.stale_after / 1000)),
         ("live_after", format!("{}s", limits.live_after / 1000)),
         ("auto_wrap", config.auto_wrap.to_string()),
+        ("subjects", config.subjects.to_string()),
         ("run.continue", config.run_continue.to_string()),
         ("wrap.changes", config.wrap_changes.word().to_owned()),
         ("wrap.changes_remote", config.wrap_changes_remote.clone().unwrap_or_default()),

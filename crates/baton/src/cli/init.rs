@@ -68,6 +68,7 @@ pub(super) struct Args {
 pub(super) const DOCUMENT: &str = "docs/PROJECT.md";
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    refuse_git_folder(app)?;
     let remote = app.config.cwd.as_deref().and_then(git::remote);
     let caller = app.caller();
     let root = caller.git_root.clone().or_else(|| caller.folders.first().cloned()).map(PathBuf::from);
@@ -78,6 +79,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         None => None,
     };
     let had_document = document.is_some();
+    let document_before = document.clone();
+    let has_remote = remote.is_some();
     let is_joined = args.join.is_some();
     let trusted = Trusted::read(&app.config.config_dir);
     let is_trusted = root
@@ -106,16 +109,27 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     // committed it.
     let is_linked = caller.git_root.as_ref().is_some_and(|root| Path::new(root).join(".git").is_file());
     let file = file.filter(|_| made.created || if had_document { !is_joined } else { !is_linked });
-    if let (Some(text), Some(file)) = (&made.document, file)
-        && let Err(fault) = file.replace(text)
-    {
-        app.remark(&format!("{DOCUMENT} cannot be written: {fault}"));
+    let mut wrote_document = false;
+    if let (Some(text), Some(file)) = (&made.document, file) {
+        match file.replace(text) {
+            Ok(_) => wrote_document = document_before.as_ref() != Some(text),
+            Err(fault) => app.remark(&format!("{DOCUMENT} cannot be written: {fault}")),
+        }
     }
     remark_on(app, &made);
     let changes = merge_driver::offer(app, args.merge_driver, args.no_merge_driver)?;
     let commit_hook = change_hook(app, args.commit_trailer, args.no_commit_trailer)?;
-    let result = InitResult { made, merge_driver: changes, commit_hook };
+    let result = InitResult { made, merge_driver: changes, commit_hook, wrote_document, has_remote };
     app.show(&result, text)
+}
+
+/// Refuses the git folder of a bare repository: its worktrees are where the work is, and `docs/` is no part of it.
+fn refuse_git_folder(app: &App) -> Result<(), Refusal> {
+    let cwd = app.config.cwd.as_deref().filter(|cwd| git::root(cwd).is_none());
+    let Some(bare) = cwd.and_then(git::bare_folder) else { return Ok(()) };
+    let what = format!("{} is the git folder of a bare repository", visible(&bare.display().to_string()));
+    let hint = "run it in one of its worktrees; `git worktree list` names them, `git worktree add FOLDER BRANCH` makes one";
+    Err(Refusal::new(Kind::Refused, "folder_is_git", what, hint))
 }
 
 /// Says what a person should know of the registration.
@@ -134,14 +148,21 @@ fn remark_on(app: &App, made: &InitOutput) {
     }
 }
 
-fn text(InitResult { made, merge_driver, commit_hook }: &InitResult) -> String {
-    let verb = if made.created { "registered" } else { "already registered:" };
+fn text(result: &InitResult) -> String {
+    let InitResult { made, merge_driver, commit_hook, wrote_document, has_remote } = result;
+    let verb = match (made.created, made.joined) {
+        (true, _) => "registered",
+        (false, true) => "joined",
+        (false, false) => "already registered:",
+    };
     let host = made.project.vcs_provider.as_deref().filter(|host| !matches!(*host, "none" | ""));
     let host = host.map(|host| format!(" (hosted on {})", visible(host))).unwrap_or_default();
     let (id, root) = (visible(&made.project_id), visible(&made.root));
     let changes =
         merge_driver.iter().flatten().chain(commit_hook).map(|change| format!("changed {change}\n"));
-    format!("{verb} project {id} for {root}{host}\n") + &changes.collect::<String>()
+    let written = if *wrote_document { format!("wrote {DOCUMENT}: commit it\n") } else { String::new() };
+    let remote = if *has_remote || !made.created { "" } else { "no git remote: tasks are kept in Baton\n" };
+    format!("{verb} project {id} for {root}{host}\n{written}{remote}") + &changes.collect::<String>()
 }
 
 /// Writes the id of the repository into git's settings of it, from where it moves along with the folder.
@@ -162,6 +183,10 @@ struct InitResult {
     merge_driver: Option<Changes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     commit_hook: Option<String>,
+    #[serde(skip)]
+    wrote_document: bool,
+    #[serde(skip)]
+    has_remote: bool,
 }
 
 /// Writes or removes the hook that adds the trailer to commits. Returns what was changed.

@@ -69,6 +69,9 @@ struct Read {
     /// Only entries of the sessions in which this commit was made
     #[arg(long, value_name = "SHA", conflicts_with_all = ["follow", "after"])]
     commit: Option<String>,
+    /// Only the newest entries, so many
+    #[arg(short, value_name = "N", conflicts_with_all = ["follow", "commit"])]
+    n: Option<usize>,
     /// Keep printing new entries as they arrive
     #[arg(long, short)]
     follow: bool,
@@ -230,6 +233,9 @@ fn read(args: Read, app: &mut App) -> Result<(), AppError> {
     if let Some(commit) = &args.commit {
         return print_of_commit(&args, commit, since, app);
     }
+    if let Some(n) = args.n {
+        return print_newest(&args, since, n, app);
+    }
     if app.format == Format::Json && !args.follow {
         return print_all(&args, since, app);
     }
@@ -273,6 +279,22 @@ fn page(args: &Read, since: Option<i64>, after: i64, app: &mut App) -> Result<(V
 }
 
 fn print_all(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), AppError> {
+    let all = all_of(args, since, app)?;
+    app.show(&all, |_| String::new())
+}
+
+/// The newest of the wanted entries, in their order.
+fn print_newest(args: &Read, since: Option<i64>, n: usize, app: &mut App) -> Result<(), AppError> {
+    let mut all = all_of(args, since, app)?;
+    all.items.drain(..all.items.len().saturating_sub(n));
+    if app.format == Format::Json {
+        return app.show(&all, |_| String::new());
+    }
+    write(&all.items, app)
+}
+
+/// Every wanted entry.
+fn all_of(args: &Read, since: Option<i64>, app: &mut App) -> Result<LedgerListOutput, AppError> {
     let mut items = Vec::new();
     let mut input = page_input(args, since, args.after, app);
     let project_id = loop {
@@ -283,7 +305,7 @@ fn print_all(args: &Read, since: Option<i64>, app: &mut App) -> Result<(), AppEr
             None => break page.project_id,
         }
     };
-    app.show(&LedgerListOutput { project_id, items, next: None, is_isolated: false }, |_| String::new())
+    Ok(LedgerListOutput { project_id, items, next: None, is_isolated: false })
 }
 
 /// What was written in the sessions in which a commit was made.

@@ -24,6 +24,7 @@ enum Verb {
     /// Store something worth remembering
     Add(Add),
     /// Recall memories by words, importance and recency
+    #[command(visible_alias = "list")]
     Search(Search),
     /// Withdraw a memory so that it is never recalled again
     Withdraw(Withdraw),
@@ -120,7 +121,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             if let Some(why) = &found.recall_why {
                 app.remark(&format!("found by words alone: {why}"));
             }
-            app.show(&found, |found| render::table(&found.items.iter().map(row).collect::<Vec<_>>()))
+            app.show(&found, |found| match found.items.as_slice() {
+                [] => "no memory was found; decisions and notes of sessions: `baton log --kind decision`, `--kind note`\n".to_owned(),
+                items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
+            })
         }
         Verb::Withdraw(gone) => {
             let project = app.project.clone();

@@ -2,8 +2,10 @@
 
 mod location;
 mod recovery;
+mod verify;
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use baton_model::delta;
 use baton_model::id::visible;
@@ -13,7 +15,10 @@ use baton_ops::session::{
 };
 use baton_ops::session::{Status, StatusInput};
 
+use serde::Serialize;
+
 use self::recovery::recovered_text;
+use self::verify::Verification;
 use super::ActingIdentity;
 use crate::app::App;
 use crate::changes::ledger;
@@ -52,6 +57,12 @@ pub(super) struct Args {
     /// Print only the folder in which the work lies, and claim nothing: cd "$(baton pickup --there)"
     #[arg(long)]
     there: bool,
+    /// Run the test command that the packet names, here, and say how it ended: it is another agent's text, and is shown first
+    #[arg(long, conflicts_with_all = ["dry_run", "there"])]
+    verify: bool,
+    /// Seconds that the test command may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, requires = "verify", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    verify_timeout: u64,
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -71,6 +82,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         full: args.full,
         request_id: args.request_id,
     };
+    if args.verify {
+        verify::refuse_remote(app)?;
+    }
     let mut bundle = pick_up(&input, app)?;
     if args.apply {
         apply(&mut bundle, app);
@@ -78,7 +92,14 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.there {
         return location::print(app, bundle);
     }
-    app.show(&bundle, show)?;
+    let verification = match args.verify {
+        true => Some(verify::verify(&bundle, Duration::from_secs(args.verify_timeout), app)?),
+        false => None,
+    };
+    app.show(&Answer { bundle: &bundle, verification }, |answer| {
+        let verified = answer.verification.as_ref().map(Verification::text).unwrap_or_default();
+        show(answer.bundle) + &verified
+    })?;
     // Only now, with the answer written out, are the signals in it delivered: those that were shown whole.
     let is_shown = |signal: &&Message| !app.shows_text() || is_shown_whole(signal);
     let signals = bundle.pending_signals.iter().filter(is_shown);
@@ -87,6 +108,15 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         return Ok(());
     }
     app.mark_delivered(bundle.project_id, message_ids)
+}
+
+/// What was picked up, and how its test command ended where that was asked for.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    bundle: &'a Bundle,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<Verification>,
 }
 
 /// Applies the changes of the baton. The pickup is done: what could not be applied is said first.

@@ -7,7 +7,9 @@ use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;
 
-/// Wrap another agent's session for it and address its baton to someone
+/// Give a stuck or dead session's work to somebody else
+///
+/// Its last checkpoint becomes a baton, addressed to whom `--to` names, and the session is released.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

@@ -132,10 +132,11 @@ fn with_part(page: &str, mark: &str, part: &str) -> String {
 }
 
 #[test]
-fn the_table_of_beads_verbs_is_what_the_code_says() {
+fn the_tables_of_beads_verbs_and_lines_are_what_the_code_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/beads.md");
     let page = std::fs::read_to_string(path).expect("docs/beads.md");
-    check("beads.md", &with_part(&page, "verbs", &super::bd::reference::table()));
+    let page = with_part(&page, "verbs", &super::bd::reference::table());
+    check("beads.md", &with_part(&page, "lines", &super::bd::lines::tables()));
 }
 
 #[test]

@@ -52,6 +52,7 @@ enum Verb {
         body: String,
     },
     /// List the messages waiting for an identity without taking them
+    #[command(visible_alias = "list")]
     Pending {
         #[command(flatten)]
         who: ActingIdentity,
@@ -94,7 +95,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Pending { who } => {
             let input = PendingInput { project, identity: who.identity };
             let waiting = app.run::<message::Pending>(&input)?;
-            app.show(&waiting, |waiting| render::table(&waiting.items.iter().map(row).collect::<Vec<_>>()))
+            app.show(&waiting, |waiting| match waiting.items.as_slice() {
+                [] => "no message waits\n".to_owned(),
+                items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
+            })
         }
         Verb::Recall { who, message_id } => {
             let input = RecallInput { project, identity: who.identity, message_id };

@@ -92,8 +92,9 @@ fn ask(command: &str, packet: &Value, time: Duration) -> Result<String, String> 
     }
 }
 
+/// A shell that runs a command line.
 #[cfg(unix)]
-fn shell(command: &str) -> Command {
+pub(super) fn shell(command: &str) -> Command {
     let mut shell = Command::new("sh");
     // A group of its own, so that what the shell has started can be stopped with it.
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
@@ -102,13 +103,14 @@ fn shell(command: &str) -> Command {
 }
 
 #[cfg(not(unix))]
-fn shell(command: &str) -> Command {
+pub(super) fn shell(command: &str) -> Command {
     let mut shell = Command::new("cmd");
     shell.args(["/C", command]).stdin(Stdio::piped()).stdout(Stdio::piped());
     shell
 }
 
-fn stop(child: &mut Child) {
+/// Ends a program with all that it started.
+pub(super) fn stop(child: &mut Child) {
     #[cfg(unix)]
     let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
     let _ = child.kill();

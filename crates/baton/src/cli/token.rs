@@ -17,6 +17,8 @@ pub(super) struct Args {
 #[derive(clap::Subcommand)]
 enum Verb {
     /// Create a token and show it once
+    ///
+    /// From the first token on, every request to a server on this store needs one; commands on the machine of the store do not.
     Create {
         /// What its bearer may do: read, write (read and work) or operator (everything, including --force)
         #[arg(long, value_name = "S", default_value = "write", value_parser = ["read", "write", "operator"])]

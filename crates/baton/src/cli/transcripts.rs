@@ -127,8 +127,15 @@ fn list(options: List, app: &mut App) -> Result<(), AppError> {
     let listed = app.run::<ops::List>(&ListInput { agents: options.agents, project, since_ms, limit })?;
     app.show(&listed, |listed| match listed.items.as_slice() {
         [] => "no sessions were found\n".to_owned(),
-        items => render::table(&items.iter().map(row).collect::<Vec<_>>()),
+        items => listing(items),
     })
+}
+
+/// The rows with the folder of each; those of this project and the others under a heading of their own.
+fn listing(items: &[Row]) -> String {
+    let (here, elsewhere): (Vec<&Row>, Vec<&Row>) = items.iter().partition(|item| item.here);
+    let rows = |items: &[&Row]| items.iter().map(|item| row(item)).collect::<Vec<_>>();
+    render::section("this project", &rows(&here)) + &render::section("elsewhere", &rows(&elsewhere))
 }
 
 fn search(options: Search, app: &mut App) -> Result<(), AppError> {
@@ -169,6 +176,13 @@ fn search_text(answer: &SearchOutput) -> String {
     text
 }
 
+/// A folder as a column shows it: its last two names.
+fn folder(path: &str) -> String {
+    let names: Vec<&str> = path.split(['/', '\\']).filter(|name| !name.is_empty()).collect();
+    let shown = names.get(names.len().saturating_sub(2)..).unwrap_or_default().join("/");
+    visible(if names.len() > 2 { &shown } else { path })
+}
+
 /// The beginning of its title.
 fn title(transcript: &Row) -> String {
     visible(transcript.title.as_deref().unwrap_or_default()).chars().take(60).collect()
@@ -180,6 +194,7 @@ fn row(transcript: &Row) -> Vec<String> {
         render::short_id(&transcript.id),
         visible(&transcript.agent),
         transcript.updated_at.map(render::since).unwrap_or_default(),
+        transcript.cwd.as_deref().map(folder).unwrap_or_default(),
         transcript.branch.as_deref().map(visible).unwrap_or_default(),
         title(transcript),
         complaint.to_owned(),

@@ -137,7 +137,9 @@ fn is_allowed(key: &str, value: &str) -> bool {
     match key {
         "project" => true,
         // A text of tasks, and nothing that a tool would run or read as its settings.
-        "tasks.mirror" => value.ends_with(".jsonl") && stays_inside(Path::new(value)),
+        "tasks.mirror" => {
+            matches!(value, "true" | "false") || value.ends_with(".jsonl") && stays_inside(Path::new(value))
+        }
         _ => false,
     }
 }

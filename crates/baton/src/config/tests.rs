@@ -23,7 +23,7 @@ fn the_environment_wins_over_a_file() {
 }
 
 const STRANGER: &str = "store = \"/evil.db\"\nserver = \"http://evil.example\"\nserver_ca = \"/evil.pem\"\nredis_url = \"redis://evil.example\"\n\
-    identity = \"Mallory\"\nproject = \"shop\"\nsurface = \"evil\"\nstale_after = \"0s\"\nlive_after = \"0s\"\nauto_wrap = true\n\
+    identity = \"Mallory\"\nproject = \"shop\"\nsurface = \"evil\"\nstale_after = \"0s\"\nlive_after = \"0s\"\nauto_wrap = true\nsubjects = false\n\
     webhook_secret = \"s\"\ngithub_api = \"http://evil.example\"\ngithub_app_id = \"1\"\ngithub_app_installation = \"1\"\n\
     github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
     embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[wrap]\nchanges = \"always\"\nchanges_remote = \"ext::sh\"\n[route]\nfallback_after = \"1s\"\n\
@@ -36,7 +36,7 @@ fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
     assert_eq!(with.origins, BTreeMap::new());
     assert_eq!((with.identity, with.project, with.surface), (None, None, String::new()));
     assert_eq!((with.limits, with.auto_wrap, with.webhook_secret), (plain.limits, plain.auto_wrap, None));
-    assert_eq!(with.run_continue, plain.run_continue);
+    assert_eq!((with.run_continue, with.subjects), (plain.run_continue, plain.subjects));
     assert_eq!((with.wrap_changes, with.wrap_changes_remote), (plain.wrap_changes, None));
     assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
     assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());

@@ -123,6 +123,14 @@ pub(crate) fn absolute_remote(root: &Path, url: String) -> String {
     target.map_or(url, |path| path.display().to_string())
 }
 
+/// The bare repository in whose git folder a path lies.
+pub(crate) fn bare_folder(path: &Path) -> Option<&Path> {
+    let is_bare = |folder: &&Path| {
+        folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
+    };
+    path.ancestors().find(is_bare)
+}
+
 /// Whether a git folder is there and its settings hold this id.
 pub(crate) fn holds_id(common_dir: &Path, id: &str) -> bool {
     Settings::of(common_dir).id.as_deref() == Some(id)

@@ -31,7 +31,7 @@ use baton_model::packet::Git;
 use crate::process;
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
-pub(crate) use layout::{ID_KEY, absolute_remote, holds_id, repository};
+pub(crate) use layout::{ID_KEY, absolute_remote, bare_folder, holds_id, repository};
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
 pub(crate) use transfer::transfer;

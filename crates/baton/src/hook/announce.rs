@@ -1,30 +1,31 @@
-//! The announcement for an agent at its start: facts, no instructions, and no text by other agents but names.
+//! The announcement for an agent at its start: facts, no instructions. Of other agents' words it has names and subjects, and
+//! those quoted, cleaned and shortened; the setting `subjects` leaves the subjects out.
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use baton_model::accounting::RemarkKind;
-use baton_model::id::visible;
+use baton_model::id::{short, visible};
 use baton_model::session::View;
 use baton_model::time::{Millis, Timestamp, ago};
 use baton_model::{baton, handoff};
-use baton_ops::card::{Waiting, WaitingState};
+use baton_ops::card::{SentHandoff, Unread, Waiting, WaitingState};
 use baton_ops::session::StatusOutput;
 
 use super::Call;
 use super::payload::Payload;
 use crate::config::Config;
 use crate::install::record::digest;
-use crate::private;
+use crate::{private, render};
 
 /// The longest announcement, in bytes.
 const LIMIT: usize = 2_000;
 /// How many of a kind are named.
 const NAMED: usize = 5;
 
-/// The announcement of a project's status card, under 2 KiB.
-pub(super) fn text(status: &StatusOutput, now: Millis) -> String {
+/// The announcement of a project's status card, under 2 KiB; with the subjects of what waits, or without.
+pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String {
     let (project_id, card) = (visible(&status.project_id), &status.card);
     let age = |at: Timestamp| format!(", {}", ago(now, at.0));
     let waiting: Vec<&Waiting> = card.handoffs.iter().filter(|waiting| !is_held(waiting)).collect();
@@ -39,11 +40,12 @@ pub(super) fn text(status: &StatusOutput, now: Millis) -> String {
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
         let (kind, id, from) = (waiting.kind.as_str(), visible(&waiting.id), visible(&waiting.from));
         let kept = if waiting.kept { ", kept automatically: its agent did not wrap" } else { "" };
-        format!("  - {kind} {id} from {from}{to}{}{kept}", age(waiting.created_at))
+        let about = quotation(waiting.subject.as_deref(), subjects);
+        format!("  - {kind} {id}{about} from {from}{to}{}{kept}", age(waiting.created_at))
     }));
-    if waiting.len() > NAMED {
-        lines.push(format!("  - and {} more: `baton status`", waiting.len() - NAMED));
-    }
+    lines.extend(rest(waiting.len()));
+    lines.extend(sent(&card.sent, now, subjects));
+    lines.extend(card.unread.as_ref().into_iter().flat_map(|mail| unread(mail, now, subjects)));
     let fresh = card.sessions.iter().filter(|session| session.fresh);
     let at_work: Vec<String> = fresh.take(NAMED).map(worker).collect();
     if !at_work.is_empty() {
@@ -61,6 +63,55 @@ pub(super) fn text(status: &StatusOutput, now: Millis) -> String {
     lines.extend(left.map(|remark| format!("- {}.", remark.message)));
     lines.push(CLOSING.to_owned());
     bounded(lines)
+}
+
+fn rest(count: usize) -> Option<String> {
+    count
+        .checked_sub(NAMED)
+        .filter(|more| *more > 0)
+        .map(|more| format!("  - and {more} more: `baton status`"))
+}
+
+/// A subject in quotation marks, behind a blank.
+fn quotation(subject: Option<&str>, subjects: bool) -> String {
+    subject.filter(|_| subjects).map(|text| format!(" \"{}\"", visible(text))).unwrap_or_default()
+}
+
+/// What this project has sent: who has it, or why it failed.
+fn sent(sent: &[SentHandoff], now: Millis, subjects: bool) -> Vec<String> {
+    if sent.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec!["- Sent from here:".to_owned()];
+    lines.extend(sent.iter().take(NAMED).map(|one| {
+        let (id, to) = (short(&one.handoff_id), visible(&one.to_project_id));
+        let about = quotation(one.subject.as_deref(), subjects);
+        let mut detail = one.clone();
+        detail.why = detail.why.filter(|_| subjects || !one.state.is_answered());
+        let detail = Some(render::sent_detail(&detail)).filter(|text| !text.is_empty());
+        let detail = detail.map(|text| format!(": {text}")).unwrap_or_default();
+        format!("  - {} {id}{about} to {to}, {}{detail}", one.state.as_str(), ago(now, one.updated_at.0))
+    }));
+    lines.extend(rest(sent.len()));
+    lines
+}
+
+fn unread(mail: &Unread, now: Millis, subjects: bool) -> Vec<String> {
+    let mut lines = vec![format!(
+        "- Unread messages for {}: {} (`baton signal pending`).",
+        visible(&mail.identity),
+        mail.total
+    )];
+    lines.extend(mail.items.iter().take(NAMED).map(|one| {
+        let about = quotation(one.subject.as_deref(), subjects);
+        format!(
+            "  - {} from {}{about}, {}",
+            visible(&one.kind),
+            visible(&one.from),
+            ago(now, one.created_at.0)
+        )
+    }));
+    lines
 }
 
 const CLOSING: &str = "A hand-off is another agent's work that anybody may continue: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
@@ -158,7 +209,7 @@ mod tests {
     fn status(waiting: usize) -> StatusOutput {
         let one = |n: usize| {
             json!({ "id": format!("0199aaaa-0000-7000-8000-{n:012}"), "kind": "baton", "state": "open",
-                "from": "D".repeat(64), "to": null, "created_at": AT })
+                "subject": "é".repeat(80), "from": "D".repeat(64), "to": null, "created_at": AT })
         };
         let session = |n: usize| {
             json!({ "session_id": "s", "identity": format!("{n}{}", "W".repeat(63)), "surface": "s".repeat(64),
@@ -182,18 +233,44 @@ mod tests {
     fn whatever_waits_it_stays_under_2_kib_and_quotes_nobody() {
         let now = parse_rfc3339("2026-11-20T10:12:00Z").expect("a time");
         for waiting in [0, 1, 5, 50] {
-            let text = text(&status(waiting), now);
+            let text = text(&status(waiting), now, true);
             assert!(text.len() < 2_048, "{waiting}: {} bytes", text.len());
             assert!(text.contains("hand-off") && text.ends_with("a session.\n"), "{text}");
             assert!(!text.contains("IGNORE"), "{text}");
         }
-        assert!(text(&status(1), now).contains("from DDDD") && text(&status(1), now).contains("12m ago"));
+        assert!(
+            text(&status(1), now, true).contains("from DDDD")
+                && text(&status(1), now, true).contains("12m ago")
+        );
+    }
+
+    #[test]
+    fn the_setting_leaves_subjects_and_answers_out() {
+        let mut status = status(1);
+        status.card.handoffs[0].subject = Some("round half up".into());
+        status.card.sent = serde_json::from_value(json!([
+            { "handoff_id": "0199aaaa-0000", "state": "failed", "subject": "new endpoint", "to_project_id": "lib",
+              "why": "GitHub answered 404", "help": "baton handoff retry 0199aaaa-0000", "created_at": AT, "updated_at": AT },
+            { "handoff_id": "0199bbbb-0000", "state": "declined", "subject": "old endpoint", "to_project_id": "lib",
+              "holder": "Bob", "why": "not ours", "created_at": AT, "updated_at": AT },
+        ]))
+        .expect("hand-offs");
+        let now = parse_rfc3339("2026-11-20T10:12:00Z").expect("a time");
+        let told = text(&status, now, true);
+        assert!(told.contains("\"round half up\" from DDD"), "{told}");
+        assert!(told.contains("failed 0199aaaa-0000 \"new endpoint\" to lib, 12m ago: GitHub answered 404, `baton handoff retry"), "{told}");
+        assert!(told.contains("by Bob, \"not ours\""), "{told}");
+        let shy = text(&status, now, false);
+        assert!(shy.contains("GitHub answered 404") && shy.contains("by Bob"), "{shy}");
+        for word in ["round", "endpoint", "not ours"] {
+            assert!(!shy.contains(word), "{word}: {shy}");
+        }
     }
 
     #[test]
     fn what_somebody_holds_does_not_wait() {
         let mut status = status(2);
         status.card.handoffs[0].state = WaitingState::Baton(baton::State::Held);
-        assert!(text(&status, 0).contains("- 1 hand-off waits:"));
+        assert!(text(&status, 0, true).contains("- 1 hand-off waits:"));
     }
 }

@@ -141,7 +141,7 @@ fn announcement(
         return Ok(None);
     }
     let said = |status: &StatusOutput| {
-        let text = announce::text(status, clock::now());
+        let text = announce::text(status, clock::now(), config.subjects);
         shaped(tool.install.answer, payload.event_name(call), &text)
     };
     meanwhile(said(&status));

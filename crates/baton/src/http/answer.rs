@@ -79,9 +79,12 @@ pub(super) fn delivered(pool: Arc<Pool>, grant: Grant, status: StatusCode, answe
 
 /// The answer to a write that planned a hand-off: after it was driven, or with 202 and where to look when it is still on its way.
 pub(super) fn transfer_response(status: StatusCode, answer: &Value) -> Response {
-    // A preview has no transfer.
-    let is_on_its_way = Progress::deserialize(answer).is_ok_and(|progress| progress.row.is_on_its_way());
-    let status = if is_on_its_way { StatusCode::ACCEPTED } else { status };
+    let status = match Progress::deserialize(answer) {
+        // A preview has no transfer, and makes nothing.
+        Err(_) => StatusCode::OK,
+        Ok(progress) if progress.row.is_on_its_way() => StatusCode::ACCEPTED,
+        Ok(_) => status,
+    };
     let mut response = json_of(status, answer);
     let place = AnswerView(answer).handoff_id().map(|id| format!("/api/v1/handoffs/{id}"));
     if let Some(place) = place.and_then(|place| HeaderValue::from_str(&place).ok()) {

@@ -232,6 +232,7 @@ fn input(event: Option<&str>, posted: Posted) -> Option<TrackerEventInput> {
         state_reason: issue.state_reason,
         by: posted.sender.and_then(|sender| sender.login),
         marker: issue.body.as_deref().and_then(baton_model::issue::marker_in).map(str::to_owned),
+        ..TrackerEventInput::default()
     })
 }
 

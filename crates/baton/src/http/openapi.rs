@@ -175,6 +175,9 @@ fn responses(entry: &Entry, status: u16, document: bool, tagged: bool) -> Value 
     all.insert(status.to_string(), json!({ "description": entry.doc, "content": content.clone() }));
     if entry.transfer == TransferEffect::Begins {
         let later = "Written down and on its way: Location says where to look";
+        all.entry("200").or_insert_with(
+            || json!({ "description": "A preview: nothing was written", "content": content.clone() }),
+        );
         all.insert("202".into(), json!({ "description": later, "content": content }));
     }
     if tagged || entry.access == Access::Read {

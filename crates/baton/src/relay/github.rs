@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use baton_model::issue::{
-    Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, StepResult, advice, marker_in, verdict,
+    Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, StepResult, advice, verdict,
 };
 use baton_model::time::rfc3339;
 
@@ -35,15 +35,15 @@ impl StepTime {
 }
 
 /// How long a call that only reads may take.
-const READ: Duration = Duration::from_secs(4);
+pub(super) const READ: Duration = Duration::from_secs(4);
 /// How long a call that changes something may take.
 const WRITE: Duration = Duration::from_secs(8);
 /// Pages of a list that are read.
-const PAGES: usize = 50;
+pub(super) const PAGES: usize = 50;
 
 /// The adapter.
 pub(super) struct GitHub {
-    http: Http,
+    pub(super) http: Http,
 }
 
 /// An issue that carries the marker.
@@ -57,33 +57,11 @@ struct MarkedIssue {
 }
 
 /// Why a call did not complete; `true` if it may have taken effect.
-enum Stop {
+pub(super) enum Stop {
     Retry(String, Option<i64>, bool),
     Final(String),
     /// There is no such thing any more.
     Deleted,
-}
-
-/// What an issue looks like from outside.
-pub(crate) struct IssueState {
-    /// `open` or `closed`.
-    pub state: String,
-    /// Why it is closed.
-    pub reason: Option<String>,
-    /// Who closed it.
-    pub by: Option<String>,
-    /// Its number.
-    pub number: i64,
-    /// The hidden line of a hand-off in its body.
-    pub marker: Option<String>,
-}
-
-/// What a poll brought.
-pub(super) struct Polled {
-    /// Issues that changed; nothing when none has.
-    pub issues: Vec<IssueState>,
-    /// The tag to show next time.
-    pub etag: Option<String>,
 }
 
 impl GitHub {
@@ -299,40 +277,6 @@ impl GitHub {
         };
         if change.is_empty() { Ok(()) } else { self.change(path, &change).await }
     }
-
-    /// The present state of one issue; none if it cannot be determined.
-    pub(super) async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
-        let path = format!("/repos/{repo}/issues/{number}");
-        judged(self.http.send("GET", &path, None, READ, None).await, false)
-            .ok()
-            .and_then(|answer| issue_state(read(&answer.body)))
-    }
-
-    /// The issues of a repository that changed since then; `None` if they cannot be read now.
-    pub(super) async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<Polled> {
-        let since = rfc3339(since);
-        let mut all = Polled { issues: Vec::new(), etag: None };
-        for page in 1..=PAGES {
-            let path = format!(
-                "/repos/{repo}/issues?state=all&since={since}&sort=updated&direction=asc&per_page=100&page={page}"
-            );
-            let tag = etag.filter(|_| page == 1);
-            let answer = judged(self.http.send("GET", &path, None, READ, tag).await, false).ok()?;
-            if page == 1 {
-                all.etag = answer.etag.clone().or_else(|| etag.map(str::to_owned));
-            }
-            if answer.status == 304 {
-                return Some(all);
-            }
-            let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
-            let issues = rows.iter().map(read::<Issue>).filter(|issue| issue.pull_request.is_none());
-            all.issues.extend(issues.filter_map(issue_state));
-            if rows.len() < 100 {
-                break;
-            }
-        }
-        Some(all)
-    }
 }
 
 fn is_marked(issue: &Issue, draft: &Draft) -> bool {
@@ -343,23 +287,16 @@ fn address(issue: &Issue) -> Option<(i64, String)> {
     Some((issue.number?, issue.html_url.clone()?))
 }
 
-fn issue_state(issue: Issue) -> Option<IssueState> {
-    Some(IssueState {
-        state: issue.state?,
-        reason: issue.state_reason,
-        by: issue.closed_by.and_then(|account| account.login),
-        number: issue.number?,
-        marker: issue.body.as_deref().and_then(marker_in).map(str::to_owned),
-    })
-}
-
 /// What an answer means. `changes`: the call may have done something although no good answer came.
-fn judged(answer: Result<Answer, super::github_http::RequestError>, changes: bool) -> Result<Answer, Stop> {
+pub(super) fn judged(
+    answer: Result<Answer, super::github_http::RequestError>,
+    changes: bool,
+) -> Result<Answer, Stop> {
     let answer = match answer {
         Ok(answer) => answer,
         Err(none) => return Err(Stop::Retry(none.why, none.after, changes && none.was_sent)),
     };
-    let message = read::<Problem>(&answer.body).message.unwrap_or_default();
+    let message = read::<Problem>(&answer.body).text();
     let marks = ResponseHeaders {
         retry_after: answer.retry_after,
         remaining: answer.remaining,

@@ -14,6 +14,9 @@ use crate::error::AppError;
 /// The revision of the API that answers are read in.
 const REVISION: &str = "2022-11-28";
 
+/// How often a request follows a repository to its new place.
+const MOVES: usize = 3;
+
 /// The client.
 pub(super) struct Http {
     client: reqwest::Client,
@@ -118,9 +121,28 @@ impl Http {
         (token, etag): (&str, Option<&str>),
     ) -> Result<Answer, RequestError> {
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap_or_default();
+        let mut address = format!("{}{path}", self.base);
+        for _ in 0..MOVES {
+            let response = self.request(&method, &address, body, timeout, (token, etag)).await?;
+            match next_address(&self.base, &address, &response) {
+                Some(next) => address = next,
+                None => return answer_of(response).await,
+            }
+        }
+        answer_of(self.request(&method, &address, body, timeout, (token, etag)).await?).await
+    }
+
+    async fn request(
+        &self,
+        method: &reqwest::Method,
+        address: &str,
+        body: Option<&Value>,
+        timeout: Duration,
+        (token, etag): (&str, Option<&str>),
+    ) -> Result<reqwest::Response, RequestError> {
         let mut request = self
             .client
-            .request(method, format!("{}{path}", self.base))
+            .request(method.clone(), address)
             .timeout(timeout)
             .bearer_auth(token)
             .header("accept", "application/vnd.github+json")
@@ -131,11 +153,7 @@ impl Http {
         if let Some(etag) = etag {
             request = request.header("if-none-match", etag);
         }
-        let response = request.send().await.map_err(|error| none(&error))?;
-        let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let text = response.bytes().await.map_err(|error| none(&error))?;
-        Ok(read(status, &headers, &text))
+        request.send().await.map_err(|error| none(&error))
     }
 
     /// Records a rate limit, which holds for all requests of this process.
@@ -153,6 +171,28 @@ impl Http {
             *until = Instant::now().checked_add(pause);
         }
     }
+}
+
+/// Where a renamed or moved repository is now: GitHub answers 301 or 307, and the same request goes there, with its method and
+/// body. The token goes to no other host than that of the settings.
+fn next_address(base: &str, address: &str, response: &reqwest::Response) -> Option<String> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 307 | 308) {
+        return None;
+    }
+    let [base, asked] = [base, address].map(|text| reqwest::Url::parse(text).ok());
+    let (base, asked) = (base?, asked?);
+    let mut next = asked.join(response.headers().get("location")?.to_str().ok()?).ok()?;
+    if next.query().is_none() {
+        next.set_query(asked.query());
+    }
+    (next.origin() == base.origin()).then(|| next.to_string())
+}
+
+async fn answer_of(response: reqwest::Response) -> Result<Answer, RequestError> {
+    let status = response.status().as_u16();
+    let headers = response.headers().clone();
+    let text = response.bytes().await.map_err(|error| none(&error))?;
+    Ok(read(status, &headers, &text))
 }
 
 fn read(status: u16, headers: &HeaderMap, text: &[u8]) -> Answer {

@@ -15,6 +15,7 @@ pub(super) struct Issue {
     pub(super) title: Option<String>,
     pub(super) body: Option<String>,
     pub(super) closed_by: Option<Account>,
+    pub(super) updated_at: Option<String>,
     pub(super) labels: Vec<Label>,
     /// There where it is no issue but a pull request.
     pub(super) pull_request: Option<IgnoredAny>,
@@ -37,6 +38,7 @@ pub(super) enum Label {
 #[serde(default)]
 pub(super) struct Comment {
     pub(super) body: Option<String>,
+    pub(super) user: Option<Account>,
 }
 
 /// What GitHub says of an error.
@@ -44,6 +46,33 @@ pub(super) struct Comment {
 #[serde(default)]
 pub(super) struct Problem {
     pub(super) message: Option<String>,
+    pub(super) errors: Vec<ProblemDetail>,
+}
+
+/// What is wrong with a field of a request that GitHub refuses.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ProblemDetail {
+    pub(super) field: Option<String>,
+    pub(super) code: Option<String>,
+    pub(super) message: Option<String>,
+}
+
+impl Problem {
+    /// The message with what is wrong in detail.
+    pub(super) fn text(&self) -> String {
+        let message = self.message.as_deref().unwrap_or_default();
+        let details: Vec<String> =
+            self.errors.iter().map(ProblemDetail::text).filter(|text| !text.is_empty()).collect();
+        if details.is_empty() { message.to_owned() } else { format!("{message} ({})", details.join("; ")) }
+    }
+}
+
+impl ProblemDetail {
+    fn text(&self) -> String {
+        let words = self.message.as_deref().or(self.code.as_deref());
+        [self.field.as_deref(), words].into_iter().flatten().collect::<Vec<_>>().join(": ")
+    }
 }
 
 #[derive(Serialize)]
@@ -100,4 +129,20 @@ pub(super) fn read<T: DeserializeOwned + Default>(answer: &Value) -> T {
 /// A body to send.
 pub(super) fn json(body: &impl Serialize) -> Value {
     serde_json::to_value(body).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_shown_with_its_details() {
+        let answer = serde_json::json!({ "message": "Validation Failed", "errors": [
+            { "resource": "Issue", "field": "title", "code": "missing_field" },
+            { "resource": "Issue", "code": "custom", "message": "body is too long" },
+        ] });
+        let problem: Problem = read(&answer);
+        assert_eq!(problem.text(), "Validation Failed (title: missing_field; body is too long)");
+        assert_eq!(read::<Problem>(&serde_json::json!({ "message": "Not Found" })).text(), "Not Found");
+    }
 }

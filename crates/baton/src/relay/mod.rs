@@ -5,6 +5,7 @@ mod github;
 mod github_auth;
 mod github_http;
 mod github_json;
+mod github_read;
 pub(crate) mod recall;
 pub(crate) mod saga;
 mod webhook;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use baton_model::duty;
+use baton_model::handoff::State;
 use baton_model::session::{Limits, Place};
 use baton_model::time::Millis;
 use baton_ops::handoff::{TrackerEvent, TrackerEventInput};
@@ -13,6 +14,7 @@ use baton_store::{Failure, Store, tracker};
 use tokio::runtime::Handle;
 
 use super::github::{GitHub, StepTime};
+use super::github_read::IssueState;
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
@@ -166,6 +168,8 @@ impl Driver {
                     state_reason: seen.reason.clone(),
                     by: seen.by.clone(),
                     marker: seen.marker.clone(),
+                    url: seen.url.clone(),
+                    words: self.closing_words(store, runtime, (github, &repo), seen)?,
                 };
                 let answer = self.with(store, |store, env| {
                     let env = Env {
@@ -179,14 +183,35 @@ impl Driver {
                 })?;
                 news += usize::from(answer.changed);
             }
-            let next = tracker::Poll { etag: polled.etag, since_at: since, due_at: now + pause };
+            let newest =
+                polled.issues.iter().filter_map(|seen| seen.updated_at).max().unwrap_or(since).max(since);
+            // The tag belongs to the list since that time. Another time has another list.
+            let etag = polled.etag.filter(|_| newest == since);
+            let next = tracker::Poll { etag, since_at: newest, due_at: now + pause };
             store.write_shared(|tx| Ok(tracker::put_poll(tx, &repo, &next)?))?;
         }
         Ok(news)
     }
 
+    /// What was said under an issue that a person has just closed. It is read once, while the hand-off is still open here.
+    fn closing_words(
+        &self,
+        store: &mut Store,
+        runtime: &Handle,
+        (github, repo): (&GitHub, &str),
+        seen: &IssueState,
+    ) -> Result<Option<String>, Failure> {
+        let (Some(by), "closed") = (&seen.by, seen.state.as_str()) else { return Ok(None) };
+        let known = store.read(|tx| Ok(baton_store::handoff::by_issue(tx, repo, seen.number)?))?;
+        let is_open = known.is_some_and(|known| matches!(known.state, State::Offered | State::Accepted));
+        if !is_open {
+            return Ok(None);
+        }
+        Ok(runtime.block_on(github.closing_words(repo, seen.number, by)))
+    }
+
     /// The present state of an issue; none if it cannot be determined.
-    pub(crate) async fn issue(&self, repo: &str, number: i64) -> Option<super::github::IssueState> {
+    pub(crate) async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
         self.github.as_ref()?.issue(repo, number).await
     }
 }

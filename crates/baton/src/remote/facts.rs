@@ -209,6 +209,10 @@ impl Host for RemoteHost<'_> {
         self.here.transcript_env()
     }
 
+    fn hides_subjects(&self) -> bool {
+        self.here.hides_subjects()
+    }
+
     fn git(&self, folder: &str) -> Option<Git> {
         self.ask_for(Question::Git { folder: folder.to_owned() })?
     }

@@ -6,7 +6,7 @@ mod pause;
 mod preset;
 mod record;
 mod run;
-mod tail;
+pub(crate) mod tail;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -337,9 +337,16 @@ impl Worker<'_> {
         }
         let report = command.result();
         let is_silent = report.is_none();
-        let outcome = Outcome::of(&ending, report, held.role.as_deref());
-        let failed = matches!(ending, CommandEnd::Ended(_)) && is_silent && !outcome.is_work();
+        let mut outcome = Outcome::of(&ending, report, held.role.as_deref());
+        // A test that failed may speak of limits. A coding agent that says nothing else and ends with an error was stopped by one.
+        let is_agent = self.plan.launcher.is_some();
+        let failed = matches!(ending, CommandEnd::Ended(status) if !status.success())
+            && is_silent
+            && (is_agent || !outcome.is_work());
         let limit = if failed { command.limit() } else { None };
+        if limit.is_some() {
+            outcome = outcome.without_result();
+        }
         Ok(FinishedCommand { ending, outcome, result_file: command.clear(), limit })
     }
 

@@ -112,6 +112,14 @@ impl Outcome {
         Self::Closed { result, reason: reason.to_owned(), context: Map::new(), instructions: Map::new() }
     }
 
+    /// The same ending of an agent that could not do its work: its exit code says nothing about the task.
+    pub(super) fn without_result(self) -> Self {
+        match self {
+            Self::Closed { .. } => Self::failed(self.reason().to_owned()),
+            other => other,
+        }
+    }
+
     fn failed(reason: String) -> Self {
         Self::Failed { reason, context: Map::new(), instructions: Map::new() }
     }

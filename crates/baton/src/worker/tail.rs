@@ -12,17 +12,28 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// The end of an output.
 #[derive(Clone, Default)]
-pub(super) struct Tail(Arc<Mutex<VecDeque<u8>>>);
+pub(crate) struct Tail(Arc<Mutex<VecDeque<u8>>>);
 
 impl Tail {
     /// Copies a stream to standard error in a thread of its own, and keeps its end.
-    pub(super) fn follow(&self, mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle<()> {
+    pub(super) fn follow(&self, stream: impl Read + Send + 'static) -> std::thread::JoinHandle<()> {
+        self.read(stream, true)
+    }
+
+    /// Keeps the end of a stream in a thread of its own.
+    pub(crate) fn keep(&self, stream: impl Read + Send + 'static) -> std::thread::JoinHandle<()> {
+        self.read(stream, false)
+    }
+
+    fn read(&self, mut stream: impl Read + Send + 'static, copy: bool) -> std::thread::JoinHandle<()> {
         let kept = Arc::clone(&self.0);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count) = stream.read(&mut bytes) {
                 let Some(read) = bytes.get(..count).filter(|read| !read.is_empty()) else { break };
-                let _ = std::io::stderr().write_all(read);
+                if copy {
+                    let _ = std::io::stderr().write_all(read);
+                }
                 if let Ok(mut kept) = kept.lock() {
                     kept.extend(read);
                     let over = kept.len().saturating_sub(KEPT);
@@ -33,7 +44,7 @@ impl Tail {
     }
 
     /// The end as text, once the streams have ended or were waited for.
-    pub(super) fn text(&self, streams: &[std::thread::JoinHandle<()>]) -> String {
+    pub(crate) fn text(&self, streams: &[std::thread::JoinHandle<()>]) -> String {
         let step = Duration::from_millis(5);
         let mut waited = Duration::ZERO;
         while waited < LAST_WORDS && streams.iter().any(|stream| !stream.is_finished()) {

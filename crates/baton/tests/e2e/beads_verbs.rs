@@ -410,3 +410,19 @@ fn values_are_kept_by_name_and_a_reason_may_follow_the_id() {
     let template = bd(&ann, &["list", "--format", "{{.ID}}"]);
     assert!(template.err.contains("jq"), "{}", template.err);
 }
+
+#[test]
+fn a_person_acts_by_the_name_that_git_has_for_him_and_an_agent_by_its_own() {
+    let stage = Stage::ready();
+    let person = stage.bare().with("BATON_SURFACE", "human");
+    person.shell("git config user.name 'Ann Smith'").done();
+    assert_eq!(bd_json(&person, &["create", "By a person"])["created_by"], "Ann-Smith");
+    assert_eq!(
+        bd_json(&person, &["--actor", "beads/crew/wolf", "create", "B"])["created_by"],
+        "beads-crew-wolf"
+    );
+    assert_eq!(bd_json(&person.with("BEADS_ACTOR", "carol"), &["create", "C"])["created_by"], "carol");
+    let agent = stage.bare().with("BATON_SURFACE", "codex");
+    assert_ne!(bd_json(&agent, &["create", "By an agent"])["created_by"], "Ann-Smith");
+    assert_eq!(bd_json(&stage.terminal("Bob"), &["create", "D"])["created_by"], "Bob");
+}

@@ -65,7 +65,8 @@ fn round_trip(ann: &Terminal<'_>, bob: &Terminal<'_>, more: &[&str]) -> (String,
     let card = bob.json(&["start"]);
     let waiting = items(&json!({ "items": card["handoffs"] }));
     assert_eq!((waiting[0]["id"].clone(), waiting[0]["from"].clone()), (json!(id), json!("shop/Ann")));
-    assert!(!card.to_string().contains("rounding"), "announced by id, sender and age only: {card:#}");
+    assert_eq!(waiting[0]["subject"], "Add rounding", "announced with its subject: {card:#}");
+    assert!(!card.to_string().contains("Half up"), "the description waits for who accepts it: {card:#}");
     let picked = bob.json(&["pickup", "--handoff", &id]);
     assert_eq!(picked["handoff"]["subject"], "Add rounding");
     assert_eq!(picked["handoff"]["checks"][0]["ok"], true, "{picked:#}");

@@ -12,6 +12,8 @@
 
 mod agents;
 mod api;
+mod beads_day;
+mod beads_field;
 mod beads_file;
 mod beads_git;
 mod beads_renames;
@@ -72,12 +74,15 @@ mod terminal;
 mod tools;
 mod transcript_copies;
 mod transcripts;
+mod verify;
 mod webhook;
 mod words;
 mod work;
 mod work_agents;
 mod work_kill;
+mod work_roles;
 mod worktree_changes;
+mod worktree_faults;
 mod worktree_machines;
 mod worktree_places;
 mod worktrees;

@@ -59,7 +59,7 @@ pub(crate) fn work(stage: &Stage, name: &str, role: &str, more: &[&str]) -> Chil
 }
 
 /// Waits until the task is closed, or blocked.
-fn settled(stage: &Stage, id: &str) -> Value {
+pub(crate) fn settled(stage: &Stage, id: &str) -> Value {
     let began = Instant::now();
     loop {
         let task = stage.terminal("Owner").json(&["task", "show", id, "--full"]);
@@ -96,7 +96,7 @@ fn types(packets: &[Value]) -> Vec<String> {
 }
 
 /// What every agent was given is within the budget of its role, and what was built is never opened again.
-fn assert_bounded(stage: &Stage, made: &Value, packets: &[Value]) {
+pub(crate) fn assert_bounded(stage: &Stage, made: &Value, packets: &[Value]) {
     for packet in packets {
         let budget = match packet["agent_role"].as_str() {
             Some("testing") => 1024,
@@ -162,30 +162,43 @@ case "$BATON_IDENTITY" in
 esac
 "#;
 
-/// What each role receives where agents close their tasks themselves and the tests fail so often.
-fn closed_by_agents(stage: &Stage, failures: &str) -> Vec<Value> {
+/// What each role receives where agents close their tasks themselves and the tests fail so often. The other roles begin to work
+/// when the implementation is described: a tester that began between the two commands would hear of it by mail.
+pub(crate) fn closed_by_agents(stage: &Stage, failures: &str) -> (Value, Vec<Value>) {
     let agent = stage.file("closes.sh", CLOSES_ITSELF);
-    let (made, packets) = increment(stage, failures, |name, role| {
+    stage.file("failures", failures);
+    let owner = stage.terminal("Owner");
+    let made = owner.json(&["task", "increment", "Detect operating mode"]);
+    let worker = |(name, role): (&str, &str)| {
         let mut at = bench(stage, name);
         at.set("BATON", crate::stage::BATON);
         let mut command =
             at.command(&["work", "--role", role, "--poll", "1s", "--jsonl", "--", "sh", &agent]);
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
         command.spawn().expect("a worker")
+    };
+    let mut crew = Crew(vec![worker(ROLES[0])]);
+    let built = text(&made, "implementation_id");
+    wait_for("what was built", || {
+        owner.json(&["task", "show", &built])["agent_context"]["work_completed"].is_string()
     });
+    crew.0.extend(ROLES[1..].iter().copied().map(worker));
+    settled(stage, &text(&made, "verify_id"));
+    drop(crew);
+    let packets = seen(stage);
     assert_bounded(stage, &made, &packets);
     for id in ["implementation_id", "test_id", "verify_id"] {
         let task = stage.terminal("Owner").json(&["task", "show", &text(&made, id), "--full"]);
         let said = task["comments"].to_string();
         assert!(!said.contains("the command ended"), "the worker has nothing to add: {said}");
     }
-    packets
+    (made, packets)
 }
 
 #[test]
 fn what_is_closed_first_and_described_after_reaches_each_role_whole() {
     let stage = Stage::ready();
-    let packets = closed_by_agents(&stage, "once\n");
+    let (_, packets) = closed_by_agents(&stage, "once\n");
     let expected =
         ["task_assignment", "task_handoff", "test_failure_report", "fix_complete", "verification_request"];
     assert_eq!(types(&packets), expected);
@@ -213,7 +226,7 @@ fn what_is_closed_first_and_described_after_reaches_each_role_whole() {
 #[test]
 fn a_third_fix_is_told_what_the_one_before_did() {
     let stage = Stage::ready();
-    let packets = closed_by_agents(&stage, "1\n2\n3\n");
+    let (_, packets) = closed_by_agents(&stage, "1\n2\n3\n");
     let fixes: Vec<&Value> = packets.iter().filter(|packet| packet["agent_role"] == "fixing").collect();
     let before: Vec<&Value> = fixes.iter().map(|fix| &fix["agent_context"]["previous_fix"]).collect();
     assert_eq!(before, [&Value::Null, &"timeout raised".into(), &"timeout raised".into()]);
@@ -297,6 +310,32 @@ fn all_that_a_command_wrote_is_recorded_or_kept_in_a_file_that_is_named() {
     assert!(kept_file(&warned).contains("passed"), "{warned}");
 }
 
+#[test]
+fn a_report_without_a_result_is_taken_and_the_exit_code_decides() {
+    let stage = Stage::ready();
+    let owner = stage.terminal("Owner");
+    let run = |code: i32| {
+        let id = text(&owner.json(&["task", "create", "t", "--agent-role", "implementation"]), "id");
+        let script = format!(
+            r#"echo '{{"reason":"as asked","context":{{"work_completed":"half of it"}}}}' > $BATON_RESULT; exit {code}"#
+        );
+        let args =
+            ["work", "--role", "implementation", "--once", "--backoff", "0s", "--", "sh", "-c", &script];
+        bench(&stage, "impl-1").run(&args).done();
+        let task = owner.json(&["task", "show", &id, "--full"]);
+        if task["status"] != "closed" {
+            owner.run(&["task", "close", &id, "--force"]).done();
+        }
+        task
+    };
+    let well = run(0);
+    assert_eq!((&well["status"], &well["result"]), (&"closed".into(), &"pass".into()), "{well:#}");
+    assert_eq!(well["agent_context"]["work_completed"], "half of it");
+    let badly = run(3);
+    assert_eq!((&badly["status"], &badly["attempts"]), (&"open".into(), &1.into()), "{badly:#}");
+    assert_eq!(badly["agent_context"]["work_completed"], "half of it", "nothing is discarded: {badly:#}");
+}
+
 /// What is in the file that a worker says it has kept.
 fn kept_file(warned: &str) -> String {
     let path = warned.lines().find_map(|line| line.split_once("it is kept in ")).expect("a file").1;
@@ -371,7 +410,7 @@ fn letters(stage: &Stage) -> Vec<String> {
     inbox["items"].as_array().expect("items").iter().map(|mail| text(mail, "subject")).collect()
 }
 
-fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..600 {
         if holds() {
             return;
@@ -396,6 +435,33 @@ fn twenty_tasks_whose_agent_hits_a_limit_wait_for_its_end_with_one_letter() {
     fs::write(stage.root().join("good"), "").expect("written");
     wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
     assert_eq!(letters(&stage).len(), 1);
+}
+
+/// A coding agent that hits a limit ends with 1 as a failed test does.
+#[test]
+fn a_limit_of_a_testing_agent_is_no_failed_test() {
+    let stage = Stage::ready();
+    let owner = stage.terminal("Owner");
+    for role in ["testing", "verification"] {
+        owner.run(&["task", "create", role, "--agent-role", role]).done();
+    }
+    let claude =
+        stage.file("bin/claude", "#!/bin/sh\necho 'Claude AI usage limit reached|4102444800'\nexit 1\n");
+    owner.shell(&format!("chmod +x {claude}")).done();
+    let path = format!("{}:{}", stage.root().join("bin").display(), crate::stage::env("PATH").expect("PATH"));
+    for role in ["testing", "verification"] {
+        let mut at = bench(&stage, role);
+        at.set("PATH", &path);
+        at.run(&["work", "--role", role, "--agent", "claude", "--max", "1", "--poll", "50ms"]).done();
+    }
+    let (statuses, attempts) = standing(&stage);
+    assert_eq!((statuses, attempts), (vec!["open".to_owned(), "open".to_owned()], 0));
+    // A test's own words about a limit are a failed test.
+    let said = "echo 'FAILED test_retry: 429 rate limit was not retried'; exit 1";
+    let mut at = bench(&stage, "testing");
+    at.set("PATH", &path);
+    at.run(&["work", "--role", "testing", "--max", "1", "--poll", "50ms", "--", "sh", "-c", said]).done();
+    assert!(standing(&stage).0.contains(&"closed".to_owned()), "{:?}", standing(&stage));
 }
 
 #[test]

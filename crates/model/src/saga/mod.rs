@@ -205,6 +205,7 @@ impl Step {
             next_try: (!self.is_over() && self.due_at != NOT_YET).then_some(Timestamp(self.due_at)),
             last_error: self.last_error.clone(),
             doubles_closed: doubles_of(self),
+            updated_at: Some(Timestamp(self.updated_at)),
         }
     }
 }
@@ -225,6 +226,9 @@ pub struct View {
     /// Numbers of the issues that were made twice and closed again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubles_closed: Vec<i64>,
+    /// When it last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
 }
 
 /// The steps of a new hand-off.

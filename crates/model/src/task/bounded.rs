@@ -47,24 +47,26 @@ fn fill(task: &Task, mut packet: Packet) -> Value {
     packet.put("previous_agent", json!(task.previous_agent));
     packet.put("attempts", json!(attempts(task)));
     let criteria = task.extra.get("acceptance_criteria").cloned().unwrap_or_default();
-    let approves = IncrementStage::of(task.agent_role.as_deref()) == Some(IncrementStage::Verification);
-    if approves {
-        packet.put_part("acceptance_criteria", criteria.clone());
-    }
+    packet.put_part("acceptance_criteria", criteria);
     let kind = word.and_then(Kind::from_word).unwrap_or_else(|| message_kind(task));
     let order: Vec<&str> = field_order(kind).collect();
-    packet.put_object("handoff_instructions", &sealed::redacted_view(&task.handoff_instructions), &order);
     let mut context = sealed::redacted_view(&task.agent_context);
     // Both are said above.
     context.shift_remove("attempts");
     if task.previous_agent.is_some() {
         context.shift_remove("previous_agent");
     }
-    packet.put_object("agent_context", &context, &order);
-    packet.put("description", json!(task.description));
-    if !approves {
-        packet.put("acceptance_criteria", criteria);
+    let instructions = sealed::redacted_view(&task.handoff_instructions);
+    // What every receiver of this kind of message needs, of both, before what else was put there.
+    let parts = [("handoff_instructions", &instructions), ("agent_context", &context)];
+    for (is_known, (key, object)) in
+        [true, false].into_iter().flat_map(|known| parts.map(|part| (known, part)))
+    {
+        let is_of_turn = |name: &String| order.contains(&name.as_str()) == is_known;
+        let fields: Vec<_> = object.iter().filter(|(name, _)| is_of_turn(name)).collect();
+        packet.put_fields(key, fields, &order);
     }
+    packet.put("description", json!(task.description));
     packet.close()
 }
 
@@ -142,16 +144,15 @@ impl Packet {
         }
     }
 
-    /// The fields of an object: those of the order first, then the short ones, and a long log gets what is left.
-    fn put_object(&mut self, key: &str, object: &Map<String, Value>, order: &[&str]) {
-        if object.is_empty() {
+    /// Fields of an object: those of the order first, then the short ones, and a long log gets what is left.
+    fn put_fields(&mut self, key: &str, mut fields: Vec<(&String, &Value)>, order: &[&str]) {
+        if fields.is_empty() {
             return;
         }
-        self.fields.insert(key.to_owned(), json!({}));
+        self.fields.entry(key).or_insert_with(|| json!({}));
         let place = |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
-        let mut by_use: Vec<(&String, &Value)> = object.iter().collect();
-        by_use.sort_by_key(|(name, value)| (place(name), value.to_string().len()));
-        for (name, value) in by_use {
+        fields.sort_by_key(|(name, value)| (place(name), value.to_string().len()));
+        for (name, value) in fields {
             let room = self.room().saturating_sub(name.len() + 4);
             // What comes first leaves something for what comes next.
             let most =
@@ -214,6 +215,27 @@ mod tests {
         assert!(small.to_string().len() <= 512, "{}", small.to_string().len());
         assert_eq!(small["handoff_instructions"]["test_command"], "./t.sh");
         assert!(small["left_out"].as_array().is_some_and(|left| !left.is_empty()), "{small}");
+    }
+
+    #[test]
+    fn instructions_do_not_push_out_what_failed_and_when_it_is_done() {
+        let mut task = Task {
+            task_id: "a-1".into(),
+            title: "t".into(),
+            agent_role: Some("fixing".into()),
+            pending_type: Some("test_failure_report".into()),
+            description: "d".repeat(4000),
+            ..Task::default()
+        };
+        task.extra.insert("acceptance_criteria".into(), json!("half up"));
+        task.handoff_instructions = (0..11).map(|n| (format!("n{n}"), json!("i".repeat(190)))).collect();
+        task.agent_context =
+            serde_json::from_value(json!({ "failure": "test_round red", "test_command": "./t.sh" }))
+                .expect("object");
+        let packet = packet(&task, budget_of(task.agent_role.as_deref()));
+        assert_eq!(packet["acceptance_criteria"], "half up");
+        assert_eq!(packet["agent_context"]["failure"], "test_round red");
+        assert_eq!(packet["agent_context"]["test_command"], "./t.sh");
     }
 
     proptest! {

@@ -86,6 +86,9 @@ pub struct Step {
     pub message: Option<&'static str>,
 }
 
+/// The reason with which a fix is closed that nothing has needed.
+const UNNEEDED: &str = "not needed: the test passed";
+
 const fn step(stage: IncrementStage, act: FollowerAction, message: &'static str) -> Step {
     Step { stage, act, message: Some(message) }
 }
@@ -121,7 +124,7 @@ pub fn apply(
     if step.act == FollowerAction::Unneeded {
         if target.is_open() {
             target.set_status("closed", now);
-            target.close_reason = Some("not needed: the test passed".into());
+            target.close_reason = Some(UNNEEDED.into());
             target.result = Some(Outcome::Pass.word().into());
         }
         (target.woken, target.pending_type, target.claim) = (false, None, None);

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use super::mistyped::refuse_mistyped;
 use super::preview::{Preview, preview};
+use super::remarks::{same_handoff, without_access};
 use super::steps::{Plan, draft, note_tags, task_of};
 use super::{Progress, Row, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -278,7 +279,7 @@ fn disclosed(
         .ok_or_else(|| resolve::unknown_project(&handoff.from_project_id))?;
     let target = project::get(tx, &handoff.to_project_id)?;
     let owner = target.as_ref().and_then(|p: &Project| p.default_owner.clone()).or(sender.default_owner);
-    let found = tracker::resolve(&TrackerQuery {
+    let query = TrackerQuery {
         explicit: input.issues_github_repo.as_deref(),
         local: input.local,
         target_id: &handoff.to_project_id,
@@ -286,8 +287,13 @@ fn disclosed(
         default_owner: owner.as_deref(),
         access: env.host.github_access(),
         enterprise: env.host.github_enterprise(),
-    })?;
+    };
+    let found = match tracker::resolve(&query) {
+        Err(no) if input.dry_run && no.code == "github_unconfigured" => without_access(&query, &no)?,
+        found => found?,
+    };
     let mut warnings = found.warnings;
+    warnings.extend(same_handoff(tx, env, handoff)?);
     if target.is_none() && is_reached && !input.create {
         refuse_mistyped(tx, env, &input.to_project_id)?;
     }

@@ -7,8 +7,11 @@ pub(crate) mod edit;
 pub(crate) mod isolation;
 mod list;
 mod mistyped;
+mod moved;
+mod news;
 mod preview;
 mod publish;
+mod remarks;
 mod retry;
 mod row;
 mod seeding;
@@ -77,7 +80,8 @@ pub(crate) fn register_ends(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -
     Ok(())
 }
 
-/// Every change of state is a delta in both projects.
+/// Every change of state is a delta in both projects; what the receiver, the time or the tracker did is a signal to the sender,
+/// too.
 pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: &str) -> Result<(), Failure> {
     register_ends(tx, env, handoff)?;
     let separated = isolation::is_separated(tx, handoff)?;
@@ -97,16 +101,24 @@ pub(crate) fn record(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, by: 
             break;
         }
     }
-    Ok(())
+    news::signal_sender(tx, env, handoff, (by, !separated))
 }
 
 /// Removes the sender's text from tasks whose transfer has not been accepted yet: until then it is announced by id,
-/// sender and age only.
-pub(crate) fn without_words(tx: &mut Tx<'_>, project_id: &str, tasks: &mut [Task]) -> Result<(), Failure> {
+/// subject, sender and age only.
+pub(crate) fn without_words(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    tasks: &mut [Task],
+) -> Result<(), Failure> {
     for task in tasks.iter_mut().filter(|task| task.extra.contains_key("handoff_id")) {
         let Some(known) = handoff::by_task(tx, project_id, &task.task_id)? else { continue };
         if matches!(known.state, State::Planned | State::Pending | State::Offered) {
-            task.title = format!("a hand-off from {} that nobody has accepted yet", known.from_project_id);
+            let subject = crate::card::subject(env, &known.subject);
+            let named = subject.map(|subject| format!(": \"{subject}\"")).unwrap_or_default();
+            task.title =
+                format!("a hand-off from {} that nobody has accepted yet{named}", known.from_project_id);
             task.description.clear();
             task.labels = vec!["handoff".into()];
             task.extra.retain(|key, _| key == "handoff_id");

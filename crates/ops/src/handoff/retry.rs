@@ -1,8 +1,10 @@
 //! `handoff_retry`: try again what failed, or drive on what waits.
 
 use baton_model::handoff::{Event, Handoff, State};
+use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga::{self, NOT_YET, Step, StepStage};
-use baton_store::{Failure, handoff, handoff_step};
+use baton_model::tracker::parse_issues_repo;
+use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,9 @@ pub struct RetryInput {
     /// Identity that wants it.
     #[serde(default)]
     pub identity: Option<String>,
+    /// Another issues repository, `owner/repo`, for one whose issue is not made yet.
+    #[serde(default)]
+    pub repo: Option<String>,
 }
 
 impl Operation for Retry {
@@ -34,12 +39,18 @@ impl Operation for Retry {
 
     fn run(input: RetryInput, cx: &mut Cx<'_>) -> Result<Progress, Failure> {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
+        let repo = input.repo.as_deref();
+        let repo = repo.map(|text| parse_issues_repo(text, cx.env.host.github_enterprise())).transpose()?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
             resolve::beat(tx, env, &known.from_project_id, &identity, Self::NAME)?;
+            let to = repo.clone().map_or_else(|| registered_since(tx, &after), |repo| Ok(Some(repo)))?;
+            if let Some(repo) = to {
+                redirect(&mut after, repo)?;
+            }
             if after.state == State::Failed {
                 after = Handoff { state: after.state.advance(Event::Retry)?, updated_at: env.now, ..after };
                 record(tx, env, &after, &identity)?;
@@ -63,6 +74,38 @@ impl Operation for Retry {
             Ok(Progress { row, project_id: after.from_project_id, identity, warnings: None })
         })
     }
+}
+
+/// The repository to which the receiver's registration was changed after the hand-off was written down and before its issue
+/// was made.
+fn registered_since(tx: &mut Tx<'_>, known: &Handoff) -> Result<Option<String>, Failure> {
+    if known.tracker != "github" || known.issue_number.is_some() {
+        return Ok(None);
+    }
+    let target = project::get(tx, &known.to_project_id)?;
+    let target = target.filter(|target| target.updated_at > known.created_at);
+    let repo = target.and_then(|target| target.issues_github_repo);
+    Ok(repo.filter(|repo| known.issues_repo.as_ref() != Some(repo)))
+}
+
+/// Sends the issue to another repository. One that is made stays where it is.
+fn redirect(known: &mut Handoff, repo: String) -> Result<(), Refusal> {
+    if known.tracker == "github" && known.issue_number.is_none() {
+        known.issues_repo = Some(repo);
+        return Ok(());
+    }
+    if known.issues_repo.as_ref() == Some(&repo) {
+        return Ok(());
+    }
+    let id = &known.handoff_id;
+    Err(Refusal::new(
+        Kind::Conflict,
+        "tracker_conflict",
+        "its task is made already, so it goes to no other repository",
+        format!(
+            "`baton handoff show {id}` says where it is; `baton handoff publish {id} --repo OWNER/NAME` makes an issue of a local task"
+        ),
+    ))
 }
 
 /// A step that waits for its next try, or was given up on the way back, is due now.

@@ -6,6 +6,7 @@ use baton_model::time::Timestamp;
 use baton_store::{Failure, Tx, baton, delta, handoff_step, memory, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::steps::Plan;
 use super::{Row, by_id, isolation};
@@ -41,6 +42,9 @@ pub struct ShowOutput {
     /// What the sender wrote besides the packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Where the work comes from, and the documents that its sender named.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub links: Map<String, Value>,
     /// The note that came with it.
     pub note: Option<crate::memory::View>,
 }
@@ -110,9 +114,10 @@ impl Operation for Show {
                 };
                 let project_id = handoff.to_project_id.clone();
                 let row = isolation::shown_to(tx, here.as_deref(), &handoff, Row::of(&handoff, &steps))?;
-                let description = Some(Plan::of(&handoff).description).filter(|text| !text.trim().is_empty());
+                let Plan { description, links, .. } = Plan::of(&handoff);
+                let description = Some(description).filter(|text| !text.trim().is_empty());
                 let handoff = HandoffOrBaton::Handoff(Box::new(row));
-                Ok(ShowOutput { project_id, handoff, packet, description, note })
+                Ok(ShowOutput { project_id, handoff, packet, description, links, note })
             }
         })
     }
@@ -151,6 +156,7 @@ fn find_baton(
         handoff: HandoffOrBaton::Baton(Box::new(described(found, state, holder))),
         packet,
         description: None,
+        links: Map::new(),
         note: None,
     }))
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::steps::{Plan, close_row, task_of};
-use super::{Row, acceptor, edit, record};
+use super::{Row, acceptor, edit, moved, record};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::saga::{apply_event, comment_on_issue, suspect};
@@ -20,6 +20,9 @@ use crate::task::{insert as insert_task, update_without_delta};
 
 /// The longest comment that is brought to an issue, in characters: GitHub takes 65,536 with what we add.
 const MAX_COMMENT: usize = 65_000;
+
+/// The most characters of what was said under an issue that become the result.
+const MAX_WORDS: usize = 4_000;
 
 /// Applies the result of a step's successful call to the transfer and the task's row.
 pub(crate) fn record_success(
@@ -38,6 +41,7 @@ pub(crate) fn record_success(
         }
         StepResult::Issue { number, url, .. } => {
             handoff.issue_number = Some(*number);
+            moved::follow(tx, env, handoff, url)?;
             let plan = Plan { url: Some(url.clone()), ..Plan::of(handoff) };
             handoff.plan = plan.to_text();
             if kind == Kind::Publish {
@@ -169,6 +173,12 @@ pub struct TrackerEventInput {
     /// The hidden line of a hand-off in its body.
     #[serde(default)]
     pub marker: Option<String>,
+    /// Its page, which names the repository as it is called now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// What the person who closed it said under it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
 }
 
 /// Answer of `tracker_event`.
@@ -204,8 +214,16 @@ impl Operation for TrackerEvent {
         let Cx { store, env } = cx;
         store
             .write(&[&known.from_project_id, &known.to_project_id], |tx| {
-                let Some(known) = handoff::by_issue(tx, &repo, input.number)? else { return Ok(None) };
-                follow(tx, env, known, &input, by)
+                let Some(mut known) = handoff::by_issue(tx, &repo, input.number)? else { return Ok(None) };
+                let is_moved = match input.url.as_deref() {
+                    Some(url) => moved::follow(tx, env, &mut known, url)?,
+                    None => false,
+                };
+                if is_moved {
+                    handoff::put(tx, &known)?;
+                }
+                let row = Row::of(&known, &[]);
+                Ok(follow(tx, env, known, &input, by)?.or(is_moved.then_some(row)))
             })
             .map(|after| {
                 after.map_or(nothing, |handoff| TrackerEventOutput { changed: true, handoff: Some(handoff) })
@@ -272,7 +290,11 @@ fn follow(
     }
     let declined = matches!(reason, Some("not_planned" | "duplicate"));
     let event = if declined { Event::Decline } else { Event::Complete };
-    let result = format!("the issue was closed{}", if declined { " as not planned" } else { "" });
+    let said = input.words.as_deref().map(str::trim).filter(|words| !words.is_empty());
+    let result = match said {
+        Some(words) => words.chars().take(MAX_WORDS).collect(),
+        None => format!("the issue was closed{}", if declined { " as not planned" } else { "" }),
+    };
     let Some(after) = end(tx, env, known, event, Some(result), by)? else { return Ok(None) };
     // It is closed already.
     let before = handoff_step::of(tx, &after.handoff_id)?;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::init::InitInput;
 use crate::ledger::{Author, append_json};
-use crate::locate::{Location, Standpoint, by_address, clone_refusal, locate, place_of};
+use crate::locate::{Location, Standpoint, by_address, clone_refusal, locate, place_of, unresolved};
 use crate::op::{Cx, Env};
 use crate::resolve;
 
@@ -26,6 +26,8 @@ pub(super) struct Choice {
     also: Vec<Place>,
     /// The project that it belonged to.
     pub taken_from: Option<String>,
+    /// Whether it did not belong to the project before.
+    pub is_new: bool,
 }
 
 impl Choice {
@@ -65,6 +67,10 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
         }
         Ok((project_id, location))
     })?;
+    let is_new = match &location {
+        Location::Project(own) | Location::Moved(Place { project_id: own, .. }) => *own != project_id,
+        _ => true,
+    };
     let taken_from = match location {
         Location::Project(own) | Location::Moved(Place { project_id: own, .. }) if own != project_id => {
             Some(own)
@@ -72,7 +78,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
         _ => None,
     };
     let place = place_of(&here, &project_id).ok_or_else(unknown_folder)?;
-    let mut chosen = Choice { place, also: Vec::new(), taken_from };
+    let mut chosen = Choice { place, also: Vec::new(), taken_from, is_new };
     if let Some(repository) = here.repository {
         let fresh = cx.env.id();
         cx.store.read(|tx| settle(tx, &cx.env, (&here, repository), &mut chosen, &fresh))?;
@@ -107,6 +113,10 @@ fn unnamed_project(
             return Err(claims_another(claimed).into());
         }
         return Ok(claimed.to_owned());
+    }
+    // The folder of a repository that cannot be found would become a project of its own.
+    if here.git_fault.is_some() {
+        return Err(unresolved(here).into());
     }
     if !input.separate {
         refuse_clone(tx, input, here)?;

@@ -76,6 +76,9 @@ pub struct InitOutput {
     pub project_id: String,
     /// Whether it is new.
     pub created: bool,
+    /// Whether the folder became a place of the project by this call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joined: bool,
     /// Its folder.
     pub root: String,
     /// The id of the repository, which git's settings of it are to hold.
@@ -153,6 +156,7 @@ impl Operation for Init {
         Ok(InitOutput {
             project_id,
             created,
+            joined: chosen.is_new && !created,
             root,
             repository_id,
             taken_from,

@@ -11,15 +11,15 @@ use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, baton, delta, lease, place, project, session, task};
+use baton_store::{Failure, Tx, baton, lease, place, project, session, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::{
-    end_open, move_agents, move_copies, move_leases, move_mail, pushed_copies, require_no_open_handoffs,
-    waiting_mail,
+    end_open, last_record, move_agents, move_copies, move_leases, move_mail, pushed_copies,
+    require_no_open_handoffs, require_not_merged, waiting_mail,
 };
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
@@ -150,6 +150,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     if !open.is_empty() {
         return Err(busy(env, &open, &input.from).into());
     }
+    require_not_merged(tx, &input.from)?;
     require_no_open_handoffs(tx, &input.from)?;
     let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
     let batons = baton::unspent(tx, &input.from, MOST)?.into_iter();
@@ -214,11 +215,14 @@ fn merge(
     let mut unspent = baton::unspent(tx, &input.from, MOST)?;
     unspent.reverse();
     merged.batons.clear();
+    // An id that is shown to people begins with its millisecond: each baton has one of its own.
     for saved in unwrapped_sessions(tx, env, &input.from)? {
         merged.batons.push(carry_saved(tx, env, &saved, &input.into)?);
+        env.now += 1;
     }
     for left in unspent {
         merged.batons.push(carry(tx, env, left, &input.into)?);
+        env.now += 1;
     }
     let why = format!("project {} was merged into {}", input.from, input.into);
     let open = session::open(tx, &input.from)?;
@@ -246,10 +250,7 @@ fn merge(
 }
 
 fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
-    let newest = delta::newest_kind(tx, &input.from, Kind::Other, MOST)?;
-    let record = newest.iter().filter_map(|delta| serde_json::from_str::<MergeRecord>(&delta.body).ok());
-    let mut of_both = record.filter(|record| record.merged_into == input.into);
-    of_both.next().ok_or_else(|| {
+    last_record(tx, &input.from, Some(&input.into), MOST)?.ok_or_else(|| {
         let what = format!("project {} was not merged into {}", input.from, input.into);
         let hint = "`baton log` shows what was done";
         Refusal::new(refusal::Kind::NotFound, "merge_unknown", what, hint).into()

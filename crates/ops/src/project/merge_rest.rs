@@ -12,6 +12,7 @@ use baton_model::session::{ReleaseReason, Session};
 use baton_model::transcript_copy::CopyManifest;
 use baton_store::transcript_copy::{self, StoredCopy};
 use baton_store::{Failure, Tx, agent, delta, handoff, lease, message, place, project, session};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::merge::MergeRecord;
@@ -169,9 +170,37 @@ pub(crate) fn merged_into(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<St
     if !place::of_project(tx, project_id)?.is_empty() {
         return Ok(None);
     }
-    let newest = delta::newest_kind(tx, project_id, Kind::Other, LOOKED_AT)?;
-    let record = newest.iter().find_map(|delta| serde_json::from_str::<MergeRecord>(&delta.body).ok());
-    Ok(record.map(|record| record.merged_into))
+    Ok(last_record(tx, project_id, None, LOOKED_AT)?.map(|record| record.merged_into))
+}
+
+/// What an entry says of a merge that was taken back.
+#[derive(Deserialize)]
+struct UndoRecord {
+    merge_undone: String,
+}
+
+/// The newest merge of a project, into this one where one is named, that was not taken back.
+pub(super) fn last_record(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    into: Option<&str>,
+    limit: i64,
+) -> Result<Option<MergeRecord>, Failure> {
+    let is_meant = |other: &str| into.is_none_or(|into| into == other);
+    let mut undone: Vec<String> = Vec::new();
+    for entry in delta::newest_kind(tx, project_id, Kind::Other, limit)? {
+        if let Ok(UndoRecord { merge_undone }) = serde_json::from_str(&entry.body) {
+            undone.push(merge_undone);
+            continue;
+        }
+        let Ok(record) = serde_json::from_str::<MergeRecord>(&entry.body) else { continue };
+        match undone.iter().position(|other| *other == record.merged_into) {
+            Some(at) => _ = undone.swap_remove(at),
+            None if is_meant(&record.merged_into) => return Ok(Some(record)),
+            None => {}
+        }
+    }
+    Ok(None)
 }
 
 /// Refuses a write to a project that was merged: no folder leads to its ledger any more.

@@ -14,6 +14,7 @@ use serde_json::json;
 use super::merge_rest::end_open;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
+use crate::ownership::is_at_work;
 use crate::resolve;
 
 /// Gives a place to another project.
@@ -194,7 +195,7 @@ fn lookup(cx: &mut Cx<'_>, path: &str) -> Result<PlaceGroup, Failure> {
 
 /// Refuses while somebody is at work in one of the folders: what they do next would go elsewhere.
 fn refuse_busy(tx: &mut Tx<'_>, env: &Env<'_>, moved: &PlaceGroup) -> Result<(), Failure> {
-    let at_work = |session: &Session| session.is_fresh(env.now, env.limits) && moved.holds(session);
+    let at_work = |session: &Session| is_at_work(env, session) && moved.holds(session);
     let open = session::open(tx, moved.project_id())?;
     let busy: Vec<String> = open.iter().filter(|one| at_work(one)).map(|one| one.sighting(env.now)).collect();
     if busy.is_empty() {

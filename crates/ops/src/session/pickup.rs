@@ -240,6 +240,7 @@ fn pick(
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;
         return Ok(picked);
     }
+    pickup_handoff::require_baton(tx, project_id, &decision)?;
     let holder = decision.taken_from();
     let (mut own, is_new) = match decision.own {
         RegisterResult::Same(session) => (session, false),

@@ -94,7 +94,7 @@ pub(super) fn read(
     let (baton, focus) = read_baton(tx, project_id, picked)?;
     let open = session::open(tx, project_id)?;
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
-    crate::handoff::without_words(tx, project_id, &mut tasks)?;
+    crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
     let recent = delta::newest(tx, project_id, env.now - DAY, rows(limits.recent))?;
     let replay = replay_of(tx, env, project_id, picked)?;

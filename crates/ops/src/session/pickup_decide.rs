@@ -215,8 +215,31 @@ fn other_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton, refusal: Refusal) 
         return refusal.into();
     }
     match free_batons(tx, env, this) {
-        Ok(free) => refusal.with("open_batons", free).into(),
+        Ok(free) => {
+            let hint = free_hint(&free, short(&this.baton_id));
+            Refusal { hint, ..refusal }.with("open_batons", free).into()
+        }
         Err(failure) => failure,
+    }
+}
+
+/// What to do instead: the other batons with what they are about, and the command.
+fn free_hint(free: &[Value], this: &str) -> String {
+    let rest =
+        format!("wait for its wrap, or take it over: `baton pickup --handoff {this} --force --why REASON`");
+    let named: Vec<String> = free
+        .iter()
+        .take(3)
+        .map(|one| {
+            let text = |key: &str| one[key].as_str().unwrap_or_default();
+            let about = text("subject");
+            let about = if about.is_empty() { String::new() } else { format!(" (\"{about}\")") };
+            format!("`baton pickup --handoff {}`{about}", short(text("baton_id")))
+        })
+        .collect();
+    match named.as_slice() {
+        [] => format!("no other baton is open; {rest}"),
+        _ => format!("pick up another: {}; {rest}", named.join(", ")),
     }
 }
 
@@ -229,7 +252,8 @@ fn free_batons(tx: &mut Tx<'_>, env: &Env<'_>, this: &Baton) -> Result<Vec<Value
             None => None,
         };
         if other.state(holder.as_ref(), |holder| is_at_work(env, holder)) != State::Held {
-            free.push(json!({ "baton_id": other.baton_id, "agent_identity": other.identity, "created_at": rfc3339(other.created_at) }));
+            free.push(json!({ "baton_id": other.baton_id, "agent_identity": other.identity, "created_at": rfc3339(other.created_at),
+                "subject": crate::card::subject(env, &other.summary) }));
         }
     }
     Ok(free)

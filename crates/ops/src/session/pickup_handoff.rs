@@ -3,6 +3,7 @@
 use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Event, Handoff, State as HandoffState};
+use baton_model::id::short;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_model::time::rfc3339;
@@ -13,7 +14,7 @@ use serde_json::json;
 use super::bundle_view::Bundle;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep};
 use super::pickup_bundle;
-use super::pickup_decide::own_session;
+use super::pickup_decide::{Decision, own_session};
 use super::pickup_transfer::{facts, transfer};
 use super::{RegisterResult, replace, working_copy};
 use crate::bearer;
@@ -48,6 +49,36 @@ pub(super) fn find_handoff(
         };
         Ok(Some(one).filter(|h| h.to_project_id == project_id))
     })
+}
+
+/// Refuses a pickup that names nothing where only hand-offs wait: it would open a session with nothing in it.
+pub(super) fn require_baton(tx: &mut Tx<'_>, project_id: &str, decision: &Decision) -> Result<(), Failure> {
+    let is_empty = decision.found.is_none() && decision.predecessor.is_none();
+    if !is_empty || matches!(decision.own, RegisterResult::Same(_)) {
+        return Ok(());
+    }
+    let mut offered = handoff::of_project(tx, project_id)?;
+    offered.retain(|one| one.to_project_id == project_id && one.state == HandoffState::Offered);
+    let Some(first) = offered.first() else { return Ok(()) };
+    let what = match offered.len() {
+        1 => "no baton waits here, and 1 hand-off from another project does".to_owned(),
+        n => format!("no baton waits here, and {n} hand-offs from other projects do"),
+    };
+    let named: Vec<String> = offered
+        .iter()
+        .take(3)
+        .map(|one| format!("`baton pickup --handoff {}`", short(&one.handoff_id)))
+        .collect();
+    let ids: Vec<&str> = offered.iter().map(|one| one.handoff_id.as_str()).collect();
+    Err(Refusal::new(
+        refusal::Kind::Conflict,
+        "handoff_unnamed",
+        what,
+        format!("name the one that you take: {}; `baton status` says what they are about", named.join(", ")),
+    )
+    .with("handoff_id", first.handoff_id.clone())
+    .with("handoff_ids", json!(ids))
+    .into())
 }
 
 /// Accepts it and gives the bundle. With `dry_run` it only shows.

@@ -95,7 +95,8 @@ pub(super) fn recovered(
     }))
 }
 
-/// The sessions of a project which saved or said something, are over or silent, and left no baton; oldest first. Those that hold a
+/// The sessions of a project which saved or said something and left no baton, oldest first: since the last wrap those that are over or
+/// silent, before it those that are silent and open still. Those that hold a
 /// baton are not among them: what they saved goes with it.
 pub(crate) fn unwrapped_sessions(
     tx: &mut Tx<'_>,
@@ -103,7 +104,15 @@ pub(crate) fn unwrapped_sessions(
     project_id: &str,
 ) -> Result<Vec<Session>, Failure> {
     let mut found = unwrapped(tx, env, project_id, None, &FULL)?;
+    // A later wrap of another agent says nothing of a session that is open still.
+    for session in session::open(tx, project_id)? {
+        let is_new = !found.iter().any(|known| known.session_id == session.session_id);
+        if is_new && !is_at_work(env, &session) && is_saved(&left_by(tx, &session)?) {
+            found.push(session);
+        }
+    }
     found.retain(|session| session.baton_id.is_none());
+    found.sort_by(|a, b| (a.started_at, &a.session_id).cmp(&(b.started_at, &b.session_id)));
     Ok(found)
 }
 

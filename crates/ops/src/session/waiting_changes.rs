@@ -1,6 +1,7 @@
 //! What a pickup says of the changes that go with a baton: read before the packet, since edits made without them collide.
 
 use baton_model::changes::LeftOut;
+use baton_model::id::visible;
 use baton_store::{Failure, Tx};
 use serde::{Deserialize, Serialize};
 
@@ -60,10 +61,10 @@ impl WaitingChanges {
         let files_total = manifest.files.len();
         let mut files = manifest.files;
         files.truncate(NAMED);
+        let advice =
+            format!("apply them before you edit: `baton changes apply {baton_id}` in a clean working copy");
         Self {
-            advice: Some(format!(
-                "apply them before you edit: `baton changes apply {baton_id}` in a clean working copy"
-            )),
+            advice: Some(advice).filter(|_| files_total > 0),
             baton_id,
             base: manifest.base,
             branch: manifest.branch,
@@ -94,6 +95,10 @@ impl WaitingChanges {
             1 => "1 file".to_owned(),
             count => format!("{count} files"),
         };
+        if self.files_total == 0 {
+            let paths: Vec<String> = self.left_out.iter().map(|left| visible(&left.path)).collect();
+            return format!("Uncommitted work did not go with this baton: {}.", paths.join(", "));
+        }
         match &self.outcome {
             Some(ApplyOutcome { applied: true, merged, .. }) => {
                 let merged = if *merged { ", merged with what was committed since" } else { "" };

@@ -29,6 +29,9 @@ pub struct WorkLocation {
     /// Whether the folder is there still; nothing where that cannot be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_there: Option<bool>,
+    /// Whether the folder holds something else by now: another repository, or none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub holds_other: bool,
     /// Files with changes that are not committed, as they are now; at most twenty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncommitted: Vec<String>,
@@ -53,17 +56,22 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
     let is_same_machine = place.machine == caller.place.machine;
     let host = cx.env.host;
     let mut is_there = if is_same_machine { host.has_folder(&copy.root) } else { None };
+    // No other folder is looked into than one of the project.
+    let mut owner = match is_there {
+        Some(true) => locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?,
+        _ => None,
+    };
+    let holds_other = is_there == Some(true) && owner.is_none() && is_another(&copy, host);
+    if holds_other {
+        is_there = Some(false);
+    }
     if is_there == Some(false)
         && let Some(moved) = moved_to(&copy, caller, host)
     {
         (copy.root, is_there) = (moved, Some(true));
+        owner = locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?;
     }
     let is_here = is_same_machine && own_root == Some(&copy.root);
-    // No other folder is looked into than one of the project.
-    let owner = match is_there {
-        Some(true) => locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?,
-        _ => None,
-    };
     let changed = match owner {
         Some(owner) if owner == bundle.project_id => host.uncommitted(&copy.root),
         _ => None,
@@ -81,6 +89,7 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
         copy,
         is_here,
         is_there,
+        holds_other: holds_other && is_there == Some(false),
         uncommitted,
         uncommitted_total,
         has_commit,
@@ -90,8 +99,20 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
         let root = own_root?;
         host.has_commit(root, &format!("refs/heads/{branch}"))
     };
-    found.advice = advice(&found, has_branch);
+    let travel = bundle.changes.is_some();
+    found.advice = advice(&found, travel, has_branch);
     Ok(Some(found))
+}
+
+/// Whether a folder that is no place of a project any more holds another repository than the one in which work was left, or none.
+fn is_another(copy: &WorkingCopy, host: &dyn Host) -> bool {
+    let Some(commit) = copy.commit.as_deref() else { return false };
+    match host.repository(&copy.root) {
+        Some((root, now)) if root == copy.root => {
+            now.commit.as_deref() != Some(commit) && host.has_commit(&copy.root, commit) == Some(false)
+        }
+        _ => true,
+    }
 }
 
 /// Where a working copy lies that was moved: where its branch is checked out in the repository that the caller stands in.
@@ -108,8 +129,8 @@ fn moved_to(copy: &WorkingCopy, caller: &Caller, host: &dyn Host) -> Option<Stri
     (is_main != copy.is_worktree).then_some(found)
 }
 
-/// What to do to go on where the work lies.
-fn advice(work: &WorkLocation, has_branch: impl Fn(&str) -> Option<bool>) -> Option<String> {
+/// What to do to go on where the work lies. `travel`: its uncommitted changes go with the baton.
+fn advice(work: &WorkLocation, travel: bool, has_branch: impl Fn(&str) -> Option<bool>) -> Option<String> {
     let root = visible(&work.copy.root);
     let branch = work.copy.branch.as_deref();
     let commit = work.copy.commit.as_deref().map(|commit| visible(commit.get(..12).unwrap_or(commit)));
@@ -119,6 +140,7 @@ fn advice(work: &WorkLocation, has_branch: impl Fn(&str) -> Option<bool>) -> Opt
     if work.is_there == Some(true) {
         let only = match work.uncommitted_total {
             Some(0) | None => "",
+            Some(_) if travel => "",
             Some(_) => "; what is not committed is there only",
         };
         return Some(format!("go on there: `cd {root}`{only}"));
@@ -127,13 +149,32 @@ fn advice(work: &WorkLocation, has_branch: impl Fn(&str) -> Option<bool>) -> Opt
         return Some(format!("go on there, if it still is: `cd {root}`"));
     }
     let is_left = branch.and_then(has_branch);
-    let gone = if work.is_this_machine { "the folder is gone" } else { "it is on another machine" };
+    let gone = match (work.is_this_machine, work.holds_other) {
+        (true, true) => "the folder holds something else by now",
+        (true, false) => "the folder is gone",
+        (false, _) => "it is on another machine",
+    };
     Some(match (branch, is_left, work.has_commit, commit) {
-        (Some(branch), Some(true), _, _) => {
+        (Some(branch), _, Some(false), Some(commit)) if !work.is_this_machine => {
             let branch = visible(branch);
             format!(
-                "{gone}; its branch {branch} is left here: `git worktree add {root} {branch}`, or `git switch {branch}`"
+                "{gone}, and its commit {commit} is not here: push it there (`git push origin {branch}`), then `git fetch` here"
             )
+        }
+        (Some(branch), Some(true), Some(false), Some(commit)) => {
+            let branch = visible(branch);
+            format!(
+                "{gone}; its branch {branch} is left here, without its commit {commit}: `git switch {branch}`"
+            )
+        }
+        (Some(branch), Some(true), _, _) => {
+            let branch = visible(branch);
+            // The path of another machine says nothing here.
+            let anew = match work.is_this_machine && !work.holds_other {
+                true => format!("`git worktree add {root} {branch}`, or "),
+                false => String::new(),
+            };
+            format!("{gone}; its branch {branch} is left here: {anew}`git switch {branch}`")
         }
         (_, _, Some(true), Some(commit)) => {
             format!("{gone}; its commit is here: `git switch --detach {commit}`")
@@ -181,4 +222,85 @@ pub(super) fn shared_copy(
         visible(root)
     );
     Some(Remark { kind: RemarkKind::SharedWorkingCopy, message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(work: &WorkLocation, is_left: Option<bool>, expected: &str) {
+        let copy = WorkingCopy {
+            root: "/src/shop".into(),
+            branch: Some("main".into()),
+            commit: Some("1a2b3c4d5e6f7a8b".into()),
+            is_worktree: false,
+        };
+        let work = WorkLocation { copy, ..work.clone() };
+        assert_eq!(advice(&work, false, |_| is_left).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn what_is_advised_can_be_done_where_the_caller_stands() {
+        let gone = WorkLocation {
+            machine: "m".into(),
+            copy: WorkingCopy::default(),
+            is_this_machine: true,
+            is_here: false,
+            is_there: Some(false),
+            holds_other: false,
+            uncommitted: Vec::new(),
+            uncommitted_total: None,
+            has_commit: Some(true),
+            advice: None,
+        };
+        let here = "its branch main is left here";
+        check(
+            &gone,
+            Some(true),
+            &format!("the folder is gone; {here}: `git worktree add /src/shop main`, or `git switch main`"),
+        );
+        let other = WorkLocation { holds_other: true, ..gone.clone() };
+        check(
+            &other,
+            Some(true),
+            &format!("the folder holds something else by now; {here}: `git switch main`"),
+        );
+        let behind = WorkLocation { has_commit: Some(false), ..gone.clone() };
+        check(
+            &behind,
+            Some(true),
+            &format!("the folder is gone; {here}, without its commit 1a2b3c4d5e6f: `git switch main`"),
+        );
+        let far = WorkLocation { is_this_machine: false, is_there: None, ..gone };
+        check(&far, Some(true), &format!("it is on another machine; {here}: `git switch main`"));
+        let unpushed = WorkLocation { has_commit: Some(false), ..far };
+        for is_left in [Some(true), Some(false)] {
+            check(
+                &unpushed,
+                is_left,
+                "it is on another machine, and its commit 1a2b3c4d5e6f is not here: push it there (`git push origin main`), then \
+                 `git fetch` here",
+            );
+        }
+    }
+
+    #[test]
+    fn what_goes_with_the_baton_is_not_said_to_be_there_only() {
+        let work = WorkLocation {
+            machine: "m".into(),
+            copy: WorkingCopy { root: "/src/shop".into(), ..WorkingCopy::default() },
+            is_this_machine: true,
+            is_here: false,
+            is_there: Some(true),
+            holds_other: false,
+            uncommitted: vec!["a".into()],
+            uncommitted_total: Some(1),
+            has_commit: None,
+            advice: None,
+        };
+        assert_eq!(advice(&work, true, |_| None).as_deref(), Some("go on there: `cd /src/shop`"));
+        let only = advice(&work, false, |_| None).expect("advice");
+        assert!(only.ends_with("there only"), "{only}");
+    }
 }

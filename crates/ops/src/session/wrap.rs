@@ -143,7 +143,7 @@ impl Operation for Wrap {
         if let Some(why) = &input.why {
             check_label("reason", why)?;
         }
-        let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
+        let project_id = resolve::project_of(cx, input.project.as_deref(), input.session.as_deref())?;
         let doubt = doubt(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {

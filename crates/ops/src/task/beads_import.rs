@@ -170,7 +170,7 @@ pub fn import_lines(
         let file = progress.take_all(tx, wish.lenient, &mut *lines)?;
         let (ended, replaced, renamed) = (progress.ended, progress.replaced, progress.renamed);
         if !wish.partial {
-            line::put_others(tx, author.project_id, &file.others)?;
+            keep_others(tx, &output, file.others)?;
         }
         let mut ids = output.ids.clone();
         ids.extend(beads_renames::redirect_all(tx, env, author, &ids)?);
@@ -202,6 +202,16 @@ pub fn import_lines(
         (Err(_), Some(output)) => Ok(output),
         (done, _) => done,
     }
+}
+
+/// Keeps the lines that are no tasks. A file with a line that cannot be read may have been cut: what it lacks was not taken out of it.
+fn keep_others(tx: &mut Tx<'_>, output: &BeadsImportOutput, mut others: Vec<String>) -> Result<(), Failure> {
+    if output.complaints.iter().any(|complaint| complaint.unreadable) {
+        let known = line::others(tx, &output.project_id)?;
+        let missing: Vec<String> = known.into_iter().filter(|line| !others.contains(line)).collect();
+        others.extend(missing);
+    }
+    Ok(line::put_others(tx, &output.project_id, &others)?)
 }
 
 /// Says in the ledger which texts of a task the file has replaced. What is too large for one entry has one for each field.

@@ -73,7 +73,7 @@ pub struct ListInput {
 }
 
 /// A task in a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Row {
     /// The task.
     #[serde(flatten)]
@@ -165,22 +165,29 @@ fn filter(input: &ListInput) -> Filter {
 /// Tasks as lists show them.
 pub(super) fn rows(tx: &mut Tx<'_>, found: &[Task], detail: bool) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::with_capacity(found.len());
-    for task in found {
-        let mut row = Row {
-            task: View::from(task),
-            dependency_count: None,
-            dependencies: Vec::new(),
-            dependent_count: None,
-            comment_count: None,
-        };
+    for tasks in found.chunks(task::MANY) {
+        let first = rows.len();
+        rows.extend(tasks.iter().map(|task| Row { task: View::from(task), ..Row::default() }));
         if detail {
-            let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
-            row.dependency_count = Some(edges.iter().filter(|edge| edge.kind != "parent-child").count());
-            row.dependencies = edges.into_iter().map(|edge| edge.body).collect();
-            row.dependent_count = Some(dependency::count_on(tx, &task.project_id, &task.task_id)?);
-            row.comment_count = Some(comment::count(tx, &task.project_id, &task.task_id)?);
+            count_edges(tx, tasks, &mut rows[first..])?;
         }
-        rows.push(row);
     }
     Ok(rows)
+}
+
+/// Puts to each row what its task depends on, and how many depend on it and comment on it: three statements for all of them.
+fn count_edges(tx: &mut Tx<'_>, tasks: &[Task], rows: &mut [Row]) -> Result<(), Failure> {
+    let Some(Task { project_id, .. }) = tasks.first() else { return Ok(()) };
+    let ids: Vec<&str> = tasks.iter().map(|task| task.task_id.as_str()).collect();
+    let mut edges = dependency::of_many(tx, project_id, &ids)?;
+    let dependents = dependency::count_on_many(tx, project_id, &ids)?;
+    let comments = comment::count_many(tx, project_id, &ids)?;
+    for (row, id) in rows.iter_mut().zip(ids) {
+        let edges = edges.remove(id).unwrap_or_default();
+        row.dependency_count = Some(edges.iter().filter(|edge| edge.kind != "parent-child").count());
+        row.dependencies = edges.into_iter().map(|edge| edge.body).collect();
+        row.dependent_count = Some(dependents.get(id).copied().unwrap_or_default());
+        row.comment_count = Some(comments.get(id).copied().unwrap_or_default());
+    }
+    Ok(())
 }

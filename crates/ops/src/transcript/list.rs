@@ -76,10 +76,10 @@ impl Operation for List {
             n => usize::try_from(n).unwrap_or(usize::MAX),
         };
         let view = View::of(cx, input.project.as_deref())?;
-        let is_in = |one: &Listed| {
-            let cwd = one.brief.cwd.as_deref();
-            is_below(&roots, one) || own.as_deref().is_some_and(|own| view.is_of(cwd, own))
+        let is_here = |cwd: Option<&str>| {
+            is_below(&roots, cwd) || own.as_deref().is_some_and(|own| view.is_of(cwd, own))
         };
+        let is_in = |one: &Listed| is_here(one.brief.cwd.as_deref());
         let mut total = 0;
         let headers = list(cx, &filter, |listed| {
             listed.retain(|one| view.shows(one.brief.cwd.as_deref()));
@@ -93,12 +93,14 @@ impl Operation for List {
             Ok(())
         })?;
         // Sessions are listed in any folder, registered or not.
+        let items =
+            headers.iter().map(|header| Row { here: is_here(header.cwd.as_deref()), ..Row::from(header) });
+        let items = items.collect();
         let here = resolve::project_id(cx.store, &cx.env, input.project.as_deref()).ok();
-        let items = headers.iter().map(Row::from).collect();
         Ok(ListOutput { project_id: here.or(input.project), items, total, next: None })
     }
 }
 
-fn is_below(roots: &[String], one: &Listed) -> bool {
-    one.brief.cwd.as_ref().is_some_and(|cwd| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
+fn is_below(roots: &[String], cwd: Option<&str>) -> bool {
+    cwd.is_some_and(|cwd| roots.iter().any(|root| Path::new(cwd).starts_with(root)))
 }

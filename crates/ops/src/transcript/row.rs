@@ -33,6 +33,9 @@ pub struct Row {
     pub bytes: u64,
     /// What could not be read.
     pub complaints: Vec<Complaint>,
+    /// Whether it is one of the project in which it was asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub here: bool,
 }
 
 impl From<&Header> for Row {
@@ -51,6 +54,7 @@ impl From<&Header> for Row {
             updated_at: header.updated_at_ms.map(Timestamp),
             bytes: header.bytes,
             complaints: header.complaints.clone(),
+            here: false,
         }
     }
 }

@@ -52,13 +52,117 @@ on_every_backend! {
         assert_eq!((told(w, "p"), told(w, "q")), (vec!["offered".to_owned()], vec!["offered".to_owned()]));
     }
 
-    fn a_handoff_is_announced_by_sender_and_age_only(w) {
-        let id = create(w);
+    fn a_handoff_is_announced_by_subject_sender_and_age(w) {
+        w.register("q");
+        let mut wanted = input();
+        wanted["subject"] = json!("add \"an\u{202e} endpoint");
+        let id = text(&w.ok(&sender(), "handoff_create", wanted), "handoff_id");
         let card = w.start(&receiver());
         let waiting = list(&card["handoffs"]);
         assert_eq!((waiting[0]["id"].clone(), waiting[0]["from"].clone()), (json!(id), json!("p/Lola")));
-        assert_eq!(waiting[0].get("subject"), None);
-        assert_eq!(list(&w.start(&sender())["handoffs"]).len(), 0, "not in the sender's own project");
+        assert_eq!(waiting[0]["subject"], json!("add 'an\\u{202e} endpoint"), "quoted as data");
+        assert!(!card.to_string().contains("GET /x"), "the description is shown once it is accepted: {card:#}");
+        let own = w.start(&sender());
+        assert_eq!(list(&own["handoffs"]).len(), 0, "not in the sender's own project");
+        assert_eq!(own["sent"][0]["handoff_id"], json!(id), "the sender sees what was sent: {own:#}");
+    }
+
+    fn subjects_are_kept_from_agents_where_the_settings_say_so(w) {
+        let id = create(w);
+        w.machines.hides_subjects = true;
+        let mut claude = receiver();
+        claude.0.surface = "claude_code".into();
+        let card = w.start(&claude);
+        assert_eq!((card["handoffs"][0]["id"].clone(), card["handoffs"][0].get("subject")), (json!(id), None));
+        assert!(!card.to_string().contains("add an endpoint"), "{card:#}");
+        let mut person = agent("Hugo").project("q");
+        person.0.surface = "human".into();
+        assert_eq!(w.start(&person)["handoffs"][0]["subject"], "add an endpoint");
+    }
+
+    fn the_same_work_within_a_day_is_warned_of(w) {
+        let first = create(w);
+        let again = w.ok(&sender(), "handoff_create", input());
+        let kinds = column(&list(&again["warnings"]), "kind");
+        assert!(kinds.contains(&"same_handoff".to_owned()), "{again:#}");
+        assert!(again["warnings"].to_string().contains(&first), "{again:#}");
+        let mut other = input();
+        other["description"] = json!("GET /y");
+        assert!(!w.ok(&sender(), "handoff_create", other)["warnings"].to_string().contains("same_handoff"));
+        w.advance(2 * 86_400_000);
+        assert!(!w.ok(&sender(), "handoff_create", input())["warnings"].to_string().contains("same_handoff"));
+    }
+
+    fn a_dry_run_needs_no_access_to_github(w) {
+        w.register("q");
+        let mut wanted = input();
+        wanted["issues_github_repo"] = json!("o/lib");
+        w.no_trace(&sender(), "handoff_create", wanted.clone(), "github_unconfigured");
+        wanted["dry_run"] = json!(true);
+        let would = w.ok(&sender(), "handoff_create", wanted);
+        assert_eq!(would["resolved_issues_github_repo"], "o/lib");
+        assert!(column(&list(&would["warnings"]), "kind").contains(&"github_unconfigured".to_owned()), "{would:#}");
+    }
+
+    fn a_bare_pickup_names_the_hand_offs_that_wait_and_opens_no_session(w) {
+        let id = create(w);
+        let no = w.no_trace(&receiver(), "hd_exec", json!({}), "handoff_unnamed");
+        assert_eq!(no["handoff_ids"], json!([id]));
+        assert!(no["hint"].to_string().contains("baton pickup --handoff"), "{no:#}");
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+    }
+
+    fn a_wrap_by_session_knows_its_project(w) {
+        let session = text(&w.start(&agent("Lola")), "session_id");
+        let mut nowhere = agent("Lola");
+        nowhere.0.project = None;
+        let wrap = json!({ "session": session, "summary": "done", "done": true });
+        assert_eq!(w.ok(&nowhere, "session_wrap", wrap)["project_id"], "p");
+    }
+
+    fn the_sender_hears_once_of_each_step_of_the_receiver(w) {
+        let heard = |w: &mut World| {
+            let waiting = w.pending(&sender());
+            let said: Vec<String> = column(&waiting, "subject");
+            (said, waiting.last().map(|one| (one["from_project_id"].clone(), one["body"].to_string())))
+        };
+        let id = create(w);
+        assert_eq!(heard(w).0, Vec::<String>::new(), "an offer is the sender's own doing");
+        advance(w, &receiver(), &id, "accept");
+        w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
+        let (said, last) = heard(w);
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].contains("\"add an endpoint\" was accepted by Donna of q"), "{said:?}");
+        assert_eq!(last.expect("one").0, json!("q"));
+        let done = json!({ "id": id, "action": "complete", "result": "merged as 12" });
+        w.ok(&receiver(), "handoff_advance", done.clone());
+        assert!(w.call(&receiver(), "handoff_advance", done).is_err());
+        let (said, last) = heard(w);
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[1].contains("was completed by Donna of q"), "{said:?}");
+        assert!(last.expect("one").1.contains("merged as 12"));
+    }
+
+    fn the_sender_hears_of_a_decline_and_of_an_expiry(w) {
+        let id = create(w);
+        w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "decline", "result": "not ours" }));
+        let mut wanted = input();
+        wanted["expires_in"] = json!("30m");
+        let late = text(&w.ok(&sender(), "handoff_create", wanted), "handoff_id");
+        w.advance(2 * 3_600_000);
+        w.no(&receiver(), "handoff_advance", json!({ "id": late, "action": "accept" }), "handoff_state");
+        let waiting = w.pending(&sender());
+        let said = column(&waiting, "subject");
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("was declined by Donna of q") && said[1].contains("has expired"), "{said:?}");
+        assert!(waiting[0]["body"].to_string().contains("not ours"));
+        let card = w.start(&sender());
+        assert_eq!(card["sent"][0]["state"], "expired");
+        assert_eq!((card["sent"][1]["state"].clone(), card["sent"][1]["why"].clone()), (json!("declined"), json!("not ours")));
+        assert_eq!(card["unread"]["total"], 2);
+        assert_eq!(card["unread"]["items"][1]["from"], "q/Donna");
+        w.advance(8 * 86_400_000);
+        assert_eq!(w.start(&sender()).get("sent"), None, "what ended is shown for a week");
     }
 
     fn a_handoff_goes_from_offered_to_accepted_to_completed(w) {
@@ -93,7 +197,10 @@ on_every_backend! {
             let publish = json!({ "id": id, "issues_github_repo": "attacker/x" });
             w.no_trace(&shop, "handoff_publish", publish, "project_unknown");
             advance(w, &lib, &id, "accept");
-            let exported = w.ok(&shop, "ledger_export", json!({ "project": "p" })).to_string();
+            // The signal to the sender lies in the sender's own mailbox, as every message from the other project does.
+            let mut exported = w.ok(&shop, "ledger_export", json!({ "project": "p" }));
+            exported["items"].as_array_mut().expect("rows").retain(|row| row["_type"] != "message");
+            let exported = exported.to_string();
             assert!(exported.contains(&id) && !exported.contains("Donna"), "{exported}");
             let whole = w.ok(&sender(), "ledger_export", json!({ "project": "p" })).to_string();
             assert!(whole.contains("Donna"), "the local user's export is whole");
@@ -168,7 +275,7 @@ on_every_backend! {
         let shown = w.ok(&receiver(), "project_show", json!({}));
         assert_eq!(shown["is_placeholder"], true);
         let again = w.ok(&sender(), "handoff_create", input());
-        assert_eq!(again["warnings"], json!([]));
+        assert_eq!(column(&list(&again["warnings"]), "kind"), ["same_handoff"]);
         w.register("q");
         assert_eq!(w.ok(&receiver(), "project_show", json!({}))["is_placeholder"], false);
     }

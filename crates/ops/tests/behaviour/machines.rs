@@ -45,6 +45,8 @@ pub(crate) struct Machines {
     pub is_served: bool,
     /// Commits, as folder and revision.
     pub commits: BTreeSet<String>,
+    /// Whether agents are told what waits without its subject.
+    pub hides_subjects: bool,
     /// How memories are indexed.
     pub recall: baton_ops::recall::Setup,
     /// Vectors that are kept between two calls.
@@ -99,6 +101,10 @@ impl CommitObserver for Keeper {
 }
 
 impl Host for Machines {
+    fn hides_subjects(&self) -> bool {
+        self.hides_subjects
+    }
+
     fn keeps_beats(&self) -> bool {
         self.keeper.as_ref().is_some_and(|keeper| !keeper.away.load(Ordering::Relaxed))
     }

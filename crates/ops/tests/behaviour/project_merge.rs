@@ -66,6 +66,55 @@ on_every_backend! {
         }
     }
 
+    fn what_was_saved_before_another_agent_wrapped_goes_along_while_its_session_is_open(w) {
+        w.register("fix");
+        w.ok(&at("Sil", "fix"), "session_start", json!({}));
+        w.ok(&at("Sil", "fix"), "session_checkpoint", json!({ "summary": "half silent" }));
+        w.start(&at("Ann", "fix"));
+        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+        w.advance(700_000);
+        let preview = w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "dry_run": true }));
+        assert_eq!(list(&preview["batons"]).len(), 2, "{preview:#}");
+        let merged = merge(w);
+        let batons = list(&merged["batons"]);
+        let mut got = String::new();
+        for (name, baton) in ["Mina", "Rex"].iter().zip(&batons) {
+            // As people name it: by its beginning.
+            let short = &text(baton, "to")[..13];
+            got += &w.ok(&agent(name), "hd_exec", json!({ "handoff_id": short }))["baton"].to_string();
+        }
+        assert!(got.contains("half silent") && got.contains("the cart rounds"), "{got}");
+    }
+
+    fn a_project_is_merged_once_and_each_merge_is_taken_back_once(w) {
+        w.register("fix");
+        w.start(&at("Ann", "fix"));
+        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+        let undo = json!({ "from": "fix", "into": "p", "undo": true });
+        for _ in 0..2 {
+            let merged = merge(w);
+            assert_eq!(list(&merged["batons"]).len(), 1, "{merged:#}");
+            for dry_run in [true, false] {
+                let again = json!({ "from": "fix", "into": "p", "dry_run": dry_run });
+                w.no_trace(&agent("Owner"), "project_merge", again, "project_merged");
+            }
+            let undone = w.ok(&agent("Owner"), "project_merge", undo.clone());
+            assert_eq!(list(&undone["batons"]).len(), 1, "{undone:#}");
+            w.no_trace(&agent("Owner"), "project_merge", undo.clone(), "merge_unknown");
+        }
+        assert!(text(&w.pickup(&at("Hal", "fix"))["baton"], "body").contains("the cart rounds"));
+    }
+
+    fn an_agent_whose_process_has_ended_keeps_no_folder(w) {
+        w.register("shop");
+        let silent = at("Sil", "shop").at("/repos/shop", Some("/repos/shop")).process("gone");
+        w.ok(&silent, "session_start", json!({}));
+        let split = json!({ "path": "/repos/shop", "to": "cart" });
+        w.no(&agent("Owner"), "project_split", split.clone(), "place_busy");
+        w.machines.ended.insert("gone".into());
+        w.ok(&agent("Owner"), "project_split", split);
+    }
+
     fn an_undone_merge_leaves_what_was_saved_where_it_was(w) {
         w.register("fix");
         w.ok(&at("Sil", "fix"), "session_start", json!({}));

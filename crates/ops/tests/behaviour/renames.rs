@@ -256,11 +256,9 @@ fn step(w: &mut Clone, number: usize, record: &mut Record) {
             record.comments.insert(said);
         }
         7 => _ = w.ok("Ann", "task_update", json!({ "id": id, "notes": format!("notes {number}") })),
-        8 => {
-            if shown(w, &id)["status"] != "closed" {
-                w.ok("Ann", "task_close", json!({ "id": id, "reason": "done" }));
-                record.closed = true;
-            }
+        8 if shown(w, &id)["status"] != "closed" => {
+            w.ok("Ann", "task_close", json!({ "id": id, "reason": "done" }));
+            record.closed = true;
         }
         9 => _ = w.ok("Ann", "task_depend", json!({ "id": "x-2", "on": id, "type": "blocks" })),
         10 if w.w.dice.below(4) == 0 => {

@@ -2,7 +2,7 @@
 
 use super::section::{Entry, SHORTENED, Section, rank};
 use super::{RenderContext, cut, quote};
-use crate::packet::{Attempt, Decision, PlanItem, Text};
+use crate::packet::{Attempt, Decision, Packet, PlanItem, Text};
 
 /// A list of sentences, each with its place.
 fn list(
@@ -116,9 +116,21 @@ fn why_failed(attempt: &Attempt, limit: usize) -> String {
 }
 
 /// The plan in its own order; what is not done has more weight.
+/// The item of the plan that comes next, where the sender named no step: the one in progress, else the first that is open.
+pub(super) fn next_of_plan(packet: &Packet) -> Option<&PlanItem> {
+    let named = |name: &str| packet.pending_tasks.iter().find(|item| state(&item.status) == name);
+    let next = named("in progress").or_else(|| named("open"));
+    next.filter(|_| packet.next_steps.is_empty() && super::plan::to_carry_out(packet).is_none())
+}
+
 pub(super) fn plan(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let next = next_of_plan(cx.packet);
     for item in &cx.packet.pending_tasks {
         let state = state(&item.status);
+        if next.is_some_and(|next| std::ptr::eq(next, item)) && cx.is_small() {
+            // Its words are the next step, above.
+            continue;
+        }
         let rank = if state == "done" { rank::PLAN } else { rank::OPEN };
         let show = |limit| {
             format!("- {}{}{}\n", checkbox(item, state), title(item, limit), cx.mark(item.at.as_deref()))

@@ -30,6 +30,8 @@ pub(super) fn files(cx: &RenderContext, out: &mut Vec<Entry>) {
         if one_by_one { Vec::new() } else { changed.iter().filter(|file| is_plain(file)).collect() };
     let named = if one_by_one { changed.len() } else { 0 };
     listed.extend(read);
+    let planned = cx.packet.proposal.iter().flat_map(|proposal| &proposal.files);
+    listed.extend(planned.filter(|file| !known.contains(file.path.as_str())));
     listed.sort_by_key(|file| Reverse((file.weight, place::line_of(file.at.as_deref()))));
     folders(out, &listed, named);
     if !one_by_one {
@@ -120,11 +122,12 @@ fn is_plain(file: &FileChange) -> bool {
 fn word(file: &FileChange) -> Option<&str> {
     let change = file.change.as_deref().unwrap_or("modified");
     let word = change.split(" (by ").next().unwrap_or(change);
-    matches!(word, "modified" | "created" | "deleted" | "read").then_some(word)
+    matches!(word, "modified" | "created" | "deleted" | "read" | "planned").then_some(word)
 }
 
+/// Whether nothing was done to it but reading, or not even that.
 fn is_read(file: &FileChange) -> bool {
-    word(file) == Some("read")
+    matches!(word(file), Some("read" | "planned"))
 }
 
 /// Files with more to be said of them than a word.
@@ -199,6 +202,9 @@ fn split(path: &str) -> (&str, &str) {
 const NAMES: [(usize, u8); 5] =
     [(6, rank::GIST), (12, rank::GIST), (24, rank::LAST_TURN), (40, rank::CLEAR), (60, rank::COMMAND)];
 
+/// By how many the list of names grows.
+const NAMES_AT_ONCE: usize = 3;
+
 /// Names that were searched for or defined in edits, the latest first.
 pub(super) fn searched(cx: &RenderContext, out: &mut Vec<Entry>) {
     let mut names: Vec<&str> = Vec::new();
@@ -218,8 +224,15 @@ pub(super) fn searched(cx: &RenderContext, out: &mut Vec<Entry>) {
     entry.weight = names.len();
     // Before the longer passages of the same rank.
     entry.order = -1;
+    let mut from = 0;
     for (most, rank) in NAMES {
-        entry = entry.form(rank, Some("names"), list(&names[..names.len().min(most)]));
+        // As many as there is space for, also where the whole step is too long.
+        for count in (from..most).step_by(NAMES_AT_ONCE).skip(usize::from(from > 0)).chain([most]) {
+            if count > 0 {
+                entry = entry.form(rank, Some("names"), list(&names[..names.len().min(count)]));
+            }
+        }
+        from = most;
     }
     out.push(entry.form(rank::DETAIL, None, list(&names)));
 }

@@ -72,6 +72,7 @@ pub(super) fn places(packet: &Packet) -> Vec<&str> {
         .chain(packet.last_answer.iter().map(|t| &t.at))
         .chain(packet.last_failure.iter().map(|t| &t.at))
         .chain(packet.pending_tasks.iter().map(|t| &t.at))
+        .chain(packet.proposal.iter().map(|t| &t.at))
         .chain(packet.decisions.iter().map(|t| &t.at))
         .chain(packet.failed_attempts.iter().map(|t| &t.at))
         .chain(packet.files_modified.iter().map(|t| &t.at))
@@ -145,6 +146,9 @@ fn drift(cx: &RenderContext, then: &Git) -> Option<String> {
         _ => {}
     }
     let age = age(cx).map(|age| format!(" ({age} later)")).unwrap_or_default();
+    if moved.is_empty() && then.commit.is_none() {
+        return Some(format!("- Now{age}: cannot tell whether anything changed: no commit was recorded\n"));
+    }
     Some(match moved.is_empty() {
         true => format!("- Now{age}: no drift\n"),
         false => format!("- **Drift since**{age}: {}\n", moved.join("; ")),

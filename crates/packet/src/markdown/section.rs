@@ -6,6 +6,7 @@ pub(super) enum Section {
     Overview,
     Summary,
     Start,
+    Plan,
     Files,
     Verify,
     Constraints,
@@ -29,10 +30,11 @@ pub(super) enum Section {
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 23] = [
+    pub(super) const ALL: [Self; 24] = [
         Self::Overview,
         Self::Summary,
         Self::Start,
+        Self::Plan,
         Self::Files,
         Self::Verify,
         Self::Constraints,
@@ -61,6 +63,7 @@ impl Section {
             Self::Overview => "Session Overview",
             Self::Summary => "Summary",
             Self::Start => "Start Here",
+            Self::Plan => "Plan",
             Self::Constraints => "Constraints",
             Self::Decisions => "Key Decisions",
             Self::Attempts => "Failed Attempts",

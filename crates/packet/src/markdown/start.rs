@@ -2,13 +2,16 @@
 
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
-use super::{RenderContext, cut, facts, place, quote, session};
+use super::{RenderContext, cut, facts, place, plan, quote, session};
 use crate::packet::{Failure, Packet, Party, Text};
 
 /// The table of the overview.
 pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
+    let small = cx.is_small();
     let mut row = |rank: u8, field: &str, value: Option<String>| {
+        // The table has a price of its own, and the command for everything names the session.
+        let rank = if small && rank > rank::CONSTRAINT { rank.max(rank::DETAIL) } else { rank };
         let text = value.map(|value| format!("| **{field}** | {value} |\n"));
         out.extend(text.map(|text| Entry::unshortened(Section::Overview, "overview rows", rank, text)));
     };
@@ -78,8 +81,8 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     };
     let last = last.or(first);
     let only = last.is_some_and(|last| first.is_none_or(|first| first.text.trim() == last.text.trim()));
-    let label = if only { "The request, in the user's words" } else { "Last request, in the user's words" };
-    passage(cx, out, label, last, [(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)]);
+    let label = if only { "The request" } else { "Last request" };
+    passage(cx, out, &users(cx, label), last, [(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)]);
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
     }
@@ -92,23 +95,32 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
     let early = if is_made_of_facts(cx.packet) { rank::STOPPED } else { rank::PLAN };
     let lengths = [(early, 160), (rank::PLAN, 320), (rank::CLEAR, 1000)];
-    passage(cx, out, "First request, in the user's words", first, lengths);
+    passage(cx, out, &users(cx, "First request"), first, lengths);
+}
+
+/// Says whose words follow, where there is space for it; that they are quoted shows in any case.
+fn users(cx: &RenderContext, label: &str) -> String {
+    if cx.is_small() { label.to_owned() } else { format!("{label}, in the user's words") }
 }
 
 /// The next action: the first step the sender named, else the item in progress, else the first open one.
 fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
     let packet = cx.packet;
-    let open = || {
-        let named = |name: &str| packet.pending_tasks.iter().find(|item| facts::state(&item.status) == name);
-        named("in progress").or_else(|| named("open"))
-    };
     let item = |out: &mut Vec<Entry>, label: &str, rank: u8, text: &str, at: Option<&str>| {
         let show =
             |limit| format!("- **{label}:** {}{}\n", quote::prose(&cut::head(text, limit)), cx.mark(at));
-        let lengths = [(rank, 120), (rank.max(rank::GIST), 300)];
+        // The plan tells the item again where its name is longer than this.
+        let lengths = [(rank, 120), (rank.max(rank::OPEN), 200), (rank.max(rank::GIST), 300)];
         out.push(Entry::new(Section::Start, "next steps").lengths(&lengths, rank::WHOLE, show));
     };
-    match (packet.next_steps.split_first(), open()) {
+    if plan::to_carry_out(packet).is_some() {
+        let text = format!("- **Next:** {}\n", next_by_state(cx));
+        out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text));
+        let steps = packet.next_steps.iter().filter(|step| !is_request(packet, step));
+        steps.for_each(|step| item(out, "Said before it", rank::LAST_TURN, &step.text, step.at.as_deref()));
+        return;
+    }
+    match (packet.next_steps.split_first(), facts::next_of_plan(packet)) {
         (Some((first, rest)), _) if is_request(packet, first) => {
             let text = "- **Next:** do what the last request, below, asks: it has no answer yet.\n";
             out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
@@ -121,20 +133,32 @@ fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
         (None, Some(task)) => {
             item(out, "Next, from the plan", rank::STOPPED, &task.title, task.at.as_deref())
         }
-        (None, None) if packet.last_failure.is_some() => {
-            let text = "- **Next:** find out why the last failure, below, fails; go on when it passes.\n";
-            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
-        }
-        (None, None) if packet.last_answer.is_none() && packet.requests.is_some() => {
-            let text =
-                "- **Next:** go on with the last request, below: the session ended before an answer.\n";
-            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
-        }
         (None, None) => {
-            let text =
-                "- **Next:** not stated. Take it from the summary, check it against the working copy.\n";
-            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
+            let text = format!("- **Next:** {}\n", next_by_state(cx));
+            out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text));
         }
+    }
+}
+
+/// What comes next by where the session stands, where neither a step nor an item of a plan was named.
+fn next_by_state(cx: &RenderContext) -> &'static str {
+    let packet = cx.packet;
+    match plan::to_carry_out(packet).map(|proposal| proposal.approved) {
+        Some(Some(true)) => return "carry out the plan below, to which the user agreed.",
+        Some(Some(false)) => return "ask the user about the plan below, to which there was no consent.",
+        Some(None) => return "ask the user whether the plan below is to be carried out.",
+        None => {}
+    }
+    if packet.last_failure.is_some() {
+        return "find out why the last failure, below, fails; go on when it passes.";
+    }
+    if packet.last_answer.is_none() && packet.requests.is_some() {
+        return "go on with the last request, below: the session ended before an answer.";
+    }
+    match (cx.is_small(), is_made_of_facts(packet)) {
+        (true, _) => "not stated.",
+        (false, true) => "not stated. Take it from what was said last, check it against the working copy.",
+        (false, false) => "not stated. Take it from the summary, check it against the working copy.",
     }
 }
 
@@ -154,9 +178,18 @@ fn passage(
 ) {
     let Some(text) = text.filter(|text| !text.text.trim().is_empty()) else { return };
     let mark = cx.mark(text.at.as_deref());
-    let show = |limit| format!("- **{label}**{mark}:\n{}", quote::quote("  ", &cut::head(&text.text, limit)));
+    let small = cx.is_small();
+    let show = |limit| {
+        let text = cut::head(&text.text, limit);
+        let text = if small { without_blank_lines(&text) } else { text };
+        format!("- **{label}**{mark}:\n{}", quote::quote("  ", &text))
+    };
     let entry = Entry::new(Section::Start, "messages");
     out.push(entry.lengths(&lengths, rank::WHOLE, show));
+}
+
+fn without_blank_lines(text: &str) -> String {
+    text.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 fn failed(cx: &RenderContext, failure: &Failure) -> Entry {

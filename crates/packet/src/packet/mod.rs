@@ -7,6 +7,7 @@
 mod file;
 mod number;
 mod overlay;
+mod proposal;
 mod remark;
 mod shape;
 mod summary;
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::refusal::Refusal;
 pub use file::FileChange;
+pub use proposal::Proposal;
 pub use remark::Remark;
 use shape::{item, items, pending};
 
@@ -62,6 +64,9 @@ pub struct Packet {
     /// The plan: items done, in progress and open.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub pending_tasks: Vec<PlanItem>,
+    /// The plan in prose that was put before the user last.
+    #[serde(deserialize_with = "item", skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Proposal>,
     /// Decisions with reasons and rejected options.
     #[serde(deserialize_with = "items", skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,

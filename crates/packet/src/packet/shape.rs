@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{Attempt, Command, Decision, Failure, FileChange, Message, PlanItem, Remark, Text, ToolActivity};
+use super::{
+    Attempt, Command, Decision, Failure, FileChange, Message, PlanItem, Proposal, Remark, Text, ToolActivity,
+};
 
 /// An item that agents also write as a plain string.
 pub(super) trait FromText {
@@ -70,6 +72,11 @@ impl FromText for ToolActivity {
     }
 }
 impl FromText for Message {
+    fn from_text(text: &str) -> Self {
+        Self { text: text.to_owned(), ..Self::default() }
+    }
+}
+impl FromText for Proposal {
     fn from_text(text: &str) -> Self {
         Self { text: text.to_owned(), ..Self::default() }
     }

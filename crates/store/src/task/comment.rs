@@ -1,5 +1,7 @@
 //! What was said about tasks.
 
+use std::collections::HashMap;
+
 use baton_model::task::Task;
 use serde_json::{Map, Value};
 
@@ -11,6 +13,7 @@ crate::sql! {
     CLEAR = "DELETE FROM task_comment WHERE project_id = $1 AND task_id = $2";
     OF = "SELECT body FROM task_comment WHERE project_id = $1 AND task_id = $2 ORDER BY place";
     COUNT = "SELECT COUNT(*) FROM task_comment WHERE project_id = $1 AND task_id = $2";
+    COUNT_MANY = concat!("SELECT task_id, COUNT(*) FROM task_comment WHERE project_id = $1 AND task_id IN ", super::many!(), " GROUP BY task_id");
     HIGHEST = "SELECT number FROM task_comment WHERE project_id = $1 AND number IS NOT NULL ORDER BY number DESC LIMIT 1";
 }
 
@@ -25,6 +28,15 @@ pub fn of(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Map<St
 /// How many there are.
 pub fn count(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<i64, Fault> {
     tx.query_one(COUNT, params![project_id, task_id])?.reader().int()
+}
+
+/// How many each of up to [`MANY`](super::MANY) tasks has; those without any are left out.
+pub fn count_many(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    task_ids: &[&str],
+) -> Result<HashMap<String, i64>, Fault> {
+    super::counts(tx.query(COUNT_MANY, &super::many_params(project_id, task_ids))?)
 }
 
 /// The highest number that a comment of the project has for its id; none where ids are texts.

@@ -1,5 +1,7 @@
 //! What tasks depend on.
 
+use std::collections::HashMap;
+
 use baton_model::task::Task;
 use baton_model::task::gate::Gate;
 use baton_model::task::record::{kind_of, target_of};
@@ -22,7 +24,10 @@ crate::sql! {
         AND gate IN ('children', 'any-child') ORDER BY task_id";
     GATES = "SELECT task_id, depends_on_id FROM task_dependency WHERE project_id = $1 AND gate IN ('closed', 'passed', 'failed')
         ORDER BY task_id, depends_on_id";
-    COUNT_ON = "SELECT COUNT(*) FROM task_dependency WHERE project_id = $1 AND depends_on_id = $2";
+    OF_MANY = concat!("SELECT task_id, depends_on_id, kind, gate, place, body FROM task_dependency
+        WHERE project_id = $1 AND task_id IN ", super::many!(), " ORDER BY task_id, place, depends_on_id");
+    COUNT_ON_MANY = concat!("SELECT depends_on_id, COUNT(*) FROM task_dependency
+        WHERE project_id = $1 AND depends_on_id IN ", super::many!(), " GROUP BY depends_on_id");
 }
 
 /// One task depends on another.
@@ -64,9 +69,27 @@ pub fn on(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<Vec<Depend
     tx.query(ON, params![project_id, task_id])?.into_iter().map(read).collect()
 }
 
-/// How many dependencies there are on a task.
-pub fn count_on(tx: &mut Tx<'_>, project_id: &str, task_id: &str) -> Result<i64, Fault> {
-    tx.query_one(COUNT_ON, params![project_id, task_id])?.reader().int()
+/// What each of up to [`MANY`](super::MANY) tasks depends on, by their ids, in its order.
+pub fn of_many(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    task_ids: &[&str],
+) -> Result<HashMap<String, Vec<Dependency>>, Fault> {
+    let mut found: HashMap<String, Vec<Dependency>> = HashMap::new();
+    for row in tx.query(OF_MANY, &super::many_params(project_id, task_ids))? {
+        let edge = read(row)?;
+        found.entry(edge.task_id.clone()).or_default().push(edge);
+    }
+    Ok(found)
+}
+
+/// How many dependencies there are on each of up to [`MANY`](super::MANY) tasks; none is left out.
+pub fn count_on_many(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    task_ids: &[&str],
+) -> Result<HashMap<String, i64>, Fault> {
+    super::counts(tx.query(COUNT_ON_MANY, &super::many_params(project_id, task_ids))?)
 }
 
 /// Ids of the tasks that this one may hold back.

@@ -1,9 +1,20 @@
 //! Tasks. What hangs on them has modules of its own.
 
+/// The places of [`MANY`] ids in a statement, after the project's.
+macro_rules! many {
+    () => {
+        "($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, \
+         $26, $27, $28, $29, $30, $31, $32, $33)"
+    };
+}
+pub(crate) use many;
+
 pub mod comment;
 pub mod count;
 pub mod dependency;
 pub mod line;
+
+use std::collections::HashMap;
 
 use baton_model::id::identity_key;
 use baton_model::session::Place;
@@ -14,6 +25,26 @@ use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
 use crate::{Value, json, params};
+
+/// How many tasks a statement that is asked for several takes at once.
+pub const MANY: usize = 32;
+
+/// The parameters of a statement about at most [`MANY`] tasks; the last id stands in the places that are left.
+fn many_params(project_id: &str, task_ids: &[&str]) -> Vec<Value> {
+    debug_assert!(task_ids.len() <= MANY, "{} ids at once", task_ids.len());
+    let last = task_ids.last().copied().unwrap_or_default();
+    let ids = task_ids.iter().copied().chain(std::iter::repeat(last)).take(MANY);
+    std::iter::once(project_id).chain(ids).map(Value::from).collect()
+}
+
+/// Counts by id.
+fn counts(rows: Vec<Row>) -> Result<HashMap<String, i64>, Fault> {
+    let pair = |row: Row| {
+        let mut r = row.reader();
+        Ok((r.text()?, r.int()?))
+    };
+    rows.into_iter().map(pair).collect()
+}
 
 /// The columns that the row reader takes, in its order.
 macro_rules! columns {

@@ -152,7 +152,7 @@ fn is_work(step: &str) -> bool {
 const NO_CHECKS: &[&str] = &[
     "git", "gh", "exit", "return", "for", "while", "until", "do", "done", "if", "then", "elif", "else", "fi",
     "case", "esac", "kill", "pkill", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "read", "wait",
-    "trap", "unset", "alias", "pushd", "popd", "tee", "xargs",
+    "trap", "break", "continue", "unset", "alias", "pushd", "popd", "tee", "xargs",
 ];
 
 /// The step without redirections and what only shortens its output.

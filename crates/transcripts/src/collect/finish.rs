@@ -55,6 +55,7 @@ impl Collector<'_> {
         self.calls_into(&mut summary, &label, &mut left_out);
         self.prose_into(&mut summary, &label, &mut left_out);
         self.files_into(&mut summary, &label, &mut left_out);
+        self.proposal_into(&mut summary, &label);
         summary.metadata = self.metadata(&label, report, left_out);
         summary.summary = paragraph(&summary, RequestProgress::of(&self));
         fit::fit(&mut summary);
@@ -249,7 +250,7 @@ impl Collector<'_> {
 
     fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
         note(left_out, "files_modified", self.files.left_out);
-        let touched = std::mem::take(&mut self.calls.touched);
+        let touched = &self.calls.touched;
         for file in std::mem::take(&mut self.files).into_vec() {
             let (path, diff) = (
                 self.cleaner.clean_text(&file.path),
@@ -268,7 +269,7 @@ impl Collector<'_> {
         let read = touched.read_files();
         note(left_out, "files_read", read.len().saturating_sub(MAX_READ) as u64);
         summary.files_read =
-            read.into_iter().take(MAX_READ).map(|file| file_read(file, &touched, label)).collect();
+            read.into_iter().take(MAX_READ).map(|file| file_read(file, touched, label)).collect();
     }
 
     fn git(&self) -> Git {

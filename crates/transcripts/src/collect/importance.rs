@@ -168,7 +168,14 @@ fn step_worth(step: &str) -> Importance {
     let is_setting = |word: &&str| word.contains('=') && !word.starts_with(['-', '.', '/']);
     let skipped =
         |word: &&str| is_setting(word) || matches!(*word, "sudo" | "time" | "exec" | "env" | "(" | "timeout");
-    let words: Vec<&str> = step.split_whitespace().skip_while(skipped).take(4).collect();
+    let mut words: Vec<&str> = step.split_whitespace().skip_while(skipped).take(4).collect();
+    if let Some(program) = words.first_mut() {
+        // `/usr/bin/grep` looks as `grep` does.
+        *program = ["/usr/bin/", "/bin/", "/usr/local/bin/"]
+            .iter()
+            .find_map(|folder| program.strip_prefix(folder))
+            .unwrap_or(program);
+    }
     match words.as_slice() {
         [] => Importance::Look,
         ["git", verb, ..] if GIT_LOOKS.contains(verb) => Importance::Look,
@@ -201,6 +208,7 @@ mod tests {
             ("cd app && npm test", Importance::Test),
             ("./scripts/seed.sh", Importance::Some),
             ("cat > a.txt <<EOF\ncargo build\nEOF", Importance::Look),
+            ("/usr/bin/grep -o x a.log | sort -u", Importance::Look),
         ] {
             assert_eq!(importance(command), wanted, "{command}");
         }

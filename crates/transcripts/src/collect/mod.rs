@@ -12,10 +12,12 @@ mod git;
 mod importance;
 mod label;
 mod paragraph;
+mod proposal;
 mod prose;
 mod remarks;
 mod searched;
 mod shell_edits;
+mod show;
 mod telling_line;
 mod touched;
 
@@ -29,12 +31,13 @@ use capped::BoundedList;
 use clean::Cleaner;
 use files::Files;
 pub use label::short_id;
+use proposal::ProposedPlan;
 use prose::{PacketWords, Passage};
 use remarks::Remarks;
+pub use show::{show, show_session};
 
 use crate::event::{Category, Event, EventKind, PlanItem, Session, Usage};
 use crate::format::TranscriptReader;
-use crate::report::Report;
 
 /// How a transcript is summarised.
 #[derive(Debug, Clone)]
@@ -74,58 +77,6 @@ pub fn summarize_session(
     let mut collector = Collector::new(options, redactor);
     let report = format.read_session(path, key, &mut |event| collector.event(event));
     collector.finish(format.id(), path, report)
-}
-
-/// Reads a transcript, giving its events out with secrets and home directory taken out of everything that is said.
-pub fn show(
-    path: &Path,
-    format: &dyn TranscriptReader,
-    options: &Options,
-    sink: &mut dyn FnMut(&Event<'_>),
-) -> Report {
-    show_session(path, None, format, options, sink)
-}
-
-/// The same for the conversation of this key, see [`crate::Found::key`].
-pub fn show_session(
-    path: &Path,
-    key: Option<&str>,
-    format: &dyn TranscriptReader,
-    options: &Options,
-    sink: &mut dyn FnMut(&Event<'_>),
-) -> Report {
-    let redactor = options.redact.then(baton_redact::shared);
-    let mut cleaner = Cleaner::new(redactor, options.home.as_deref());
-    format.read_session(path, key, &mut |event| sink(&cleaned(event, &mut cleaner)))
-}
-
-fn cleaned<'a>(event: &Event<'a>, cleaner: &mut Cleaner<'_>) -> Event<'a> {
-    let mut event = event.clone();
-    let mut clean = |text: &mut std::borrow::Cow<'a, str>| *text = cleaner.clean_text(text).into();
-    match &mut event.what {
-        EventKind::User(text)
-        | EventKind::Assistant(text)
-        | EventKind::Thinking(text)
-        | EventKind::ProviderError(text)
-        | EventKind::Compaction(text) => clean(text),
-        EventKind::Call(call) => clean(&mut call.target),
-        EventKind::Outcome(outcome) => clean(&mut outcome.output),
-        EventKind::Session(session) => session.cwd.iter_mut().for_each(clean),
-        EventKind::Plan(items) => {
-            items.iter_mut().for_each(|item| item.title = cleaner.clean_text(&item.title))
-        }
-        EventKind::Usage(_) | EventKind::Interrupted => {}
-    }
-    let edits = match &mut event.what {
-        EventKind::Call(call) => &mut call.edits,
-        EventKind::Outcome(outcome) => &mut outcome.edits,
-        _ => return event,
-    };
-    for edit in edits {
-        edit.path = cleaner.clean_text(&edit.path);
-        edit.diff = edit.diff.as_deref().map(|diff| cleaner.clean_text(diff));
-    }
-    event
 }
 
 /// Where a fact stands: the line, and the sub-agent in whose transcript it is.
@@ -174,6 +125,7 @@ pub struct Collector<'r> {
     interrupted: Option<Location>,
     plan: Vec<PlanItem>,
     plan_at: Location,
+    proposed: Option<ProposedPlan>,
     compactions: u64,
     compaction: Option<Sentence>,
     usage: Option<Usage>,
@@ -207,6 +159,7 @@ impl<'r> Collector<'r> {
             interrupted: None,
             plan: Vec::new(),
             plan_at: Location::default(),
+            proposed: None,
             compactions: 0,
             compaction: None,
             usage: None,
@@ -234,6 +187,7 @@ impl<'r> Collector<'r> {
             EventKind::Call(call) => {
                 self.calls.begin(call, &at, event.at_ms, self.root.as_deref(), &mut self.cleaner);
                 if main {
+                    self.proposal(call, &at);
                     (self.answered, self.interrupted) = (true, None);
                     // Who ends by ticking off the plan is not at work.
                     let works = call.category != Category::Task;
@@ -242,8 +196,11 @@ impl<'r> Collector<'r> {
             }
             EventKind::Outcome(outcome) => {
                 self.came_back(&outcome.id);
-                if let Some((edits, at)) = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner) {
-                    edits.iter().for_each(|edit| self.files.apply(edit, self.root.as_deref(), &at));
+                let changed = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner);
+                let (edits, at) = changed.unwrap_or_default();
+                edits.iter().for_each(|edit| self.files.apply(edit, self.root.as_deref(), &at));
+                if main {
+                    self.proposal_ended(outcome, edits.len() as u64);
                 }
             }
             what if main => self.collect_message(what, at),

@@ -6,6 +6,7 @@ use baton_packet::packet::Text;
 
 use super::*;
 use crate::event::{Call, Edit, Outcome, Place};
+use crate::report::Report;
 
 /// A session told event by event, one a line.
 struct Told(Vec<EventKind<'static>>);

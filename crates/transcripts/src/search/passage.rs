@@ -142,6 +142,10 @@ fn message_text(event: &Event<'_>) -> Option<(&'static str, String)> {
 
 fn called(call: &Call<'_>) -> String {
     let mut text = format!("{} {}", call.name, call.target);
+    // What is written into a file stands in the change of it.
+    if let Some(plan) = call.proposal.as_deref().filter(|_| call.edits.is_empty()) {
+        let _ = write!(text, "\n{plan}");
+    }
     changes(&mut text, &call.edits);
     text
 }

@@ -109,7 +109,14 @@ pub(crate) fn call<'a>(id: &'a str, name: &'a str, args: &'a Json<'a>) -> Call<'
         _ => target(&category, args),
     };
     let lines = if category == Category::Read { lines(args) } else { None };
-    Call { id: Cow::Borrowed(id), name: Cow::Borrowed(name), category, target, lines, edits }
+    let proposal = proposal(name, args);
+    Call { id: Cow::Borrowed(id), name: Cow::Borrowed(name), category, target, lines, edits, proposal }
+}
+
+/// The plan in prose that a call puts before the user, if it is one of the tools that do.
+pub(crate) fn proposal<'a>(name: &str, args: &'a Json<'a>) -> Option<Cow<'a, str>> {
+    let proposes = matches!(name, "ExitPlanMode" | "exit_plan_mode" | "ExitSpecMode");
+    proposes.then(|| Cow::Borrowed(args.get("plan").str().unwrap_or_default()))
 }
 
 /// The lines that a call reads, as `120-180`; nothing where it reads all of a file.

@@ -3,6 +3,9 @@
 /// Exit code and output, where a tool puts lines such as `Exit code: 1`, `Process exited with code 1` and `Output:` in
 /// front of what the command printed.
 pub(crate) fn unwrap_output(text: &str) -> (Option<i64>, &str) {
+    if let Some((code, printed)) = sandboxed(text) {
+        return (Some(code), printed);
+    }
     let mut code = None;
     let mut rest = text;
     // One wrapper may stand inside another.
@@ -18,6 +21,15 @@ pub(crate) fn unwrap_output(text: &str) -> (Option<i64>, &str) {
         }
     }
     (code, rest)
+}
+
+/// `failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: …`, as Codex writes
+/// where a command ended badly in its sandbox.
+fn sandboxed(text: &str) -> Option<(i64, &str)> {
+    let rest = text.strip_prefix("failed in sandbox ")?;
+    let (head, printed) = rest.split_once(", stdout: ")?;
+    let code = head.lines().next()?.rsplit_once("exit code: ")?.1.trim().parse().ok()?;
+    Some((code, printed))
 }
 
 /// The lines before `Output:`, if they are nothing but a preamble.
@@ -273,6 +285,12 @@ mod tests {
             ),
             ("Wall time: 0 seconds\nOutput:\nExit code: 2\nWall time: 0 seconds\nOutput:\nx", Some(2), "x"),
             ("plain", None, "plain"),
+            (
+                "failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: a, stderr: b",
+                Some(2),
+                "a, stderr: b",
+            ),
+            ("failed in sandbox, says the manual", None, "failed in sandbox, says the manual"),
         ] {
             assert_eq!(unwrap_output(text), (code, output), "{text}");
         }

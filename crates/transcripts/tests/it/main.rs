@@ -16,6 +16,7 @@ mod hostile;
 mod kiro;
 mod listing;
 mod opencode;
+mod plans;
 mod provider_errors;
 mod real;
 mod samples;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::process::Command;
 
 use crate::changes::{Applied, Changes, Fault, Limits, Recovery, Step, recover};
 use crate::git::Plumbing;
@@ -31,7 +32,8 @@ pub(super) fn edited(stage: &Stage) -> (std::path::PathBuf, Changes) {
 
 /// Everything of a working copy that a person can see.
 fn seen(root: &Path) -> impl PartialEq + std::fmt::Debug + use<> {
-    (status(root), files(root), root.join(".git/index.lock").exists())
+    let left = [".git/index.lock", ".git/baton-apply"].map(|name| root.join(name).exists());
+    (status(root), files(root), left)
 }
 
 #[test]
@@ -56,7 +58,7 @@ fn a_kill_before_any_step_leaves_it_as_it_was_or_is_finished() {
         };
         let step = step.downcast_ref::<Step>().copied().expect("a step");
         let is_finished = recover(&Plumbing, &target).expect("recovered") == Recovery::Finished;
-        assert_eq!(is_finished, !matches!(step, Step::LockIndex | Step::Plan), "{step:?}");
+        assert_eq!(is_finished, !matches!(step, Step::Prepare | Step::LockIndex | Step::Plan), "{step:?}");
         if is_finished {
             assert_eq!(seen(&target), seen(&source), "{step:?}");
         } else {
@@ -101,8 +103,44 @@ fn an_edit_after_a_kill_is_kept() {
     }));
     write(&target, b"a", b"mine\n");
     let fault = recover(&Plumbing, &target).expect_err("refused");
-    assert!(matches!(&fault, Fault::Edited(paths) if paths == &["a"]), "{fault}");
+    assert!(matches!(&fault, Fault::Edited { files, .. } if files == &["a"]), "{fault}");
     assert_eq!(fs::read(target.join("a")).expect("read"), b"mine\n");
+}
+
+/// Interrupts an application before its index is written, edits every file that it touches, and does what the hint says.
+fn follow_the_hint(stage: &Stage, target: &Path) {
+    let (source, changes) = edited(stage);
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        crate::changes::apply(&Plumbing, target, above(target), &changes, &mut |step| match step {
+            Step::Index => std::panic::resume_unwind(Box::new(())),
+            _ => Ok(()),
+        })
+    }));
+    for name in ["a", "b/now a folder", "dir/c", "link"] {
+        write(target, name.as_bytes(), b"mine\n");
+    }
+    let fault = recover(&Plumbing, target).expect_err("refused");
+    let hint = fault.hint();
+    let commands: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
+    assert_eq!(commands.len(), 4, "{hint}");
+    for command in commands {
+        let status = Command::new("sh").args(["-c", command]).current_dir("/").status();
+        assert!(status.is_ok_and(|status| status.success()), "{command}");
+    }
+    assert_eq!(recover(&Plumbing, target).expect("finished"), Recovery::Finished, "{hint}");
+    assert_eq!(files(target), files(&source), "{hint}");
+}
+
+#[test]
+fn what_an_interrupted_application_asks_for_can_be_done_in_a_worktree_too() {
+    let stage = Stage::new(&FILES, &[]);
+    let target = stage.clone("it's a target");
+    follow_the_hint(&stage, &target);
+    let stage = Stage::new(&FILES, &[]);
+    let main = stage.clone("main");
+    let target = above(&main).join("worktree");
+    git(&main, &["worktree", "add", "-q", "-b", "w", &target.display().to_string()]);
+    follow_the_hint(&stage, &target);
 }
 
 #[test]

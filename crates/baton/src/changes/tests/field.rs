@@ -160,6 +160,40 @@ fn a_staged_submodule_stays_at_the_commit_of_the_base() {
 }
 
 #[test]
+fn what_is_changed_in_a_submodule_is_told_and_nothing_that_it_configures_runs() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    let inner = stage.clone("inner").display().to_string();
+    git(&source, &["-c", "protocol.file.allow=always", "submodule", "-q", "add", &inner, "sub"]);
+    commit(&source);
+    let sub = source.join("sub");
+    assert_eq!(capture(&source).expect("captured").left_out, []);
+    let ran = stage.dir.path().join("ran");
+    git(&sub, &["config", "filter.x.clean", &format!("touch {}; cat", ran.display())]);
+    write(&source, b".git/modules/sub/info/attributes", b"* filter=x\n");
+    for (name, is_tracked) in [("a", true), ("untracked", false)] {
+        write(&sub, name.as_bytes(), b"other\n");
+        let changes = capture(&source).expect("captured");
+        assert_eq!(changes.files, [""; 0]);
+        let told: Vec<&str> = changes.left_out.iter().map(|left| left.path.as_str()).collect();
+        assert_eq!(told, ["sub"], "{name}");
+        assert!(!ran.exists(), "{name}");
+        // Not by git: a checkout would run the filter.
+        match is_tracked {
+            true => write(&sub, b"a", b"one\ntwo\n"),
+            false => super::stage::remove(&sub, name.as_bytes()),
+        }
+    }
+    assert_eq!(capture(&source).expect("captured").left_out, []);
+    git(&sub, &["config", "--unset", "filter.x.clean"]);
+    // Together with a commit of its own it is told once.
+    write(&sub, b"a", b"committed\n");
+    commit(&sub);
+    write(&sub, b"a", b"more\n");
+    assert_eq!(capture(&source).expect("captured").left_out.len(), 1);
+}
+
+#[test]
 fn changes_that_write_other_files_than_they_name_are_refused() {
     let stage = Stage::new(&FILES, &[]);
     let (_, mut changes) = edited(&stage);

@@ -8,10 +8,10 @@ use baton_model::task::view::Comment;
 use baton_ops::task::{self as tasks, CommentInput, ShowInput};
 use serde::Serialize;
 
-use super::Out;
 use super::args::{LabelVerb, Text};
 use super::change::unchanged;
 use super::list::Selection;
+use super::{EachIssue, Out};
 use crate::cli::read_input;
 use crate::error::AppError;
 
@@ -158,21 +158,20 @@ struct IssueLabels {
 }
 
 fn change_labels(ids: &[String], labels: &[String], add: bool, out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut changed = Vec::new();
-    for id in ids {
+    let changed = EachIssue::try_all(ids, out, |id, out| {
         let mut input = unchanged(id, out);
         match add {
             true => input.add_labels = labels.to_vec(),
             false => input.remove_labels = labels.to_vec(),
         }
         let view = out.app.run::<tasks::Update>(&input)?.task.view;
-        changed.push(IssueLabels { id: view.id, labels: view.labels });
-    }
+        Ok(IssueLabels { id: view.id, labels: view.labels })
+    })?;
     let line = |one: &IssueLabels| format!("{}: {}\n", visible(&one.id), visible(&one.labels.join(", ")));
-    match changed.as_slice() {
+    changed.print(out, |changed| match changed {
         [one] => out.print(&one.labels, |_| line(one)),
         several => out.print(several, |all| all.iter().map(line).collect()),
-    }
+    })
 }
 
 /// The states that labels `DIMENSION:VALUE` say.

@@ -1,16 +1,19 @@
 //! Issues are written down and changed.
 
+use std::borrow::Borrow;
+
 use baton_model::id::visible;
 use baton_model::moment::{Direction, parse_moment};
 use baton_model::refusal::Refusal;
 use baton_model::task::view::View;
 use baton_model::task::word::full_type;
 use baton_ops::task as tasks;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::annotate::shown;
 use super::args::{Create, KeptFields, TextFiles, Update};
-use super::{Out, plan, report, select, shape, write};
+use super::{EachIssue, Out, plan, report, select, shape, write};
 use crate::cli::read_input;
 use crate::error::AppError;
 
@@ -200,8 +203,7 @@ pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
     check_type(args.fields.issue_type(), out)?;
     let input = changed(args)?;
     let only_claims = claims && input == tasks::UpdateInput::default();
-    let mut updated = Vec::new();
-    for id in ids {
+    let updated = EachIssue::try_all(&ids, out, |id, out| {
         let mut issue = None;
         if claims {
             let claimed = out.app.run::<tasks::ClaimTask>(&claim(Some(id.clone()), out))?;
@@ -209,21 +211,24 @@ pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
         }
         if !only_claims {
             let (project, identity) = (out.project(), out.identity());
-            let input = tasks::UpdateInput { project, identity, id, ..input.clone() };
+            let input = tasks::UpdateInput { project, identity, id: id.clone(), ..input.clone() };
             issue = Some(shape::changed(out.app.run::<tasks::Update>(&input)?.task));
         }
-        updated.extend(issue);
-    }
-    if silent && !out.json {
-        return Ok(());
-    }
-    print_updated(&updated, out)
+        Ok(issue)
+    })?;
+    let is_silent = silent && !out.json;
+    updated.print(out, |updated| {
+        let updated: Vec<_> = updated.iter().flatten().collect();
+        if is_silent { Ok(()) } else { print_updated(&updated, out) }
+    })
 }
 
-pub(super) fn print_updated(updated: &[tasks::ClaimedTask], out: &mut Out<'_>) -> Result<(), AppError> {
-    out.print(updated, |all| {
-        all.iter().map(|issue| format!("✓ Updated issue: {}\n", visible(shape::claimed_id(issue)))).collect()
-    })
+pub(super) fn print_updated<T: Borrow<tasks::ClaimedTask> + Serialize>(
+    updated: &[T],
+    out: &Out<'_>,
+) -> Result<(), AppError> {
+    let line = |issue: &T| format!("✓ Updated issue: {}\n", visible(shape::claimed_id(issue.borrow())));
+    out.print(updated, |all| all.iter().map(line).collect())
 }
 
 fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {

@@ -5,12 +5,12 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 use serde_json::json;
 
-use super::Out;
 use super::annotate::shown;
 use super::args::Close;
 use super::change::{claim, unchanged};
 use super::list::lines;
 use super::shape::{self, ClosedIssue};
+use super::{EachIssue, Out};
 use crate::cli::{read_input, task};
 use crate::error::AppError;
 
@@ -89,7 +89,7 @@ pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> 
             }
             // One that cannot be closed does not keep the others from it.
             Err(ended @ AppError::Refused(_)) if args.ids.len() > 1 => {
-                out.remark(&ended.text());
+                out.remark(&super::in_words_of_bd(&ended.text()));
                 failed = Some(ended);
             }
             Err(ended) => return Err(ended),
@@ -181,14 +181,13 @@ fn next_part(
 }
 
 pub(super) fn reopen(ids: Vec<String>, reason: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut reopened = Vec::new();
-    for id in ids {
-        if shown(&id, out)?.task.status == "open" {
-            out.remark(&format!("{} is open already", visible(&id)));
+    let reopened = EachIssue::try_all(&ids, out, |id, out| {
+        if shown(id, out)?.task.status == "open" {
+            out.remark(&format!("{} is open already", visible(id)));
         }
         let (project, identity) = (out.project(), out.identity());
-        let input = tasks::ReopenInput { project, identity, id, reason: reason.clone() };
-        reopened.push(shape::issue(out.app.run::<tasks::Reopen>(&input)?.task.view));
-    }
-    out.print(&reopened, |issues| lines(issues.iter().map(shape::line)))
+        let input = tasks::ReopenInput { project, identity, id: id.clone(), reason: reason.clone() };
+        Ok(shape::issue(out.app.run::<tasks::Reopen>(&input)?.task.view))
+    })?;
+    reopened.print(out, |reopened| out.print(reopened, |issues| lines(issues.iter().map(shape::line))))
 }

@@ -33,7 +33,7 @@ impl Selection {
         let ledger = tasks::ListInput {
             project: out.project(),
             assignee: filters.assignee.filter(|_| by_name),
-            priority: filters.priority,
+            priority: filters.priority.first().copied().filter(|_| filters.priority.len() == 1),
             issue_type: filters.issue_type,
             labels: filters.labels,
             any_label: filters.label_any,
@@ -102,7 +102,9 @@ impl Selection {
     }
 
     /// Finds the issues and prints them.
-    pub(super) fn print(self, out: &mut Out<'_>) -> Result<(), AppError> {
+    pub(super) fn print(mut self, out: &mut Out<'_>) -> Result<(), AppError> {
+        // A line for people shows none of them.
+        self.ledger.edges = out.json;
         let look = self.look.clone();
         let (items, more) = self.find(out)?;
         print(items, more, &look, out)
@@ -123,9 +125,9 @@ pub(super) fn print(
             out.text(&task::details(&shape::details(found)))?;
         }
     } else if look.tree {
-        out.print(&issues, |issues| shape::tree(issues))?;
+        out.print_list(&issues, shape::tree)?;
     } else {
-        out.print(&issues, |issues| lines(issues.iter().map(|row| shape::line(&row.task))))?;
+        out.print_list(&issues, |issues| lines(issues.iter().map(|row| shape::line(&row.task))))?;
     }
     if more {
         out.remark(&format!("{} are shown and there are more: -n 0 shows all", issues.len()));
@@ -205,7 +207,12 @@ pub(super) fn ready_issues(
     Ok(selection.pick(found.items, found.next.is_some()))
 }
 
-pub(super) fn ready(selection: Selection, filters: ReadyFilters, out: &mut Out<'_>) -> Result<(), AppError> {
+pub(super) fn ready(
+    mut selection: Selection,
+    filters: ReadyFilters,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
+    selection.ledger.edges = out.json;
     let look = selection.look.clone();
     let (items, more) = ready_issues(&selection, filters, out)?;
     print(items, more, &look, out)

@@ -47,7 +47,11 @@ pub(super) const VERBS: &[Verb] = &[
     works("batch", "makes several changes, all of them or none"),
     works("blocked", "lists blocked issues"),
     works("bootstrap", "sets up a clone"),
-    other("branch", "branches the database", "git branches the file; the ledger follows it"),
+    other(
+        "branch",
+        "branches the database",
+        "`git branch`: the file branches with the code, and the ledger follows it",
+    ),
     other(
         "cas",
         "changes a field if it has a value",
@@ -163,6 +167,7 @@ pub(super) const VERBS: &[Verb] = &[
         "nothing is needed: a claim ends with its agent or its lease",
     ),
     other("recompute-blocked", "repairs what is blocked", "it is computed with every call"),
+    other("recover", "repairs the database", NO_DATABASE),
     other("refile", "moves an issue to another repository", NO_TRACKER),
     works("relate", "links two issues"),
     works("remember", "stores a memory"),
@@ -186,7 +191,7 @@ pub(super) const VERBS: &[Verb] = &[
         "`baton backup FILE` first; then remove the store that `bd where` names",
     ),
     other("restore", "brings back a shortened issue", "nothing was shortened: `bd show ID --full`"),
-    other("rules", "tends rules of agents", "keep them in AGENTS.md"),
+    other("rules", "tends rules of agents", "keep them in `AGENTS.md`"),
     works("search", "finds issues by words"),
     other("serve", "serves issues over HTTP", "`baton serve`"),
     works("set-state", "sets a state of an issue"),
@@ -265,6 +270,7 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
 
 /// Options of verbs that work, which do not: verb (and the one below it), option, what it is for, what to use in its place.
 const OPTIONS: &[(&str, &str, &str, &str)] = &[
+    ("create", "--rig", "creates it in another repository", "`bd -C FOLDER create`"),
     (
         "gate check",
         "--escalate",
@@ -290,6 +296,7 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "`--label-pattern 'tech-*'`, or `--label-any A,B`",
     ),
     ("list", "--offset", "skips results", "`--limit 0`"),
+    ("list", "--stale", "lists what nobody touched for long", "`bd stale`"),
     (
         "list",
         "--watch",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use baton_model::id::visible;
+use baton_model::id::{check_project, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::project::{Init, InitInput, Show as ProjectShow, ShowInput as ProjectShowInput};
 use baton_ops::task::{self as tasks, CyclesInput, StatsInput};
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::args::{ConfigVerb, Dolt, HooksVerb, Setup};
 use super::file::{export, import, issues_file};
-use super::{Out, about, report};
+use super::{Out, about, memory, report};
 use crate::cli::{beads, merge_driver};
 use crate::error::AppError;
 use crate::git;
@@ -20,10 +20,10 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Init { prefix, rest } => init(prefix.or_else(|| option(&rest, "--prefix", "-p")), out),
         Setup::Export { output, .. } => export(output, out),
         Setup::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
-        Setup::Sync { .. } => sync(out),
+        Setup::Sync { rest } => sync(&rest, out),
         Setup::Dolt { verb } => match verb {
             Dolt::Status => about::place(out),
-            Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(out),
+            Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(&[], out),
         },
         Setup::Hooks { verb } => hooks(verb, out),
         Setup::Config { verb } => config(verb, out),
@@ -32,7 +32,10 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Info { .. } => about::info(out),
         Setup::Where => about::place(out),
         Setup::Ping => about::ping(out),
-        Setup::Prime { .. } => out.text(about::PRIME),
+        Setup::Prime { .. } => {
+            let remembered = memory::remembered(out);
+            out.text(&format!("{}{remembered}", about::PRIME))
+        }
         Setup::Onboard => out.text(about::ONBOARD),
         Setup::Quickstart | Setup::Human => out.text(about::QUICKSTART),
         Setup::Completion { shell } => about::completion(shell),
@@ -67,6 +70,10 @@ fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(prefix) = &prefix {
         refuse_foreign(prefix, out)?;
     }
+    let prefix = match prefix {
+        Some(prefix) => Some(prefix),
+        None => prefix_of_issues(out)?,
+    };
     let remote = out.app.config.cwd.as_deref().and_then(git::remote);
     let input = InitInput { id: prefix, remote, identity: out.identity(), ..InitInput::default() };
     let made = out.app.run::<Init>(&input)?;
@@ -93,6 +100,35 @@ fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
         out.remark("the file is not kept in step yet: write `[tasks]` and `mirror = true` into .baton.toml, or call `bd sync`");
     }
     Ok(())
+}
+
+/// The prefix that most issues of the file have, for a folder that has no project yet; none where it is another repository's.
+fn prefix_of_issues(out: &mut Out<'_>) -> Result<Option<String>, AppError> {
+    let file = issues_file(out);
+    if !file.is_file() || out.app.run::<ProjectShow>(&ProjectShowInput::default()).is_ok() {
+        return Ok(None);
+    }
+    let mut counts = std::collections::BTreeMap::<String, usize>::new();
+    for line in std::fs::read_to_string(&file)?.lines().take(MOST_LINES) {
+        let id = serde_json::from_str::<IssueId>(line).map(|issue| issue.id).unwrap_or_default();
+        if let Some((prefix, _)) = id.rsplit_once('-').filter(|(prefix, _)| check_project(prefix).is_ok()) {
+            *counts.entry(prefix.to_owned()).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(prefix, _)| prefix);
+    match most {
+        Some(prefix) if refuse_foreign(&prefix, out).is_ok() => Ok(Some(prefix)),
+        _ => Ok(None),
+    }
+}
+
+/// In how many lines of a file its prefix is looked for.
+const MOST_LINES: usize = 2000;
+
+/// A line of the file, as far as its prefix goes.
+#[derive(serde::Deserialize)]
+struct IssueId {
+    id: String,
 }
 
 /// Refuses a prefix that is another repository's project.
@@ -127,15 +163,37 @@ struct Synced {
     tasks: usize,
 }
 
-/// Takes in what the file has, then writes it. git carries it to others.
-fn sync(out: &mut Out<'_>) -> Result<(), AppError> {
+/// Takes in what the file has, then writes it, as far as the options ask for it. git carries it to others. The file is never written
+/// before it is read: what others have put there would be lost.
+fn sync(options: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let file = issues_file(out);
     let path = file.display().to_string();
+    let has = |names: &[&str]| options.iter().any(|option| names.contains(&option.as_str()));
+    let (is_dry, only_reads) = (has(&["--dry-run", "--status"]), has(&["--import-only"]));
     let (mut created, mut updated) = (0, 0);
     if file.is_file() {
         let actor = out.identity();
-        let done = beads::import(out.app, &path, actor.as_deref(), false)?;
+        let done = beads::import(out.app, &path, actor.as_deref(), is_dry)?;
         (created, updated) = (done.created, done.updated);
+    }
+    if is_dry || only_reads {
+        let input = tasks::BeadsExportInput {
+            project: out.project(),
+            only_ids: true,
+            ..tasks::BeadsExportInput::default()
+        };
+        let tasks = out.app.run::<tasks::BeadsExport>(&input)?.ids.len();
+        let answer = Synced { path, created, updated, tasks };
+        let verb = if is_dry { "would be" } else { "were" };
+        return out.print(&answer, |done| {
+            format!(
+                "{} issues are in the ledger; of {}, {} {verb} new and {} changed. The file is as it was.\n",
+                done.tasks,
+                visible(&done.path),
+                done.created,
+                done.updated
+            )
+        });
     }
     let exported = beads::export(out.app, &path)?;
     let answer = Synced { path: exported.path, created, updated, tasks: exported.tasks };

@@ -9,7 +9,7 @@ use super::annotate::shown;
 use super::args::Work;
 use super::change::{check_type, claim, create, deadline, increment, print_updated, unchanged, update};
 use super::close::{close, reopen};
-use super::{Out, batch, edit, remove, shape, write};
+use super::{EachIssue, Out, batch, edit, remove, shape, write};
 use crate::error::AppError;
 
 pub(super) fn run(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
@@ -110,13 +110,12 @@ fn run_shortcut(verb: Work, out: &mut Out<'_>) -> Result<(), AppError> {
 
 /// Changes issues alike, and prints them.
 fn change(ids: &[String], set: impl Fn(&mut tasks::UpdateInput), out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut updated = Vec::new();
-    for id in ids {
+    let updated = EachIssue::try_all(ids, out, |id, out| {
         let mut input = unchanged(id, out);
         set(&mut input);
-        updated.push(shape::changed(out.app.run::<tasks::Update>(&input)?.task));
-    }
-    print_updated(&updated, out)
+        Ok(shape::changed(out.app.run::<tasks::Update>(&input)?.task))
+    })?;
+    updated.print(out, |updated| print_updated(updated, out))
 }
 
 /// Why an issue gives way to another.
@@ -161,30 +160,24 @@ fn replace(
         Replacement::Duplicate => (task.id.clone(), other),
         Replacement::Superseded => (other, task.id.clone()),
     };
-    let kind = kind.to_owned();
-    let (p, i) = (project.clone(), identity.clone());
-    out.app.run::<tasks::Depend>(&DependInput {
-        project: p,
-        identity: i,
-        id: from,
-        on,
-        kind,
-        ..DependInput::default()
-    })?;
     let input = tasks::CloseInput {
-        project,
-        identity,
+        project: project.clone(),
+        identity: identity.clone(),
         id: task.id,
         reason: Some(reason),
         force: true,
         ..tasks::CloseInput::default()
     };
-    Ok(shape::ClosedIssue::from(out.app.run::<tasks::Close>(&input)?))
+    // Closed first: an issue that may not be closed gets no relation, and the reason of one that is names the other.
+    let closed = shape::ClosedIssue::from(out.app.run::<tasks::Close>(&input)?);
+    let kind = kind.to_owned();
+    let relation = DependInput { project, identity, id: from, on, kind, ..DependInput::default() };
+    out.app.run::<tasks::Depend>(&relation)?;
+    Ok(closed)
 }
 
 fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut released = Vec::new();
-    for id in ids {
+    let released = EachIssue::try_all(ids, out, |id, out| {
         if force {
             let why = Some(reason.unwrap_or("given back by force").to_owned());
             let input = tasks::ClaimTaskInput { force, why, ..claim(Some(id.clone()), out) };
@@ -198,11 +191,10 @@ fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>)
             ..tasks::ReleaseInput::default()
         };
         out.app.run::<tasks::Release>(&input)?;
-        released.push(shape::unclaimed(shown(id, out)?.task));
-    }
-    out.print(&released, |all| {
-        all.iter().map(|issue| format!("✓ Unclaimed {}\n", visible(shape::claimed_id(issue)))).collect()
-    })
+        Ok(shape::unclaimed(shown(id, out)?.task))
+    })?;
+    let line = |issue: &tasks::ClaimedTask| format!("✓ Unclaimed {}\n", visible(shape::claimed_id(issue)));
+    released.print(out, |released| out.print(released, |all| all.iter().map(line).collect()))
 }
 
 /// Renews claims that the caller has; a claim that is another's or gone is refused.

@@ -137,7 +137,7 @@ fn receive(cast: &mut DemoWorld, story: &mut Story, id: &str) -> Result<(), AppE
     cast.bob.run::<Start>(&StartInput::default())?;
     let status = cast.bob.run::<Status>(&StatusInput::default())?;
     story.step(
-        "Bob, in lib, is told when he starts: by id, sender and age, nobody's words reach him unasked",
+        "Bob, in lib, is told when he starts: the subject, quoted as Ann's, who sent it and when",
         "baton start",
         render::card(&status.card),
     );

@@ -3,6 +3,7 @@
 use baton_model::handoff::View;
 use baton_model::id::visible;
 use baton_model::saga;
+use baton_model::time::rfc3339;
 
 use crate::render;
 
@@ -30,10 +31,11 @@ pub(super) fn lines(handoff: &View) -> String {
     text
 }
 
-/// A step of the saga: what, where it stands, and why it failed last.
+/// A step of the saga: what, where it stands, since when, and why it failed last.
 pub(super) fn step_row(step: &saga::View) -> Vec<String> {
     let error = step.last_error.as_deref().map(visible).unwrap_or_default();
-    vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), error]
+    let at = step.updated_at.filter(|_| step.attempts > 0).map(|at| rfc3339(at.0)).unwrap_or_default();
+    vec![step.step.as_str().to_owned(), step.state.as_str().to_owned(), at, error]
 }
 
 #[cfg(test)]

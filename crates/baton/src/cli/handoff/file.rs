@@ -1,6 +1,6 @@
 //! `baton handoff export`, `import` and `reclaim`: a baton as a file.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use baton_model::baton_file::{BatonFile, FORMAT, MOST_BYTES, PortableBaton, Receipt, VERSION};
@@ -32,8 +32,8 @@ const MOST_PASSPHRASE: u64 = 4096;
 pub(super) struct Export {
     /// Baton to export; defaults to the only one that waits for you
     baton: Option<String>,
-    /// File to write
-    #[arg(short, long, value_name = "FILE", required_unless_present = "dry_run")]
+    /// File to write, or - for standard output
+    #[arg(short, long, value_name = "FILE|-", required_unless_present = "dry_run")]
     output: Option<PathBuf>,
     #[command(flatten)]
     who: ActingIdentity,
@@ -83,7 +83,7 @@ pub(super) struct Reclaim {
 }
 
 pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
-    if let Some(file) = &args.output {
+    if let Some(file) = args.output.as_ref().filter(|file| !is_stdout(file)) {
         private::check_output(file, args.overwrite)?;
     }
     let mut input = BatonExportInput {
@@ -121,7 +121,16 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
         return Err(error);
     }
     remark_unpushed(&exported.baton, app);
+    if is_stdout(&file) {
+        let id = short(&exported.baton.baton_id);
+        app.remark(&format!("exported: baton {id}\n  back here: baton handoff reclaim {id}"));
+        return Ok(());
+    }
     show(&exported, Some(&file), app)
+}
+
+fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
 }
 
 /// Says that the commit on which the work stands is on this machine alone: the file does not hold it.
@@ -188,7 +197,14 @@ fn write(file: &BatonFile, protection: Option<&Protection>, path: &Path) -> Resu
         Some(protection) => keys::encrypt_file(protection, &text)?,
         None => text,
     };
-    private::write(path, text.as_bytes()).map_err(|error| unwritable(path, &error).into())
+    let outcome = match is_stdout(path) {
+        true => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(text.as_bytes()).and_then(|()| out.flush())
+        }
+        false => private::write(path, text.as_bytes()),
+    };
+    outcome.map_err(|error| unwritable(path, &error).into())
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Refusal {

@@ -3,16 +3,17 @@
 use baton_model::handoff::View;
 use baton_model::id::visible;
 use baton_ops::handoff::{
-    self as ops, Action, Advance, AdvanceInput, BatonRow, CreateInput, CreateOutput, HandoffOrBaton, List,
-    ListInput, PublishInput, PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput, ShowOutput,
+    self as ops, Action, Advance, AdvanceInput, CreateInput, CreateOutput, List, ListInput, PublishInput,
+    PublishOutput, Retry, RetryInput, SeedSession, Show, ShowInput,
 };
 use baton_ops::session::{self, HandoffInput};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 mod ending;
 mod file;
 mod from_transcript;
 pub(super) mod progress;
+mod show;
 
 use progress::show_progress;
 
@@ -119,6 +120,9 @@ struct RetryArgs {
     id: String,
     #[command(flatten)]
     who: ActingIdentity,
+    /// Another issue tracker, as owner/repo, in place of a wrong one
+    #[arg(long, value_name = "O/R")]
+    repo: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -200,26 +204,41 @@ fn link(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
+/// Links by their names; several of one name are a list.
+fn links(named: Vec<(String, String)>) -> Map<String, Value> {
+    let mut links = Map::new();
+    for (key, value) in named {
+        let value = Value::String(value);
+        match links.get_mut(&key) {
+            None => _ = links.insert(key, value),
+            Some(Value::Array(values)) => values.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    links
+}
+
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Verb::Create(create) => self::create(*create, app),
         Verb::List { state, all, limit, cursor } => {
             let project = app.project.clone();
             let listed = app.run::<List>(&ListInput { project, state, all, limit, cursor })?;
-            app.show(&listed, |listed| {
-                render::table(&listed.items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>())
+            app.show(&listed, |listed| match listed.items.as_slice() {
+                [] => "no hand-offs\n".to_owned(),
+                items => render::table(&items.iter().map(|one| row(&one.handoff)).collect::<Vec<_>>()),
             })
         }
         Verb::Show { id } => {
             let shown = app.run::<Show>(&ShowInput { id, project: app.project.clone() })?;
-            app.show(&shown, show)
+            app.show(&shown, show::text)
         }
         Verb::Accept(answer) => advance(Action::Accept, answer.plainly(), app),
         Verb::Decline(ending) => advance(Action::Decline, ending, app),
         Verb::Complete(ending) => advance(Action::Complete, ending, app),
         Verb::Cancel(answer) => advance(Action::Cancel, answer.plainly(), app),
-        Verb::Retry(RetryArgs { id, who }) => {
-            let progress = app.run::<Retry>(&RetryInput { id, identity: who.identity })?;
+        Verb::Retry(RetryArgs { id, who, repo }) => {
+            let progress = app.run::<Retry>(&RetryInput { id, identity: who.identity, repo })?;
             show_progress(&progress, app)
         }
         Verb::Publish(Publish { id, who, repo, dry_run }) => {
@@ -259,7 +278,7 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
         description,
         tags: create.tags,
         priority: create.priority.map(Value::String),
-        links: create.links.into_iter().map(|(key, value)| (key, Value::String(value))).collect(),
+        links: links(create.links),
         packet: create.packet.as_deref().map(read_input).transpose()?.map(Value::String),
         to_identity: create.to_identity,
         to_role: create.to_role,
@@ -309,23 +328,17 @@ fn row(handoff: &View) -> Vec<String> {
     ]
 }
 
-fn baton_row(baton: &BatonRow) -> Vec<String> {
-    vec![
-        render::short_id(&baton.handoff_id),
-        baton.state.as_str().to_owned(),
-        format!("{} → {}", visible(&baton.from_project_id), visible(&baton.to_project_id)),
-        visible(&baton.subject),
-        render::since(baton.created_at),
-    ]
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn show(shown: &ShowOutput) -> String {
-    let document = render::packet(shown.packet.as_deref().unwrap_or_default());
-    let (row, steps, ending) = match &shown.handoff {
-        HandoffOrBaton::Baton(baton) => (baton_row(baton), Vec::new(), String::new()),
-        HandoffOrBaton::Handoff(one) => {
-            (row(&one.handoff), one.steps.iter().map(ending::step_row).collect(), ending::lines(&one.handoff))
-        }
-    };
-    format!("{}{ending}{}{document}\n", render::table(&[row]), render::section("steps", &steps))
+    #[test]
+    fn several_links_of_one_name_add_up() {
+        let named = [("docs", "a.md"), ("source_ref", "abc"), ("docs", "b.md"), ("docs", "c.md")];
+        let all = links(named.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec());
+        assert_eq!(
+            Value::Object(all),
+            serde_json::json!({ "docs": ["a.md", "b.md", "c.md"], "source_ref": "abc" })
+        );
+    }
 }

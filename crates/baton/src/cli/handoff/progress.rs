@@ -2,6 +2,7 @@
 
 use baton_model::handoff::State;
 use baton_model::id::visible;
+use baton_model::saga::{Kind, StepStage};
 use baton_ops::handoff::{Preview, Progress};
 
 use crate::app::App;
@@ -33,8 +34,42 @@ pub(crate) fn summary(progress: &Progress) -> String {
     for line in task.and_then(|task| task.url.as_deref()).into_iter().chain(handoff.last_error.as_deref()) {
         text.push_str(&format!("  {}\n", visible(line)));
     }
+    text.push_str(&unfinished(progress));
     let warnings = progress.warnings.iter().flatten();
     text + &render::warnings(warnings.map(|warning| &warning.message))
+}
+
+/// Of a hand-off that is not offered: what was made of it and what was not, and the command that helps.
+fn unfinished(progress: &Progress) -> String {
+    let (row, id) = (&progress.row, render::short_id(&progress.row.handoff.handoff_id));
+    if !matches!(row.handoff.state, State::Failed | State::Planned | State::Pending) {
+        return String::new();
+    }
+    let names = |done: bool| {
+        let named = row.steps.iter().filter(|step| (step.state == StepStage::Done) == done);
+        let named: Vec<&str> = named.filter_map(|step| name_of(step.step)).collect();
+        if named.is_empty() { "nothing".to_owned() } else { named.join(", ") }
+    };
+    let help = match row.handoff.state {
+        State::Failed => format!(
+            "mend what is named above, then `baton handoff retry {id}`; or `baton handoff cancel {id}`"
+        ),
+        _ => format!(
+            "it is tried again by itself where `baton serve` runs; `baton handoff retry {id}` tries it now"
+        ),
+    };
+    format!("  made: {}; not made: {}\n  {help}\n", names(true), names(false))
+}
+
+/// What a step makes, if it makes something.
+fn name_of(step: Kind) -> Option<&'static str> {
+    match step {
+        Kind::Task => Some("task"),
+        Kind::Memory => Some("note"),
+        Kind::Session => Some("seeded session"),
+        Kind::Offer => Some("offer"),
+        _ => None,
+    }
 }
 
 /// What a dry run would send to the three systems.

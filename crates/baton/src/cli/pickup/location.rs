@@ -22,7 +22,8 @@ pub(super) fn print(app: &mut App, bundle: Bundle) -> Result<(), AppError> {
     let hint = || work.advice.clone().unwrap_or_else(|| "`baton pickup --dry-run` shows the rest".to_owned());
     let root = visible(&work.copy.root);
     if work.is_there == Some(false) {
-        let what = format!("{root}, in which the work was left, is gone");
+        let now = if work.holds_other { "holds something else by now" } else { "is gone" };
+        let what = format!("{root}, in which the work was left, {now}");
         return Err(Refusal::new(Kind::NotFound, "place_gone", what, hint()).into());
     }
     if !work.is_this_machine {

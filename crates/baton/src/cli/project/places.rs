@@ -1,6 +1,6 @@
 //! `baton project places`, `split`, `remove` and `merge`
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use baton_model::id::{short, visible};
 use baton_ops::project::{self, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, SplitInput};
@@ -103,8 +103,25 @@ fn folder(named: Option<PathBuf>, app: &mut App) -> String {
     let own = || caller.git_root.clone().or_else(|| caller.folders.first().cloned());
     let Some(named) = named else { return own().unwrap_or_default() };
     let whole = app.config.cwd.as_deref().unwrap_or(Path::new("")).join(named);
-    // A folder that is gone is named as it was.
-    whole.canonicalize().unwrap_or(whole).display().to_string()
+    absolute(&whole).display().to_string()
+}
+
+/// A path without links and `..`. Of a folder that is gone, as far as it is there; the rest is named as it was.
+fn absolute(path: &Path) -> PathBuf {
+    let mut rest = Vec::new();
+    for above in path.ancestors() {
+        if let Ok(there) = above.canonicalize() {
+            return rest.iter().rev().fold(there, |mut path, part| {
+                match part {
+                    Component::ParentDir => _ = path.pop(),
+                    part => path.push(part),
+                }
+                path
+            });
+        }
+        rest.extend(above.components().next_back());
+    }
+    path.to_owned()
 }
 
 fn relocated(answer: &RelocateOutput) -> String {

@@ -49,9 +49,13 @@ pub(super) struct List {
 }
 
 pub(super) fn list(args: List, app: &mut App) -> Result<(), AppError> {
+    // `all` is no state of a task; it says what --all says.
+    let is_all = args.all || args.status.as_deref() == Some("all");
+    let status = args.status.filter(|status| status != "all");
+    let is_plain = status.is_none() && !is_all && args.after == 0;
     let input = ops::ListInput {
         project: app.project.clone(),
-        status: args.status,
+        status,
         agent_role: args.agent_role,
         assignee: args.assignee,
         issue_type: args.issue_type,
@@ -59,12 +63,21 @@ pub(super) fn list(args: List, app: &mut App) -> Result<(), AppError> {
         tags: args.tags,
         parent: args.parent,
         priority: args.priority,
-        all: args.all,
+        all: is_all,
         limit: Some(i64::from(args.n)),
         after: args.after,
         ..ops::ListInput::default()
     };
     let found = app.run::<ops::List>(&input)?;
+    if is_plain && found.items.is_empty() && app.shows_text() {
+        let closed = ops::ListInput { all: true, limit: Some(0), ..input };
+        let closed = app.run::<ops::List>(&closed)?.items.len();
+        let text = match closed {
+            0 => "no tasks\n".to_owned(),
+            n => format!("none open; {n} closed (`--status closed` lists them, `--all` all)\n"),
+        };
+        return app.show(&found, |_| text);
+    }
     app.show(&found, |found| rows(found.items.iter().map(|row| &row.task), found.next))
 }
 

@@ -48,11 +48,14 @@ impl IncrementTasks {
         [&self.implementation, &self.fixing, &self.testing, &self.verification].into_iter().flatten()
     }
 
-    /// What a task said itself: the fields that no other task of the increment has with the same value.
+    /// What a task said itself: the fields that no other task of the increment has with the same value. The reason of a closing goes
+    /// on as the work that was completed.
     fn own(&self, task: &Task) -> Map<String, Value> {
         let is_carried = |key: &str, value: &Value| {
-            self.all()
-                .any(|other| other.task_id != task.task_id && other.agent_context.get(key) == Some(value))
+            self.all().filter(|other| other.task_id != task.task_id).any(|other| {
+                let is_reason = key == "work_completed" && value.as_str() == completed(other).as_deref();
+                is_reason || other.agent_context.get(key) == Some(value)
+            })
         };
         let fields = task.agent_context.iter().filter(|(key, value)| !is_carried(key, value));
         fields.map(|(key, value)| (key.clone(), value.clone())).collect()
@@ -71,7 +74,7 @@ impl IncrementTasks {
             _ => closed.agent_context.clone(),
         };
         if step.stage == IncrementStage::Testing && !has_text(&context, &["work_completed", "summary"]) {
-            put_text(&mut context, "work_completed", closed.close_reason.as_deref());
+            put_text(&mut context, "work_completed", completed(closed).as_deref());
         }
         if let Some(files) = self.files() {
             context.insert("files_modified".into(), files);
@@ -89,6 +92,10 @@ impl IncrementTasks {
     /// before this one did.
     fn wake(&self, failed: &Task) -> Map<String, Value> {
         let mut context = failed.agent_context.clone();
+        if !self.own(failed).contains_key("work_completed") {
+            // What the last fix did is told apart from what was built.
+            context.shift_remove("work_completed");
+        }
         for field in ["work_completed", "test_command", "implementation_notes"] {
             let built = self.implementation.as_ref().and_then(|built| built.agent_context.get(field));
             if let (Some(value), false) = (built, context.contains_key(field)) {
@@ -97,12 +104,14 @@ impl IncrementTasks {
         }
         if let Some(built) = self.implementation.as_ref().filter(|_| !has_text(&context, &["work_completed"]))
         {
-            put_text(&mut context, "work_completed", built.close_reason.as_deref());
+            put_text(&mut context, "work_completed", completed(built).as_deref());
         }
-        if let Some(fix) = &self.fixing {
+        context.shift_remove("previous_fix");
+        if let Some(fix) = self.fixing.as_ref().filter(|fix| !fix.is_open()) {
             let own = self.own(fix);
-            let before = own.get("work_completed").or_else(|| fix.agent_context.get("previous_fix"));
-            put_text(&mut context, "previous_fix", before.and_then(Value::as_str));
+            let said = own.get("work_completed").and_then(Value::as_str);
+            let reason = fix.close_reason.as_deref().filter(|reason| *reason != super::UNNEEDED);
+            put_text(&mut context, "previous_fix", said.or(reason));
         }
         put_text(&mut context, "failure", failed.close_reason.as_deref());
         context
@@ -117,7 +126,7 @@ impl IncrementTasks {
         context.shift_remove("work_completed");
         context.extend(own.into_iter().filter(|(key, _)| key != "failure"));
         if !has_text(&context, &["work_completed"]) {
-            put_text(&mut context, "work_completed", fix.close_reason.as_deref());
+            put_text(&mut context, "work_completed", completed(fix).as_deref());
         }
         let mut previous = list(fix.agent_context.get("previous_failures"));
         if let Some(failure) =
@@ -138,13 +147,13 @@ impl IncrementTasks {
         let built = self.implementation.as_ref();
         let said = |task: &Task| {
             let text = |key: &str| task.agent_context.get(key).and_then(Value::as_str).map(str::to_owned);
-            let named =
-                text("work_completed").or_else(|| text("summary")).or_else(|| task.close_reason.clone());
+            let named = text("work_completed").or_else(|| text("summary")).or_else(|| completed(task));
             named.filter(|text| !text.trim().is_empty())
         };
         let fixed =
             (test.attempts > 0).then(|| context.get("work_completed").and_then(Value::as_str)).flatten();
         let parts: Vec<String> = match (built.and_then(said), fixed) {
+            (Some(built), Some(fixed)) if fixed.starts_with(GIVEN_UP) => vec![built, fixed.to_owned()],
             (Some(built), Some(fixed)) if built != fixed => vec![built, format!("then fixed: {fixed}")],
             (Some(built), _) => vec![built],
             (None, fixed) => fixed.map(str::to_owned).into_iter().collect(),
@@ -226,6 +235,20 @@ impl ChangedFile {
         }
         Value::Object(row)
     }
+}
+
+/// How the work of a fix that failed begins.
+const GIVEN_UP: &str = "the fix was given up: ";
+
+/// What a closed task says by the reason of its closing. One that failed has completed nothing.
+fn completed(task: &Task) -> Option<String> {
+    let reason = task.close_reason.as_deref().filter(|reason| !reason.trim().is_empty())?;
+    let has_failed = task.result.as_deref() == Some(Outcome::Fail.word());
+    Some(match IncrementStage::of(task.agent_role.as_deref()) {
+        Some(IncrementStage::Fixing) if has_failed => format!("{GIVEN_UP}{reason}"),
+        Some(IncrementStage::Implementation) if has_failed => format!("the implementation failed: {reason}"),
+        _ => reason.to_owned(),
+    })
 }
 
 fn put_text(context: &mut Map<String, Value>, key: &str, text: Option<&str>) {

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::task::gate::{Gate, GateInput};
@@ -81,10 +82,22 @@ impl Increment {
     }
 
     fn close(&mut self, stage: IncrementStage, outcome: Outcome, now: i64) {
+        self.close_with(stage, outcome, ("said", json!({})), now);
+    }
+
+    /// Closes a task with a reason and a context.
+    fn close_with(
+        &mut self,
+        stage: IncrementStage,
+        outcome: Outcome,
+        (reason, context): (&str, serde_json::Value),
+        now: i64,
+    ) {
         let task = &mut self.0[stage as usize];
         task.set_status("closed", now);
         task.result = Some(outcome.word().into());
-        task.close_reason = Some("said".into());
+        task.close_reason = Some(reason.into());
+        task.agent_context.extend(context.as_object().cloned().unwrap_or_default());
         let closed = task.clone();
         let mut tasks = IncrementTasks::default();
         self.0.iter().for_each(|task| tasks.put(task.clone()));
@@ -124,6 +137,54 @@ fn the_failing_example_of_the_plan_runs_through() {
     );
     assert_eq!(seen[5..], [one("fixing"), one("testing"), one("verification"), vec![]]);
     assert_eq!((inc.of(IncrementStage::Fixing).attempts, inc.of(IncrementStage::Testing).attempts), (2, 2));
+}
+
+/// What a stage is told under a field of its context.
+fn context<'a>(inc: &'a Increment, stage: IncrementStage, field: &str) -> &'a str {
+    inc.of(stage).agent_context.get(field).and_then(serde_json::Value::as_str).unwrap_or("-")
+}
+
+#[test]
+fn every_role_hears_what_was_built_and_what_the_last_fix_did() {
+    use IncrementStage::{Fixing, Implementation, Testing, Verification};
+    use Outcome::{Fail, Pass};
+    for built in [json!({}), json!({ "summary": "cart done" }), json!({ "work_completed": "built it" })] {
+        let mut inc = Increment::new();
+        inc.close_with(Implementation, Pass, ("built it", built.clone()), 1);
+        for (round, (failed, fix)) in
+            (1..).zip([(Testing, "repair 1"), (Testing, "repair 2"), (Verification, "repair 3")])
+        {
+            if failed == Verification {
+                inc.close_with(Testing, Pass, ("green", json!({})), 10 * round);
+            }
+            inc.close_with(failed, Fail, (&format!("red {round}"), json!({})), 10 * round + 1);
+            assert_eq!(context(&inc, Fixing, "failure"), format!("red {round}"));
+            assert_eq!(context(&inc, Fixing, "work_completed"), "built it", "{built} {round}");
+            let before = if round == 1 { "-".to_owned() } else { format!("repair {}", round - 1) };
+            assert_eq!(context(&inc, Fixing, "previous_fix"), before, "{built} {round}");
+            inc.close_with(Fixing, Pass, (fix, json!({})), 10 * round + 2);
+            assert_eq!(context(&inc, Testing, "work_completed"), fix, "{built} {round}");
+        }
+        inc.close_with(Testing, Pass, ("green", json!({})), 90);
+        let said = if built.get("summary").is_some() { "cart done" } else { "built it" };
+        assert_eq!(context(&inc, Verification, "summary"), format!("{said}; then fixed: repair 3"));
+    }
+}
+
+#[test]
+fn work_that_failed_is_not_told_as_completed() {
+    use IncrementStage::{Fixing, Implementation, Testing, Verification};
+    use Outcome::{Fail, Pass};
+    let mut inc = Increment::new();
+    inc.close_with(Implementation, Fail, ("no compiler", json!({})), 1);
+    assert_eq!(context(&inc, Testing, "work_completed"), "the implementation failed: no compiler");
+    let mut inc = Increment::new();
+    inc.close_with(Implementation, Pass, ("built", json!({})), 1);
+    inc.close_with(Testing, Fail, ("red", json!({})), 2);
+    inc.close_with(Fixing, Fail, ("no idea", json!({})), 3);
+    assert_eq!(context(&inc, Testing, "work_completed"), "the fix was given up: no idea");
+    inc.close_with(Testing, Pass, ("green by chance", json!({})), 4);
+    assert_eq!(context(&inc, Verification, "summary"), "built; the fix was given up: no idea");
 }
 
 proptest! {

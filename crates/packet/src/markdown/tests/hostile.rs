@@ -92,6 +92,7 @@ fn planted(texts: &[String], size: usize) -> Packet {
         "summary": format!("s{}", t()), "source": {"agent": t(), "id": t(), "path": t()}, "target": {"agent": t(), "id": t()},
         "session_id": t(), "created_at": t(), "requests": {"first": {"text": t(), "at": t()}, "last": {"text": t(), "at": t()}},
         "last_answer": {"text": t(), "at": t()}, "last_failure": {"command": t(), "exit_code": 1, "output": t(), "at": t()},
+        "proposal": {"text": t(), "approved": t().len() % 2 == 0, "files": [{"path": t(), "change": "planned"}], "at": t() + "#99"},
         "test_command": t(), "test_status": t(), "next_agent": t(), "next_role": t(),
         "git": {"branch": t(), "commit": t(), "dirty": true, "ahead": 2}, "environment": {"k": t()}, "metadata": {"m": t(), (t()): [t()]},
     });
@@ -160,9 +161,11 @@ fn outside(line: &str) -> Result<(), String> {
         "  >",
         "> ",
         "*What is",
+        "*Data from another agent's session, ",
         "*A budget",
         "*Left out",
         "**You are continuing this session from ",
+        "**You continue this session of ",
     ];
     if !(line.is_empty() || line == "---" || line == ">" || ours.iter().any(|start| line.starts_with(start)))
     {
@@ -213,7 +216,8 @@ proptest! {
     fn a_document_never_exceeds_its_budget(amount in 0usize..3000, size in 0usize..60, texts in prop::collection::vec("[a-z ./]{0,200}", 1..9)) {
         let document = render(&planted(&texts, size), &at(amount));
         prop_assert!(document.tokens_estimated <= amount.max(MIN_TOKENS));
-        prop_assert!(document.text.contains("**You are continuing this session"));
+        let ends = ["**You are continuing this session", "**You continue this session"];
+        prop_assert!(ends.iter().any(|end| document.text.contains(end)));
     }
 }
 

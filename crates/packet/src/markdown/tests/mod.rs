@@ -2,6 +2,7 @@ mod files;
 mod fixtures;
 mod hostile;
 mod lines;
+mod plan;
 mod session;
 
 use super::*;

@@ -75,6 +75,19 @@ pub(super) fn is_prompt(text: &str) -> bool {
     !text.is_empty() && !is_interruption(text) && !INJECTED.iter().any(|start| text.starts_with(start))
 }
 
+/// A slash command with what the user wrote after it: `/fix only the parser`. One without arguments asks for nothing that
+/// is written here.
+pub(super) fn slash_command(text: &str) -> Option<String> {
+    let text = text.trim_start();
+    if !text.starts_with("<command-") {
+        return None;
+    }
+    let tag = |open: &str, close: &str| Some(text.split_once(open)?.1.split_once(close)?.0.trim());
+    let arguments = tag("<command-args>", "</command-args>").filter(|arguments| !arguments.is_empty())?;
+    let name = tag("<command-name>", "</command-name>").unwrap_or_default();
+    Some(format!("/{} {arguments}", name.trim_start_matches('/')))
+}
+
 /// Whether this is the mark that the user stopped the agent.
 pub(super) fn is_interruption(text: &str) -> bool {
     text.starts_with("[Request interrupted by user")

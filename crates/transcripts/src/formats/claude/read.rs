@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-use super::line::{self, Kind, is_interruption, is_prompt, is_summary, kind_of};
+use super::line::{self, Kind, is_interruption, is_prompt, is_summary, kind_of, slash_command};
 use super::{is_subagent, subagents, tools};
 use crate::event::{Event, EventKind, Place, PlanItem, Session, Usage};
 use crate::format::Output;
@@ -165,7 +165,11 @@ impl Reader<'_> {
             self.send(json, place, EventKind::Compaction(said));
         } else if is_interruption(&said) {
             self.send(json, place, EventKind::Interrupted);
-        } else if is_prompt(&said) && !json.get("isMeta").is_true() {
+        } else if json.get("isMeta").is_true() {
+            // The tool's own words.
+        } else if let Some(command) = slash_command(&said) {
+            self.send(json, place, EventKind::User(Cow::Owned(command)));
+        } else if is_prompt(&said) {
             self.send(json, place, EventKind::User(said));
         }
     }

@@ -35,7 +35,15 @@ pub(super) fn call<'a>(block: &'a Json<'a>) -> Call<'a> {
         target: Cow::Borrowed(target.or_else(question).unwrap_or_default()),
         lines: if name == "Read" { call::lines(input) } else { None },
         edits: edits(name, input),
+        proposal: call::proposal(name, input).or_else(|| plan_file(name, input)),
     }
+}
+
+/// The plan that is written into a file of the tool's own before it is put before the user.
+fn plan_file<'a>(name: &str, input: &'a Json<'a>) -> Option<Cow<'a, str>> {
+    let path = input.get("file_path").str().filter(|_| name == "Write")?.replace('\\', "/");
+    let is_plan = path.contains("/.claude/plans/") && path.ends_with(".md");
+    is_plan.then(|| Cow::Borrowed(input.get("content").str().unwrap_or_default()))
 }
 
 fn edits(name: &str, input: &Json<'_>) -> Vec<Edit> {

@@ -8,9 +8,9 @@ pub(in crate::cli::bd) struct Filters {
     /// Only issues assigned to this name
     #[arg(long, short)]
     pub assignee: Option<String>,
-    /// Only issues of this priority
+    /// Only issues of this priority; may be repeated
     #[arg(long, short, value_parser = crate::cli::priority)]
-    pub priority: Option<i64>,
+    pub priority: Vec<i64>,
     /// Only issues of this type
     #[arg(long = "type", short = 't')]
     pub issue_type: Option<String>,

@@ -38,6 +38,10 @@ pub(in crate::cli::bd) fn filtered(filters: &Filters) -> Result<Vec<Condition>, 
     if !filters.exclude_type.is_empty() {
         found.push(none_of(Field::Type, &filters.exclude_type));
     }
+    if filters.priority.len() > 1 {
+        let is = |wanted: &i64| Condition::Field(Field::Priority, Test::Is(wanted.to_string()));
+        found.push(Condition::Any(filters.priority.iter().map(is).collect()));
+    }
     if let Some(name) = filters.assignee.as_deref().filter(|name| identity(name) != **name) {
         found.push(assigned_to(name));
     }

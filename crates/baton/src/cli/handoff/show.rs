@@ -1,0 +1,96 @@
+//! `baton handoff show`: everything that a person asks of a hand-off, and of a baton.
+
+use baton_model::handoff::State;
+use baton_model::id::visible;
+use baton_model::issue::plain;
+use baton_model::time::rfc3339;
+use baton_ops::handoff::{BatonRow, HandoffOrBaton, Row, ShowOutput};
+use serde_json::Value;
+
+use super::{ending, row};
+use crate::render;
+
+pub(super) fn text(shown: &ShowOutput) -> String {
+    let packet = shown.packet.as_deref().filter(|text| !text.is_empty());
+    let packet = packet.map(|text| format!("packet\n{}\n", render::packet(text))).unwrap_or_default();
+    match &shown.handoff {
+        HandoffOrBaton::Baton(baton) => format!("{}{packet}", render::table(&[baton_row(baton)])),
+        HandoffOrBaton::Handoff(one) => {
+            format!("{}{}{packet}", head(one, shown), words(shown))
+        }
+    }
+}
+
+fn head(one: &Row, shown: &ShowOutput) -> String {
+    let handoff = &one.handoff;
+    let mut facts = vec![vec!["id".to_owned(), visible(&handoff.handoff_id)]];
+    let mut fact = |name: &str, value: Option<String>| {
+        facts.extend(value.map(|value| vec![name.to_owned(), value]));
+    };
+    fact(
+        "from",
+        Some(format!("{} of {}", visible(&handoff.from_identity), visible(&handoff.from_project_id))),
+    );
+    fact("for", handoff.to_identity.as_deref().or(handoff.to_role.as_deref()).map(visible));
+    fact("task", handoff.task.as_ref().map(|task| visible(&task.id)));
+    fact("address", handoff.task.as_ref().and_then(|task| task.url.as_deref()).map(visible));
+    fact("memory", one.memory.as_ref().map(|memory| visible(&memory.memory_id)));
+    fact("session", one.seeded_session.as_ref().map(|seeded| visible(&seeded.session_id)));
+    fact("expires", handoff.expires_at.map(|at| rfc3339(at.0)));
+    fact("why", handoff.last_error.as_deref().map(visible));
+    fact("next", next(handoff.state, &handoff.handoff_id));
+    let links: Vec<Vec<String>> = shown
+        .links
+        .iter()
+        .flat_map(|(name, value)| each(value).into_iter().map(|one| vec![visible(name), visible(&one)]))
+        .collect();
+    let steps: Vec<Vec<String>> = one.steps.iter().map(ending::step_row).collect();
+    format!(
+        "{}{}{}{}{}",
+        render::table(&[row(handoff)]),
+        render::table(&facts).lines().map(|line| format!("  {line}\n")).collect::<String>(),
+        ending::lines(handoff),
+        render::section("links", &links),
+        render::section("steps", &steps)
+    )
+}
+
+/// The command that helps in this state.
+fn next(state: State, id: &str) -> Option<String> {
+    let id = render::short_id(id);
+    match state {
+        State::Failed => Some(format!(
+            "mend what it names, then `baton handoff retry {id}`; or `baton handoff cancel {id}`"
+        )),
+        State::Planned | State::Pending => Some(format!("`baton handoff retry {id}` tries it now")),
+        State::Offered => Some(format!("`baton pickup --handoff {id}` in the receiving project")),
+        _ => None,
+    }
+}
+
+/// The texts of a link: several of one name are a list.
+fn each(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(values) => values.iter().map(plain).collect(),
+        one => vec![plain(one)],
+    }
+}
+
+/// The words that came with it: each in a block that shows where it ends.
+fn words(shown: &ShowOutput) -> String {
+    let note = shown.note.as_ref().map(|note| note.text.as_str());
+    [("description", shown.description.as_deref()), ("note", note)]
+        .into_iter()
+        .filter_map(|(title, text)| Some(format!("{title}\n{}", render::quoted(text?))))
+        .collect()
+}
+
+fn baton_row(baton: &BatonRow) -> Vec<String> {
+    vec![
+        render::short_id(&baton.handoff_id),
+        baton.state.as_str().to_owned(),
+        format!("{} → {}", visible(&baton.from_project_id), visible(&baton.to_project_id)),
+        visible(&baton.subject),
+        render::since(baton.created_at),
+    ]
+}

@@ -1,0 +1,102 @@
+//! What is read of GitHub's issues: their present state, and what people said when they closed one.
+
+use baton_model::issue::marker_in;
+use baton_model::time::{parse_rfc3339, rfc3339};
+
+use super::github::{GitHub, PAGES, READ, judged};
+use super::github_json::{Comment, Issue, read};
+
+/// What an issue looks like from outside.
+pub(crate) struct IssueState {
+    /// `open` or `closed`.
+    pub state: String,
+    /// Why it is closed.
+    pub reason: Option<String>,
+    /// Who closed it.
+    pub by: Option<String>,
+    /// Its number.
+    pub number: i64,
+    /// The hidden line of a hand-off in its body.
+    pub marker: Option<String>,
+    /// Its page, which names the repository as it is called now.
+    pub url: Option<String>,
+    /// When it last changed, by GitHub's clock.
+    pub updated_at: Option<i64>,
+}
+
+/// What a poll brought.
+pub(super) struct Polled {
+    /// Issues that changed; nothing when none has.
+    pub issues: Vec<IssueState>,
+    /// The tag to show next time.
+    pub etag: Option<String>,
+}
+
+impl GitHub {
+    /// The present state of one issue; none if it cannot be determined.
+    pub(super) async fn issue(&self, repo: &str, number: i64) -> Option<IssueState> {
+        let path = format!("/repos/{repo}/issues/{number}");
+        judged(self.http.send("GET", &path, None, READ, None).await, false)
+            .ok()
+            .and_then(|answer| issue_state(read(&answer.body)))
+    }
+
+    /// The issues of a repository that changed since then; `None` if they cannot be read now.
+    pub(super) async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<Polled> {
+        let since = rfc3339(since);
+        let mut all = Polled { issues: Vec::new(), etag: None };
+        for page in 1..=PAGES {
+            let path = format!(
+                "/repos/{repo}/issues?state=all&since={since}&sort=updated&direction=asc&per_page=100&page={page}"
+            );
+            let tag = etag.filter(|_| page == 1);
+            let answer = judged(self.http.send("GET", &path, None, READ, tag).await, false).ok()?;
+            if page == 1 {
+                all.etag = answer.etag.clone().or_else(|| etag.map(str::to_owned));
+            }
+            if answer.status == 304 {
+                return Some(all);
+            }
+            let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
+            let issues = rows.iter().map(read::<Issue>).filter(|issue| issue.pull_request.is_none());
+            all.issues.extend(issues.filter_map(issue_state));
+            if rows.len() < 100 {
+                break;
+            }
+        }
+        Some(all)
+    }
+
+    /// What the person who closed an issue said under it last; none where that was nothing, or was written by Baton.
+    pub(super) async fn closing_words(&self, repo: &str, number: i64, by: &str) -> Option<String> {
+        let mut last = None;
+        for page in 1..=PAGES {
+            let path = format!("/repos/{repo}/issues/{number}/comments?per_page=100&page={page}");
+            let answer = judged(self.http.send("GET", &path, None, READ, None).await, false).ok()?;
+            let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
+            for comment in rows.iter().map(read::<Comment>) {
+                let is_theirs = comment.user.and_then(|user| user.login).is_some_and(|login| login == by);
+                last = comment.body.filter(|body| is_theirs && !body.contains(OURS)).or(last);
+            }
+            if rows.len() < 100 {
+                break;
+            }
+        }
+        last.filter(|body| !body.trim().is_empty())
+    }
+}
+
+/// How the hidden marks of Baton's own comments begin.
+const OURS: &str = "<!-- baton:";
+
+fn issue_state(issue: Issue) -> Option<IssueState> {
+    Some(IssueState {
+        state: issue.state?,
+        reason: issue.state_reason,
+        by: issue.closed_by.and_then(|account| account.login),
+        number: issue.number?,
+        marker: issue.body.as_deref().and_then(marker_in).map(str::to_owned),
+        url: issue.html_url,
+        updated_at: issue.updated_at.as_deref().and_then(parse_rfc3339),
+    })
+}

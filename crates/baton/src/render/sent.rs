@@ -1,0 +1,58 @@
+//! What the sender sees on the card: the hand-offs that the project sent, and unread messages.
+
+use baton_model::handoff::State;
+use baton_model::id::visible;
+use baton_ops::card::{SentHandoff, Unread};
+
+use super::{quotation, short_id, since};
+
+/// The hand-offs that the project sent, a line each; nothing where there are none.
+pub(super) fn section(sent: &[SentHandoff]) -> String {
+    super::section("sent hand-offs", &sent.iter().map(row).collect::<Vec<_>>())
+}
+
+fn row(one: &SentHandoff) -> Vec<String> {
+    vec![
+        short_id(&one.handoff_id),
+        one.state.as_str().to_owned(),
+        one.subject.as_deref().map(quotation).unwrap_or_default(),
+        format!("to {}", visible(&one.to_project_id)),
+        since(one.updated_at),
+        detail(one),
+    ]
+}
+
+/// Who has it, why it stands where it stands, and the command that helps.
+pub(crate) fn detail(one: &SentHandoff) -> String {
+    let holder = one.holder.as_deref().map(|name| format!("by {}", visible(name)));
+    let why = one.why.as_deref().map(|why| match one.state {
+        State::Completed | State::Declined => format!("\"{}\"", visible(why)),
+        _ => visible(why),
+    });
+    let help = one.help.as_deref().map(|help| format!("`{help}`"));
+    [holder, why, help].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The unread messages of the caller, a line each.
+pub(super) fn unread(unread: Option<&Unread>) -> String {
+    let Some(unread) = unread else { return String::new() };
+    let mut rows: Vec<Vec<String>> = unread
+        .items
+        .iter()
+        .map(|one| {
+            vec![
+                visible(&one.kind),
+                format!("from {}", visible(&one.from)),
+                one.subject.as_deref().map(quotation).unwrap_or_default(),
+                since(one.created_at),
+            ]
+        })
+        .collect();
+    let more = unread.total.saturating_sub(unread.items.len());
+    if more > 0 {
+        rows.push(vec![format!("and {more} more")]);
+    }
+    let title =
+        format!("unread for {}: {} (`baton signal pending`)", visible(&unread.identity), unread.total);
+    super::section(&title, &rows)
+}

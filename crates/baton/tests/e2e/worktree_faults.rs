@@ -1,0 +1,138 @@
+//! Folders that are not what they were, and words that have to be true of them.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::stage::{BATON, Stage, text};
+use crate::worktrees::{committed, git, worktree};
+
+/// Moves the repository and puts another one, or an empty folder, in its place.
+fn replaced(stage: &Stage, is_repository: bool) -> std::path::PathBuf {
+    let (shop, moved) = (stage.shop(), stage.root().join("moved"));
+    fs::rename(&shop, &moved).expect("moved");
+    fs::create_dir(&shop).expect("made");
+    if is_repository {
+        git(stage, &shop, &["init", "-q", "-b", "main"]);
+        git(stage, &shop, &["commit", "-q", "--allow-empty", "-m", "other"]);
+    }
+    moved
+}
+
+#[test]
+fn another_repository_in_the_place_of_one_that_moved_is_not_taken_for_it() {
+    for is_repository in [true, false] {
+        let stage = committed();
+        stage.terminal("Donna").json(&["start"]);
+        stage.terminal("Donna").json(&["wrap", "--summary", "s", "--next", "n"]);
+        let moved = replaced(&stage, is_repository);
+        let lola = stage.terminal("Lola");
+        if is_repository {
+            lola.refused(3, "project_unresolved", &["status"]);
+        }
+        let there = lola.within(&moved).text(&["pickup", "--there"]);
+        assert_eq!(there.trim(), moved.display().to_string());
+        lola.refused(3, "project_unresolved", &["status"]);
+        let seen = lola.within(&moved).json(&["pickup", "--dry-run"])["location"].clone();
+        assert_eq!((&seen["root"], &seen["is_here"]), (&json!(moved), &json!(true)), "{seen}");
+    }
+}
+
+#[test]
+fn a_repository_that_lost_its_settings_is_the_same_one() {
+    let stage = committed();
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    git(&stage, stage.shop(), &["config", "--unset", "baton.repositoryid"]);
+    assert_eq!(text(&donna.json(&["status"]), "project_id"), "shop");
+}
+
+#[test]
+fn a_third_clone_is_asked_about_the_first_project() {
+    let stage = committed();
+    let root = stage.root().to_owned();
+    let hub = root.join("hub.git").display().to_string();
+    git(&stage, &root, &["clone", "-q", "--bare", "shop", &hub]);
+    git(&stage, stage.shop(), &["remote", "add", "origin", &hub]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["init"]);
+    for name in ["alpha", "beta"] {
+        git(&stage, &root, &["clone", "-q", &hub, name]);
+    }
+    ann.within(root.join("alpha")).json(&["init", "--separate"]);
+    let refusal = ann.within(root.join("beta")).refused(4, "project_is_clone", &["start"]);
+    assert_eq!(refusal["project_id"], "shop");
+    assert!(text(&refusal, "message").contains("alpha"), "{refusal}");
+    let joined = ann.within(root.join("beta")).text(&["init", "--join", "shop"]);
+    assert!(joined.starts_with("joined project shop for "), "{joined}");
+    assert!(ann.within(root.join("beta")).text(&["init"]).starts_with("already registered: project shop"));
+}
+
+#[test]
+fn no_project_is_made_of_a_bare_repository_or_of_a_worktree_without_one() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    let root = stage.root().to_owned();
+    git(&stage, &root, &["clone", "-q", "--bare", "shop", "hub.git"]);
+    ann.within(root.join("hub.git")).refused(1, "folder_is_git", &["init"]);
+    assert!(!root.join("hub.git/docs").exists());
+    // Never visited, and its repository has gone.
+    let beside = worktree(&stage, "beside", "fix");
+    fs::rename(stage.shop(), root.join("moved")).expect("moved");
+    let ann = ann.within(&beside);
+    let refusal = ann.refused(3, "project_unresolved", &["init"]);
+    assert!(text(&refusal, "hint").contains("git worktree repair"), "{refusal}");
+    git(&stage, root.join("moved"), &["worktree", "repair", &beside.display().to_string()]);
+    assert_eq!(text(&ann.json(&["init"]), "project_id"), "shop");
+    // One in which an agent worked is known; what travels needs its repository.
+    ann.json(&["start"]);
+    fs::rename(root.join("moved"), root.join("again")).expect("moved");
+    let refusal =
+        ann.refused(3, "working_copy_none", &["wrap", "--summary", "s", "--next", "n", "--with-changes"]);
+    assert!(text(&refusal, "hint").contains("git worktree repair"), "{refusal}");
+}
+
+#[test]
+fn a_folder_that_is_gone_is_forgotten_by_its_relative_path() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let ann = stage.terminal("Ann");
+    ann.within(&beside).json(&["start"]);
+    ann.within(&beside).json(&["end"]);
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    let removed = ann.json(&["project", "remove", "../beside"]);
+    assert_eq!(removed["paths"], json!([beside]));
+}
+
+#[test]
+fn a_subshell_is_the_script_that_made_it() {
+    let stage = committed();
+    let script = stage.file(
+        "script.sh",
+        format!(
+            "set -e\n{BATON:?} start --as Donna\n({BATON:?} checkpoint --as Donna --summary half; true)\n\
+             {BATON:?} checkpoint --as Donna --summary more | cat\n({BATON:?} wrap --as Donna --summary s --next n; true)\n"
+        ),
+    );
+    let output = stage.bare().program("bash").arg(&script).output().expect("bash runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && !said.contains("session_not_yours") && !said.contains("belongs to"),
+        "{said}"
+    );
+    let card = stage.terminal("Lola").json(&["status"]);
+    assert_eq!(card["sessions"], json!([]), "{card:#}");
+}
+
+#[test]
+fn a_baton_is_written_to_standard_output() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    ann.json(&["wrap", "--summary", "s", "--next", "n"]);
+    let said = ann.run(&["handoff", "export", "-o", "-"]).done();
+    let file: Value = serde_json::from_str(&said.out).expect("the file and nothing else");
+    assert_eq!(text(&file["baton"], "identity"), "Ann");
+    assert!(said.err.contains("handoff reclaim"), "{said:#?}");
+    assert!(!stage.shop().join("-").exists());
+}

@@ -1,0 +1,98 @@
+//! Hand-offs that a project sent, as its card shows them.
+
+use std::cmp::Reverse;
+
+use baton_model::handoff::{Handoff, State};
+use baton_model::id::short;
+use baton_model::printable::quotable;
+use baton_model::time::{Millis, Timestamp};
+use baton_store::{Failure, Tx, handoff as handoffs};
+use serde::{Deserialize, Serialize};
+
+use super::subject;
+use crate::handoff::{Row, isolation};
+use crate::op::Env;
+
+/// The most hand-offs of a card.
+const SHOWN: usize = 50;
+/// For how long the card shows one that has ended.
+const RECENT: Millis = 7 * 86_400_000;
+/// The most characters of a reason or a result.
+const WHY: usize = 160;
+
+/// A hand-off that the project sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentHandoff {
+    /// Its id.
+    pub handoff_id: String,
+    /// Where it stands.
+    pub state: State,
+    /// What it is about, cleaned and shortened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The project that it went to.
+    pub to_project_id: String,
+    /// The identity that accepted it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// Why it failed or waits, or what the receiver said at the end: cleaned and shortened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The command that helps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    /// When it was written down.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// The hand-offs that a project sent and that are not over, and those that ended lately. One that was taken back is left out:
+/// its sender did that.
+pub(crate) fn sent(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<SentHandoff>, Failure> {
+    let mut all = handoffs::of_project(tx, project_id)?;
+    all.retain(|one| one.from_project_id == project_id && rank(one, env.now).is_some());
+    all.sort_by_key(|one| (rank(one, env.now), Reverse(one.updated_at)));
+    all.truncate(SHOWN);
+    all.iter().map(|one| row(tx, env, one)).collect()
+}
+
+/// The place of a state on the card: what needs the sender is first.
+fn rank(one: &Handoff, now: Millis) -> Option<u8> {
+    let is_recent = now.saturating_sub(one.updated_at) <= RECENT;
+    // One within a project is listed with what waits there.
+    let is_elsewhere = one.from_project_id != one.to_project_id;
+    match one.state {
+        State::Failed => Some(0),
+        State::Planned | State::Pending => Some(1),
+        State::Declined | State::Expired if is_recent => Some(2),
+        State::Offered | State::Accepted if is_elsewhere => Some(3),
+        State::Completed if is_recent => Some(4),
+        _ => None,
+    }
+}
+
+fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Failure> {
+    let view = isolation::shown_to(tx, Some(&one.from_project_id), one, Row::of(one, &[]))?.handoff;
+    let id = short(&view.handoff_id);
+    let (why, help) = match view.state {
+        State::Failed => (view.last_error, Some(format!("baton handoff retry {id}"))),
+        State::Planned | State::Pending => (view.last_error, Some(format!("baton handoff retry {id}"))),
+        State::Declined | State::Expired | State::Completed => {
+            let said = view.result.filter(|_| !env.hides_subjects());
+            (said, Some(format!("baton handoff show {id}")))
+        }
+        _ => (None, None),
+    };
+    Ok(SentHandoff {
+        state: view.state,
+        subject: subject(env, &view.subject),
+        to_project_id: view.to_project_id,
+        holder: view.accepted_by,
+        why: why.map(|text| quotable(&text, WHY)).filter(|text| !text.is_empty()),
+        help,
+        created_at: view.created_at,
+        updated_at: view.updated_at,
+        handoff_id: view.handoff_id,
+    })
+}

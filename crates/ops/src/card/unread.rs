@@ -1,0 +1,68 @@
+//! The caller's unread messages, as a card shows them.
+
+use baton_model::message::Message;
+use baton_model::time::Timestamp;
+use baton_store::{Failure, Tx, message};
+use serde::{Deserialize, Serialize};
+
+use super::subject;
+use crate::op::Env;
+
+/// The most messages that are named.
+const NAMED: usize = 5;
+
+/// Messages that the caller has not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unread {
+    /// Whose messages they are.
+    pub identity: String,
+    /// How many there are.
+    pub total: usize,
+    /// The newest of them.
+    pub items: Vec<UnreadMessage>,
+}
+
+/// A message that was not read yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadMessage {
+    /// Its id.
+    pub message_id: String,
+    /// `StatusUpdate`, `Question`, …
+    pub kind: String,
+    /// Who sent it; from another project, `PROJECT/IDENTITY`.
+    pub from: String,
+    /// What it is about, in the sender's words: cleaned and shortened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// When it was sent.
+    pub created_at: Timestamp,
+}
+
+/// The question of [`read`].
+pub(super) fn prefetch(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) {
+    if let Some(identity) = &env.caller.identity {
+        drop(message::pending(tx, project_id, identity, env.now));
+    }
+}
+
+/// What waits for the caller's identity. A caller without one has no mailbox to name.
+pub(super) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<Unread>, Failure> {
+    let Some(identity) = &env.caller.identity else { return Ok(None) };
+    let waiting = message::pending(tx, project_id, identity, env.now)?;
+    if waiting.is_empty() {
+        return Ok(None);
+    }
+    let items = waiting.iter().rev().take(NAMED).map(|message| row(env, message)).collect();
+    Ok(Some(Unread { identity: identity.clone(), total: waiting.len(), items }))
+}
+
+fn row(env: &Env<'_>, message: &Message) -> UnreadMessage {
+    let project = message.from_project_id.as_ref().map(|project| format!("{project}/")).unwrap_or_default();
+    UnreadMessage {
+        message_id: message.message_id.clone(),
+        kind: message.kind.clone(),
+        from: format!("{project}{}", message.from_identity),
+        subject: subject(env, &message.subject),
+        created_at: Timestamp(message.created_at),
+    }
+}
