@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::capture::copy_index;
+use super::case::check_case;
 use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
 use super::journal::{Change, Journal, Lock, Recovery, Step};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
@@ -52,6 +53,7 @@ pub(crate) fn apply(
     if !target.is_merge {
         plan.extend(unconverted(changes)?);
     }
+    check_case(&repo, (&target.scratch, &target.worktree_tree), &plan)?;
     check_obstacles(&repo, &plan)?;
     check_hidden(&repo, &plan)?;
     let files = plan.iter().map(|entry| text(&entry.path)).collect();

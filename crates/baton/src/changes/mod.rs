@@ -9,6 +9,7 @@
 
 mod apply;
 mod capture;
+mod case;
 mod content;
 mod files;
 mod journal;
@@ -143,6 +144,9 @@ pub(crate) enum Fault {
     /// A file that git does not track lies where one would be written.
     #[error("files that git does not track are in the way: {}", list(.0))]
     Obstacles(Vec<String>),
+    /// Files would be one file where their names differ only in case.
+    #[error("names that differ only in case are one file here: {}", list(.0))]
+    CaseClash(Vec<String>),
     /// The merge has conflicts.
     #[error("the changes conflict with what was committed here: {}", list(.0))]
     Conflicts(Vec<String>),
@@ -178,6 +182,9 @@ impl Fault {
                 "keep a copy of them and let git look again: `git update-index --no-skip-worktree --no-assume-unchanged FILE`"
             }
             Self::Obstacles(_) => "move them away, or apply in a new worktree: `git worktree add`",
+            Self::CaseClash(_) => {
+                "rename one of them where the work was done, or apply where the file system tells them apart"
+            }
             Self::Conflicts(_) => "apply in a worktree at the commit of the changes, commit there and merge",
             Self::Busy(_) => "wait for it; remove an index.lock only if no git process is left",
             Self::Invalid(_) => "capture them anew where the work was done",

@@ -27,6 +27,8 @@ fn the_card_and_the_announcement_say_where_each_agent_works() {
     assert_eq!((&place("Ann")["root"], &place("Ann")["branch"]), (&json!(stage.shop()), &json!("main")));
     let card = stage.terminal("Ann").text(&["status"]);
     assert!(card.contains(&format!("in {}, branch fix at {}", beside.display(), &commit[..7])), "{card}");
+    let start = stage.ledger("shop").into_iter().rfind(|delta| delta["kind"] == "start");
+    assert_eq!(start.expect("a start")["body"]["place"]["branch"], "fix", "the log says it too");
     // Kept fresh by the verbs of the session.
     git(&stage, &beside, &["switch", "-q", "-c", "other"]);
     lola.json(&["checkpoint", "--summary", "s"]);

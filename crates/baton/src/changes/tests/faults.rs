@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::Command;
 
-use crate::changes::{Changes, Fault, Limits, Recovery, Step, recover};
+use crate::changes::{Applied, Changes, Fault, Limits, Recovery, Step, recover};
 use crate::git::Plumbing;
 
 use super::stage::{
-    Stage, above, apply, capture, commit, files, git, link, make_executable, remove, status, write,
+    Stage, above, apply, capture, commit, files, git, link, make_executable, remove, rename, status, write,
 };
 
 pub(super) const FILES: [(&str, &str); 4] =
@@ -360,4 +360,52 @@ fn content_that_was_kept_is_the_same_and_damage_is_told() {
     }
     let bomb = zstd::bulk::compress(&vec![0; 100 * 1024 * 1024], 1).expect("compressed");
     assert!(matches!(decode(&bomb), Err(Fault::Invalid(_))));
+}
+
+#[test]
+fn names_that_are_one_file_on_this_disk_are_refused_before_anything_is_written() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    write(&source, b"new/Readme", b"one\n");
+    write(&source, b"new/readme", b"two\n");
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    // As git notes it where the disk is such a one.
+    git(&target, &["config", "core.ignorecase", "true"]);
+    let before = files(&target);
+    let refused = apply(&target, &changes).expect_err("refused");
+    assert!(
+        matches!(&refused, Fault::CaseClash(found) if *found == ["new/Readme", "new/readme"]),
+        "{refused}"
+    );
+    assert_eq!((files(&target), status(&target)), (before, String::new()));
+    // A file that is only spelled otherwise than before is no clash.
+    let other = stage.clone("other");
+    rename(&other, b"a", b"A");
+    let changes = capture(&other).expect("captured");
+    apply(&target, &changes).expect("applied");
+    assert_eq!(files(&target), files(&other));
+}
+
+#[test]
+fn of_two_that_apply_at_once_one_does_and_nothing_is_mixed() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    for n in 0..20 {
+        let target = stage.clone(&format!("target-{n}"));
+        let barrier = std::sync::Barrier::new(2);
+        let run = || {
+            barrier.wait();
+            apply(&target, &changes)
+        };
+        let (one, two) = std::thread::scope(|scope| {
+            let other = scope.spawn(run);
+            (run(), other.join().expect("ended"))
+        });
+        let done = [&one, &two].into_iter().filter(|end| matches!(end, Ok(done) if !done.was_there)).count();
+        assert_eq!(done, 1, "{one:?} {two:?}");
+        let is_told = |end: &Result<Applied, Fault>| matches!(end, Ok(_) | Err(Fault::Busy(_)));
+        assert!(is_told(&one) && is_told(&two), "{one:?} {two:?}");
+        assert_eq!((files(&target), status(&target)), (files(&source), status(&source)));
+    }
 }
