@@ -73,13 +73,7 @@ fn steady(value: Value) -> Value {
                     if key == "github_issue" && value.is_i64() { json!("«number»") } else { steady(value) };
                 (key, value)
             };
-            let is_like_another = |warnings: &Value| {
-                let warnings = warnings.as_array().filter(|warnings| !warnings.is_empty());
-                warnings.is_some_and(|all| all.iter().all(|one| one["kind"] == "same_handoff"))
-            };
-            let fields =
-                fields.into_iter().filter(|(key, value)| key != "warnings" || !is_like_another(value));
-            Value::Object(fields.map(field).collect::<Map<_, _>>())
+            Value::Object(fields.into_iter().map(field).collect::<Map<_, _>>())
         }
         other => other,
     }
