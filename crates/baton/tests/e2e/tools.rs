@@ -33,7 +33,7 @@ fn waiting() -> (Stage, String) {
     let stage = Stage::ready();
     let donna = stage.terminal("Donna");
     donna.json(&["start"]);
-    let wrapped = donna.json(&["wrap", "--summary", "half of the cart", "--next", "taxes"]);
+    let wrapped = donna.json(&["wrap", "--summary", "half of the cart", "--next", "the taxes for books"]);
     (stage, text(&wrapped, "baton_id"))
 }
 
@@ -119,9 +119,11 @@ fn plays(stage: &Stage, baton: &str, program: &Path, model: &MockModel, agent: &
     run(stage, program, agent.args, &vars);
     let log = fs::read_to_string(home.join("data/baton/hooks.log")).unwrap_or_default();
     let asked: Vec<String> = model.requests().into_iter().map(|request| request.path).collect();
-    assert!(model.was_told(&format!("baton {baton} from Donna")), "announced: {asked:?} {log}");
+    assert!(model.was_told(&format!("baton {baton} ")), "announced: {asked:?} {log}");
+    assert!(model.was_told(" from Donna"), "with its sender");
     assert!(model.was_told("1 hand-off waits"), "counted");
-    assert!(!model.was_told("half of the cart"), "what it says is told when it is claimed");
+    assert!(model.was_told("half of the cart"), "what it is about");
+    assert!(!model.was_told("the taxes for books"), "what else it says is told when it is claimed");
     let checkpoint = kept(stage, "checkpoint");
     assert_eq!(checkpoint["identity"], "Worker", "the agent's own session: {:#?}", stage.ledger("shop"));
     let packet = &checkpoint["body"]["packet"];
@@ -246,7 +248,7 @@ fn opencode_is_told_by_its_plugin() {
     let mine = stage.terminal("Lola");
     mine.json(&["install", "opencode", "--yes"]);
     run(&stage, &program, &["run", "count the cart"], &[]);
-    assert!(model.was_told(&format!("baton {baton} from Donna")), "announced");
+    assert!(model.was_told(&format!("baton {baton} ")), "announced");
     mine.json(&["install", "opencode", "--uninstall", "--yes"]);
     assert_eq!(fs::read(&file).expect("a file"), before);
     assert!(!stage.home().join("config/opencode/plugins").exists());

@@ -7,7 +7,7 @@ use baton_store::{Failure, baton};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BatonChanges, attach, none, of_baton};
+use super::{BatonChanges, attach, none, of_baton, refuse_others};
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 
@@ -60,6 +60,8 @@ impl Operation for Attach {
                 let hint = "`baton status` lists those that wait";
                 return Err(Refusal::new(refusal::Kind::NotFound, "baton_unknown", what, hint).into());
             };
+            let identity = resolve::identity(env.caller, None)?;
+            refuse_others(env, (&left.baton_id, &left.identity), &identity)?;
             attach(tx, env, (&project_id, &left.identity), &left.baton_id, &input.changes)?;
             of_baton(tx, &project_id, &left.baton_id)?
                 .ok_or_else(|| none(format!("baton {} has no changes", left.baton_id)).into())

@@ -7,8 +7,9 @@ mod part;
 mod show;
 mod upload;
 
+use baton_model::access::Scope;
 use baton_model::changes::{Manifest, invalid};
-use baton_model::id::visible;
+use baton_model::id::{identity_key, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::Timestamp;
 use baton_store::changes::StoredChanges;
@@ -24,6 +25,20 @@ pub use drop::{Drop, DropInput, DropOutput};
 pub use part::{Part, PartInput, PartOutput};
 pub use show::{Show, ShowInput, ShowOutput};
 pub use upload::{Upload, UploadInput, UploadOutput};
+
+/// Refuses the client of an access token that is neither an operator's nor of the agent that left the baton: what another left is
+/// neither removed nor replaced under its name.
+fn refuse_others(env: &Env<'_>, (baton_id, owner): (&str, &str), identity: &str) -> Result<(), Refusal> {
+    let grant = &env.caller.grant;
+    let is_trusted = grant.bearer.is_none() || grant.require(Scope::Operator).is_ok();
+    if is_trusted || identity_key(owner) == identity_key(identity) {
+        return Ok(());
+    }
+    let (owner, identity) = (visible(owner), visible(identity));
+    let what = format!("baton {baton_id} was left by {owner}, not by {identity}");
+    let hint = format!("let {owner} change what goes with it, or use a token with the scope operator");
+    Err(Refusal::new(refusal::Kind::Conflict, "changes_not_yours", what, hint))
+}
 
 /// The changes of a baton, as answers show them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! What a tracker outside says, brought into the ledger.
 
+use baton_model::access::Scope;
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::issue::{Edit, StepResult, marker};
 use baton_model::refusal::Refusal;
@@ -197,6 +198,8 @@ impl Operation for TrackerEvent {
 
     fn run(input: TrackerEventInput, cx: &mut Cx<'_>) -> Result<TrackerEventOutput, Failure> {
         cx.env.caller.grant.require_everywhere()?;
+        // What it says ends hand-offs that others have accepted.
+        cx.env.caller.grant.require(Scope::Operator)?;
         let repo = parse_issues_repo(&input.repo, cx.env.host.github_enterprise())?;
         if !["open", "closed"].contains(&input.state.as_str()) {
             let what = "an issue is open or closed";

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -112,6 +113,25 @@ on_every_backend! {
         assert!(!w.everything().join("\n").contains(&STANDARD.encode("first")), "what was replaced is gone");
         w.pickup(&agent("Lola"));
         w.no_trace(&ann, "changes_attach", input(b"second"), "baton_unknown");
+    }
+
+    fn a_token_neither_drops_nor_replaces_what_another_agent_left(w) {
+        let baton = wrap(w, &agent("Ann"), b"of Ann");
+        let token = |name: &str, scope: Scope| {
+            let bearer = Bearer { token_id: "t1".into(), name: "t".into(), identities: Some(vec![name.to_owned()]) };
+            let mut who = agent(name).process("");
+            who.0.grant = Grant { scope, projects: None, bearer: Some(bearer) };
+            who
+        };
+        let mal = token("Mal", Scope::Write);
+        upload(w, &mal, b"of Mal");
+        w.no(&mal, "changes_drop", json!({ "baton_id": baton }), "changes_not_yours");
+        let other = json!({ "baton_id": baton, "changes": manifest(b"of Mal") });
+        w.no(&mal, "changes_attach", other, "changes_not_yours");
+        assert_eq!(content(w, &agent("Lola"), &baton), b"of Ann");
+        w.ok(&token("Ann", Scope::Write), "changes_drop", json!({ "baton_id": baton }));
+        let second = wrap(w, &agent("Ann"), b"again");
+        w.ok(&token("Op", Scope::Operator), "changes_drop", json!({ "baton_id": second }));
     }
 
     fn an_export_and_a_merge_take_them_along(w) {

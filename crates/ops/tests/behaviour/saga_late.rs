@@ -110,6 +110,13 @@ on_every_backend! {
         assert!(due(w).is_empty());
         let marker = baton_model::issue::marker(&id);
         let seen = |number: i64, marker: &str| json!({ "repo": "o/r", "number": number, "state": "open", "marker": marker });
+        // A token that may only write says nothing in the tracker's name.
+        let mut writer = agent("Mal").process("");
+        writer.0.grant = baton_model::access::Grant {
+            scope: baton_model::access::Scope::Write,
+            ..Default::default()
+        };
+        w.no(&writer, "tracker_event", seen(1, &marker), "scope_missing");
         assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(2, "<!-- baton:handoff:00 -->"))["changed"], false);
         assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(1, &marker))["changed"], false);
         assert_eq!(w.ok(&agent("Hook"), "tracker_event", seen(2, &marker))["changed"], true);
