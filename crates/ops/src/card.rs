@@ -219,14 +219,15 @@ pub(crate) fn read_with(
     let open = session::open(tx, project_id)?;
     let mut tasks = task::open(tx, project_id, SHOWN)?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
-    let waiting = waiting(tx, env, project_id)?;
+    let all = handoffs::of_project(tx, project_id)?;
+    let waiting = waiting(tx, env, project_id, &all)?;
     let reminders = reminders(tx, env, &project, &open)?;
     Ok(Card {
         last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
         project: project_view::View::from(&project),
         sessions: open.iter().map(|session| ownership::view(env, session)).collect(),
         handoffs: waiting,
-        sent: sent(tx, env, project_id)?,
+        sent: sent(tx, env, project_id, all)?,
         unread: unread::read(tx, env, project_id)?,
         tasks: tasks.iter().map(OpenTask::from).collect(),
         reminders,
@@ -234,7 +235,12 @@ pub(crate) fn read_with(
 }
 
 /// What waits in a project: its batons, and hand-offs from other projects.
-fn waiting(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Waiting>, Failure> {
+fn waiting(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    all: &[handoff::Handoff],
+) -> Result<Vec<Waiting>, Failure> {
     let mut waiting = Vec::new();
     let kept = baton::kept_automatically(tx, project_id)?;
     for baton in baton::unspent(tx, project_id, SHOWN)? {
@@ -256,7 +262,7 @@ fn waiting(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Waiti
             id: baton.baton_id,
         });
     }
-    for handoff in handoffs::of_project(tx, project_id)? {
+    for handoff in all.iter().cloned() {
         if handoff.to_project_id == project_id
             && matches!(handoff.state, handoff::State::Offered | handoff::State::Accepted)
         {

@@ -6,7 +6,7 @@ use baton_model::handoff::{Handoff, State};
 use baton_model::id::short;
 use baton_model::printable::quotable;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::{Failure, Tx, handoff as handoffs};
+use baton_store::{Failure, Tx};
 use serde::{Deserialize, Serialize};
 
 use super::subject;
@@ -48,9 +48,13 @@ pub struct SentHandoff {
 }
 
 /// The hand-offs that a project sent and that are not over, and those that ended lately. One that was taken back is left out:
-/// its sender did that.
-pub(crate) fn sent(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<SentHandoff>, Failure> {
-    let mut all = handoffs::of_project(tx, project_id)?;
+/// its sender did that. `all`: the hand-offs of the project.
+pub(crate) fn sent(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    mut all: Vec<Handoff>,
+) -> Result<Vec<SentHandoff>, Failure> {
     all.retain(|one| one.from_project_id == project_id && rank(one, env.now).is_some());
     all.sort_by_key(|one| (rank(one, env.now), Reverse(one.updated_at)));
     all.truncate(SHOWN);
