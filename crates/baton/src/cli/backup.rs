@@ -56,6 +56,7 @@ pub(super) fn backup(args: BackupArgs, app: &mut App) -> Result<(), AppError> {
         let what = format!("{} exists already", args.file.display());
         return Err(Refusal::new(Kind::Refused, "file_exists", what, "choose another file").into());
     }
+    app.refuse_remote()?;
     refuse_database(&app.config.store)?;
     refuse_left_log(&args.file)?;
     let store = app.config.store.clone();
