@@ -69,6 +69,9 @@ pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, 
     let texts = |lines: &[Line]| lines.iter().map(|line| line.text.clone()).collect::<HashSet<_>>();
     let sides = [texts(&base), texts(&our), texts(&their)];
     let moved = moved_lines(&of_base, [&of_ours, &of_theirs]);
+    // A side that went back to before a rename lacks the present id, and has taken nothing away.
+    let renamed: HashSet<&str> =
+        base.iter().chain(&our).chain(&their).filter_map(|line| row_renamed_to(&line.row)).collect();
     let (mut merged, mut conflicts) = (Vec::new(), Vec::new());
     let mut met = HashSet::new();
     for (line, other) in
@@ -83,7 +86,7 @@ pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, 
                 let moved = moved.get(id);
                 let begun = of_base.get(id).and_then(|lines| lines.first()).map(|line| &line.row);
                 // A side has taken the line away that the other left alone.
-                let is_gone = !other.contains_key(id) && begun == Some(&line.row);
+                let is_gone = !other.contains_key(id) && begun == Some(&line.row) && !renamed.contains(id);
                 let begun = begun.or(moved.and_then(|moved| moved.base.as_ref()));
                 if let Some(former) = former_line(id, [&of_ours, &of_theirs, &of_base]) {
                     merged.push((id.to_owned(), former.text.clone()));
@@ -380,6 +383,13 @@ mod tests {
             let text = merged(&began, ours, theirs).expect("merged").0;
             assert_eq!(ids(&text), [gone("a"), open("b")], "{text}");
             assert!(text.contains("\"notes\":\"n\""), "{text}");
+        }
+        // One side goes back to before the rename, and the other changes another issue.
+        let began_with = format!("{}{}", former("a", "b"), line("b", 2, at));
+        let beside = format!("{began_with}{}", line("z", 3, at));
+        for (ours, theirs) in [(&began, &beside), (&beside, &began)] {
+            let text = merged(&began_with, ours, theirs).expect("merged").0;
+            assert_eq!(ids(&text), [gone("a"), open("b"), open("z")], "{text}");
         }
         // One side goes back to before the first of two renames.
         let once = format!("{}{}", former("a", "b"), line("b", 2, at));

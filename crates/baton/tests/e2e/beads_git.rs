@@ -92,7 +92,7 @@ impl Clone {
     }
 }
 
-pub(super) fn said(task: &Value) -> Vec<String> {
+pub(super) fn comments_of(task: &Value) -> Vec<String> {
     task["comments"].as_array().into_iter().flatten().map(|comment| text(comment, "text")).collect()
 }
 
@@ -113,13 +113,13 @@ fn an_older_file_that_git_brings_back_undoes_nothing() {
         clone.create("another");
         let now = clone.show(&id);
         assert_eq!(
-            (&now["status"], &now["close_reason"], &now["notes"], &now["labels"], said(&now)),
+            (&now["status"], &now["close_reason"], &now["notes"], &now["labels"], comments_of(&now)),
             (&json!("closed"), &json!("done"), &json!("noted"), &json!(["l"]), vec!["said".to_owned()]),
             "{way}"
         );
         let line = clone.line(&id);
         assert_eq!(
-            (&line["status"], &line["notes"], said(&line).len()),
+            (&line["status"], &line["notes"], comments_of(&line).len()),
             (&json!("closed"), &json!("noted"), 1),
             "{way}"
         );
@@ -186,7 +186,7 @@ fn divided() -> (Clone, Clone, String) {
 fn assert_both(task: &Value, why: &str) {
     let mut labels: Vec<String> = serde_json::from_value(task["labels"].clone()).expect("labels");
     labels.sort();
-    let mut comments = said(task);
+    let mut comments = comments_of(task);
     comments.sort();
     assert_eq!(
         (
@@ -409,7 +409,7 @@ fn whatever_git_does_both_clones_end_with_everything() {
             exchange(clone, true);
         }
         for clone in [&ann, &ben] {
-            let mut found = said(&clone.show(&id));
+            let mut found = comments_of(&clone.show(&id));
             found.sort();
             comments.sort();
             assert_eq!(found, comments, "seed {seed}");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::beads_git::{Clone, said};
+use crate::beads_git::{Clone, comments_of};
 use crate::stage::text;
 
 #[test]
@@ -35,7 +35,7 @@ fn what_was_done_under_the_old_id_is_under_the_new_one_after_a_merge() {
         for clone in [&ben, &ann] {
             let found = clone.show(&renamed);
             assert_eq!(
-                (&found["status"], &found["close_reason"], &found["notes"], said(&found)),
+                (&found["status"], &found["close_reason"], &found["notes"], comments_of(&found)),
                 (
                     &json!("closed"),
                     &json!("done in the other clone"),
