@@ -168,7 +168,7 @@ pub(super) fn require_no_lease_conflict(
                 "let one of them give it back (`baton lease release`), or merge after {}",
                 rfc3339(moved.expires_at)
             );
-            Refusal { message: what, hint: hint.into(), ..no }
+            Refusal { message: what, hint, ..no }
         })?;
     }
     Ok(())
