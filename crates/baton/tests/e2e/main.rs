@@ -66,6 +66,7 @@ mod run;
 mod run_chain;
 mod schema;
 mod search_kill;
+mod sender;
 mod server;
 mod stage;
 mod stores;

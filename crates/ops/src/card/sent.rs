@@ -76,12 +76,22 @@ fn rank(one: &Handoff, now: Millis) -> Option<u8> {
     }
 }
 
+/// What of a long error fits, up to the end of a clause; the whole of it is in `handoff show`.
+fn first_clauses(error: String) -> String {
+    let Some((at, _)) = error.char_indices().nth(WHY) else { return error };
+    let (head, _) = error.split_at(at);
+    let end = ["; ", ": ", ". ", ", "].iter().filter_map(|mark| head.rfind(mark)).max();
+    end.map_or(head, |end| head.split_at(end).0).to_owned()
+}
+
 fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Failure> {
     let view = isolation::shown_to(tx, Some(&one.from_project_id), one, Row::of(one, &[]))?.handoff;
     let id = short(&view.handoff_id);
     let (why, help) = match view.state {
-        State::Failed => (view.last_error, Some(format!("baton handoff retry {id}"))),
-        State::Planned | State::Pending => (view.last_error, Some(format!("baton handoff retry {id}"))),
+        State::Failed => (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}"))),
+        State::Planned | State::Pending => {
+            (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}")))
+        }
         State::Declined | State::Expired | State::Completed => {
             let said = view.result.filter(|_| !env.hides_subjects());
             (said, Some(format!("baton handoff show {id}")))

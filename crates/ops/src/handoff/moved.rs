@@ -1,6 +1,7 @@
 //! A repository that was renamed or moved: its issues' pages name it as it is called now.
 
 use baton_model::handoff::Handoff;
+use baton_model::remote::Remote;
 use baton_model::tracker::parse_issues_repo;
 use baton_store::{Failure, Tx, handoff, project};
 
@@ -17,8 +18,9 @@ pub(super) fn follow(
     url: &str,
 ) -> Result<bool, Failure> {
     let Some(before) = known.issues_repo.clone() else { return Ok(false) };
-    let page = url.split_once("/issues/").map(|(page, _)| page);
-    let now = page.and_then(|page| parse_issues_repo(page, env.host.github_enterprise()).ok());
+    // The tracker itself says the address: its host is the one of the settings, or what stands in for it.
+    let page = url.split_once("/issues/").and_then(|(page, _)| Remote::parse(page));
+    let now = page.and_then(|page| parse_issues_repo(&page.path, None).ok());
     let Some(now) = now.filter(|now| !now.eq_ignore_ascii_case(&before)) else { return Ok(false) };
     known.issues_repo = Some(now.clone());
     known.plan = Plan { url: Some(url.to_owned()), ..Plan::of(known) }.to_text();

@@ -1,0 +1,148 @@
+//! What the sender hears of a hand-off, in every place where it is heard, for everything that may happen to it.
+
+use std::fmt::Write as _;
+use std::thread::sleep;
+use std::time::Duration;
+
+use baton_emulator::{Emulator, Fault, Options};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::cross::{beside, github, with_github};
+use crate::http::Server;
+use crate::stage::{Stage, Terminal, items, text};
+use crate::words::steady;
+
+/// Both ends of hand-offs, and GitHub's emulator between them.
+struct Ends<'a> {
+    stage: &'a Stage,
+    hub: &'a Emulator,
+    ann: Terminal<'a>,
+    bob: Terminal<'a>,
+}
+
+impl Ends<'_> {
+    /// Leaves work for `lib` in a repository, and returns its id.
+    fn create(&self, subject: &str, more: &[&str]) -> String {
+        let args = [&["handoff", "create", "--to", "lib", "--subject", subject, "--json"], more].concat();
+        text(&self.ann.run(&args).json(), "handoff_id")
+    }
+
+    fn number(&self, id: &str) -> usize {
+        let shown = self.ann.json(&["handoff", "show", id]);
+        let number = shown["task"]["metadata"]["github_issue"].as_u64().expect("a number");
+        usize::try_from(number).expect("small") - 1
+    }
+
+    /// Waits until a look at GitHub has brought the hand-off into this shape.
+    fn wait(&self, id: &str, is_there: impl Fn(&Value) -> bool) {
+        for _ in 0..60 {
+            if is_there(&self.ann.json(&["handoff", "show", id])) {
+                return;
+            }
+            sleep(Duration::from_millis(250));
+        }
+        panic!("it does not come: {:#}", self.ann.json(&["handoff", "show", id]));
+    }
+
+    /// Everything that the sender is table of one hand-off.
+    fn heard_of(&self, state: &str, id: &str) -> String {
+        let mut table = format!("── {state} ──\n");
+        let short = &id[..13];
+        let status = self.ann.text(&["status"]);
+        let sent =
+            status.lines().skip_while(|line| *line != "sent hand-offs").find(|line| line.contains(short));
+        let _ = writeln!(table, "status\n{}", sent.unwrap_or("  (nothing)"));
+        let start = json!({ "session_id": format!("{state}-{id}"), "cwd": self.stage.shop(), "hook_event_name": "SessionStart" });
+        let said = self
+            .ann
+            .feed(start.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"])
+            .done();
+        let said = said.json();
+        let said =
+            said.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str).expect("words");
+        let _ = writeln!(table, "announcement");
+        for line in said
+            .lines()
+            .filter(|line| line.starts_with("  - ") && line.contains(short) && line.contains(" to lib"))
+        {
+            if !line.contains("StatusUpdate") {
+                let _ = writeln!(table, "{line}");
+            }
+        }
+        let _ = writeln!(table, "signal");
+        let waiting = items(&self.ann.json(&["signal", "pending"]));
+        let own = waiting.iter().filter(|one| text(one, "subject").contains(short));
+        let mut any = false;
+        for one in own {
+            any = true;
+            let body = text(one, "body").replace('\n', "\n    ");
+            let _ = writeln!(table, "  {}: {}\n    {body}", text(one, "from"), text(one, "subject"));
+        }
+        if !any {
+            table.push_str("  (none)\n");
+        }
+        let shown = self.ann.text(&["handoff", "show", id]);
+        let head = shown.lines().take_while(|line| *line != "note" && *line != "packet");
+        let _ = writeln!(table, "show");
+        head.for_each(|line| _ = writeln!(table, "  {line}"));
+        steady(&table.replace(&self.hub.url(), "https://github.example"), self.stage) + "\n"
+    }
+}
+
+#[test]
+fn the_sender_hears_of_everything_that_happens_to_a_hand_off() {
+    let stage = Stage::ready();
+    let hub = github(Options::default());
+    beside(&stage);
+    let (ann, bob) = (stage.terminal("Ann"), stage.terminal("Bob").within(stage.root().join("lib")));
+    let ends = Ends { stage: &stage, hub: &hub, ann: with_github(&ann, &hub), bob: with_github(&bob, &hub) };
+    let mut table = String::new();
+
+    let offered = ends.create("Add rounding", &["--local", "--description", "Half up"]);
+    table += &ends.heard_of("offered", &offered);
+
+    ends.bob.json(&["handoff", "accept", &offered]);
+    table += &ends.heard_of("accepted", &offered);
+
+    ends.bob.json(&["handoff", "complete", &offered, "--result", "merged as abc123"]);
+    table += &ends.heard_of("completed", &offered);
+
+    let declined = ends.create("Drop taxes", &["--local"]);
+    ends.bob.json(&["handoff", "decline", &declined, "--result", "taxes stay"]);
+    table += &ends.heard_of("declined", &declined);
+
+    let expired = ends.create("Be quick", &["--local", "--expires-in", "1s"]);
+    sleep(Duration::from_millis(1_200));
+    ends.bob.refused(4, "handoff_state", &["handoff", "accept", &expired]);
+    table += &ends.heard_of("expired", &expired);
+
+    hub.script(Some(Box::new(|_| Fault::Refuse(404, None))));
+    let failed = ends.create("Fix totals", &["--repo", "o/nowhere"]);
+    table += &ends.heard_of("failed", &failed);
+
+    hub.script(None);
+    let mended = ends.ann.json(&["handoff", "retry", &failed, "--repo", "o/lib"]);
+    assert_eq!(
+        (mended["state"].clone(), mended["task"]["id"].clone()),
+        (json!("offered"), json!("gh-o/lib-1"))
+    );
+    table += &ends.heard_of("retried in another repository", &failed);
+
+    // A server looks after what waits at GitHub.
+    let _server = Server::start_with(&with_github(&stage.terminal("Server"), &hub), &[]);
+    hub.hub().rename("o/lib", "o/library");
+    let at = ends.number(&failed);
+    hub.hub().issues_mut("o/library")[at].updated_at_now();
+    ends.wait(&failed, |shown| shown["task"]["metadata"]["github_repo"] == "o/library");
+    table += &ends.heard_of("renamed", &failed);
+
+    ends.hub.hub().close("o/library", at, "done in 4.2, see the changelog");
+    ends.wait(&failed, |shown| shown["state"] == "completed");
+    table += &ends.heard_of("closed on GitHub", &failed);
+    let heard = ends.ann.json(&["handoff", "show", &failed]);
+    assert_eq!(heard["result"], "done in 4.2, see the changelog");
+
+    assert_snapshot!(table);
+    stage.assert_sound();
+}
