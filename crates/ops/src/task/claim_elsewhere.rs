@@ -13,8 +13,10 @@ use baton_model::task::record::Record;
 use baton_store::{Failure, Tx, message, task};
 use serde_json::{Value, json};
 
+use super::delete::refuse_handed;
 use super::lease::{is_claim_live, liveness};
 use super::write::update_without_delta;
+use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::session::send_signal;
@@ -40,6 +42,34 @@ pub(super) struct ClaimGuard<'a, 'e> {
 }
 
 impl ClaimGuard<'_, '_> {
+    /// Whether the file is the caller's own, or one that an operator sends.
+    pub(super) fn is_trusted(&self) -> bool {
+        let grant = &self.env.caller.grant;
+        grant.bearer.is_none() || grant.require(Scope::Operator).is_ok()
+    }
+
+    /// Leaves the task of a hand-off open where a line would end what the caller may not end by a command. Returns what was not taken.
+    pub(super) fn keep_handed(
+        &self,
+        tx: &mut Tx<'_>,
+        task: &Task,
+        merged: &mut Record,
+    ) -> Result<Vec<Conflict>, Failure> {
+        let is_ended = task.is_open() && !merged.task.is_open() && task.extra.contains_key("handoff_id");
+        if self.is_trusted() || !is_ended {
+            return Ok(Vec::new());
+        }
+        let allowed = match merged.task.status.as_str() {
+            "tombstone" => refuse_handed(tx, task),
+            _ => require_task_acceptor(tx, self.env, task, self.identity, false),
+        };
+        match allowed {
+            Ok(()) => Ok(Vec::new()),
+            Err(Failure::Refused(_)) => Ok(put_back(task, merged)),
+            Err(fault) => Err(fault),
+        }
+    }
+
     /// Leaves a task with its holder where a line would end the claim. Returns what was not taken.
     pub(super) fn keep_claim(
         &self,
@@ -47,53 +77,68 @@ impl ClaimGuard<'_, '_> {
         task: &Task,
         merged: &mut Record,
     ) -> Result<Vec<Conflict>, Failure> {
-        let grant = &self.env.caller.grant;
-        let is_trusted = grant.bearer.is_none() || grant.require(Scope::Operator).is_ok();
+        let is_trusted = self.is_trusted();
         let Some(claim) = task.claim.as_ref().filter(|_| !is_trusted) else { return Ok(Vec::new()) };
         let is_own = identity_key(&claim.by) == identity_key(self.identity);
         if is_own || stays(claim, task, &merged.task) || !is_claim_live(tx, self.env, task)? {
             return Ok(Vec::new());
         }
-        let conflict = |field: &str, ours: Value, theirs: Value| Conflict {
-            id: task.task_id.clone(),
-            field: field.to_owned(),
-            ours,
-            theirs,
-            kept: Side::Ours,
-        };
-        let changed = [
-            conflict("status", json!(task.status), json!(merged.task.status)),
-            conflict("assignee", json!(task.assignee), json!(merged.task.assignee)),
-        ];
-        merged.task.status.clone_from(&task.status);
-        merged.task.assignee.clone_from(&task.assignee);
-        merged.task.closed_at = task.closed_at;
-        merged.task.close_reason.clone_from(&task.close_reason);
-        merged.task.result.clone_from(&task.result);
-        for key in ["renamed_to", "deleted_at", "deleted_by", "delete_reason", "original_type"] {
-            if !task.extra.contains_key(key) {
-                merged.task.extra.shift_remove(key);
-            }
-        }
-        Ok(changed.into_iter().filter(|one| one.ours != one.theirs).collect())
+        Ok(put_back(task, merged))
     }
 }
 
-/// A claim that a line of the file has ended, of a task that is still open.
+/// Gives a merged version the status and the assignee back that its task has. Returns what was not taken.
+fn put_back(task: &Task, merged: &mut Record) -> Vec<Conflict> {
+    let conflict = |field: &str, ours: Value, theirs: Value| Conflict {
+        id: task.task_id.clone(),
+        field: field.to_owned(),
+        ours,
+        theirs,
+        kept: Side::Ours,
+    };
+    let changed = [
+        conflict("status", json!(task.status), json!(merged.task.status)),
+        conflict("assignee", json!(task.assignee), json!(merged.task.assignee)),
+    ];
+    merged.task.status.clone_from(&task.status);
+    merged.task.assignee.clone_from(&task.assignee);
+    merged.task.closed_at = task.closed_at;
+    merged.task.close_reason.clone_from(&task.close_reason);
+    merged.task.result.clone_from(&task.result);
+    for key in ["renamed_to", "deleted_at", "deleted_by", "delete_reason", "original_type"] {
+        if !task.extra.contains_key(key) {
+            merged.task.extra.shift_remove(key);
+        }
+    }
+    changed.into_iter().filter(|one| one.ours != one.theirs).collect()
+}
+
+/// How a task was ended, as a verb, and why: by a line of the file, or before. None of one that is open.
+pub(super) fn end_words(task: &Task) -> Option<(&'static str, String)> {
+    let (word, why) = match task.status.as_str() {
+        "closed" => ("closed", task.close_reason.as_deref()),
+        "tombstone" => ("deleted", task.text("delete_reason")),
+        _ => return None,
+    };
+    let why = why.filter(|why| !why.trim().is_empty()).unwrap_or("no reason was given");
+    Some((word, why.to_owned()))
+}
+
+/// A claim that a line of the file has ended.
 pub(super) struct ClaimChange {
     before: Task,
     claim: Claim,
     /// Who has the task by the file.
     assignee: Option<String>,
-    status: String,
+    after: Task,
 }
 
 impl ClaimChange {
     /// What a line made of the claim of a task, if that ended it.
     pub(super) fn of(before: &Task, after: &Task) -> Option<Self> {
-        let claim = before.claim.clone().filter(|_| after.claim.is_none() && after.is_open())?;
+        let claim = before.claim.clone().filter(|_| after.claim.is_none())?;
         let assignee = other_assignee(&claim, after).map(str::to_owned);
-        Some(Self { before: before.clone(), claim, assignee, status: after.status.clone() })
+        Some(Self { before: before.clone(), claim, assignee, after: after.clone() })
     }
 
     /// Writes it down, tells the holder of a live claim, and takes back the message of one that was not begun.
@@ -109,27 +154,15 @@ impl ClaimChange {
         {
             message::recall(tx, author.project_id, message_id, env.now)?;
         }
-        if self.assignee.is_some() {
+        if self.assignee.is_some() && self.after.is_open() {
             self.remember_holder(tx, author.project_id, env.now)?;
         }
         if self.claim.ends(pulse) <= env.now {
             return Ok(());
         }
         let (id, holder) = (&self.before.task_id, self.claim.holder().sighting());
-        let by = self.assignee.as_deref().filter(|name| check_identity(name).is_ok());
-        let (what, why) = match (by, &self.assignee) {
-            (Some(by), _) => {
-                (format!("{by} took task {id} over"), format!("the Beads file gives it to {by}"))
-            }
-            (None, Some(_)) => (
-                format!("another ledger took task {id} over"),
-                "the Beads file gives it to another".to_owned(),
-            ),
-            (None, None) => {
-                let why = format!("it is {} in the Beads file", self.status);
-                (format!("another ledger took task {id} back"), why)
-            }
-        };
+        let by = self.new_holder();
+        let (what, why) = self.words();
         let body = json!({
             "text": format!("{what} from {holder}: {why}"), "task_id": id, "why": why,
             "released_by": by.unwrap_or(author.identity), "released_from": self.claim.by,
@@ -141,6 +174,32 @@ impl ClaimChange {
         let from = by.unwrap_or(author.identity);
         let subject = format!("{what}, which you had claimed");
         send_signal(tx, env, (author.project_id, from, &self.claim.by), (&subject, &why))
+    }
+
+    /// Who has the task by the file, if that is a name.
+    fn new_holder(&self) -> Option<&str> {
+        self.assignee.as_deref().filter(|name| check_identity(name).is_ok() && self.after.is_open())
+    }
+
+    /// What happened, and why.
+    fn words(&self) -> (String, String) {
+        let id = &self.before.task_id;
+        if let Some((word, why)) = end_words(&self.after) {
+            return (format!("another ledger {word} task {id}"), why);
+        }
+        match (self.new_holder(), &self.assignee) {
+            (Some(by), _) => {
+                (format!("{by} took task {id} over"), format!("the Beads file gives it to {by}"))
+            }
+            (None, Some(_)) => (
+                format!("another ledger took task {id} over"),
+                "the Beads file gives it to another".to_owned(),
+            ),
+            (None, None) => {
+                let why = format!("it is {} in the Beads file", self.after.status);
+                (format!("another ledger took task {id} back"), why)
+            }
+        }
     }
 
     /// Whose claim it was is kept with the task: without a claim of its own this ledger refuses that agent by it.

@@ -257,7 +257,8 @@ fn refuse(
     }
 }
 
-fn unlink(
+/// Takes a dependency away.
+pub(super) fn unlink(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
