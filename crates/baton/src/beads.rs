@@ -21,8 +21,10 @@ use crate::private::store_identity;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::RepoFile;
 
+mod conflict_base;
 mod unseen;
 
+use conflict_base::conflict_base;
 use unseen::{Glance, unseen, would_lose};
 
 /// Tasks whose lines are in memory at once.
@@ -36,9 +38,46 @@ pub(crate) fn import(
     dry_run: bool,
 ) -> Result<BeadsImportOutput, AppError> {
     let mut lines = FileLines::open(file)?;
-    let project = app.project.clone();
-    let wish = ImportWish { project: project.as_deref(), identity, dry_run, ..ImportWish::default() };
+    let (project, path) = (app.project.clone(), file.path());
+    let base = || conflict_base(&path);
+    let wish = ImportWish {
+        project: project.as_deref(),
+        identity,
+        dry_run,
+        base: Some(&base),
+        ..ImportWish::default()
+    };
     app.import_lines(&wish, &mut lines)
+}
+
+/// Takes the tasks of a file in and writes it, with nothing between: also a file in which git has left a conflict.
+pub(crate) fn sync(
+    app: &mut App,
+    file: &RepoFile,
+    identity: Option<&str>,
+) -> Result<(BeadsImportOutput, Exported), AppError> {
+    let (mut turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
+    let mut taken = BeadsImportOutput::default();
+    let project = app.project.clone();
+    let base = || conflict_base(&path);
+    let wish =
+        ImportWish { project: project.as_deref(), identity, base: Some(&base), ..ImportWish::default() };
+    for _ in 0..TRIES {
+        let version = turn.version();
+        if let Some(mut lines) = turn.lines()? {
+            let done = app.import_lines(&wish, &mut lines)?;
+            taken.created += done.created;
+            taken.updated += done.updated;
+            taken.complaints.extend(done.complaints);
+            taken.conflicts.extend(done.conflicts);
+        }
+        let head = head(app, project.as_deref())?;
+        let kept = LineSelection::Last(0);
+        if let Some(answer) = publish(app, &mut turn, &head, (version.as_ref(), &kept), &path)? {
+            return Ok((taken, answer));
+        }
+    }
+    Err(overtaken(&path).into())
 }
 
 /// How often the file is read anew when another program writes it at the same time.
@@ -213,7 +252,9 @@ fn step(
         && let Some(mut lines) = turn.lines()?
     {
         // The file has changed beside us: the whole of it is read, so that a fault is named by its line.
-        let wish = ImportWish { project: Some(project), lenient: true, ..ImportWish::default() };
+        let base = || conflict_base(path);
+        let wish =
+            ImportWish { project: Some(project), lenient: true, base: Some(&base), ..ImportWish::default() };
         let imported = app.import_lines(&wish, &mut lines)?;
         findings.lines = imported.complaints.iter().map(complaint_text).collect();
         findings.settled.extend(imported.conflicts.iter().map(Conflict::summary));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 use baton_model::task::line::merge_lines;
-use baton_model::task::renamed::{row_renamed_to, row_under_id};
+use baton_model::task::renamed::{row_renamed_to, row_under_id, row_without_deletion, without_removed_edges};
 use serde_json::{Map, Value};
 
 use crate::git;
@@ -93,7 +93,11 @@ pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, 
                 } else if !is_gone {
                     let all = [&of_ours, &of_theirs].into_iter().filter_map(|side| side.get(id)).flatten();
                     let more = moved.into_iter().flat_map(|moved| &moved.lines);
-                    let (line, found) = merge_all(begun, &all.copied().chain(more).collect::<Vec<_>>())?;
+                    let lines = all.copied().chain(more).collect::<Vec<_>>();
+                    let (mut line, found) = merge_all(begun, &lines)?;
+                    if !renamed.is_empty() {
+                        line = without_removed(line, &lines, [&of_ours, &of_theirs]);
+                    }
                     conflicts.extend(found);
                     merged.push((id.to_owned(), line));
                 }
@@ -129,14 +133,13 @@ fn moved_lines(base: &Lines<'_>, sides: [&Lines<'_>; 2]) -> HashMap<String, Move
     for (renaming, other) in [(ours, theirs), (theirs, ours)] {
         for (id, line) in other.iter().flat_map(|(id, lines)| lines.iter().map(move |line| (id, line))) {
             let begun = base.get(id).and_then(|lines| lines.first()).map(|line| &line.row);
-            let is_deleted = line.row.get("status").is_some_and(|status| status == "tombstone");
-            if is_deleted || begun == Some(&line.row) {
+            if row_renamed_to(&line.row).is_some() || begun == Some(&line.row) {
                 continue;
             }
             let Some(to) = renaming.get(id).and_then(|lines| present_line(renaming, lines.first()?)) else {
                 continue;
             };
-            let row = row_under_id(line.row.clone(), &to.row);
+            let row = row_without_deletion(row_under_id(line.row.clone(), &to.row), &to.row);
             let moved = moved.entry(to.id().unwrap_or_default().to_owned()).or_default();
             // Where the sides began with the renamed task already, the other has gone back to what was before.
             let begun = begun.filter(|begun| row_renamed_to(begun).is_none());
@@ -173,6 +176,28 @@ fn present_line<'a>(side: &Lines<'a>, former: &'a Line) -> Option<&'a Line> {
         }
     }
     (!met.is_empty()).then_some(at)
+}
+
+/// A merged line without the dependencies that a side has taken away under a former id of their target.
+fn without_removed(merged: String, lines: &[&Line], sides: [&Lines<'_>; 2]) -> String {
+    let Ok(row) = serde_json::from_str::<Map<String, Value>>(&merged) else { return merged };
+    let rows: Vec<_> = lines.iter().map(|line| &line.row).collect();
+    let kept = without_removed_edges(row.clone(), &rows, |id| later_ids(id, sides));
+    if kept == row { merged } else { Value::Object(kept).to_string() }
+}
+
+/// The ids that a task was given since it had this one.
+fn later_ids(id: &str, sides: [&Lines<'_>; 2]) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    let mut at = id;
+    while let Some(to) = sides.iter().find_map(|side| row_renamed_to(&side.get(at)?.first()?.row)) {
+        if to == id || ids.iter().any(|known| known == to) {
+            break;
+        }
+        ids.push(to.to_owned());
+        at = to;
+    }
+    ids
 }
 
 /// The lines of each task.
@@ -397,6 +422,56 @@ mod tests {
         for (ours, theirs) in [(&began, &twice), (&twice, &began)] {
             let text = merged(&once, ours, theirs).expect("merged").0;
             assert_eq!(ids(&text), [gone("a"), gone("b"), open("c")], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_side_took_away_or_changed_before_a_delete_holds_under_the_new_id() {
+        let at = r#","created_at":"2026-01-01T00:00:00Z""#;
+        let millis = |day: i64| 1_767_225_600_000 + (day - 1) * 86_400_000;
+        let edge = |on: &str| {
+            format!(
+                r#","dependencies":[{{"issue_id":"z","depends_on_id":"{on}","type":"blocks","created_at":"2026-01-01T12:00:00Z"}}]"#
+            )
+        };
+        let clock = |at: i64, entries: &str| {
+            format!(r#","metadata":{{"handoff.v1":{{"clock":{{"entries":{{{entries}}},"at":{at}}}}}}}"#)
+        };
+        let former = |more: &str| {
+            format!(
+                "{{\"id\":\"a\",\"title\":\"t\",\"status\":\"tombstone\",\"updated_at\":\"2026-01-03T00:00:00Z\"{at}{more}}}\n"
+            )
+        };
+        let began = format!("{}{}", line("a", 2, at), line("z", 2, &format!("{at}{}", edge("a"))));
+        // One side renames `a`, the other takes the dependency on it away, before or after that.
+        for day in [3, 5] {
+            let both = format!(r#""dependencies:blocks a":{0},"dependencies:blocks b":{0}"#, millis(4));
+            let renamed = format!(
+                "{}{}{}",
+                former(r#","renamed_to":"b""#),
+                line("b", 4, at),
+                line("z", 4, &format!("{at}{}{}", edge("b"), clock(millis(4), &both)))
+            );
+            let gone = format!(r#""dependencies:blocks a":{}"#, millis(day));
+            let day_of = u8::try_from(day).expect("small");
+            let removed = format!(
+                "{}{}",
+                line("a", 2, at),
+                line("z", day_of, &format!("{at}{}", clock(millis(day), &gone)))
+            );
+            for (ours, theirs) in [(&renamed, &removed), (&removed, &renamed)] {
+                let text = merged(&began, ours, theirs).expect("merged").0;
+                let of_z = text.lines().find(|line| line.contains("\"id\":\"z\"")).expect("its line");
+                assert!(!of_z.contains("depends_on_id"), "{day}: {text}");
+            }
+        }
+        // One side renames it, the other changes and deletes it.
+        let renamed = format!("{}{}", former(r#","renamed_to":"b""#), line("b", 4, at));
+        let deleted = former(r#","notes":"n","deleted_at":"2026-01-03T00:00:00Z""#);
+        for (ours, theirs) in [(&renamed, &deleted), (&deleted, &renamed)] {
+            let text = merged(&line("a", 2, at), ours, theirs).expect("merged").0;
+            let of_b = text.lines().find(|line| line.contains("\"id\":\"b\"")).expect("its line");
+            assert!(of_b.contains(r#""notes":"n""#) && of_b.contains(r#""status":"open""#), "{text}");
         }
     }
 

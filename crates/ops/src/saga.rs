@@ -137,8 +137,9 @@ pub(crate) fn advance(
             Local::Wait(why) => Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false },
         };
         saga::settle(steps, at, outcome, env.now, 0);
-        if step.kind == Kind::Closed && was != State::Completed && handoff.state == State::Completed {
-            saga::on_event(steps, Event::Complete, env.now);
+        let event = if handoff.state == State::Declined { Event::Decline } else { Event::Complete };
+        if step.kind == Kind::Closed && was != handoff.state {
+            saga::on_event(steps, event, env.now);
             name_result(steps, handoff);
         }
     }

@@ -43,6 +43,9 @@ crate::sql! {
         AND NOT EXISTS (SELECT 1 FROM task WHERE task.project_id = handoff.to_project_id AND task.task_id = handoff.task_id)
         ORDER BY handoff_id";
     ACCEPTED = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND state = 'accepted' ORDER BY handoff_id");
+    OPEN_WITH_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND state IN ('offered', 'accepted')
+        AND task_id IS NOT NULL ORDER BY handoff_id");
+    RENAME_TASK = "UPDATE handoff SET task_id = $1 WHERE to_project_id = $2 AND task_id = $3";
     RENAME_REPO = "UPDATE handoff SET issues_repo = $1 WHERE issues_repo = $2 AND to_project_id = $3";
     BY_PREFIX = "SELECT handoff_id FROM handoff WHERE handoff_id >= $1 AND handoff_id < $2 ORDER BY handoff_id LIMIT 5";
 }
@@ -157,6 +160,17 @@ pub fn without_task(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fa
 /// The hand-offs that the project has accepted and not ended.
 pub fn accepted(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Handoff>, Fault> {
     tx.query(ACCEPTED, params![project_id])?.into_iter().map(read).collect()
+}
+
+/// The hand-offs to a project that have a task and have not ended.
+pub fn open_with_task(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Handoff>, Fault> {
+    tx.query(OPEN_WITH_TASK, params![project_id])?.into_iter().map(read).collect()
+}
+
+/// Has the hand-offs whose task has another id name that one.
+pub fn rename_task(tx: &mut Tx<'_>, to_project_id: &str, (from, to): (&str, &str)) -> Result<(), Fault> {
+    tx.execute_deferred(RENAME_TASK, params![to, to_project_id, from])?;
+    Ok(())
 }
 
 /// Writes a new hand-off down.

@@ -102,6 +102,23 @@ pub(super) fn import(
     beads::import(app, &file, identity, dry_run)
 }
 
+/// Takes the tasks of a file in and writes it. What both sides had changed differently is reported.
+pub(super) fn sync(
+    app: &mut App,
+    path: &str,
+    identity: Option<&str>,
+) -> Result<(BeadsImportOutput, Exported), AppError> {
+    let file = file(path, app);
+    let (taken, written) = beads::sync(app, &file, identity)?;
+    for complaint in &taken.complaints {
+        app.remark(&format!("warning: {}", visible(&complaint.text)));
+    }
+    for conflict in &taken.conflicts {
+        app.remark(&format!("warning: {}", conflict.summary()));
+    }
+    Ok((taken, written))
+}
+
 /// Writes the tasks to a file that holds nothing else.
 pub(super) fn export(app: &mut App, path: &str) -> Result<Exported, AppError> {
     let file = file(path, app);

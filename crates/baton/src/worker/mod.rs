@@ -215,6 +215,7 @@ impl Worker<'_> {
             Err(other) => return Err(other),
         };
         let finished = self.run(app, stop, &held)?;
+        let held = self.follow_rename(app, held)?;
         let recorded = self.record(app, &held, &finished)?;
         let pause = self.note(app, &held, &finished)?;
         self.end(app)?;

@@ -1,6 +1,7 @@
 //! Recording what came of a command: its task is closed, or given back. The file that the command wrote is removed once all of it is
 //! in the ledger; else it stays, and its path is printed.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -48,6 +49,29 @@ impl Refusals {
 }
 
 impl Worker<'_> {
+    /// The task under the id that it has now: another home may have given it one while the command ran.
+    pub(super) fn follow_rename(&self, app: &mut App, held: ClaimedTask) -> Result<ClaimedTask, AppError> {
+        let mut held = held;
+        let mut met = HashSet::new();
+        while met.insert(held.task_id.clone()) {
+            let input = ShowInput {
+                project: Some(held.project_id.clone()),
+                id: held.task_id.clone(),
+                ..ShowInput::default()
+            };
+            let task = match app.run_as::<Show>(&self.caller, &input) {
+                Ok(found) => found.task,
+                Err(AppError::Refused(_)) => break,
+                Err(other) => return Err(other),
+            };
+            let to = task.other_text("renamed_to").filter(|_| task.status == "tombstone");
+            let Some(to) = to else { break };
+            app.remark(&format!("{} is called {} now", visible(&held.task_id), visible(&to)));
+            held.task_id = to;
+        }
+        Ok(held)
+    }
+
     /// Records the outcome: closes the task, or gives it back with the attempt counted. Returns the word for what was done.
     pub(super) fn record(
         &self,

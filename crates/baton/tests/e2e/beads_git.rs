@@ -231,6 +231,44 @@ fn both_sides_of_a_conflict_are_merged_by_field() {
 }
 
 #[test]
+fn what_one_side_alone_changed_is_no_conflict_between_gits_marks() {
+    for style in ["merge", "diff3"] {
+        let ann = Clone::first();
+        let ids = [ann.create("X"), ann.create("Y")];
+        ann.bd(&["update", &ids[0], "--title", "X once", "--priority", "1"]);
+        ann.push();
+        let ben = Clone::of(&ann);
+        ben.show(&ids[0]);
+        // Neighbouring lines: each clone has changed one of them, and both have changed the notes of the first.
+        ann.bd(&["update", &ids[0], "--title", "X twice", "--priority", "0", "--design", "Ann's"]);
+        ann.push();
+        ben.bd(&["update", &ids[1], "--title", "Y of Ben"]);
+        ben.bd(&["update", &ids[0], "--design", "Ben's"]);
+        ben.git("add -A");
+        ben.git("commit -qm bens");
+        ben.git("fetch -q");
+        let merge = ben.try_git(&format!("-c merge.conflictStyle={style} merge -q origin/main"));
+        assert_ne!(merge.code, 0, "without a driver it is a conflict");
+        let seen = ben.who("Ann").run(&["bd", "show", &ids[0], "--json"]).done();
+        let found = &seen.json()[0];
+        assert_eq!((&found["title"], &found["priority"]), (&json!("X twice"), &json!(0)), "{style}");
+        assert!(!seen.err.contains("title") && !seen.err.contains("priority"), "{style}: {}", seen.err);
+        assert!(seen.err.contains("design was changed on both sides"), "{style}: {}", seen.err);
+    }
+}
+
+#[test]
+fn a_sync_takes_in_what_git_left_of_a_conflict() {
+    let (_ann, ben, id) = divided();
+    fs::remove_file(ben.file().parent().expect("folder").join("../.baton.toml")).expect("no mirror any more");
+    assert_ne!(ben.try_git("merge -q origin/main").code, 0, "without a driver it is a conflict");
+    assert!(fs::read_to_string(ben.file()).expect("read").contains("<<<<<<<"));
+    ben.bd(&["sync"]);
+    assert_both(&ben.line(&id), "the file has both sides and no marks");
+    assert_both(&ben.show(&id), "so has the ledger");
+}
+
+#[test]
 fn git_merges_field_by_field_where_the_driver_is_installed() {
     let (ann, ben, id) = divided();
     let setup = |clone: &Clone, args: &[&str]| clone.who("Ann").json(args);

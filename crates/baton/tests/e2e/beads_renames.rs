@@ -50,3 +50,35 @@ fn what_was_done_under_the_old_id_is_under_the_new_one_after_a_merge() {
         }
     }
 }
+
+#[test]
+fn a_worker_records_its_result_under_the_id_that_another_home_gave_its_task() {
+    let ann = Clone::first();
+    ann.who("Ann").json(&["init", "--merge-driver"]);
+    let made = ann.who("Ann").json(&["task", "create", "the work", "--agent-role", "implementation"]);
+    let id = text(&made, "id");
+    ann.push();
+    let ben = Clone::of(&ann);
+    ben.bd(&["rename", &id, "shop-auth"]);
+    ben.push();
+    // Its command pulls what the other home did, as an agent does, and then says what it did.
+    let command = r#"set -e
+git add -A
+git -c user.name=n -c user.email=e@x commit -qm claim
+git -c user.name=n -c user.email=e@x pull -q --no-rebase
+echo '{"result":"pass","reason":"built","context":{"work_completed":"all of it"}}' > "$BATON_RESULT"
+"#;
+    let work = ["--json", "work", "--role", "implementation", "--once", "--", "sh", "-c", command];
+    let done = ann.who("impl-1").run(&work).done();
+    assert_eq!(
+        (done.json()["outcome"].clone(), done.json()["task_id"].clone()),
+        (json!("pass"), json!("shop-auth"))
+    );
+    assert!(done.err.contains("is called shop-auth now"), "{}", done.err);
+    let found = ann.who("Ann").json(&["task", "show", "shop-auth", "--full"]);
+    assert_eq!((&found["status"], &found["close_reason"]), (&json!("closed"), &json!("built")), "{found:#}");
+    assert_eq!(found["agent_context"]["work_completed"], "all of it");
+    let again =
+        ann.who("impl-1").run(&["--json", "work", "--role", "implementation", "--once", "--", "true"]);
+    assert_eq!(again.done().json()["outcome"], "nothing_ready", "the work is not done twice");
+}

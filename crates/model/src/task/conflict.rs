@@ -52,7 +52,7 @@ impl Side {
 
 impl Conflict {
     /// The same, seen from the other side.
-    pub(super) fn swap(&mut self) {
+    pub fn swap(&mut self) {
         std::mem::swap(&mut self.ours, &mut self.theirs);
         self.kept = self.kept.other();
     }

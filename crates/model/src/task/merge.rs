@@ -19,7 +19,7 @@ use super::record::{Record, read};
 use super::version::Version;
 use crate::time::{Millis, rfc3339};
 
-pub use lost::{keep_sealed, lost_by_sides, replaced_by};
+pub use lost::{Sides, keep_sealed, lost_by_sides, replaced_by};
 
 /// What goes with the status: it is taken from the side whose status is.
 const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", "metadata/handoff.v1/result"];

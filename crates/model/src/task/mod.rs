@@ -186,6 +186,11 @@ impl Task {
         }
     }
 
+    /// A text among its other fields.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.extra.get(key).and_then(Value::as_str)
+    }
+
     /// Whether it is of a kind that agents work on.
     pub fn is_work(&self) -> bool {
         !word::NOT_WORK.contains(&self.issue_type.as_str())

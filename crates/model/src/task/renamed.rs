@@ -1,7 +1,13 @@
 //! A task that has another id now. The old id stays as that of a deleted task, which names the new one; what other clones change under
 //! the old id belongs to the new one.
 
+mod deletion;
+mod edges;
+
 use serde_json::{Map, Value, json};
+
+pub use deletion::{row_without_deletion, without_deletion};
+pub use edges::{RemovedEdge, removed_edges, without_removed_edges};
 
 use super::merge::clocks_of;
 use super::record::{Record, parent_of};

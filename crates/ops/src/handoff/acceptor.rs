@@ -197,12 +197,6 @@ pub(crate) fn is_handed_to_another(
     Ok(accepted_by_another(tx, env, task, identity)?.is_some())
 }
 
-/// Whether the sender of a hand-off waits for the end of a task.
-pub(crate) fn is_handed(tx: &mut Tx<'_>, task: &Task) -> Result<bool, Failure> {
-    let known = handoff::by_task(tx, &task.project_id, &task.task_id)?;
-    Ok(known.is_some_and(|known| matches!(known.state, State::Offered | State::Accepted)))
-}
-
 fn accepted_by_another(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

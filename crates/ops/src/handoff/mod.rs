@@ -17,6 +17,7 @@ mod row;
 mod seeding;
 mod show;
 pub(crate) mod steps;
+pub(crate) mod task_end;
 pub(crate) mod tracker;
 
 use baton_model::access::Grant;

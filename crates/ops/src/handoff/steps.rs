@@ -13,8 +13,8 @@ use baton_store::{Failure, Tx, memory, task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::record;
 use super::seeding::{seed, unseed};
+use super::{record, task_end};
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::task::{add as add_task, update_without_delta};
@@ -208,7 +208,7 @@ pub(crate) fn local(
         }
         Kind::UndoSession => unseed(tx, env, handoff, done(Kind::Session)),
         Kind::UndoMemory => withdraw(tx, env, handoff),
-        Kind::Closed => closed(tx, env, handoff),
+        Kind::Closed => task_end::end(tx, env, handoff),
         Kind::UndoTask | Kind::Report | Kind::Publish | Kind::DuplicateCheck => {
             close_row(tx, env, handoff)?;
             Ok(StepResult::Done(None))
@@ -216,23 +216,6 @@ pub(crate) fn local(
         // The task is the ledger's own: what was said and changed stands there.
         Kind::Comment | Kind::Edit => Ok(StepResult::Done(None)),
     }
-}
-
-/// The receiver has closed the task: that completes the hand-off.
-fn closed(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<StepResult, Failure> {
-    let row = match &handoff.task_id {
-        Some(id) => task::get(tx, &handoff.to_project_id, id)?.filter(|row| !row.is_open()),
-        None => None,
-    };
-    let accepted = if handoff.state == State::Offered { State::Accepted } else { handoff.state };
-    if let (Some(row), Ok(state)) = (row, accepted.advance(Event::Complete)) {
-        handoff.state = state;
-        handoff.result = row.close_reason.or(handoff.result.take());
-        handoff.updated_at = env.now;
-        let by = row.assignee.filter(|name| baton_model::id::check_identity(name).is_ok());
-        record(tx, env, handoff, &by.unwrap_or_else(|| baton_model::id::BOT.to_owned()))?;
-    }
-    Ok(StepResult::Done(None))
 }
 
 /// The task row that a hand-off's task has in the receiver's ledger, whichever tracker it lives in.

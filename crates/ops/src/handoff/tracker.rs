@@ -116,18 +116,6 @@ pub(crate) fn task_commented(
     comment_on_issue(tx, env, &known, &said)
 }
 
-/// After the receiver has closed the task through Baton: queues a step that completes the transfer in both projects.
-pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task) -> Result<(), Failure> {
-    let Some(known) = handoff::by_task(tx, &closed.project_id, &closed.task_id)? else { return Ok(()) };
-    if !matches!(known.state, State::Offered | State::Accepted) {
-        return Ok(());
-    }
-    let before = handoff_step::of(tx, &known.handoff_id)?;
-    let mut steps = before.clone();
-    saga::push(&mut steps, &[Kind::Closed], env.now);
-    Ok(handoff_step::put(tx, &known.handoff_id, &before, &steps)?)
-}
-
 fn end(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

@@ -18,6 +18,7 @@ use super::issues_file::Complaint;
 use super::line_guard::LineGuard;
 use super::readiness::refresh;
 use super::write::write;
+use crate::handoff::task_end::follow_file;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 
@@ -92,6 +93,7 @@ impl Operation for BeadsImport {
             partial: input.partial,
             lenient: input.lenient,
             settled: &[],
+            base: None,
         };
         import_lines(cx, &wish, &mut MemoryLines { lines: &input.lines, at: 0 })
     }
@@ -140,6 +142,8 @@ pub struct ImportRequest<'a> {
     pub lenient: bool,
     /// What git's merge driver has settled since, for the ledger to say.
     pub settled: &'a [Conflict],
+    /// Gives the lines of the version that both sides of git's conflict began from. It is asked where the marks do not have them.
+    pub base: Option<&'a dyn Fn() -> Vec<String>>,
 }
 
 /// Takes lines in as `beads_import` does, without having all of them in memory; returns its answer.
@@ -161,6 +165,7 @@ pub fn import_lines(
         };
         let guard = LineGuard { env, identity: author.identity };
         let mut progress = Progress::new(author.project_id, guard, &mut output);
+        progress.base = wish.base;
         let file = progress.take_all(tx, wish.lenient, &mut *lines)?;
         let Progress { ended, replaced, attributed, renamed, .. } = progress;
         if !wish.partial {
@@ -168,6 +173,7 @@ pub fn import_lines(
         }
         let mut ids = output.ids.clone();
         ids.extend(beads_renames::redirect_all(tx, env, author, &ids)?);
+        renamed.edges.unlink_all(tx, env, author)?;
         // The whole before its parts.
         ids.sort_by_key(|id| (id.matches('.').count(), id.clone()));
         refresh_around(tx, author.project_id, ids)?;
@@ -179,6 +185,7 @@ pub fn import_lines(
             change.announce(tx, env, author)?;
         }
         renamed.announce(tx, env, author)?;
+        follow_file(tx, env, author.project_id)?;
         for conflict in wish.settled.iter().chain(&output.conflicts) {
             note(tx, env, author, conflict)?;
         }

@@ -3,10 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use baton_model::task::Task;
+use baton_model::task::conflict::Conflict;
 use baton_model::task::entry::entries;
-use baton_model::task::merge::{adopt, keep_sealed, lost_by_sides, merge, passed_over, replaced_by};
+use baton_model::task::merge::{Sides, adopt, keep_sealed, lost_by_sides, merge, passed_over, replaced_by};
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
+use baton_model::task::renamed::ledger_version_under_id;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, task};
 use serde_json::{Map, Value};
@@ -17,7 +19,7 @@ use super::beads_import::{BeadsImportOutput, Lines};
 use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
 use super::claim_elsewhere::ClaimChange;
-use super::issues_file::{IssuesFile, Version};
+use super::issues_file::{BaseLines, IssuesFile, Version};
 use super::line_guard::LineGuard;
 use super::older_lines::OlderLines;
 
@@ -38,6 +40,8 @@ pub(super) struct Progress<'a, 'e> {
     pub(super) attributed: BTreeSet<(String, String)>,
     /// Lines about tasks that have another id on one side.
     pub(super) renamed: RenamedLines,
+    /// Gives the lines that both sides of git's conflict began from.
+    pub(super) base: Option<&'a dyn Fn() -> Vec<String>>,
 }
 
 /// A version that is merged with a task.
@@ -48,18 +52,30 @@ pub(super) struct LineVersion<'a> {
     pub(super) is_side: bool,
     /// Whether it was made under another id: what is sealed in it stays so under this one.
     pub(super) is_moved: bool,
+    /// Whether it is what this ledger had, to which the known versions belong, and the task is as it came.
+    pub(super) is_own: bool,
+    /// What both sides of the conflict began from, where that is known.
+    pub(super) base: Option<Record>,
     pub(super) record: &'a Record,
 }
 
 impl<'a> LineVersion<'a> {
     /// What the ledger has under another id.
     pub(super) fn moved(record: &'a Record) -> Self {
-        Self { number: 0, is_side: false, is_moved: true, record }
+        Self { number: 0, is_side: false, is_moved: true, is_own: true, base: None, record }
     }
 
     /// Of a line, with what is believed of it.
-    pub(super) fn of(version: &Version, record: &'a Record) -> Self {
-        Self { number: version.number, is_side: version.is_side(), is_moved: false, record }
+    pub(super) fn of(version: &Version, record: &'a Record, now: Millis) -> Self {
+        let base = version.base(now);
+        Self {
+            number: version.number,
+            is_side: version.is_side(),
+            is_moved: false,
+            is_own: false,
+            base,
+            record,
+        }
     }
 }
 
@@ -77,6 +93,7 @@ impl<'a, 'e> Progress<'a, 'e> {
             is_refused: false,
             attributed: BTreeSet::new(),
             renamed: RenamedLines::default(),
+            base: None,
         }
     }
 }
@@ -113,7 +130,7 @@ impl Progress<'_, '_> {
         let change = match is_new {
             true => {
                 let versions = version.earlier_versions(&known, is_first, self.now);
-                self.merge_in(tx, &task, &LineVersion::of(&version, theirs), &versions)?
+                self.merge_in(tx, &task, &LineVersion::of(&version, theirs, self.now), &versions)?
             }
             false => None,
         };
@@ -157,12 +174,23 @@ impl Progress<'_, '_> {
     ) -> Result<Option<Task>, Failure> {
         let theirs = version.record;
         let ours = received(full_record(tx, task.clone())?, self.now);
-        let (mut merged, mut conflicts) = merge(known, &ours, theirs);
+        let (mut merged, mut conflicts) = match version.is_own {
+            true => {
+                let came = ledger_version_under_id(ours.clone(), task);
+                let (merged, mut conflicts) = merge(known, theirs, &came);
+                conflicts.iter_mut().for_each(Conflict::swap);
+                (merged, conflicts)
+            }
+            false => merge(known, &ours, theirs),
+        };
+        self.renamed.edges.note(task, [&ours, theirs]);
         let mut passed = passed_over(known, &merged, theirs);
         passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
         self.older.add(version.number, &passed);
         if version.is_side {
-            let mut lost = lost_by_sides(known, &ours, &merged, theirs);
+            let sides = Sides { base: version.base.as_ref(), ours: &ours, theirs };
+            conflicts.retain(|conflict| !sides.is_one_sided(&conflict.field));
+            let mut lost = lost_by_sides(known, &sides, &merged);
             lost.retain(|one| conflicts.iter().chain(&passed).all(|conflict| conflict.field != one.field));
             conflicts.extend(lost);
         }
@@ -193,7 +221,7 @@ impl Progress<'_, '_> {
     ) -> Result<IssuesFile, Failure> {
         lines.rewind()?;
         let mut file = IssuesFile::new(is_lenient);
-        let mut met = HashSet::new();
+        let (mut met, mut bases) = (HashSet::new(), BaseLines::default());
         loop {
             let text = match lines.next() {
                 Ok(Some(text)) => text,
@@ -204,6 +232,7 @@ impl Progress<'_, '_> {
                 }
             };
             for version in file.read(&text)? {
+                let version = bases.add_to(version, self.base);
                 let is_first = met.insert(version.record.task.task_id.clone());
                 self.take_in(tx, version, is_first)?;
             }

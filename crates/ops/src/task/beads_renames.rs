@@ -11,16 +11,18 @@ use baton_model::task::merge::adopt;
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
 use baton_model::task::renamed::{
-    is_same_task, ledger_version_under_id, name_order, renamed_from, renamed_to, under_id,
+    is_same_task, ledger_version_under_id, name_order, renamed_from, renamed_to, under_id, without_deletion,
 };
 use baton_model::time::parse_rfc3339;
-use baton_store::{Failure, Tx, task};
+use baton_store::{Failure, Tx, handoff, task};
 use serde_json::{Map, Value, json};
 use task::{comment, dependency, line};
 
+use super::beads_edges::RemovedEdges;
 use super::beads_export::full_record;
 use super::beads_merge::{LineVersion, Progress};
 use super::beads_rows::update;
+use super::claim_elsewhere::end_words;
 use super::issues_file::Version;
 use super::lease::is_claim_live;
 use super::line_guard::new_comments;
@@ -31,14 +33,14 @@ use crate::op::Env;
 use crate::session::send_signal;
 
 /// How many times one task is followed to another id.
-const RENAMES: usize = 64;
+pub(super) const RENAMES: usize = 64;
 
 /// Whether a line and the ledger differ in whether a task has another id, or in which.
 pub(super) fn is_rename(ours: &Task, theirs: &Task) -> bool {
     match (renamed_to(ours), renamed_to(theirs)) {
         (None, None) => false,
-        (Some(_), None) => theirs.status != "tombstone",
-        (None, Some(_)) => ours.status != "tombstone",
+        // Also where one side has deleted it: what that side had changed before belongs to the new id.
+        (Some(_), None) | (None, Some(_)) => true,
         (Some(our), Some(their)) => our != their,
     }
 }
@@ -51,6 +53,8 @@ pub(super) struct RenamedLines {
     /// Tasks that are new here and had another id before.
     new: Vec<String>,
     done: Vec<RenamedElsewhere>,
+    /// Dependencies that one side has taken away.
+    pub(super) edges: RemovedEdges,
 }
 
 /// A task of this ledger that another one has renamed.
@@ -82,11 +86,16 @@ impl RenamedLines {
         for RenamedElsewhere { before, to } in &self.done {
             let what = format!("task {} is {to} now: another ledger renamed it", before.task_id);
             append_json(tx, env, author, Kind::Other, &json!({ "summary": what, "task_id": to }))?;
+            handoff::rename_task(tx, author.project_id, (&before.task_id, to))?;
             let Some(claim) = &before.claim else { continue };
             if is_claim_live(tx, env, before)? && check_identity(&claim.by).is_ok() {
                 let subject = format!("task {}, which you have claimed, is called {to} now", before.task_id);
-                let body = "the Beads file says so; go on with the new id";
-                send_signal(tx, env, (author.project_id, author.identity, &claim.by), (&subject, body))?;
+                let ended = task::get(tx, author.project_id, to)?.as_ref().and_then(end_words);
+                let body = match &ended {
+                    None => "the Beads file says so; go on with the new id".to_owned(),
+                    Some((word, why)) => format!("another ledger {word} it: {why}"),
+                };
+                send_signal(tx, env, (author.project_id, author.identity, &claim.by), (&subject, &body))?;
             }
         }
         Ok(())
@@ -94,7 +103,7 @@ impl RenamedLines {
 }
 
 /// The task that a deleted one has become, where this ledger has it.
-pub(super) fn successor(tx: &mut Tx<'_>, old: &Task) -> Result<Option<Task>, Failure> {
+pub(crate) fn successor(tx: &mut Tx<'_>, old: &Task) -> Result<Option<Task>, Failure> {
     let Some(to) = renamed_to(old) else { return Ok(None) };
     follow(tx, old, to)
 }
@@ -142,15 +151,27 @@ impl Progress<'_, '_> {
         let Some(ours) = task::get(tx, self.project, id)? else { return Ok(()) };
         let known = line::known_lines(tx, self.project, id)?;
         let versions = version.earlier_versions(&known, is_first, self.now);
+        let is_deleted = |task: &Task| task.status == "tombstone";
         let is_changed = match (renamed_to(&ours), renamed_to(&theirs.task)) {
+            (Some(_), None) if is_deleted(&theirs.task) => {
+                self.merge_into_successor(tx, &ours, (version, theirs), &versions)?;
+                None
+            }
             (Some(_), None) => self.merge_into_successor(tx, &ours, (version, theirs), &versions)?,
-            (None, Some(to)) => self.rename_as_elsewhere(tx, &ours, (theirs, to))?,
+            (None, Some(to)) if is_deleted(&ours) => {
+                if let Some(to) = follow(tx, &ours, to)? {
+                    self.move_changes(tx, (&ours, &to), &versions)?;
+                }
+                None
+            }
+            (None, Some(to)) => self.rename_as_elsewhere(tx, &ours, (theirs, to), &versions)?,
             _ => None,
         };
         let is_changed = match is_changed {
             Some(is_changed) => is_changed,
             None => {
-                let after = self.merge_in(tx, &ours, &LineVersion::of(version, theirs), &versions)?;
+                let after =
+                    self.merge_in(tx, &ours, &LineVersion::of(version, theirs, self.now), &versions)?;
                 self.unite(tx, &ours, &theirs.task)?;
                 after.is_some()
             }
@@ -170,8 +191,8 @@ impl Progress<'_, '_> {
     ) -> Result<Option<bool>, Failure> {
         let Some(to) = successor(tx, ours)? else { return Ok(None) };
         let versions: Vec<Record> = versions.iter().map(|version| under_id(version.clone(), &to)).collect();
-        let moved = under_id(theirs.clone(), &to);
-        let moved = LineVersion { is_moved: true, ..LineVersion::of(version, &moved) };
+        let moved = without_deletion(under_id(theirs.clone(), &to), &to);
+        let moved = LineVersion { is_moved: true, base: None, ..LineVersion::of(version, &moved, self.now) };
         self.merge_moved(tx, &to, &moved, &versions)?;
         Ok(Some(false))
     }
@@ -183,14 +204,14 @@ impl Progress<'_, '_> {
         tx: &mut Tx<'_>,
         ours: &Task,
         (theirs, to): (&Record, &str),
+        versions: &[Record],
     ) -> Result<Option<bool>, Failure> {
         if !self.guard.may_rename(tx, ours)? {
             return Ok(None);
         }
         let Some(to) = follow(tx, ours, to)? else { return Ok(None) };
         let record = full_record(tx, ours.clone())?;
-        let moved = ledger_version_under_id(record.clone(), &to);
-        self.merge_moved(tx, &to, &LineVersion::moved(&moved), &[])?;
+        self.move_changes(tx, (ours, &to), versions)?;
         update(tx, ours, &record, adopt(theirs))?;
         let after = task::get(tx, self.project, &to.task_id)?;
         if let Some(reason) =
@@ -203,6 +224,19 @@ impl Progress<'_, '_> {
         self.move_claim(tx, ours, &to)?;
         self.renamed.done.push(RenamedElsewhere { before: ours.clone(), to: to.task_id });
         Ok(Some(true))
+    }
+
+    /// Merges what this ledger has of a task into the one that it has become. `versions`: those that the file had under the former id.
+    fn move_changes(
+        &mut self,
+        tx: &mut Tx<'_>,
+        (ours, to): (&Task, &Task),
+        versions: &[Record],
+    ) -> Result<(), Failure> {
+        let versions: Vec<Record> = versions.iter().map(|version| under_id(version.clone(), to)).collect();
+        let record = full_record(tx, ours.clone())?;
+        let moved = without_deletion(ledger_version_under_id(record, to), to);
+        self.merge_moved(tx, to, &LineVersion::moved(&moved), &versions)
     }
 
     /// Both sides have renamed one task: the name that comes last stays, and the work of the other goes on under it. One that was

@@ -28,21 +28,32 @@ fn other_assignee<'a>(claim: &Claim, task: &'a Task) -> Option<&'a str> {
     task.assignee.as_deref().filter(|name| identity_key(name) != identity_key(&claim.by))
 }
 
-/// A claim that a line of the file has ended, of a task that is still open.
+/// How a task was ended, as a verb, and why: by a line of the file, or before. None of one that is open.
+pub(super) fn end_words(task: &Task) -> Option<(&'static str, String)> {
+    let (word, why) = match task.status.as_str() {
+        "closed" => ("closed", task.close_reason.as_deref()),
+        "tombstone" => ("deleted", task.text("delete_reason")),
+        _ => return None,
+    };
+    let why = why.filter(|why| !why.trim().is_empty()).unwrap_or("no reason was given");
+    Some((word, why.to_owned()))
+}
+
+/// A claim that a line of the file has ended.
 pub(super) struct ClaimChange {
     before: Task,
     claim: Claim,
     /// Who has the task by the file.
     assignee: Option<String>,
-    status: String,
+    after: Task,
 }
 
 impl ClaimChange {
     /// What a line made of the claim of a task, if that ended it.
     pub(super) fn of(before: &Task, after: &Task) -> Option<Self> {
-        let claim = before.claim.clone().filter(|_| after.claim.is_none() && after.is_open())?;
+        let claim = before.claim.clone().filter(|_| after.claim.is_none())?;
         let assignee = other_assignee(&claim, after).map(str::to_owned);
-        Some(Self { before: before.clone(), claim, assignee, status: after.status.clone() })
+        Some(Self { before: before.clone(), claim, assignee, after: after.clone() })
     }
 
     /// Writes it down, tells the holder of a live claim, and takes back the message of one that was not begun.
@@ -58,27 +69,15 @@ impl ClaimChange {
         {
             message::recall(tx, author.project_id, message_id, env.now)?;
         }
-        if self.assignee.is_some() {
+        if self.assignee.is_some() && self.after.is_open() {
             self.remember_holder(tx, author.project_id, env.now)?;
         }
         if self.claim.ends(pulse) <= env.now {
             return Ok(());
         }
         let (id, holder) = (&self.before.task_id, self.claim.holder().sighting());
-        let by = self.assignee.as_deref().filter(|name| check_identity(name).is_ok());
-        let (what, why) = match (by, &self.assignee) {
-            (Some(by), _) => {
-                (format!("{by} took task {id} over"), format!("the Beads file gives it to {by}"))
-            }
-            (None, Some(_)) => (
-                format!("another ledger took task {id} over"),
-                "the Beads file gives it to another".to_owned(),
-            ),
-            (None, None) => {
-                let why = format!("it is {} in the Beads file", self.status);
-                (format!("another ledger took task {id} back"), why)
-            }
-        };
+        let by = self.new_holder();
+        let (what, why) = self.words();
         let body = json!({
             "text": format!("{what} from {holder}: {why}"), "task_id": id, "why": why,
             "released_by": by.unwrap_or(author.identity), "released_from": self.claim.by,
@@ -90,6 +89,32 @@ impl ClaimChange {
         let from = by.unwrap_or(author.identity);
         let subject = format!("{what}, which you had claimed");
         send_signal(tx, env, (author.project_id, from, &self.claim.by), (&subject, &why))
+    }
+
+    /// Who has the task by the file, if that is a name.
+    fn new_holder(&self) -> Option<&str> {
+        self.assignee.as_deref().filter(|name| check_identity(name).is_ok() && self.after.is_open())
+    }
+
+    /// What happened, and why.
+    fn words(&self) -> (String, String) {
+        let id = &self.before.task_id;
+        if let Some((word, why)) = end_words(&self.after) {
+            return (format!("another ledger {word} task {id}"), why);
+        }
+        match (self.new_holder(), &self.assignee) {
+            (Some(by), _) => {
+                (format!("{by} took task {id} over"), format!("the Beads file gives it to {by}"))
+            }
+            (None, Some(_)) => (
+                format!("another ledger took task {id} over"),
+                "the Beads file gives it to another".to_owned(),
+            ),
+            (None, None) => {
+                let why = format!("it is {} in the Beads file", self.after.status);
+                (format!("another ledger took task {id} back"), why)
+            }
+        }
     }
 
     /// Whose claim it was is kept with the task: without a claim of its own this ledger refuses that agent by it.

@@ -293,7 +293,7 @@ pub(super) fn close(
     let closed = change(tx, env, author, known, wanted, &what)?;
     tell_assignee(tx, env, author, (known, &closed))?;
     let steps = follow_up::set_off(tx, env, author, &closed, outcome)?;
-    crate::handoff::tracker::task_closed(tx, env, &closed)?;
+    crate::handoff::task_end::task_closed(tx, env, &closed)?;
     let mut unblocked = ready(tx, author.project_id, &candidates)?;
     unblocked.retain(|id| !was_ready.contains(id));
     Ok((closed, CloseEffects { unblocked, steps }))

@@ -260,7 +260,8 @@ fn refuse(
     }
 }
 
-fn unlink(
+/// Takes a dependency away.
+pub(super) fn unlink(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

@@ -75,6 +75,21 @@ pub(super) struct Version {
 }
 
 impl Version {
+    /// The id of its task, if it is one side of a conflict in which git has not left what both sides began from.
+    pub(super) fn without_base(&self) -> Option<&str> {
+        (self.is_side() && self.bases.is_empty()).then_some(&self.record.task.task_id)
+    }
+
+    /// With the line that both sides of its conflict began from.
+    pub(super) fn begun_from(self, line: Option<&String>) -> Self {
+        Self { bases: line.into_iter().cloned().collect(), ..self }
+    }
+
+    /// The line that all sides of its conflict began from, where that is known.
+    pub(super) fn base(&self, now: Millis) -> Option<Record> {
+        self.bases.first().and_then(|line| record_of(line, now))
+    }
+
     /// Whether it is one side of a conflict that git has left.
     pub(super) fn is_side(&self) -> bool {
         !self.siblings.is_empty()
@@ -85,11 +100,33 @@ impl Version {
     pub(super) fn earlier_versions(&self, known: &KnownLines, is_first: bool, now: Millis) -> Vec<Record> {
         let last = known.last.iter().filter(|_| is_first);
         let lines = self.bases.iter().chain(&known.earlier).chain(last);
-        let read = |line: &String| {
-            let row = serde_json::from_str::<Map<String, Value>>(line).ok()?;
-            Some(remembered(record::read(&row).ok()?, now))
+        // A side that is what both began from was not changed.
+        let is_earlier = |line: &&String| self.bases.contains(line) || !self.siblings.contains(line);
+        lines.filter(is_earlier).filter_map(|line| record_of(line, now)).collect()
+    }
+}
+
+/// What an earlier line says.
+fn record_of(line: &str, now: Millis) -> Option<Record> {
+    let row = serde_json::from_str::<Map<String, Value>>(line).ok()?;
+    Some(remembered(record::read(&row).ok()?, now))
+}
+
+/// The lines of the version that both sides of a conflict began from, by task. They are read when they are needed.
+#[derive(Default)]
+pub(super) struct BaseLines(Option<HashMap<String, String>>);
+
+impl BaseLines {
+    /// Gives a version its base, if it is one side of a conflict and git still has the version that both sides began from.
+    pub(super) fn add_to(&mut self, version: Version, read: Option<&dyn Fn() -> Vec<String>>) -> Version {
+        let (Some(id), Some(read)) = (version.without_base(), read) else { return version };
+        let by_id = |line: String| {
+            let id = object(0, &line).ok()?.get("id")?.as_str()?.to_owned();
+            Some((id, line))
         };
-        lines.filter(|line| !self.siblings.contains(line)).filter_map(read).collect()
+        let lines = self.0.get_or_insert_with(|| read().into_iter().filter_map(by_id).collect());
+        let line = lines.get(id).cloned();
+        version.begun_from(line.as_ref())
     }
 }
 

@@ -11,8 +11,9 @@ use baton_model::task::{Task, sealed};
 use baton_store::{Failure, Tx};
 use serde_json::{Map, Value};
 
+use super::delete::open_handoff;
 use super::lease::is_claim_live;
-use crate::handoff::acceptor::{is_handed, is_handed_to_another};
+use crate::handoff::acceptor::is_handed_to_another;
 use crate::op::Env;
 
 /// The fields of a task that a deletion or a rename writes.
@@ -35,7 +36,9 @@ impl LineGuard<'_, '_> {
     /// Whether a line may end a task under its id: nobody else holds it, and no hand-off waits for its end.
     pub(super) fn may_rename(&self, tx: &mut Tx<'_>, task: &Task) -> Result<bool, Failure> {
         Ok(self.is_trusted()
-            || !(sealed::is_sensitive(task) || is_claim_live(tx, self.env, task)? || is_handed(tx, task)?))
+            || !(sealed::is_sensitive(task)
+                || is_claim_live(tx, self.env, task)?
+                || open_handoff(tx, task)?.is_some()))
     }
 
     /// Leaves a task as it is where another agent holds it, but for new comments, and its state where that is the acceptor's of its
@@ -79,7 +82,7 @@ impl LineGuard<'_, '_> {
     fn is_end_anothers(&self, tx: &mut Tx<'_>, task: &Task, merged: &Record) -> Result<bool, Failure> {
         let after = &merged.task;
         if after.status == "tombstone" {
-            return is_handed(tx, task);
+            return Ok(open_handoff(tx, task)?.is_some());
         }
         let is_changed = after.status != task.status || after.assignee != task.assignee;
         Ok(is_changed && is_handed_to_another(tx, self.env, task, self.identity)?)

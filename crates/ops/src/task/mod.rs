@@ -3,6 +3,7 @@
 mod answer;
 mod assign;
 mod batch;
+mod beads_edges;
 mod beads_export;
 mod beads_import;
 mod beads_merge;
@@ -57,6 +58,7 @@ pub use beads_export::{BeadsExport, BeadsExportInput, BeadsExportOutput, ExportL
 pub use beads_import::{BeadsImport, BeadsImportInput, BeadsImportOutput, ImportRequest};
 pub use beads_import::{ImportRequest as ImportWish, Lines, import_lines};
 pub use beads_published::{BeadsPublished, BeadsPublishedInput, BeadsPublishedOutput, Published};
+pub(crate) use beads_renames::successor;
 pub use blocked::{Blocked, BlockedInput, BlockedOutput, BlockedRow};
 pub use board::{Board, BoardCell, BoardInput, BoardOutput, BoardRow, BoardState};
 pub use claim::{ClaimTask, ClaimTaskInput, ClaimTaskOutput};

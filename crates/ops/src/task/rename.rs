@@ -6,7 +6,7 @@ use baton_model::task::record::parent_of;
 use baton_model::task::renamed::{RENAMED_TO, note_rename, renamed_to};
 use baton_model::task::{Task, check_id, entry, implied_parent};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, task};
+use baton_store::{Failure, Tx, handoff, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -73,6 +73,7 @@ impl Operation for Rename {
             let renamed = copy(tx, env, author, &known, &input.to)?;
             let dependents = redirect(tx, env, author, (&known, &renamed))?;
             bury(tx, (&known, &renamed.task_id), (author.identity, env.now))?;
+            handoff::rename_task(tx, author.project_id, (&known.task_id, &renamed.task_id))?;
             Ok(RenameOutput {
                 task: answer(&reload(tx, renamed)?, env, author),
                 renamed_from: known.task_id,

@@ -97,4 +97,22 @@ on_every_backend! {
         assert_eq!(told(w, &agent("Joe")), Vec::<String>::new());
         w.ok(&agent("Joe"), "task_close", json!({ "id": id, "token": token }));
     }
+
+    fn a_holder_hears_once_that_another_ledger_closed_or_deleted_its_task(w) {
+        for (fields, word, why) in [
+            (json!({ "status": "closed", "closed_at": "2026-02-01T00:00:00Z", "close_reason": "done there" }), "closed", "done there"),
+            (json!({ "status": "tombstone", "deleted_at": "2026-02-01T00:00:00Z", "delete_reason": "no need" }), "deleted", "no need"),
+        ] {
+            let (id, token) = claimed(w);
+            written_elsewhere(w, &id, &fields);
+            let row = line(w, &id).to_string();
+            w.ok(&agent("Setup"), "beads_import", json!({ "lines": [row] }));
+            let subject = format!("another ledger {word} task {id}, which you had claimed");
+            let found = w.pending(&agent("Joe"));
+            let own: Vec<&Value> = found.iter().filter(|signal| text(signal, "subject") == subject).collect();
+            assert_eq!(own.len(), 1, "{found:#?}");
+            assert!(text(own[0], "body").contains(why), "{own:#?}");
+            w.no_trace(&agent("Joe"), "task_update", json!({ "id": id, "token": token, "notes": "n" }), if word == "closed" { "lease_lost" } else { "task_deleted" });
+        }
+    }
 }

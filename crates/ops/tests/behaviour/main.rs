@@ -39,6 +39,7 @@ mod counters;
 mod crowd;
 mod entrusted;
 mod family;
+mod file_handoffs;
 mod handoffs;
 mod history;
 mod holding;

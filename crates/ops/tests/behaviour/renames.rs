@@ -272,6 +272,82 @@ fn an_id_that_names_another_task_is_not_followed() {
     ben.w.assert_sound();
 }
 
+#[test]
+fn a_dependency_that_was_taken_away_does_not_come_back_with_a_new_name_of_its_target() {
+    for (seed, is_before) in [(11, true), (12, false)] {
+        let (mut ann, mut ben) = clones(seed);
+        share(&mut ann, &mut ben);
+        ann.ok("Ann", "task_depend", json!({ "id": "x-2", "on": "x-1", "type": "blocks" }));
+        exchange(&mut ann, &mut ben);
+        ann.w.now += 1000;
+        ben.w.now += if is_before { 500 } else { 5000 };
+        ann.ok("Ann", "task_rename", json!({ "id": "x-1", "to": "x-auth" }));
+        ben.ok("Ben", "task_depend", json!({ "id": "x-2", "on": "x-1", "type": "blocks", "remove": true }));
+        exchange(&mut ann, &mut ben);
+        for w in [&mut ann, &mut ben] {
+            assert!(shown(w, "x-2")["dependencies"].is_null(), "it was taken away: {is_before}");
+            assert!(ready(w).contains(&"x-2".to_owned()));
+            w.ok("Ann", "task_depend", json!({ "id": "x-2", "on": "x-auth", "type": "blocks" }));
+            w.w.assert_sound();
+            w.w.now += 1000;
+        }
+        exchange(&mut ann, &mut ben);
+        assert_eq!(shown(&mut ben, "x-2")["dependencies"][0]["id"], "x-auth", "one that is new stays");
+    }
+}
+
+#[test]
+fn notes_that_both_clones_add_are_joined_across_a_new_name() {
+    for seed in [13, 14] {
+        let (mut ann, mut ben) = shared(seed);
+        ann.ok("Ann", "task_rename", json!({ "id": "x-1", "to": "x-auth" }));
+        ann.ok("Ann", "task_update", json!({ "id": "x-auth", "append_notes": "of Ann" }));
+        ben.w.now += 10;
+        ben.ok("Ben", "task_update", json!({ "id": "x-1", "append_notes": "of Ben" }));
+        if seed == 13 {
+            let of_ann = lines(&mut ann);
+            take(&mut ben, &of_ann);
+        } else {
+            let of_ben = lines(&mut ben);
+            take(&mut ann, &of_ben);
+        }
+        exchange(&mut ann, &mut ben);
+        for w in [&mut ann, &mut ben] {
+            let notes = text(&shown(w, "x-auth"), "notes");
+            let added: BTreeSet<&str> = notes.lines().collect();
+            assert_eq!(added, BTreeSet::from(["begun", "of Ann", "of Ben"]), "{notes}");
+        }
+    }
+}
+
+#[test]
+fn what_was_changed_before_a_delete_is_there_under_the_new_name() {
+    for seed in [15, 16] {
+        let (mut ann, mut ben) = shared(seed);
+        ann.ok("Ann", "task_rename", json!({ "id": "x-1", "to": "x-auth" }));
+        ben.ok("Ben", "task_update", json!({ "id": "x-1", "title": "better", "notes": "half done" }));
+        ben.ok("Ben", "task_comment", json!({ "id": "x-1", "text": "said" }));
+        ben.w.now += 10;
+        ben.ok("Ben", "task_delete", json!({ "id": "x-1", "reason": "no need" }));
+        if seed == 15 {
+            let of_ann = lines(&mut ann);
+            take(&mut ben, &of_ann);
+        } else {
+            let of_ben = lines(&mut ben);
+            take(&mut ann, &of_ben);
+        }
+        exchange(&mut ann, &mut ben);
+        for w in [&mut ann, &mut ben] {
+            let found = shown(w, "x-auth");
+            let said = ["title", "notes", "status"].map(|key| text(&found, key));
+            assert_eq!(said, ["better", "half done", "open"], "{found:#}");
+            assert_eq!(comments(&found), BTreeSet::from(["said".to_owned()]));
+            assert!(found["delete_reason"].is_null() && found["deleted_at"].is_null(), "{found:#}");
+            w.w.assert_sound();
+        }
+    }
+}
+
 /// The id under which a task of the first clone is known in this one.
 fn present(w: &mut Clone, id: &str) -> Option<String> {
     let mut id = id.to_owned();
@@ -291,27 +367,48 @@ struct Record {
     comments: BTreeSet<String>,
     is_deleted: bool,
     closed: bool,
+    notes: BTreeSet<String>,
+    /// The clones that have renamed it.
+    renaming: BTreeSet<bool>,
+    /// How often the other task came to depend on it.
+    links: usize,
+    /// Whether the last that was done about that was to take it away.
+    is_unlinked: bool,
 }
 
-fn step(w: &mut Clone, number: usize, record: &mut Record) {
+fn step(w: &mut Clone, is_first: bool, number: usize, record: &mut Record) {
     w.w.now += 1 + i64::try_from(w.w.dice.below(3000)).unwrap_or(0);
     let Some(id) = present(w, "x-1") else { return };
-    match w.w.dice.below(12) {
+    match w.w.dice.below(14) {
         0..=2 => {
             let to = format!("x-name{number}");
             w.ok("Ann", "task_rename", json!({ "id": id, "to": to }));
+            record.renaming.insert(is_first);
         }
         3..=6 => {
             let said = format!("said {number}");
             w.ok("Ann", "task_comment", json!({ "id": id, "text": said }));
             record.comments.insert(said);
         }
-        7 => _ = w.ok("Ann", "task_update", json!({ "id": id, "notes": format!("notes {number}") })),
+        7 | 12 => {
+            let line = format!("notes {number}");
+            w.ok("Ann", "task_update", json!({ "id": id, "append_notes": line }));
+            record.notes.insert(line);
+        }
         8 if shown(w, &id)["status"] != "closed" => {
             w.ok("Ann", "task_close", json!({ "id": id, "reason": "done" }));
             record.closed = true;
         }
-        9 => _ = w.ok("Ann", "task_depend", json!({ "id": "x-2", "on": id, "type": "blocks" })),
+        9 if shown(w, "x-2")["dependencies"].is_null() => {
+            w.ok("Ann", "task_depend", json!({ "id": "x-2", "on": id, "type": "blocks" }));
+            record.links += 1;
+            record.is_unlinked = false;
+        }
+        9 | 13 if !shown(w, "x-2")["dependencies"].is_null() => {
+            let on = shown(w, "x-2")["dependencies"][0]["id"].clone();
+            w.ok("Ann", "task_depend", json!({ "id": "x-2", "on": on, "type": "blocks", "remove": true }));
+            record.is_unlinked = true;
+        }
         10 if w.w.dice.below(4) == 0 => {
             w.ok("Ann", "task_delete", json!({ "id": id, "force": true }));
             record.is_deleted = true;
@@ -336,7 +433,7 @@ fn whatever_two_clones_do_nothing_stays_behind_under_an_old_id() {
         let mut record = Record::default();
         for number in 0..12 {
             let is_ann = ann.w.dice.below(2) == 0;
-            step(if is_ann { &mut ann } else { &mut ben }, number, &mut record);
+            step(if is_ann { &mut ann } else { &mut ben }, is_ann, number, &mut record);
             if ann.w.dice.below(5) == 0 {
                 let (from, to) =
                     if ann.w.dice.below(2) == 0 { (&mut ann, &mut ben) } else { (&mut ben, &mut ann) };
@@ -357,6 +454,18 @@ fn whatever_two_clones_do_nothing_stays_behind_under_an_old_id() {
             let found = shown(w, &id);
             assert_eq!(comments(&found), record.comments, "seed {seed}");
             assert_eq!(found["status"] == "closed", record.closed, "seed {seed}");
+            let notes = text(&found, "notes");
+            let missing = record.notes.iter().find(|line| !notes.lines().any(|known| known == *line));
+            assert!(
+                record.renaming.len() > 1 || missing.is_none(),
+                "seed {seed}: {missing:?} is not in {notes}"
+            );
+            // One that was taken away and never made again was seen by the clone that took it away.
+            let is_gone = shown(w, "x-2")["dependencies"].is_null();
+            assert!(
+                is_gone || record.links > 1 || !record.is_unlinked,
+                "seed {seed}: a dependency came back"
+            );
             for edge in shown(w, "x-2")["dependencies"].as_array().into_iter().flatten() {
                 assert_eq!(edge["id"], json!(id), "seed {seed}: a dependency on an old id");
             }

@@ -170,13 +170,13 @@ fn sync(options: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let path = file.display().to_string();
     let has = |names: &[&str]| options.iter().any(|option| names.contains(&option.as_str()));
     let (is_dry, only_reads) = (has(&["--dry-run", "--status"]), has(&["--import-only"]));
-    let (mut created, mut updated) = (0, 0);
-    if file.is_file() {
-        let actor = out.identity();
-        let done = beads::import(out.app, &path, actor.as_deref(), is_dry)?;
-        (created, updated) = (done.created, done.updated);
-    }
+    let actor = out.identity();
     if is_dry || only_reads {
+        let (mut created, mut updated) = (0, 0);
+        if file.is_file() {
+            let done = beads::import(out.app, &path, actor.as_deref(), is_dry)?;
+            (created, updated) = (done.created, done.updated);
+        }
         let input = tasks::BeadsExportInput {
             project: out.project(),
             only_ids: true,
@@ -195,7 +195,8 @@ fn sync(options: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
             )
         });
     }
-    let exported = beads::export(out.app, &path)?;
+    let (taken, exported) = beads::sync(out.app, &path, actor.as_deref())?;
+    let (created, updated) = (taken.created, taken.updated);
     let answer = Synced { path: exported.path, created, updated, tasks: exported.tasks };
     out.print(&answer, |done| {
         format!(

@@ -6,7 +6,7 @@ use super::super::conflict::{Conflict, Side};
 use super::super::entry::{self, entries};
 use super::super::record::{OWN, Record};
 use super::super::sealed;
-use super::{replaced, text};
+use super::{clocks_of, replaced, text};
 
 /// Fields that follow from others, or tell when and not what.
 const DERIVED: [&str; 5] = ["closed_at", "created_at", "deleted_at", "created_by", "status"];
@@ -26,10 +26,39 @@ pub fn replaced_by(ours: &Record, merged: &Record) -> Map<String, Value> {
     found
 }
 
+/// Two sides of a conflict that git has left.
+pub struct Sides<'a> {
+    /// What both began from, where that is known.
+    pub base: Option<&'a Record>,
+    /// What the ledger has.
+    pub ours: &'a Record,
+    /// The line.
+    pub theirs: &'a Record,
+}
+
+impl Sides<'_> {
+    /// Whether one side alone has changed a field: the other has it as both began. Where that version is not known, a field whose
+    /// change was never seen is as it was when the task was created.
+    pub fn is_one_sided(&self, field: &str) -> bool {
+        let [ours, theirs] = [self.ours, self.theirs].map(entries);
+        let Some(name) = ours.keys().chain(theirs.keys()).find(|name| name.replace('/', ".") == field) else {
+            return false;
+        };
+        if let Some(base) = self.base.map(entries) {
+            return base.get(name) == ours.get(name) || base.get(name) == theirs.get(name);
+        }
+        let is_seen = |record: &Record| clocks_of(record).of(name).is_seen;
+        self.ours.task.created_at == self.theirs.task.created_at
+            && self.theirs.stamp.is_some()
+            && is_seen(self.ours) != is_seen(self.theirs)
+    }
+}
+
 /// What one of two sides of git's conflict says and the merged version does not have, where it was never seen before (`known`), and what
 /// gave way to it. Without the version that both began from, either may be a change of its own: the versions between that only one
 /// side had are not the ground of both.
-pub fn lost_by_sides(known: &[Record], ours: &Record, merged: &Record, theirs: &Record) -> Vec<Conflict> {
+pub fn lost_by_sides(known: &[Record], sides: &Sides<'_>, merged: &Record) -> Vec<Conflict> {
+    let Sides { ours, theirs, .. } = sides;
     let versions: Vec<Map<String, Value>> = known.iter().map(entries).collect();
     let (our, kept, line) = (entries(ours), entries(merged), entries(theirs));
     let is_told =
@@ -55,6 +84,7 @@ pub fn lost_by_sides(known: &[Record], ours: &Record, merged: &Record, theirs: &
             found.push(conflict(name, Side::Theirs));
         }
     }
+    found.retain(|conflict| !sides.is_one_sided(&conflict.field));
     found
 }
 

@@ -1,0 +1,87 @@
+//! What becomes of a hand-off when its task has ended, or has another id: by a command of the receiver, or because the Beads file says
+//! so, which another home writes, too.
+
+use baton_model::handoff::{Event, Handoff, State};
+use baton_model::id::{BOT, check_identity};
+use baton_model::saga::{self, Kind, Step};
+use baton_model::task::Task;
+use baton_store::{Failure, Tx, handoff, handoff_step, task};
+
+use super::steps::StepResult;
+use super::{acceptor, record};
+use crate::op::Env;
+use crate::task::successor;
+
+/// After the receiver has closed the task through Baton: queues a step that completes the transfer in both projects.
+pub(crate) fn task_closed(tx: &mut Tx<'_>, env: &Env<'_>, closed: &Task) -> Result<(), Failure> {
+    match handoff::by_task(tx, &closed.project_id, &closed.task_id)? {
+        Some(known) => queue(tx, env, &known),
+        None => Ok(()),
+    }
+}
+
+/// Queues the step that ends a hand-off as its task has ended. That is a transaction of its own: it writes in the sender's project.
+fn queue(tx: &mut Tx<'_>, env: &Env<'_>, known: &Handoff) -> Result<(), Failure> {
+    if !matches!(known.state, State::Offered | State::Accepted) {
+        return Ok(());
+    }
+    let before = handoff_step::of(tx, &known.handoff_id)?;
+    let mut steps = before.clone();
+    saga::push(&mut steps, &[Kind::Closed], env.now);
+    Ok(handoff_step::put(tx, &known.handoff_id, &before, &steps)?)
+}
+
+/// After lines of a file were taken in: every hand-off that has not ended names its task as it is called now, and one whose task has
+/// ended ends with it.
+pub(crate) fn follow_file(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
+    for mut known in handoff::open_with_task(tx, project_id)? {
+        let Some(id) = known.task_id.as_deref() else { continue };
+        let Some(mut row) = task::get(tx, project_id, id)? else { continue };
+        if let Some(now) = successor(tx, &row)? {
+            handoff::rename_task(tx, project_id, (id, &now.task_id))?;
+            known.task_id = Some(now.task_id.clone());
+            row = now;
+        }
+        let is_queued = handoff_step::of(tx, &known.handoff_id)?
+            .iter()
+            .any(|step| step.kind == Kind::Closed && !Step::is_over(step));
+        if !row.is_open() && !is_queued {
+            queue(tx, env, &known)?;
+        }
+    }
+    Ok(())
+}
+
+/// The task has ended. A closed one completes the hand-off; one that was deleted declines it, because there is nothing that could be
+/// done any more.
+pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<StepResult, Failure> {
+    let row = match &handoff.task_id {
+        Some(id) => task::get(tx, &handoff.to_project_id, id)?.filter(|row| !row.is_open()),
+        None => None,
+    };
+    let Some(row) = row else { return Ok(StepResult::Done(None)) };
+    let is_deleted = row.status == "tombstone";
+    let (state, event) = match (handoff.state, is_deleted) {
+        (state, true) => (state, Event::Decline),
+        (State::Offered, false) => (State::Accepted, Event::Complete),
+        (state, false) => (state, Event::Complete),
+    };
+    let Ok(state) = state.advance(event) else { return Ok(StepResult::Done(None)) };
+    let was = std::mem::replace(&mut handoff.state, state);
+    handoff.updated_at = env.now;
+    let by = if is_deleted { row.text("deleted_by").map(str::to_owned) } else { row.assignee.clone() };
+    let by = by.filter(|name| check_identity(name).is_ok()).unwrap_or_else(|| BOT.to_owned());
+    if is_deleted {
+        let reason = row.text("delete_reason").filter(|reason| !reason.trim().is_empty());
+        let why = reason.map_or_else(
+            || "its task was deleted".to_owned(),
+            |reason| format!("its task was deleted: {reason}"),
+        );
+        handoff.result = Some(why.clone());
+        acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
+    } else {
+        handoff.result = row.close_reason.or(handoff.result.take());
+    }
+    record(tx, env, handoff, &by)?;
+    Ok(StepResult::Done(None))
+}
