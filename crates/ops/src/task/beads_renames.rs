@@ -6,27 +6,26 @@ use baton_model::delta::Kind;
 use baton_model::id::{check_identity, identity_key};
 use baton_model::task::Task;
 use baton_model::task::claim::Claim;
-use baton_model::task::entry::{entries, is_comment};
+use baton_model::task::entry::entries;
 use baton_model::task::merge::adopt;
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
 use baton_model::task::renamed::{
     is_same_task, ledger_version_under_id, name_order, renamed_from, renamed_to, under_id, without_deletion,
 };
-use baton_model::task::sealed;
 use baton_model::time::parse_rfc3339;
 use baton_store::{Failure, Tx, handoff, task};
 use serde_json::{Map, Value, json};
 use task::{comment, dependency, line};
 
 use super::beads_edges::RemovedEdges;
-use super::beads_export::{full_record, keep_line};
+use super::beads_export::full_record;
 use super::beads_merge::{LineVersion, Progress};
 use super::beads_rows::update;
 use super::claim_elsewhere::end_words;
-use super::delete::open_handoff;
 use super::issues_file::Version;
 use super::lease::is_claim_live;
+use super::line_guard::new_comments;
 use super::rename::{bury, redirect};
 use super::write::update_without_delta;
 use crate::ledger::{Author, append_json};
@@ -177,7 +176,7 @@ impl Progress<'_, '_> {
                 after.is_some()
             }
         };
-        keep_line(tx, self.project, id, &version.text)?;
+        self.remember_line(tx, id, &version.text)?;
         self.count(id, is_changed);
         Ok(())
     }
@@ -207,11 +206,7 @@ impl Progress<'_, '_> {
         (theirs, to): (&Record, &str),
         versions: &[Record],
     ) -> Result<Option<bool>, Failure> {
-        if !self.guard.is_trusted()
-            && (sealed::is_sensitive(ours)
-                || is_claim_live(tx, self.guard.env, ours)?
-                || open_handoff(tx, ours)?.is_some())
-        {
+        if !self.guard.may_rename(tx, ours)? {
             return Ok(None);
         }
         let Some(to) = follow(tx, ours, to)? else { return Ok(None) };
@@ -343,11 +338,7 @@ fn move_comments(tx: &mut Tx<'_>, env: &Env<'_>, (old, new): (&Task, &Task)) -> 
     let record = full_record(tx, new.clone())?;
     let known = entries(&record);
     let moved = under_id(stranded, new);
-    let is_new = |body: &Map<String, Value>| {
-        let alone = Record { comments: vec![body.clone()], ..Record::default() };
-        entries(&alone).keys().all(|name| !is_comment(name) || !known.contains_key(name))
-    };
-    let missing: Vec<_> = moved.comments.into_iter().filter(is_new).collect();
+    let missing = new_comments(&known, moved.comments);
     if missing.is_empty() {
         return Ok(false);
     }

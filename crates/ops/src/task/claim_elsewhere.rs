@@ -1,22 +1,17 @@
 //! Claims of this ledger that end because the Beads file says so: another ledger on the same file gave the task to another agent,
 //! or took it back.
 
-use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{self, Refusal};
 use baton_model::route;
 use baton_model::task::Task;
 use baton_model::task::claim::Claim;
-use baton_model::task::conflict::{Conflict, Side};
-use baton_model::task::record::Record;
 use baton_store::{Failure, Tx, message, task};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::delete::refuse_handed;
-use super::lease::{is_claim_live, liveness};
+use super::lease::liveness;
 use super::write::update_without_delta;
-use crate::handoff::acceptor::require_task_acceptor;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::session::send_signal;
@@ -31,86 +26,6 @@ pub(super) fn stays(claim: &Claim, known: &Task, after: &Task) -> bool {
 /// The assignee of a task, where that is another than the holder of the claim.
 fn other_assignee<'a>(claim: &Claim, task: &'a Task) -> Option<&'a str> {
     task.assignee.as_deref().filter(|name| identity_key(name) != identity_key(&claim.by))
-}
-
-/// Live claims against lines that a caller with an access token sends: what such a caller may not do with the task, no line of a file
-/// does for it. The file of a working copy that the local user reaches is believed: another ledger writes it too.
-pub(super) struct ClaimGuard<'a, 'e> {
-    pub(super) env: &'a Env<'e>,
-    /// As whom the lines are taken in.
-    pub(super) identity: &'a str,
-}
-
-impl ClaimGuard<'_, '_> {
-    /// Whether the file is the caller's own, or one that an operator sends.
-    pub(super) fn is_trusted(&self) -> bool {
-        let grant = &self.env.caller.grant;
-        grant.bearer.is_none() || grant.require(Scope::Operator).is_ok()
-    }
-
-    /// Leaves the task of a hand-off open where a line would end what the caller may not end by a command. Returns what was not taken.
-    pub(super) fn keep_handed(
-        &self,
-        tx: &mut Tx<'_>,
-        task: &Task,
-        merged: &mut Record,
-    ) -> Result<Vec<Conflict>, Failure> {
-        let is_ended = task.is_open() && !merged.task.is_open() && task.extra.contains_key("handoff_id");
-        if self.is_trusted() || !is_ended {
-            return Ok(Vec::new());
-        }
-        let allowed = match merged.task.status.as_str() {
-            "tombstone" => refuse_handed(tx, task),
-            _ => require_task_acceptor(tx, self.env, task, self.identity, false),
-        };
-        match allowed {
-            Ok(()) => Ok(Vec::new()),
-            Err(Failure::Refused(_)) => Ok(put_back(task, merged)),
-            Err(fault) => Err(fault),
-        }
-    }
-
-    /// Leaves a task with its holder where a line would end the claim. Returns what was not taken.
-    pub(super) fn keep_claim(
-        &self,
-        tx: &mut Tx<'_>,
-        task: &Task,
-        merged: &mut Record,
-    ) -> Result<Vec<Conflict>, Failure> {
-        let is_trusted = self.is_trusted();
-        let Some(claim) = task.claim.as_ref().filter(|_| !is_trusted) else { return Ok(Vec::new()) };
-        let is_own = identity_key(&claim.by) == identity_key(self.identity);
-        if is_own || stays(claim, task, &merged.task) || !is_claim_live(tx, self.env, task)? {
-            return Ok(Vec::new());
-        }
-        Ok(put_back(task, merged))
-    }
-}
-
-/// Gives a merged version the status and the assignee back that its task has. Returns what was not taken.
-fn put_back(task: &Task, merged: &mut Record) -> Vec<Conflict> {
-    let conflict = |field: &str, ours: Value, theirs: Value| Conflict {
-        id: task.task_id.clone(),
-        field: field.to_owned(),
-        ours,
-        theirs,
-        kept: Side::Ours,
-    };
-    let changed = [
-        conflict("status", json!(task.status), json!(merged.task.status)),
-        conflict("assignee", json!(task.assignee), json!(merged.task.assignee)),
-    ];
-    merged.task.status.clone_from(&task.status);
-    merged.task.assignee.clone_from(&task.assignee);
-    merged.task.closed_at = task.closed_at;
-    merged.task.close_reason.clone_from(&task.close_reason);
-    merged.task.result.clone_from(&task.result);
-    for key in ["renamed_to", "deleted_at", "deleted_by", "delete_reason", "original_type"] {
-        if !task.extra.contains_key(key) {
-            merged.task.extra.shift_remove(key);
-        }
-    }
-    changed.into_iter().filter(|one| one.ours != one.theirs).collect()
 }
 
 /// How a task was ended, as a verb, and why: by a line of the file, or before. None of one that is open.
