@@ -164,8 +164,8 @@ pub fn import_lines(
             ..BeadsImportOutput::default()
         };
         let guard = LineGuard { env, identity: author.identity };
-        let mut progress = Progress::new(author.project_id, guard, &mut output);
-        progress.base = wish.base;
+        let mut progress =
+            Progress { base: wish.base, ..Progress::new(author.project_id, guard, &mut output) };
         let file = progress.take_all(tx, wish.lenient, &mut *lines)?;
         let Progress { ended, replaced, attributed, renamed, .. } = progress;
         if !wish.partial {

@@ -170,8 +170,10 @@ impl Progress<'_, '_> {
         let is_changed = match is_changed {
             Some(is_changed) => is_changed,
             None => {
+                let is_refused = std::mem::take(&mut self.is_refused);
                 let after =
                     self.merge_in(tx, &ours, &LineVersion::of(version, theirs, self.now), &versions)?;
+                self.is_refused |= is_refused;
                 self.unite(tx, &ours, &theirs.task)?;
                 after.is_some()
             }
