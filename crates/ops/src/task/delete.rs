@@ -1,6 +1,6 @@
 //! `task_delete`: delete a task; what it said stays in the ledger.
 
-use baton_model::handoff::State;
+use baton_model::handoff::{Handoff, State};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::Task;
 use baton_model::time::rfc3339;
@@ -92,15 +92,18 @@ pub(super) fn tombstone(known: &Task, identity: &str, (reason, now): (Option<&st
 
 /// Refuses a task by which another repository's work is followed until it ends.
 pub(super) fn refuse_handed(tx: &mut Tx<'_>, known: &Task) -> Result<(), Failure> {
-    let Some(handoff) = handoff::by_task(tx, &known.project_id, &known.task_id)? else { return Ok(()) };
-    if !matches!(handoff.state, State::Offered | State::Accepted) {
-        return Ok(());
-    }
+    let Some(handoff) = open_handoff(tx, known)? else { return Ok(()) };
     let id = &known.task_id;
     let what =
         format!("task {id} belongs to the hand-off {}, whose sender waits for its end", handoff.handoff_id);
     let hint = format!("close it, so that the sender hears why: `baton task close {id} --reason WHY`");
     Err(Refusal::new(Kind::Refused, "task_handed", what, hint).with("task_id", id.clone()).into())
+}
+
+/// The hand-off of a task, if it has not ended.
+pub(super) fn open_handoff(tx: &mut Tx<'_>, known: &Task) -> Result<Option<Handoff>, Failure> {
+    let found = handoff::by_task(tx, &known.project_id, &known.task_id)?;
+    Ok(found.filter(|handoff| matches!(handoff.state, State::Offered | State::Accepted)))
 }
 
 /// Refuses a task that open ones depend on or are parts of.
