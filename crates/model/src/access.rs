@@ -132,6 +132,11 @@ impl Grant {
         self.projects.as_ref().is_none_or(|own| own.iter().any(|p| p == project_id))
     }
 
+    /// Whether it is the local user's, or of a token with the scope operator: who may take over what another agent holds.
+    pub fn is_operator(&self) -> bool {
+        self.bearer.is_none() || self.scope >= Scope::Operator
+    }
+
     /// Refuses unless it is for all projects: for what belongs to the machine and not to a project.
     pub fn require_everywhere(&self) -> Result<(), Refusal> {
         if self.projects.is_none() {

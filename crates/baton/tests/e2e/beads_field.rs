@@ -145,3 +145,64 @@ fn a_file_that_was_cut_takes_no_memory_away() {
     made(&ann, "three");
     assert!(std::fs::read_to_string(&path).expect("read").contains(memory), "it is back with the issues");
 }
+
+#[test]
+fn small_slips_are_answered_as_bd_does() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let id = made(&ann, "one");
+    let before = bd_json(&ann, &["show", &id]);
+    assert!(bd(&ann, &["update", &id]).done().out.contains("No updates specified"));
+    assert_eq!(bd_json(&ann, &["show", &id]), before);
+    let slip = bd(&ann, &["create", "two", "--deps", &format!("bloks:{id}")]);
+    assert!(slip.code == 1 && slip.err.contains("did you mean blocks"), "{slip:?}");
+    let previewed = text(&bd_json(&ann, &["create", "three", "--dry-run"]), "created_at");
+    assert!(!previewed.starts_with("1970"), "{previewed}");
+    for group in ["label", "epic", "kv", "gate"] {
+        let help = bd(&ann, &[group]).done().out;
+        assert!(help.lines().count() > 3 && help.contains("Usage: bd"), "{group}: {help}");
+    }
+}
+
+#[test]
+fn context_in_prose_is_a_paragraph_of_the_description_and_json_is_the_context() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let prose = bd_json(
+        &ann,
+        &["create", "one", "-d", "words", "--skills", "Rust", "--context", "seen on Linux only"],
+    );
+    assert_eq!(prose["description"], "words\n\n## Required Skills\nRust\n\n## Context\nseen on Linux only");
+    let object = text(&bd_json(&ann, &["create", "two", "--context", "{\"seen\":1}"]), "id");
+    assert_eq!(bd_json(&ann, &["show", &object])[0]["agent_context"]["seen"], 1);
+    assert_eq!(bd(&ann, &["create", "three", "--context", "{seen"]).code, 1);
+}
+
+#[test]
+fn what_is_ready_is_filtered_by_kind_and_label_and_shows_what_is_put_off_when_asked() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    bd_json(&ann, &["create", "plain"]);
+    bd_json(&ann, &["create", "swarm", "--mol-type", "swarm", "--labels", "tech-debt"]);
+    bd_json(&ann, &["create", "later", "--defer", "+3d"]);
+    let titles = |args: &[&str]| -> Vec<String> {
+        bd_json(&ann, args).as_array().expect("a list").iter().map(|issue| text(issue, "title")).collect()
+    };
+    for verb in ["ready", "list"] {
+        assert_eq!(titles(&[verb, "--mol-type", "swarm"]), ["swarm"], "{verb}");
+        assert_eq!(titles(&[verb, "--label-pattern", "tech-*"]), ["swarm"], "{verb}");
+        assert_eq!(titles(&[verb, "--wisp-type", "patrol"]), [""; 0], "{verb}");
+    }
+    assert_eq!(titles(&["ready"]), ["plain", "swarm"]);
+    assert_eq!(titles(&["ready", "--include-deferred"]), ["plain", "swarm", "later"]);
+    for (args, instead) in [
+        (&["create", "x", "--repo", "../lib"][..], "bd -C"),
+        (&["show", "shop-1", "--as-of", "HEAD~1"], "bd history"),
+        (&["import", "f", "--dedup"], "bd duplicates"),
+        (&["export", "--status", "open"], "bd list --status"),
+        (&["ready", "--include-ephemeral"], "bd wisp list"),
+    ] {
+        let answer = bd(&ann, args);
+        assert!(answer.code != 0 && answer.err.contains(instead), "{answer:?}");
+    }
+}

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::Task;
 use super::record::OWN;
-use super::{Task, patch};
 use crate::refusal::{Kind, Refusal};
 
 /// The key under which the encrypted text stands.
@@ -12,6 +12,8 @@ const TEXT: &str = "sealed";
 const READERS: &str = "readers";
 /// The key under which the encrypted text stands in the place of a plain context, where only a client can decrypt it.
 pub const STAND_IN: &str = "baton:sealed";
+/// What follows the name of a plain field that the encrypted text has, too.
+const BESIDE: &str = " (not encrypted)";
 /// How an encrypted text begins.
 const HEAD: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
 /// How it ends.
@@ -139,8 +141,17 @@ pub fn opened(context: &Map<String, Value>, plain: &str) -> Result<Map<String, V
     let mut beside = context.clone();
     beside.shift_remove(TEXT);
     beside.shift_remove(READERS);
-    patch::merge(&mut whole, &beside);
+    put_beside(&mut whole, beside);
     Ok(whole)
+}
+
+/// Adds the plain fields that stand beside an encrypted text to what was decrypted. One that is in it, too, gets another name: anybody
+/// who writes the file can have put it there.
+pub fn put_beside(decrypted: &mut Map<String, Value>, beside: Map<String, Value>) {
+    for (key, value) in beside {
+        let key = if decrypted.contains_key(&key) { format!("{key}{BESIDE}") } else { key };
+        decrypted.insert(key, value);
+    }
 }
 
 #[cfg(test)]
@@ -176,6 +187,8 @@ mod tests {
         assert_eq!(json!(redacted_view(&context)), json!({ "sealed_for": ["Ann"], "failure": "boom" }));
         let whole = opened(&context, r#"{"work_completed": "x"}"#).expect("an object");
         assert_eq!(json!(whole), json!({ "work_completed": "x", "failure": "boom" }));
+        let shadowed = opened(&context, r#"{"failure": "none"}"#).expect("an object");
+        assert_eq!(json!(shadowed), json!({ "failure": "none", "failure (not encrypted)": "boom" }));
         assert_eq!(opened(&context, "[1]").map_err(|no| no.code), Err("sealed_damaged"));
         assert_eq!(redacted_view(&sealed_like()), sealed_like());
     }

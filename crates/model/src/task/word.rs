@@ -96,6 +96,23 @@ pub fn check_dependency(kind: &str) -> Result<(), Refusal> {
     ))
 }
 
+/// Refuses a type for a new dependency that is a slip of the finger: a word of one's own holds nothing back.
+pub fn check_new_dependency(kind: &str) -> Result<(), Refusal> {
+    check_dependency(kind)?;
+    let is_slip = |known: &&str| known.len().abs_diff(kind.len()) <= 2;
+    let near = match DEPENDENCIES.contains(&kind) {
+        true => None,
+        false => crate::suggest::near(kind, DEPENDENCIES).into_iter().find(is_slip),
+    };
+    let Some(known) = near else { return Ok(()) };
+    let what = format!("`{}` is not a type of dependency that holds anything back", visible(kind));
+    Err(Refusal::invalid(
+        "dependency_invalid",
+        what,
+        format!("did you mean {known}? A word of your own differs by more"),
+    ))
+}
+
 /// The role that an agent's name says: `testing-specialist`, `fixing-specialist-RedStone`, or just `testing`. None for a
 /// name that says no role; the register of agents knows better where there is one.
 pub fn role_of_agent(name: &str) -> Option<&'static str> {
@@ -124,5 +141,11 @@ mod tests {
         );
         assert!(check_dependency("a b").is_err() && check_dependency(&"x".repeat(51)).is_err());
         assert!(check_dependency("my-own").is_ok());
+        for own in ["my-own", "related-to-spec", "blocks", "tracks"] {
+            assert!(check_new_dependency(own).is_ok(), "{own}");
+        }
+        for slip in ["bloks", "block", "paren-child", "discovered-form"] {
+            assert_eq!(check_new_dependency(slip).map_err(|no| no.code), Err("dependency_invalid"), "{slip}");
+        }
     }
 }

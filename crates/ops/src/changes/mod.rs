@@ -7,7 +7,6 @@ mod part;
 mod show;
 mod upload;
 
-use baton_model::access::Scope;
 use baton_model::changes::{Manifest, invalid};
 use baton_model::id::{identity_key, visible};
 use baton_model::refusal::{self, Refusal};
@@ -29,9 +28,7 @@ pub use upload::{Upload, UploadInput, UploadOutput};
 /// Refuses the client of an access token that is neither an operator's nor of the agent that left the baton: what another left is
 /// neither removed nor replaced under its name.
 fn refuse_others(env: &Env<'_>, (baton_id, owner): (&str, &str), identity: &str) -> Result<(), Refusal> {
-    let grant = &env.caller.grant;
-    let is_trusted = grant.bearer.is_none() || grant.require(Scope::Operator).is_ok();
-    if is_trusted || identity_key(owner) == identity_key(identity) {
+    if env.caller.grant.is_operator() || identity_key(owner) == identity_key(identity) {
         return Ok(());
     }
     let (owner, identity) = (visible(owner), visible(identity));

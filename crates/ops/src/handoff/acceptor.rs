@@ -154,25 +154,89 @@ pub(super) fn without_names(
     Ok(refusal_of_others(known, &holder, &holder))
 }
 
-/// The task of a hand-off that another has accepted is closed by the acceptor, or with force.
+/// With what right the task of a hand-off is ended: `why` is its reason, without which force is refused.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct TaskForce<'a> {
+    /// Force is used.
+    pub(crate) given: bool,
+    /// Why.
+    pub(crate) why: Option<&'a str>,
+}
+
+/// The task of a hand-off that another has accepted is closed by the acceptor; with force by an operator, who says why.
 pub(crate) fn require_task_acceptor(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     task: &Task,
     identity: &str,
-    force: bool,
+    force: TaskForce<'_>,
 ) -> Result<(), Failure> {
-    if force || !task.extra.contains_key("handoff_id") {
-        return Ok(());
+    let Some((known, holder)) = accepted_by_another(tx, env, task, identity)? else { return Ok(()) };
+    if !force.given {
+        return Err(not_yours(&known, &holder).into());
     }
-    let Some(known) = handoff::by_task(tx, &task.project_id, &task.task_id)? else { return Ok(()) };
+    env.caller.grant.require(Scope::Operator)?;
+    match force.why.is_none_or(|why| why.trim().is_empty()) {
+        true => Err(Refusal::invalid(
+            "why_missing",
+            "what another has accepted is ended only with a reason",
+            "say --reason WHY",
+        )
+        .into()),
+        false => Ok(()),
+    }
+}
+
+/// Whether another agent has accepted the hand-off of a task.
+pub(crate) fn is_handed_to_another(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    task: &Task,
+    identity: &str,
+) -> Result<bool, Failure> {
+    Ok(accepted_by_another(tx, env, task, identity)?.is_some())
+}
+
+/// Whether the sender of a hand-off waits for the end of a task.
+pub(crate) fn is_handed(tx: &mut Tx<'_>, task: &Task) -> Result<bool, Failure> {
+    let known = handoff::by_task(tx, &task.project_id, &task.task_id)?;
+    Ok(known.is_some_and(|known| matches!(known.state, State::Offered | State::Accepted)))
+}
+
+fn accepted_by_another(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    task: &Task,
+    identity: &str,
+) -> Result<Option<(Handoff, Acceptor)>, Failure> {
+    if !task.extra.contains_key("handoff_id") {
+        return Ok(None);
+    }
+    let Some(known) = handoff::by_task(tx, &task.project_id, &task.task_id)? else { return Ok(None) };
     if known.state != State::Accepted {
+        return Ok(None);
+    }
+    let Some(holder) = Acceptor::of(tx, &known)? else { return Ok(None) };
+    match holder.is_caller(tx, env, (&known.to_project_id, identity))? {
+        true => Ok(None),
+        false => Ok(Some((known, holder))),
+    }
+}
+
+/// Refuses the client of a token that would publish what another has accepted.
+pub(super) fn require_publisher(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Handoff,
+    identity: &str,
+) -> Result<(), Failure> {
+    if env.caller.grant.is_operator() || known.state != State::Accepted {
         return Ok(());
     }
-    let Some(holder) = Acceptor::of(tx, &known)? else { return Ok(()) };
+    let Some(holder) = Acceptor::of(tx, known)? else { return Ok(()) };
     match holder.is_caller(tx, env, (&known.to_project_id, identity))? {
         true => Ok(()),
-        false => Err(not_yours(&known, &holder).into()),
+        false => Err(not_yours(known, &holder).into()),
     }
 }
 

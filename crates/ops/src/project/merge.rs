@@ -19,7 +19,7 @@ use serde_json::json;
 use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::{
     end_open, last_record, move_agents, move_copies, move_leases, move_mail, pushed_copies,
-    require_no_open_handoffs, require_not_merged, waiting_mail,
+    require_no_lease_conflict, require_no_open_handoffs, require_not_merged, waiting_mail,
 };
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
@@ -154,6 +154,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     }
     require_not_merged(tx, &input.from)?;
     require_no_open_handoffs(tx, &input.from)?;
+    require_no_lease_conflict(tx, env, (&input.from, &input.into))?;
     let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
     let batons = baton::unspent(tx, &input.from, MOST)?.into_iter();
     let mut batons: Vec<CarriedBaton> =

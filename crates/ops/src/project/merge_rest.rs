@@ -5,10 +5,11 @@ use baton_model::agent::Agent;
 use baton_model::delta::Kind;
 use baton_model::handoff::State;
 use baton_model::id::short;
-use baton_model::lease::Lease;
+use baton_model::lease::{Lease, admit};
 use baton_model::message::Message;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
+use baton_model::time::rfc3339;
 use baton_model::transcript_copy::CopyManifest;
 use baton_store::transcript_copy::{self, StoredCopy};
 use baton_store::{Failure, Tx, agent, delta, handoff, lease, message, place, project, session};
@@ -147,6 +148,28 @@ pub(super) fn end_open(
         session::put(tx, &known)?;
         let body = json!({ "summary": format!("known from project {from}"), "surface": known.surface });
         append_json(tx, env, &Author::session(&known), Kind::Start, &body)?;
+    }
+    Ok(())
+}
+
+/// Refuses a merge after which two agents would hold the same paths.
+pub(super) fn require_no_lease_conflict(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (from, into): (&str, &str),
+) -> Result<(), Failure> {
+    let held = lease::held_leases(tx, into, env.now)?;
+    for one in lease::held_leases(tx, from, env.now)? {
+        let moved = Lease { project_id: into.to_owned(), session_id: None, ..one };
+        admit(&moved, &held, |_| false, env.now).map_err(|no| {
+            let what =
+                format!("{} of project {from} cannot go to {into}: {}", moved.sighting(env.now), no.message);
+            let hint = format!(
+                "let one of them give it back (`baton lease release`), or merge after {}",
+                rfc3339(moved.expires_at)
+            );
+            Refusal { message: what, hint, ..no }
+        })?;
     }
     Ok(())
 }

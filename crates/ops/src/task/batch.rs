@@ -2,7 +2,7 @@
 
 use baton_model::id::check_label;
 use baton_model::refusal::Refusal;
-use baton_model::task::word::check_dependency;
+use baton_model::task::word::{check_dependency, check_new_dependency};
 use baton_store::{Failure, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -175,7 +175,7 @@ fn apply(
             (update::attempt(tx, env, author, &input, None)?.view.id, None)
         }
         BatchStep::Depend { id, on, kind, remove } => {
-            check_dependency(&kind)?;
+            if remove { check_dependency(&kind) } else { check_new_dependency(&kind) }?;
             let input = DependInput { id, on, kind, remove, ..DependInput::default() };
             let done = depend::attempt(tx, env, author, &input)?;
             (done.issue_id, Some(done.status))

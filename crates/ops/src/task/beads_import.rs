@@ -1,6 +1,9 @@
 //! `beads_import`: lines of `issues.jsonl` into the ledger. All are checked before anything is written.
 
+use std::collections::BTreeSet;
+
 use baton_model::delta::Kind;
+use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::conflict::{Conflict, Side};
 use baton_store::{Failure, Tx, task};
@@ -10,10 +13,9 @@ use serde_json::{Map, Value, json};
 use task::{dependency, line};
 
 use super::beads_merge::Progress;
-use super::beads_renames::{self, RenamedLines};
-use super::claim_elsewhere::ClaimGuard;
+use super::beads_renames;
 use super::issues_file::Complaint;
-use super::older_lines::OlderLines;
+use super::line_guard::LineGuard;
 use super::readiness::refresh;
 use super::write::write;
 use crate::ledger::{Author, append_json};
@@ -157,18 +159,10 @@ pub fn import_lines(
             dry_run: wish.dry_run,
             ..BeadsImportOutput::default()
         };
-        let mut progress = Progress {
-            project: author.project_id,
-            now: env.now,
-            guard: ClaimGuard { env, identity: author.identity },
-            output: &mut output,
-            ended: Vec::new(),
-            older: OlderLines::default(),
-            replaced: Vec::new(),
-            renamed: RenamedLines::default(),
-        };
+        let guard = LineGuard { env, identity: author.identity };
+        let mut progress = Progress::new(author.project_id, guard, &mut output);
         let file = progress.take_all(tx, wish.lenient, &mut *lines)?;
-        let (ended, replaced, renamed) = (progress.ended, progress.replaced, progress.renamed);
+        let Progress { ended, replaced, attributed, renamed, .. } = progress;
         if !wish.partial {
             keep_others(tx, &output, file.others)?;
         }
@@ -191,6 +185,7 @@ pub fn import_lines(
         for (id, texts) in replaced {
             note_replaced(tx, env, author, (&id, texts))?;
         }
+        note_attributed(tx, env, author, &attributed)?;
         if !output.ids.is_empty() {
             let what =
                 format!("took in {} tasks from a file, {} of them new", output.ids.len(), output.created);
@@ -229,6 +224,27 @@ fn note_replaced(
         let what = format!("task {id} was changed by a file");
         let body = json!({ "summary": what, "task_id": id, "replaced": part });
         append_json(tx, env, author, Kind::Other, &body)?;
+    }
+    Ok(())
+}
+
+/// Says in the ledger who sent comments under the names of others.
+fn note_attributed(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    attributed: &BTreeSet<(String, String)>,
+) -> Result<(), Failure> {
+    for (id, name) in attributed {
+        let (by, name) = (visible(author.identity), visible(name));
+        let what = format!("task {id} has comments under the name {name}: a file says so that {by} sent");
+        append_json(
+            tx,
+            env,
+            author,
+            Kind::Note,
+            &json!({ "text": what, "task_id": id, "comments_of": name }),
+        )?;
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! How lines of a Beads file come into the ledger, one after another.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use baton_model::task::Task;
+use baton_model::task::entry::entries;
 use baton_model::task::merge::{adopt, keep_sealed, lost_by_sides, merge, passed_over, replaced_by};
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
@@ -15,21 +16,26 @@ use super::beads_export::{full_record, keep_line};
 use super::beads_import::{BeadsImportOutput, Lines};
 use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
-use super::claim_elsewhere::{ClaimChange, ClaimGuard};
+use super::claim_elsewhere::ClaimChange;
 use super::issues_file::{IssuesFile, Version};
+use super::line_guard::LineGuard;
 use super::older_lines::OlderLines;
 
 /// What an import has come to so far.
 pub(super) struct Progress<'a, 'e> {
     pub(super) project: &'a str,
     pub(super) now: Millis,
-    pub(super) guard: ClaimGuard<'a, 'e>,
+    pub(super) guard: LineGuard<'a, 'e>,
     pub(super) output: &'a mut BeadsImportOutput,
     /// Claims that lines of the file have ended.
     pub(super) ended: Vec<ClaimChange>,
     pub(super) older: OlderLines,
     /// Texts that lines of the file have replaced, by task and field.
     pub(super) replaced: Vec<(String, Map<String, Value>)>,
+    /// Whether something of the line at hand was not the caller's to change.
+    pub(super) is_refused: bool,
+    /// Tasks with new comments under the names of others, which the caller alone says.
+    pub(super) attributed: BTreeSet<(String, String)>,
     /// Lines about tasks that have another id on one side.
     pub(super) renamed: RenamedLines,
 }
@@ -57,6 +63,24 @@ impl<'a> LineVersion<'a> {
     }
 }
 
+impl<'a, 'e> Progress<'a, 'e> {
+    /// Of an import that has not begun.
+    pub(super) fn new(project: &'a str, guard: LineGuard<'a, 'e>, output: &'a mut BeadsImportOutput) -> Self {
+        Self {
+            project,
+            now: guard.env.now,
+            guard,
+            output,
+            ended: Vec::new(),
+            older: OlderLines::default(),
+            replaced: Vec::new(),
+            is_refused: false,
+            attributed: BTreeSet::new(),
+            renamed: RenamedLines::default(),
+        }
+    }
+}
+
 impl Progress<'_, '_> {
     fn take_in(&mut self, tx: &mut Tx<'_>, version: Version, is_first: bool) -> Result<(), Failure> {
         let Version { text, record, .. } = &version;
@@ -65,6 +89,7 @@ impl Progress<'_, '_> {
         let id = &theirs.task.task_id;
         let Some(task) = task::get(tx, project, id)? else {
             insert(tx, project, &adopt(theirs))?;
+            self.note_authors(id, &Map::new(), theirs);
             // A time that was not believed is put right in the file.
             let is_stale = theirs != record;
             line::put(tx, project, id, &line::KnownLines::default().followed_by(text), is_stale)?;
@@ -92,9 +117,18 @@ impl Progress<'_, '_> {
             }
             false => None,
         };
-        keep_line(tx, project, id, text)?;
+        self.remember_line(tx, id, text)?;
         self.count(id, change.is_some());
         Ok(())
+    }
+
+    /// Remembers a line as one that the ledger has seen. One of which something was refused is to be written anew, and says the same
+    /// again where it comes from a caller that may.
+    pub(super) fn remember_line(&mut self, tx: &mut Tx<'_>, id: &str, text: &str) -> Result<(), Failure> {
+        match std::mem::take(&mut self.is_refused) {
+            true => Ok(line::outdate(tx, self.project, id)?),
+            false => keep_line(tx, self.project, id, text),
+        }
     }
 
     /// Counts a line by whether it has changed its task.
@@ -105,6 +139,12 @@ impl Progress<'_, '_> {
         } else {
             self.output.unchanged += 1;
         }
+    }
+
+    /// Notes comments that a line brings under the names of others.
+    fn note_authors(&mut self, id: &str, known: &Map<String, Value>, line: &Record) {
+        let names = self.guard.names_of_others(known, line);
+        self.attributed.extend(names.into_iter().map(|name| (id.to_owned(), name)));
     }
 
     /// Merges a version with the task; returns the task if that changed it.
@@ -130,7 +170,10 @@ impl Progress<'_, '_> {
         if version.is_moved {
             conflicts.extend(keep_sealed(theirs, &mut merged));
         }
-        conflicts.extend(self.guard.keep_claim(tx, task, &mut merged)?);
+        let refused = self.guard.keep_held(tx, task, (&ours, &mut merged))?;
+        self.is_refused = !refused.is_empty();
+        conflicts.extend(refused);
+        self.note_authors(&task.task_id, &entries(&ours), &merged);
         self.output.conflicts.extend(conflicts);
         let replaced = replaced_by(&ours, &merged);
         let after = update(tx, task, &ours, merged)?;

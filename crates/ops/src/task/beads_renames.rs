@@ -2,29 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, identity_key};
 use baton_model::task::Task;
 use baton_model::task::claim::Claim;
-use baton_model::task::entry::{entries, is_comment};
+use baton_model::task::entry::entries;
 use baton_model::task::merge::adopt;
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
 use baton_model::task::renamed::{
     is_same_task, ledger_version_under_id, name_order, renamed_from, renamed_to, under_id,
 };
-use baton_model::task::sealed;
 use baton_model::time::parse_rfc3339;
 use baton_store::{Failure, Tx, task};
 use serde_json::{Map, Value, json};
 use task::{comment, dependency, line};
 
-use super::beads_export::{full_record, keep_line};
+use super::beads_export::full_record;
 use super::beads_merge::{LineVersion, Progress};
 use super::beads_rows::update;
 use super::issues_file::Version;
 use super::lease::is_claim_live;
+use super::line_guard::new_comments;
 use super::rename::{bury, redirect};
 use super::write::update_without_delta;
 use crate::ledger::{Author, append_json};
@@ -156,7 +155,7 @@ impl Progress<'_, '_> {
                 after.is_some()
             }
         };
-        keep_line(tx, self.project, id, &version.text)?;
+        self.remember_line(tx, id, &version.text)?;
         self.count(id, is_changed);
         Ok(())
     }
@@ -185,9 +184,7 @@ impl Progress<'_, '_> {
         ours: &Task,
         (theirs, to): (&Record, &str),
     ) -> Result<Option<bool>, Failure> {
-        let grant = &self.guard.env.caller.grant;
-        let is_trusted = grant.bearer.is_none() || grant.require(Scope::Operator).is_ok();
-        if !is_trusted && (sealed::is_sensitive(ours) || is_claim_live(tx, self.guard.env, ours)?) {
+        if !self.guard.may_rename(tx, ours)? {
             return Ok(None);
         }
         let Some(to) = follow(tx, ours, to)? else { return Ok(None) };
@@ -307,11 +304,7 @@ fn move_comments(tx: &mut Tx<'_>, env: &Env<'_>, (old, new): (&Task, &Task)) -> 
     let record = full_record(tx, new.clone())?;
     let known = entries(&record);
     let moved = under_id(stranded, new);
-    let is_new = |body: &Map<String, Value>| {
-        let alone = Record { comments: vec![body.clone()], ..Record::default() };
-        entries(&alone).keys().all(|name| !is_comment(name) || !known.contains_key(name))
-    };
-    let missing: Vec<_> = moved.comments.into_iter().filter(is_new).collect();
+    let missing = new_comments(&known, moved.comments);
     if missing.is_empty() {
         return Ok(false);
     }

@@ -20,7 +20,7 @@ use super::lease::{give_back, liveness};
 use super::write::{answer, change, claimant, is_elsewhere, refuse_elsewhere, write};
 use super::{by_id_to_change, collect, secret};
 use crate::bearer;
-use crate::handoff::acceptor::require_task_acceptor;
+use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
@@ -343,7 +343,7 @@ fn take(
     }
     if own.is_none() && !force.given {
         refuse_unready(tx, found, author)?;
-        require_task_acceptor(tx, env, found, author.identity, false)?;
+        require_task_acceptor(tx, env, found, author.identity, TaskForce::default())?;
     }
     let usual = if session_id.is_some() { env.limits.stale_after } else { WITHOUT_SESSION };
     // What the router gave lasts only until it is taken up.

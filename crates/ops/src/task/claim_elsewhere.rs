@@ -1,19 +1,16 @@
 //! Claims of this ledger that end because the Beads file says so: another ledger on the same file gave the task to another agent,
 //! or took it back.
 
-use baton_model::access::Scope;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{self, Refusal};
 use baton_model::route;
 use baton_model::task::Task;
 use baton_model::task::claim::Claim;
-use baton_model::task::conflict::{Conflict, Side};
-use baton_model::task::record::Record;
 use baton_store::{Failure, Tx, message, task};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::lease::{is_claim_live, liveness};
+use super::lease::liveness;
 use super::write::update_without_delta;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -29,54 +26,6 @@ pub(super) fn stays(claim: &Claim, known: &Task, after: &Task) -> bool {
 /// The assignee of a task, where that is another than the holder of the claim.
 fn other_assignee<'a>(claim: &Claim, task: &'a Task) -> Option<&'a str> {
     task.assignee.as_deref().filter(|name| identity_key(name) != identity_key(&claim.by))
-}
-
-/// Live claims against lines that a caller with an access token sends: what such a caller may not do with the task, no line of a file
-/// does for it. The file of a working copy that the local user reaches is believed: another ledger writes it too.
-pub(super) struct ClaimGuard<'a, 'e> {
-    pub(super) env: &'a Env<'e>,
-    /// As whom the lines are taken in.
-    pub(super) identity: &'a str,
-}
-
-impl ClaimGuard<'_, '_> {
-    /// Leaves a task with its holder where a line would end the claim. Returns what was not taken.
-    pub(super) fn keep_claim(
-        &self,
-        tx: &mut Tx<'_>,
-        task: &Task,
-        merged: &mut Record,
-    ) -> Result<Vec<Conflict>, Failure> {
-        let grant = &self.env.caller.grant;
-        let is_trusted = grant.bearer.is_none() || grant.require(Scope::Operator).is_ok();
-        let Some(claim) = task.claim.as_ref().filter(|_| !is_trusted) else { return Ok(Vec::new()) };
-        let is_own = identity_key(&claim.by) == identity_key(self.identity);
-        if is_own || stays(claim, task, &merged.task) || !is_claim_live(tx, self.env, task)? {
-            return Ok(Vec::new());
-        }
-        let conflict = |field: &str, ours: Value, theirs: Value| Conflict {
-            id: task.task_id.clone(),
-            field: field.to_owned(),
-            ours,
-            theirs,
-            kept: Side::Ours,
-        };
-        let changed = [
-            conflict("status", json!(task.status), json!(merged.task.status)),
-            conflict("assignee", json!(task.assignee), json!(merged.task.assignee)),
-        ];
-        merged.task.status.clone_from(&task.status);
-        merged.task.assignee.clone_from(&task.assignee);
-        merged.task.closed_at = task.closed_at;
-        merged.task.close_reason.clone_from(&task.close_reason);
-        merged.task.result.clone_from(&task.result);
-        for key in ["renamed_to", "deleted_at", "deleted_by", "delete_reason", "original_type"] {
-            if !task.extra.contains_key(key) {
-                merged.task.extra.shift_remove(key);
-            }
-        }
-        Ok(changed.into_iter().filter(|one| one.ours != one.theirs).collect())
-    }
 }
 
 /// A claim that a line of the file has ended, of a task that is still open.

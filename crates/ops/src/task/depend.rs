@@ -4,7 +4,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::Task;
 use baton_model::task::gate::Gate;
 use baton_model::task::record::parent_of;
-use baton_model::task::word::check_dependency;
+use baton_model::task::word::{check_dependency, check_new_dependency};
 use baton_model::task::{entry, merge};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, task};
@@ -114,7 +114,10 @@ impl Operation for Depend {
     type Output = DependOutput;
 
     fn run(input: DependInput, cx: &mut Cx<'_>) -> Result<DependOutput, Failure> {
-        check_dependency(&input.kind)?;
+        match input.remove {
+            true => check_dependency(&input.kind)?,
+            false => check_new_dependency(&input.kind)?,
+        }
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| attempt(tx, env, author, &input))
     }
@@ -177,7 +180,7 @@ impl DependencyRequest {
             "depends-on" | "blocked-by" => return Ok(Self::new("blocks", on)),
             other => other,
         };
-        check_dependency(kind)?;
+        check_new_dependency(kind)?;
         Ok(Self { reversed: kind == "blocks", ..Self::new(kind, on) })
     }
 }

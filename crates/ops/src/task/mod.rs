@@ -26,6 +26,7 @@ mod increment;
 mod issues_file;
 mod json_line;
 mod lease;
+mod line_guard;
 mod list;
 mod older_lines;
 mod readiness;

@@ -3,6 +3,7 @@
 use baton_model::task::Task;
 use baton_model::task::filter::Filter;
 use baton_model::task::word::full_type;
+use baton_model::time::Millis;
 use baton_store::{Failure, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,6 +59,9 @@ pub struct ReadyInput {
     /// Only tasks whose metadata has this value under this key, as `KEY=VALUE`.
     #[serde(default)]
     pub metadata: Option<String>,
+    /// With tasks that are put off until later.
+    #[serde(default)]
+    pub deferred: bool,
     /// With dependencies, and how many depend on it and comment on it.
     #[serde(default)]
     pub edges: bool,
@@ -105,7 +109,13 @@ impl Operation for Ready {
             late.retain(|task| filter.takes(task));
             let window =
                 if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };
-            let (mut found, mut more) = collect(tx, &project_id, TaskList::Ready(now), &filter, window)?;
+            let (mut found, mut more) = collect(
+                tx,
+                &project_id,
+                TaskList::Ready(if input.deferred { Millis::MAX } else { now }),
+                &filter,
+                window,
+            )?;
             if !late.is_empty() {
                 // Leases that ran out are given back by the next claim; until then they are ready all the same.
                 found.append(&mut late);

@@ -15,7 +15,7 @@ use super::depend::{DependencyRequest, link};
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, close, comment, follow_up, instant};
-use crate::handoff::acceptor::require_task_acceptor;
+use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::roles;
@@ -174,7 +174,7 @@ pub(super) fn attempt(
         secret.put(&known, &mut wanted)?;
     }
     if input.status.is_some() || input.assignee.is_some() || !wanted.is_open() {
-        require_task_acceptor(tx, env, &known, author.identity, false)?;
+        require_task_acceptor(tx, env, &known, author.identity, TaskForce::default())?;
     }
     let mut task = if known.is_open() && !wanted.is_open() {
         close::close(tx, env, author, &known, wanted, None)?.0

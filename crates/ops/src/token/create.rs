@@ -1,7 +1,7 @@
 //! `token_create`: make an access token. Its secret is in this answer and nowhere else.
 
 use baton_model::access::{Bearer, Grant, Scope, Token, TokenRow};
-use baton_model::id::{check_identity, check_label, visible};
+use baton_model::id::{check_identity, check_label, identity_key, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::{Millis, TEN_YEARS, seconds_within, within};
 use baton_store::{Failure, Tx, project, token};
@@ -119,17 +119,18 @@ fn free_name(tx: &mut Tx<'_>, new: &Token, is_chosen: bool, now: Millis) -> Resu
         true => token::list(tx)?
             .into_iter()
             .filter(|one| one.is_valid(now) && acts_by_name(one))
-            .map(|one| one.name)
+            .map(|one| identity_key(&one.name))
             .collect(),
         false => Vec::new(),
     };
-    if !used.contains(&new.name) {
+    if !used.contains(&identity_key(&new.name)) {
         return Ok(new.name.clone());
     }
     if is_chosen {
         return Err(name_in_use(&new.name).into());
     }
-    let numbered = (2..).map(|number| format!("{}-{number}", new.name)).find(|name| !used.contains(name));
+    let numbered =
+        (2..).map(|number| format!("{}-{number}", new.name)).find(|name| !used.contains(&identity_key(name)));
     Ok(numbered.unwrap_or_else(|| new.name.clone()))
 }
 

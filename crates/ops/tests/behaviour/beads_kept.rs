@@ -141,6 +141,65 @@ on_every_backend! {
         w.ok(&agent("Ann"), "task_update", json!({ "id": id, "notes": "mine", "token": claim["token"] }));
     }
 
+    fn no_line_of_a_token_changes_what_another_holds_or_speaks_for_it_unnoticed(w) {
+        let task = json!({ "title": "t", "description": "by Ann", "labels": ["a"], "priority": 1 });
+        let id = text(&w.ok(&agent("Setup"), "task_create", task), "id");
+        w.ok(&agent("Ann"), "task_claim", json!({ "id": id }));
+        let forged = json!([{ "id": 9, "author": "Ann", "text": "go ahead", "created_at": "2026-01-01T00:00:00Z" }]);
+        let changes = json!({ "title": "x", "description": "x", "labels": ["b"], "priority": 4, "comments": forged });
+        for (who, is_taken) in [(token("Zed", Scope::Write), false), (token("Ann", Scope::Write), true)] {
+            let mut row = line(w, &id);
+            row.as_object_mut().expect("an object").extend(changes.as_object().cloned().expect("an object"));
+            let row = later(w, row);
+            let done = import(w, &who, &[row]);
+            let after = w.ok(&agent("Setup"), "task_show", json!({ "id": id }));
+            let fields = ["title", "description", "labels", "priority"].map(|field| after[field].clone());
+            match is_taken {
+                true => assert_eq!(fields, [json!("x"), json!("x"), json!(["b"]), json!(4)]),
+                false => {
+                    assert_eq!(fields, [json!("t"), json!("by Ann"), json!(["a"]), json!(1)]);
+                    let told: Vec<String> = list(&done["conflicts"]).iter().map(|one| text(one, "field")).collect();
+                    for field in ["title", "description", "priority", "labels:b"] {
+                        assert!(told.contains(&field.to_owned()), "{field} in {told:?}");
+                    }
+                }
+            }
+        }
+        let notes: Vec<String> = w.deltas("note").iter().map(|delta| delta["body"]["text"].to_string()).collect();
+        assert!(notes.iter().any(|note| note.contains("under the name Ann") && note.contains("Zed sent")), "{notes:?}");
+    }
+
+    fn no_line_of_a_token_ends_the_handoff_that_another_has_accepted(w) {
+        w.register("q");
+        w.register("p");
+        let made = w.ok(&agent("Max").project("q"), "handoff_create", json!({ "to_project_id": "p", "subject": "s" }));
+        let handoff = text(&made, "handoff_id");
+        let id = text(&list(&w.ok(&agent("Ann"), "task_list", json!({}))["items"])[0], "id");
+        let mut row = line(w, &id);
+        row["status"] = json!("tombstone");
+        let row = later(w, row);
+        import(w, &token("Zed", Scope::Write), &[row]);
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["status"], "open");
+        w.ok(&agent("Ann"), "handoff_advance", json!({ "id": handoff, "action": "accept" }));
+        for fields in [json!({ "status": "closed" }), json!({ "status": "in_progress", "assignee": "Zed" })] {
+            let mut row = line(w, &id);
+            row.as_object_mut().expect("an object").extend(fields.as_object().cloned().expect("an object"));
+            let row = later(w, row);
+            import(w, &token("Zed", Scope::Write), &[row]);
+            let after = w.ok(&agent("Ann"), "task_show", json!({ "id": id }));
+            assert!(after["status"] != "closed" && after["assignee"] != "Zed", "{after:#}");
+        }
+        let forced = json!({ "id": id, "force": true, "reason": "mine now" });
+        w.no(&token("Zed", Scope::Write), "task_close", forced.clone(), "scope_missing");
+        w.no(&agent("Zed"), "task_close", json!({ "id": id, "force": true }), "why_missing");
+        w.no(&agent("Zed"), "task_close", json!({ "id": id, "reason": "mine now" }), "handoff_not_yours");
+        let publish = json!({ "id": handoff, "issues_github_repo": "zed/own" });
+        w.no(&token("Zed", Scope::Write), "handoff_publish", publish.clone(), "handoff_not_yours");
+        w.no(&token("Ann", Scope::Write), "handoff_publish", publish, "scope_missing");
+        assert_eq!(w.ok(&agent("Ann"), "handoff_show", json!({ "id": handoff }))["state"], "accepted");
+        w.ok(&agent("Zed"), "task_close", forced);
+    }
+
     fn what_becomes_sensitive_is_plain_in_no_kept_answer_and_no_remembered_line(w) {
         w.ok(&agent("Ann"), "key_create", json!({}));
         let plain = json!({ "title": "t", "handoff_instructions": { "a": SECRET } });

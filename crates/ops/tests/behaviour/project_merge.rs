@@ -45,6 +45,19 @@ on_every_backend! {
         w.no(&at("Lola", "p"), "handoff_create", json!({ "to_project_id": "fix", "subject": "s" }), "project_merged");
     }
 
+    fn no_merge_makes_two_holders_of_the_same_paths(w) {
+        w.register("fix");
+        w.ok(&at("Lea", "fix"), "lease_take", json!({ "patterns": ["x/"] }));
+        w.ok(&at("Bert", "p"), "lease_take", json!({ "patterns": ["x/a"] }));
+        for dry_run in [true, false] {
+            let input = json!({ "from": "fix", "into": "p", "dry_run": dry_run });
+            let no = w.no_trace(&at("Ann", "p"), "project_merge", input, "lease_conflict");
+            assert!(no["message"].to_string().contains("Bert"), "{no:#}");
+        }
+        w.ok(&at("Bert", "p"), "lease_release", json!({ "leases": ["x/a"] }));
+        merge(w);
+    }
+
     fn what_was_saved_without_a_wrap_waits_as_a_baton_in_the_other_project(w) {
         w.register("fix");
         let silent = at("Sil", "fix");

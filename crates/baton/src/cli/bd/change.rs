@@ -7,6 +7,7 @@ use baton_model::moment::{Direction, parse_moment};
 use baton_model::refusal::Refusal;
 use baton_model::task::view::View;
 use baton_model::task::word::full_type;
+use baton_model::time::Timestamp;
 use baton_ops::task as tasks;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -128,16 +129,19 @@ fn preview(input: &tasks::CreateInput) -> View {
         labels: input.labels.clone(),
         assignee: input.assignee.clone(),
         parent: input.parent.clone(),
+        created_at: Timestamp(crate::clock::now()),
+        updated_at: Timestamp(crate::clock::now()),
         rest,
         ..View::default()
     }
 }
 
-fn created(args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppError> {
+fn created(mut args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppError> {
     let Some(title) = args.title.or(args.named) else {
         return Err(Refusal::invalid("usage", "a title is needed", "bd create \"Title\"").into());
     };
     let long = args.texts.read()?;
+    let context = args.fields.take_prose_context();
     let mut input = tasks::CreateInput {
         project: out.project(),
         identity: out.identity(),
@@ -148,10 +152,11 @@ fn created(args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppError> 
     };
     input.description = long.description.unwrap_or(input.description);
     input.design = long.design.or(input.design);
-    if let Some(skills) = args.skills {
+    for (heading, text) in [("Required Skills", args.skills), ("Context", context)] {
+        let Some(text) = text else { continue };
         let before =
             if input.description.is_empty() { String::new() } else { format!("{}\n\n", input.description) };
-        input.description = format!("{before}## Required Skills\n{skills}");
+        input.description = format!("{before}## {heading}\n{text}");
     }
     if let Some(line) = args.append_notes {
         input.notes = Some(input.notes.map_or(line.clone(), |notes| format!("{notes}\n{line}")));
@@ -202,7 +207,11 @@ pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
     let (ids, claims, silent) = (args.ids.clone(), args.claim, args.silent);
     check_type(args.fields.issue_type(), out)?;
     let input = changed(args)?;
-    let only_claims = claims && input == tasks::UpdateInput::default();
+    let is_unchanged = input == tasks::UpdateInput::default();
+    if is_unchanged && !claims {
+        return out.print(&Vec::<Value>::new(), |_| "No updates specified\n".to_owned());
+    }
+    let only_claims = claims && is_unchanged;
     let updated = EachIssue::try_all(&ids, out, |id, out| {
         let mut issue = None;
         if claims {

@@ -177,6 +177,8 @@ pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
 pub(super) struct ReadyFilters {
     pub unassigned: bool,
     pub for_agent: Option<String>,
+    /// With those that are put off until later.
+    pub deferred: bool,
 }
 
 /// Issues that can be worked on.
@@ -201,6 +203,7 @@ pub(super) fn ready_issues(
         limit: if plain { selection.limit.map(i64::from) } else { Some(0) },
         for_agent: filters.for_agent,
         unassigned: filters.unassigned,
+        deferred: filters.deferred,
         ..tasks::ReadyInput::default()
     };
     let found = out.app.run::<tasks::Ready>(&input)?;
@@ -250,7 +253,7 @@ fn first_of(
     for_agent: Option<String>,
     out: &mut Out<'_>,
 ) -> Result<Option<tasks::ClaimedTask>, AppError> {
-    let filters = ReadyFilters { unassigned: false, for_agent };
+    let filters = ReadyFilters { for_agent, ..ReadyFilters::default() };
     for row in ready_issues(selection, filters, out)?.0 {
         match out.app.run::<tasks::ClaimTask>(&super::change::claim(Some(row.task.id), out)) {
             Ok(answer) => return Ok(answer.task),

@@ -40,6 +40,7 @@ use args::{Command, KvVerb, Relation, Setup, View};
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use clap::Parser;
+use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 use each::EachIssue;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -106,6 +107,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let bd = match args::Bd::try_parse_from(given) {
         Ok(bd) => bd,
         Err(error) if !error.use_stderr() => return Ok(error.print()?),
+        // A group without a verb shows its verbs, as it does there.
+        Err(error) if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand => {
+            return write(&error.render().to_string());
+        }
         Err(error) => {
             let json = app.format == Format::Json || args.args.iter().any(|word| word == "--json");
             return fail(&misused(&error, &args.args).into(), json, false);

@@ -270,6 +270,16 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
 
 /// Options of verbs that work, which do not: verb (and the one below it), option, what it is for, what to use in its place.
 const OPTIONS: &[(&str, &str, &str, &str)] = &[
+    ("create", "--event-actor", "says who caused an event", "`bd create --type event --metadata JSON`"),
+    (
+        "create",
+        "--event-category",
+        "says what kind of event it is",
+        "`bd create --type event --metadata JSON`",
+    ),
+    ("create", "--event-payload", "adds the details of an event", "`bd create --type event --metadata JSON`"),
+    ("create", "--event-target", "says what an event is about", "`bd create --type event --metadata JSON`"),
+    ("create", "--repo", "creates it in another repository", "`bd -C FOLDER create`"),
     ("create", "--rig", "creates it in another repository", "`bd -C FOLDER create`"),
     (
         "gate check",
@@ -303,8 +313,18 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "shows the list again when it changes",
         "`watch -n 2 bd list`, or `baton log --follow`",
     ),
+    ("export", "--status", "exports issues of one status", "`bd list --status STATUS --limit 0 --json`"),
+    (
+        "import",
+        "--dedup",
+        "leaves out issues with the title of another",
+        "`bd import FILE`, then `bd duplicates`",
+    ),
+    ("list", "--rig", "lists another repository", "`bd -C FOLDER list`"),
     ("ready", "--gated", "lists molecules whose gate is closed", "`bd ready`: they are in it"),
+    ("ready", "--include-ephemeral", "lists short-lived issues as well", "`bd wisp list`"),
     ("ready", "--watch", "shows the list again when it changes", "`watch -n 2 bd ready`"),
+    ("show", "--as-of", "shows an issue as it was", "`bd history ID`"),
 ];
 
 /// What there is to say of an option that is not among ours.

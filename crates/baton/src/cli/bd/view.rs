@@ -26,14 +26,25 @@ pub(super) fn run(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
             selection.ledger.parent = Some(parent);
             Selection { look, ..selection }.print(out)
         }
-        View::Ready { filters, look, sort, unassigned, for_agent, claim, explain, mol } => {
+        View::Ready {
+            filters,
+            look,
+            sort,
+            unassigned,
+            for_agent,
+            claim,
+            explain,
+            include_deferred,
+            mol,
+            ..
+        } => {
             let look = Arrangement { sort, ..look };
             let mut selection = Selection::new(*filters, look, out)?;
             selection.ledger.parent = selection.ledger.parent.or(mol);
             if claim {
                 return list::claim_first(selection, for_agent, out);
             }
-            let filters = ReadyFilters { unassigned, for_agent };
+            let filters = ReadyFilters { unassigned, for_agent, deferred: include_deferred };
             if explain { explained(&selection, filters, out) } else { list::ready(selection, filters, out) }
         }
         View::Blocked { limit, parent } => list::blocked(limit, parent, out),

@@ -165,11 +165,17 @@ fn replace(
         identity: identity.clone(),
         id: task.id,
         reason: Some(reason),
-        force: true,
         ..tasks::CloseInput::default()
     };
-    // Closed first: an issue that may not be closed gets no relation, and the reason of one that is names the other.
-    let closed = shape::ClosedIssue::from(out.app.run::<tasks::Close>(&input)?);
+    // Closed first: an issue that may not be closed gets no relation, and the reason of one that is names the other. What it still waits
+    // for does not matter any more; whose it is does.
+    let closed = match out.app.run::<tasks::Close>(&input) {
+        Err(AppError::Refused(no)) if no.code == "task_blocked" => {
+            out.app.run::<tasks::Close>(&tasks::CloseInput { force: true, ..input })?
+        }
+        closed => closed?,
+    };
+    let closed = shape::ClosedIssue::from(closed);
     let kind = kind.to_owned();
     let relation = DependInput { project, identity, id: from, on, kind, ..DependInput::default() };
     out.app.run::<tasks::Depend>(&relation)?;

@@ -82,6 +82,12 @@ impl Fields {
         self.issue_type.as_deref()
     }
 
+    /// Takes a context away that is prose, as `bd create --context` has it, and no JSON object, file or standard input.
+    pub(crate) fn take_prose_context(&mut self) -> Option<String> {
+        let is_prose = |text: &String| text != "-" && !text.trim_start().starts_with(['{', '@']);
+        self.agent_context.take_if(|text| is_prose(text))
+    }
+
     fn content(&self) -> Result<Content, AppError> {
         let description = match self.description.as_deref() {
             Some("-") => Some(crate::cli::read_input("-")?),

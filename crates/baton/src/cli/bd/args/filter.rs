@@ -41,6 +41,15 @@ pub(in crate::cli::bd) struct Filters {
     /// Only issues with this metadata, as KEY=VALUE; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub metadata_field: Vec<String>,
+    /// Only issues of this kind of molecule: swarm, patrol or work
+    #[arg(long, value_name = "KIND")]
+    pub mol_type: Option<String>,
+    /// Only short-lived issues of this kind
+    #[arg(long, value_name = "KIND")]
+    pub wisp_type: Option<String>,
+    /// Only issues with a label that fits this pattern; * stands for any text
+    #[arg(long, value_name = "GLOB")]
+    pub label_pattern: Option<String>,
     /// Only issues whose metadata has this key
     #[arg(long, value_name = "KEY")]
     pub has_metadata_key: Option<String>,
@@ -79,9 +88,6 @@ pub(in crate::cli::bd) struct MoreFilters {
     /// Only issues of this priority or a more urgent one
     #[arg(long, value_parser = crate::cli::priority, value_name = "P")]
     pub priority_max: Option<i64>,
-    /// Only issues with a label that fits this pattern; * stands for any text
-    #[arg(long, value_name = "GLOB")]
-    pub label_pattern: Option<String>,
     /// Only unassigned issues
     #[arg(long)]
     pub no_assignee: bool,

@@ -373,6 +373,15 @@ pub(in crate::cli::bd) enum HooksVerb {
         /// Accepted and ignored
         #[arg(long, hide = true)]
         force: bool,
+        /// Accepted and ignored: git's hooks are left alone
+        #[arg(long, hide = true)]
+        shared: bool,
+        /// Accepted and ignored: git's hooks are left alone
+        #[arg(long, hide = true)]
+        chain: bool,
+        /// Accepted and ignored: git's hooks are left alone
+        #[arg(long, hide = true)]
+        beads: bool,
     },
     /// Have git merge the file line by line again
     Uninstall,

@@ -92,6 +92,12 @@ pub(in crate::cli::bd) enum View {
         /// Say for each issue why it can be worked on, and what the others wait for
         #[arg(long, conflicts_with = "claim")]
         explain: bool,
+        /// Also issues that are put off until later
+        #[arg(long, conflicts_with = "claim")]
+        include_deferred: bool,
+        /// Accepted and ignored: a line for each issue is the default
+        #[arg(long, hide = true)]
+        brief: bool,
         /// Only parts of this molecule
         #[arg(long, value_name = "ID", conflicts_with = "parent")]
         mol: Option<String>,

@@ -19,6 +19,7 @@ pub(in crate::cli::bd) enum Field {
     External,
     Spec,
     MolType,
+    WispType,
     Label,
     Priority,
     Created,
@@ -150,6 +151,7 @@ impl Field {
             Self::External => other("external_ref"),
             Self::Spec => other("spec_id"),
             Self::MolType => other("mol_type"),
+            Self::WispType => other("wisp_type"),
             _ => String::new(),
         }
     }

@@ -45,6 +45,11 @@ pub(in crate::cli::bd) fn filtered(filters: &Filters) -> Result<Vec<Condition>, 
     if let Some(name) = filters.assignee.as_deref().filter(|name| identity(name) != **name) {
         found.push(assigned_to(name));
     }
+    let is = |field, text: &Option<String>| text.clone().map(|text| Condition::Field(field, Test::Is(text)));
+    found.extend(is(Field::MolType, &filters.mol_type));
+    found.extend(is(Field::WispType, &filters.wisp_type));
+    let pattern = filters.label_pattern.clone();
+    found.extend(pattern.map(|pattern| Condition::Field(Field::Label, Test::Glob(pattern))));
     for pair in &filters.metadata_field {
         let Some((key, value)) = pair.split_once('=') else {
             return Err(key_value("--metadata-field", pair));
@@ -110,7 +115,6 @@ fn texts(filters: &MoreFilters) -> Vec<Condition> {
         contains(Field::External, &filters.external_contains),
         external.map(|name| Condition::Field(Field::External, Test::Is(name))),
         spec.map(|pattern| Condition::Field(Field::Spec, Test::Glob(pattern))),
-        filters.label_pattern.clone().map(|pattern| Condition::Field(Field::Label, Test::Glob(pattern))),
     ]
     .into_iter()
     .flatten()

@@ -1,0 +1,128 @@
+//! Which changes of a Beads line are taken from a caller with an access token: what such a caller may not do with a task by a command,
+//! no line does for it. The file of a working copy that the local user reaches is believed: another ledger writes it too.
+
+use std::collections::BTreeSet;
+
+use baton_model::id::identity_key;
+use baton_model::task::conflict::{Conflict, Side};
+use baton_model::task::entry::{entries, is_comment};
+use baton_model::task::record::Record;
+use baton_model::task::{Task, sealed};
+use baton_store::{Failure, Tx};
+use serde_json::{Map, Value};
+
+use super::lease::is_claim_live;
+use crate::handoff::acceptor::{is_handed, is_handed_to_another};
+use crate::op::Env;
+
+/// The fields of a task that a deletion or a rename writes.
+const ENDED: [&str; 6] =
+    ["renamed_to", "deleted_at", "deleted_by", "delete_reason", "original_type", "tombstone_ttl"];
+
+/// The rights of the caller whose lines are taken in.
+pub(super) struct LineGuard<'a, 'e> {
+    pub(super) env: &'a Env<'e>,
+    /// As whom the lines are taken in.
+    pub(super) identity: &'a str,
+}
+
+impl LineGuard<'_, '_> {
+    /// Whether the caller may do everything that a line says.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.env.caller.grant.is_operator()
+    }
+
+    /// Whether a line may end a task under its id: nobody else holds it, and no hand-off waits for its end.
+    pub(super) fn may_rename(&self, tx: &mut Tx<'_>, task: &Task) -> Result<bool, Failure> {
+        Ok(self.is_trusted()
+            || !(sealed::is_sensitive(task) || is_claim_live(tx, self.env, task)? || is_handed(tx, task)?))
+    }
+
+    /// Leaves a task as it is where another agent holds it, but for new comments, and its state where that is the acceptor's of its
+    /// hand-off. Returns what was not taken.
+    pub(super) fn keep_held(
+        &self,
+        tx: &mut Tx<'_>,
+        task: &Task,
+        (ours, merged): (&Record, &mut Record),
+    ) -> Result<Vec<Conflict>, Failure> {
+        if self.is_trusted() {
+            return Ok(Vec::new());
+        }
+        let wanted = entries(merged);
+        let is_anothers = |by: &str| identity_key(by) != identity_key(self.identity);
+        let is_held = task.claim.as_ref().is_some_and(|claim| is_anothers(&claim.by));
+        if is_held && is_claim_live(tx, self.env, task)? {
+            merged.task.clone_from(&ours.task);
+            merged.dependencies.clone_from(&ours.dependencies);
+            let added = new_comments(&entries(ours), std::mem::take(&mut merged.comments));
+            merged.comments = ours.comments.iter().cloned().chain(added).collect();
+        } else if self.is_end_anothers(tx, task, merged)? {
+            keep_state(&ours.task, &mut merged.task);
+        } else {
+            return Ok(Vec::new());
+        }
+        Ok(not_taken(&task.task_id, &wanted, &entries(merged)))
+    }
+
+    /// Under whose names a line brings comments that are not the caller's, where the caller may not speak for others.
+    pub(super) fn names_of_others(&self, known: &Map<String, Value>, line: &Record) -> BTreeSet<String> {
+        if self.is_trusted() {
+            return BTreeSet::new();
+        }
+        let comments = new_comments(known, line.comments.clone());
+        let authors = comments.iter().filter_map(|body| body.get("author")?.as_str());
+        authors.filter(|name| identity_key(name) != identity_key(self.identity)).map(str::to_owned).collect()
+    }
+
+    /// Whether a line ends, gives away or deletes a task of a hand-off that is not the caller's to end.
+    fn is_end_anothers(&self, tx: &mut Tx<'_>, task: &Task, merged: &Record) -> Result<bool, Failure> {
+        let after = &merged.task;
+        if after.status == "tombstone" {
+            return is_handed(tx, task);
+        }
+        let is_changed = after.status != task.status || after.assignee != task.assignee;
+        Ok(is_changed && is_handed_to_another(tx, self.env, task, self.identity)?)
+    }
+}
+
+/// Puts back whether and how a task ended, and whose it is.
+fn keep_state(ours: &Task, merged: &mut Task) {
+    merged.status.clone_from(&ours.status);
+    merged.assignee.clone_from(&ours.assignee);
+    merged.closed_at = ours.closed_at;
+    merged.close_reason.clone_from(&ours.close_reason);
+    merged.result.clone_from(&ours.result);
+    for key in ENDED {
+        if !ours.extra.contains_key(key) {
+            merged.extra.shift_remove(key);
+        }
+    }
+}
+
+/// What a line wanted otherwise than it came.
+fn not_taken(id: &str, wanted: &Map<String, Value>, taken: &Map<String, Value>) -> Vec<Conflict> {
+    let names = wanted.keys().chain(taken.keys().filter(|name| !wanted.contains_key(*name)));
+    let differs = |name: &&String| !is_comment(name) && wanted.get(*name) != taken.get(*name);
+    let value = |of: &Map<String, Value>, name: &str| of.get(name).cloned().unwrap_or_default();
+    let conflict = |name: &String| Conflict {
+        id: id.to_owned(),
+        field: name.replace('/', "."),
+        ours: value(taken, name),
+        theirs: value(wanted, name),
+        kept: Side::Ours,
+    };
+    names.filter(differs).map(conflict).collect()
+}
+
+/// The comments that a task does not have.
+pub(super) fn new_comments(
+    known: &Map<String, Value>,
+    comments: Vec<Map<String, Value>>,
+) -> Vec<Map<String, Value>> {
+    let is_new = |body: &Map<String, Value>| {
+        let alone = Record { comments: vec![body.clone()], ..Record::default() };
+        entries(&alone).keys().all(|name| !is_comment(name) || !known.contains_key(name))
+    };
+    comments.into_iter().filter(is_new).collect()
+}
