@@ -311,7 +311,7 @@ fn status_and_batons_say_which_baton_has_changes_with_it() {
     let card = ann.json(&["status"]);
     let waiting = card["handoffs"].as_array().expect("batons").clone();
     assert_eq!((waiting.len(), has(&waiting, "id")), (2, vec![left.clone()]));
-    assert_eq!(has(&items(&ann.json(&["batons"])), "baton_id"), [left.clone()]);
+    assert_eq!(has(&items(&ann.json(&["batons"])), "baton_id").as_slice(), std::slice::from_ref(&left));
     for args in [&["status"][..], &["batons"]] {
         let shown = ann.text(args);
         let marked: Vec<&str> = shown.lines().filter(|line| line.contains("with changes")).collect();
