@@ -72,7 +72,7 @@ pub(crate) use sent::detail as sent_detail;
 
 /// The status card.
 pub(crate) fn card(card: &Card) -> String {
-    let mut text = format!("project {}", visible(&card.project.project_id));
+    let mut text = format!("project {}", visible(&card.project.title()));
     if let Some(phase) = card.project.phase.as_deref().filter(|phase| !phase.is_empty()) {
         text.push_str(&format!(" · phase {}", visible(phase)));
     }
@@ -154,11 +154,15 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
         waiting.subject.as_deref().map(quotation).unwrap_or_default(),
         format!("from {}", visible(&waiting.from)),
         since(waiting.created_at),
-        [to, waiting.kept.then(|| "kept automatically".to_owned())]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(", "),
+        [
+            to,
+            waiting.kept.then(|| "kept automatically".to_owned()),
+            waiting.has_changes.then(|| "with changes".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", "),
     ]
 }
 

@@ -57,6 +57,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (ledger::Import::NAME, "a whole project at once: `baton log import`"),
     (project::RemovePlace::NAME, "a person decides: `baton project remove`"),
     (project::Merge::NAME, "a person decides: `baton project merge`"),
+    (project::Rename::NAME, "a person decides: `baton project rename`"),
     (project::Places::NAME, "who works where is in every status card; `baton project places`"),
     (project::Split::NAME, "a person decides: `baton project split`"),
     (project::Init::NAME, "a person registers a repository: `baton init`"),

@@ -40,6 +40,8 @@ pub struct Baton {
     pub spent_by: Option<String>,
     /// Rises with every change of hands; the fencing token of a claim.
     pub version: i64,
+    /// What was not committed goes with it.
+    pub has_changes: bool,
 }
 
 /// The states of a baton as the specification names them.
@@ -284,6 +286,7 @@ mod tests {
             held_at: None,
             spent_by: None,
             version: 1,
+            has_changes: false,
         }
     }
 

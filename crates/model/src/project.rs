@@ -12,6 +12,8 @@ use crate::time::{Millis, Timestamp};
 pub struct Project {
     /// Slug: see [`check_project`](crate::id::check_project).
     pub project_id: String,
+    /// What it is called since it was renamed; else it is called by its id.
+    pub name: Option<String>,
     /// `github`, `local`, `none`; unset means that it is resolved.
     pub issues_provider: Option<String>,
     /// `owner/repo` of the issue tracker.
@@ -84,6 +86,9 @@ impl Project {
 pub struct View {
     /// Its id.
     pub project_id: String,
+    /// What it is called since it was renamed; absent where that is its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// `github`, `local`, `none`; unset means that it is resolved.
     pub issues_provider: Option<String>,
     /// `owner/repo` of the issue tracker.
@@ -134,10 +139,21 @@ pub struct LastWrapView {
     pub last_wrapped_summary: String,
 }
 
+impl View {
+    /// What people read: its name and its id, which differ after a rename.
+    pub fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{name} (id {})", self.project_id),
+            None => self.project_id.clone(),
+        }
+    }
+}
+
 impl From<&Project> for View {
     fn from(project: &Project) -> Self {
         Self {
             project_id: project.project_id.clone(),
+            name: project.name.clone(),
             issues_provider: project.issues_provider.clone(),
             issues_github_repo: project.issues_github_repo.clone(),
             vcs_provider: project.vcs_provider.clone(),

@@ -72,6 +72,7 @@ pub static ALL: &[Entry] = &[
     entry::<project::Overview>(),
     entry::<project::Places>(),
     entry::<project::Relate>(),
+    entry::<project::Rename>(),
     entry::<project::Search>(),
     entry::<project::Set>(),
     entry::<project::Show>(),

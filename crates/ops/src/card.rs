@@ -79,6 +79,9 @@ pub struct Waiting {
     /// A hook kept it at a limit, a failure or an end; its agent did not wrap.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
+    /// What was not committed goes with it: `baton changes show ID`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_changes: bool,
 }
 
 impl Waiting {
@@ -258,6 +261,7 @@ fn waiting(
             holder: Some(holder.filter(Session::is_open).map(|s| s.identity)),
             created_at: Timestamp(baton.created_at),
             kept: kept.contains(&baton.baton_id),
+            has_changes: baton.has_changes,
             from: baton.identity,
             id: baton.baton_id,
         });
@@ -276,6 +280,7 @@ fn waiting(
                 holder: None,
                 created_at: Timestamp(handoff.created_at),
                 kept: false,
+                has_changes: false,
             });
         }
     }

@@ -12,7 +12,7 @@ use crate::priority;
 const LONGEST: usize = 40;
 
 /// Reads an input. Numbers such as `3.0` count as integers, and words of a priority as its number.
-pub(crate) fn read<T: DeserializeOwned + JsonSchema>(mut input: Value) -> Result<T, Refusal> {
+pub(crate) fn read<T: DeserializeOwned + JsonSchema>(input: &Value) -> Result<T, Refusal> {
     // A packet has its own word for it.
     let is_packet = |key: &str| key == "packet" || key == "packet_text";
     if input
@@ -22,9 +22,10 @@ pub(crate) fn read<T: DeserializeOwned + JsonSchema>(mut input: Value) -> Result
         let what = "the input holds a NUL character, which no text may have";
         return Err(Refusal::invalid("input_invalid", what, "remove it"));
     }
-    if let Ok(read) = T::deserialize(&input) {
+    if let Ok(read) = T::deserialize(input) {
         return Ok(read);
     }
+    let mut input = input.clone();
     let schema: Value = schemars::schema_for!(T).into();
     normalize(&mut input, &schema)?;
     serde_path_to_error::deserialize(&input)
@@ -188,7 +189,7 @@ mod tests {
 
     #[track_caller]
     fn check<T: DeserializeOwned + JsonSchema>(input: Value, message: &str, hint: &str) {
-        let Err(refusal) = read::<T>(input) else { panic!("it is read") };
+        let Err(refusal) = read::<T>(&input) else { panic!("it is read") };
         assert_eq!((refusal.message.as_str(), refusal.hint.as_str()), (message, hint));
     }
 
@@ -239,7 +240,7 @@ mod tests {
     #[test]
     fn what_means_an_integer_is_one() {
         for (given, expected) in [(json!(3.0), 3), (json!("high"), 1), (json!("P4"), 4), (json!(0), 0)] {
-            let read = read::<task::CreateInput>(json!({ "title": "t", "priority": given }));
+            let read = read::<task::CreateInput>(&json!({ "title": "t", "priority": given }));
             assert_eq!(read.map(|input| input.priority).ok(), Some(expected), "{given}");
         }
     }

@@ -33,6 +33,7 @@ mod page;
 pub mod portable;
 mod priority;
 pub mod project;
+mod project_name;
 pub mod recall;
 pub mod replay;
 mod request;

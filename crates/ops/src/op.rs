@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
-use crate::{input, resolve};
+use crate::{input, project_name, resolve};
 
 /// One thing that Baton can do.
 pub trait Operation {
@@ -64,6 +64,24 @@ pub struct Caller {
     pub grant: Grant,
     /// What an index outside found for this call: its face asks before the operation runs.
     pub found: Option<std::sync::Arc<IndexResult>>,
+    /// Names in this call that are no ids of projects, each with the id of the project that is called so.
+    pub renamed: Vec<RenamedProject>,
+}
+
+/// A name that a project got, and the id that it keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenamedProject {
+    /// The name, now or earlier.
+    pub name: String,
+    /// Its id.
+    pub project_id: String,
+}
+
+impl Caller {
+    /// The id of the project that is called so: of a renamed one as it was looked up, else the word itself.
+    pub(crate) fn id_of<'a>(&'a self, name: &'a str) -> &'a str {
+        self.renamed.iter().find(|one| one.name == name).map_or(name, |one| &one.project_id)
+    }
 }
 
 /// What a path or glob names in a working copy.
@@ -299,8 +317,32 @@ fn input_schema<O: Operation>() -> Schema {
 /// Runs an operation on JSON, for a caller in this process that takes the answer as it is.
 pub fn run_typed<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
     authorize(&O::META, &cx.env, &input)?;
-    let input = input::read(input)?;
-    O::run(input, cx).map_err(|failure| resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))
+    match O::run(input::read(&input)?, cx) {
+        Err(failure) => run_renamed::<O>(&input, cx, failure),
+        done => done,
+    }
+}
+
+/// Runs an operation again that was refused because of an unknown project, with what projects are called by now. Most calls name
+/// an id, and so cost nothing more. A refused operation has written nothing.
+fn run_renamed<O: Operation>(
+    input: &Value,
+    cx: &mut Cx<'_>,
+    mut failure: Failure,
+) -> Result<O::Output, Failure> {
+    let mut caller = cx.env.caller.clone();
+    while let Some(renamed) = project_name::look_up(&failure, cx.store, &caller) {
+        caller.renamed.push(renamed);
+        let Env { now, limits, host, .. } = cx.env;
+        let env = Env { now, random: &mut *cx.env.random, caller: &caller, limits, host };
+        match O::run(input::read(input)?, &mut Cx { store: &mut *cx.store, env }) {
+            // To a token that does not reach the project, the name stays unknown as it was said.
+            Err(Failure::Refused(no)) if project_name::is_hidden(&no, &caller) => break,
+            Err(next) => failure = next,
+            done => return done,
+        }
+    }
+    Err(resolve::suggest_projects(failure, cx.store, &cx.env.caller.grant))
 }
 
 fn run_json<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {

@@ -18,7 +18,7 @@ pub(crate) fn project_id(store: &mut Store, env: &Env<'_>, named: Option<&str>) 
     let found = match named.or(caller.project.as_deref()) {
         Some(name) => {
             check_project(name)?;
-            name.to_owned()
+            caller.id_of(name).to_owned()
         }
         None => locate::of_caller(store, env, caller)?,
     };
@@ -56,7 +56,7 @@ pub(crate) fn check_callers_project(store: &mut Store, env: &Env<'_>) -> Result<
 }
 
 /// The code of a refusal for a project that is not registered.
-const UNKNOWN: &str = "project_unknown";
+pub(crate) const UNKNOWN: &str = "project_unknown";
 
 /// The refusal for a project that is not registered.
 pub(crate) fn unknown_project(project_id: &str) -> Refusal {

@@ -9,7 +9,8 @@ use crate::params;
 macro_rules! columns {
     () => {
         "project_id, baton_id, seq, session_id, identity, thread_id, created_at, summary, to_identity, \
-         to_role, holder_session_id, held_at, spent_by, version"
+         to_role, holder_session_id, held_at, spent_by, version, \
+         (SELECT COUNT(*) FROM changes c WHERE c.project_id = baton.project_id AND c.baton_id = baton.baton_id)"
     };
 }
 
@@ -81,6 +82,7 @@ fn read(row: Row) -> Result<Baton, Fault> {
         held_at: r.opt_int()?,
         spent_by: r.opt_text()?,
         version: r.int()?,
+        has_changes: r.bool()?,
     })
 }
 

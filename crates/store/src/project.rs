@@ -11,7 +11,8 @@ macro_rules! columns {
     () => {
         "project_id, issues_provider, issues_github_repo, vcs_provider, vcs_remote_url, default_owner, \
          suggested_repo, is_isolated, is_placeholder, phase, focus, webhook_url, takes_transcripts, last_wrapped_at, last_wrapped_by, \
-         last_wrapped_session_id, last_wrapped_delta_id, last_wrapped_summary, created_at, updated_at"
+         last_wrapped_session_id, last_wrapped_delta_id, last_wrapped_summary, created_at, updated_at, \
+         (SELECT MAX(n.other_project_id) FROM project_relation n WHERE n.project_id = project.project_id AND n.kind = 'project_name')"
     };
 }
 
@@ -30,10 +31,17 @@ crate::sql! {
     WEBHOOK = "SELECT webhook_url FROM project WHERE project_id = $1";
     RELATE = "INSERT INTO project_relation (project_id, other_project_id, kind, created_by, created_at) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (project_id, other_project_id) DO UPDATE SET kind = excluded.kind";
-    UNRELATE = "DELETE FROM project_relation WHERE project_id = $1 AND other_project_id = $2";
-    UNRELATE_ALL = "DELETE FROM project_relation WHERE project_id = $1 OR other_project_id = $2";
+    UNRELATE = "DELETE FROM project_relation WHERE project_id = $1 AND other_project_id = $2
+        AND kind NOT IN ('project_name', 'former_project_name')";
+    UNRELATE_ALL = "DELETE FROM project_relation WHERE (project_id = $1 OR other_project_id = $2)
+        AND kind NOT IN ('project_name', 'former_project_name')";
+    NAMES = "SELECT other_project_id FROM project_relation WHERE project_id = $1 AND kind IN ('project_name', 'former_project_name')
+        ORDER BY other_project_id";
+    OF_NAME = "SELECT project_id FROM project_relation WHERE other_project_id = $1 AND kind IN ('project_name', 'former_project_name')
+        ORDER BY project_id";
+    RETIRE_NAME = "UPDATE project_relation SET kind = 'former_project_name' WHERE project_id = $1 AND kind = 'project_name'";
     RELATED = "SELECT r.other_project_id, r.kind, p.is_isolated FROM project_relation r JOIN project p ON p.project_id = r.other_project_id
-        WHERE r.project_id = $1 ORDER BY r.other_project_id";
+        WHERE r.project_id = $1 AND r.kind NOT IN ('project_name', 'former_project_name') ORDER BY r.other_project_id";
     ISOLATED = "SELECT project_id FROM project WHERE is_isolated <> 0 ORDER BY project_id";
     ISOLATE = "UPDATE project SET is_isolated = $1 WHERE project_id = $2";
 }
@@ -64,6 +72,7 @@ fn read(row: Row) -> Result<Project, Fault> {
     };
     project.created_at = r.int()?;
     project.updated_at = r.int()?;
+    project.name = r.opt_text()?;
     Ok(project)
 }
 
@@ -131,6 +140,29 @@ pub fn webhook(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Faul
         Some(row) => row.reader().opt_text(),
         None => Ok(None),
     }
+}
+
+/// The kinds of relation under which a project's names are kept: a row leads from the project to a name, which is no project.
+/// Nothing else may be related so.
+pub const NAME_KINDS: [&str; 2] = ["project_name", "former_project_name"];
+
+/// Gives a project a name; the id as a name is none. Names that it had stay and lead to it.
+pub fn rename(tx: &mut Tx<'_>, project_id: &str, name: &str, by: &str, now: Millis) -> Result<(), Fault> {
+    tx.execute_deferred(RETIRE_NAME, params![project_id])?;
+    if name != project_id {
+        tx.execute_deferred(RELATE, params![project_id, name, NAME_KINDS[0], by, now])?;
+    }
+    Ok(())
+}
+
+/// Every name that a project has or had, beside its id.
+pub fn names(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
+    tx.query(NAMES, params![project_id])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// The project that has or had a name. An id is no name: look for the project with that id first.
+pub fn of_name(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, Fault> {
+    tx.query(OF_NAME, params![name])?.into_iter().next().map(|row| row.reader().text()).transpose()
 }
 
 /// A project that another is related to.

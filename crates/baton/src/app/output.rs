@@ -64,6 +64,15 @@ impl App {
         matches!(self.format, Format::Text)
     }
 
+    /// Says what is wrong with the working copy in which a command is given, where its project is known all the same.
+    pub(crate) fn remark_repository(&mut self) {
+        if let Some(fault) = self.caller().git_fault {
+            self.remark(&format!(
+                "warning: git cannot read this working copy: {fault}; `git worktree repair` in its repository mends it if that moved"
+            ));
+        }
+    }
+
     /// A remark on standard error, for people.
     pub(crate) fn remark(&self, text: &str) {
         if !self.quiet {

@@ -355,8 +355,16 @@ fn merge(repo: &Repo<'_>, scratch: &Scratch, base: &str, ours: &str, theirs: &st
     let tree = parts.next().unwrap_or_default();
     match answer.code {
         Some(0) => Ok(tree),
-        Some(1) => Err(Fault::Conflicts(parts.collect())),
+        Some(1) => Err(Fault::Conflicts(parts.map(|path| path_of_conflict(path, &[ours, theirs])).collect())),
         _ => Err(Fault::Git { command: "merge-tree".into(), message: answer.error.trim().to_owned() }),
+    }
+}
+
+/// The path of a conflict as the working copy has it: where a folder is in a file's way, git puts the file's side behind its name.
+fn path_of_conflict(path: String, sides: &[&str]) -> String {
+    match path.rsplit_once('~') {
+        Some((plain, side)) if sides.contains(&side) => plain.to_owned(),
+        _ => path,
     }
 }
 

@@ -73,6 +73,7 @@ fn row(row: &Row) -> Vec<String> {
         format!("from {}", visible(&row.from)),
         row.to.as_deref().map(|to| format!("for {}", visible(to))).unwrap_or_default(),
         render::since(row.created_at),
+        if row.has_changes { "with changes".to_owned() } else { String::new() },
         visible(&row.summary),
     ]
 }
@@ -88,6 +89,10 @@ fn one(shown: &ShowOutput) -> String {
         fact("for", row.to.as_deref().map_or_else(|| "whoever comes first".to_owned(), visible)),
         fact("left", rfc3339(row.created_at.0)),
         fact("holder", row.holder.as_deref().map(visible).unwrap_or_default()),
+        fact(
+            "changes",
+            if row.has_changes { "go with it: `baton changes show`".to_owned() } else { String::new() },
+        ),
         fact("summary", visible(&row.summary)),
     ];
     let facts: Vec<_> = facts.into_iter().filter(|fact| fact.iter().all(|text| !text.is_empty())).collect();

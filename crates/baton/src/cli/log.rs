@@ -311,13 +311,14 @@ fn all_of(args: &Read, since: Option<i64>, app: &mut App) -> Result<LedgerListOu
 /// What was written in the sessions in which a commit was made.
 fn print_of_commit(args: &Read, commit: &str, since: Option<i64>, app: &mut App) -> Result<(), AppError> {
     let folder = app.config.cwd.clone().unwrap_or_default();
-    let id = git::commit_id(&folder, commit).unwrap_or_else(|| commit.to_ascii_lowercase());
-    let trailers = match is_commit_id(&id) {
-        true => {
-            git::commits(&folder, std::slice::from_ref(&id)).into_iter().flat_map(|c| c.trailers).collect()
-        }
-        false => Vec::new(),
+    let given = || Some(commit.to_ascii_lowercase()).filter(|id| is_commit_id(id));
+    let Some(id) = git::commit_id(&folder, commit).or_else(given) else {
+        let what = format!("git finds no commit `{}` here", visible(commit));
+        let hint = "repeat it in a working copy that has the commit, or give its full id";
+        return Err(Refusal::invalid("commit_invalid", what, hint).into());
     };
+    let trailers =
+        git::commits(&folder, std::slice::from_ref(&id)).into_iter().flat_map(|c| c.trailers).collect();
     let input = CommitOriginInput { project: app.project.clone(), commits: vec![id], trailers };
     let origin = app.run::<CommitOrigin>(&input)?;
     if origin.items.is_empty() {

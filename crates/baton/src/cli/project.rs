@@ -34,6 +34,8 @@ enum Verb {
     Relate(Relate),
     /// List the folders and worktrees in which a project is worked on
     Places,
+    /// Give a project another name; its id keeps leading to it
+    Rename(places::Rename),
     /// Give a folder to another project, or to a new one
     Split(places::Split),
     /// Forget a folder; nothing of the ledger is removed
@@ -111,6 +113,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             })
         }
         Verb::Places => places::list(app),
+        Verb::Rename(args) => places::rename(args, app),
         Verb::Split(args) => places::split(args, app),
         Verb::Remove(args) => places::remove(args, app),
         Verb::Merge(args) => places::merge(args, app),
@@ -136,7 +139,7 @@ fn row(row: &Row) -> Vec<String> {
     let project = &row.project;
     let text = |field: &Option<String>| field.as_deref().map(visible).unwrap_or_default();
     vec![
-        visible(&project.project_id),
+        visible(&project.title()),
         text(&project.vcs_provider),
         text(&project.phase),
         project.last_wrap.as_ref().map(|last| render::since(last.last_wrapped_at)).unwrap_or_default(),

@@ -36,6 +36,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         why: args.why,
         request_id: args.request_id,
     })?;
+    app.remark_repository();
     let own = Some(started.session_id.as_str());
     let left = unwrapped::remark(app, (&started.project_id, &started.card), (own, None));
     started.rules_reminders.extend(left.clone());

@@ -20,6 +20,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         return watch::run(app);
     }
     let mut status = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
+    app.remark_repository();
     let own = app.session.clone();
     let left = unwrapped::remark(app, (&status.project_id, &status.card), (own.as_deref(), None));
     status.card.reminders.extend(left);

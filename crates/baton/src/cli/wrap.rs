@@ -93,6 +93,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         let _ = ledger::discard(app, &copy.manifest);
     }
     let wrapped = wrapped?;
+    app.remark_repository();
     match copy {
         Some(_) if wrapped.changes.is_none() && !wrapped.replay.replayed => {
             app.remark("what is not committed stays here: no baton was left that it could go with");

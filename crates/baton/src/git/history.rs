@@ -64,9 +64,19 @@ pub(crate) fn commits_of_lines(folder: &Path, path: &str, lines: RangeInclusive<
     Some(ids)
 }
 
-/// The newest commits that changed a file. `path` counts from the top of the working copy.
+/// The newest commits that changed a file, also under a name that it had before. `path` counts from the top of the working copy.
 pub(crate) fn commits_of_file(folder: &Path, path: &str) -> Option<Vec<CommitInfo>> {
-    let args = ["log", MOST, FORMAT, "--no-show-signature", "--no-ext-diff", "--no-textconv", "--", path];
+    let args = [
+        "log",
+        MOST,
+        FORMAT,
+        "--follow",
+        "--no-show-signature",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--",
+        path,
+    ];
     Some(super::read(folder, &args)?.lines().filter_map(parse).collect())
 }
 

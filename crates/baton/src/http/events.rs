@@ -137,6 +137,15 @@ impl EventHub {
         }
     }
 
+    /// The id of a project that a listener names. One that is not there, or not for this bearer, is refused.
+    async fn project_id(&self, named: &str, grant: &Grant) -> Result<String, AppError> {
+        let (project, after) = (Some(named.to_owned()), i64::MAX - 1);
+        let input =
+            LedgerListInput { project, after, limit: Some(1), brief: true, ..LedgerListInput::default() };
+        let caller = Caller { grant: grant.clone(), ..Caller::default() };
+        Ok(self.pool.ask::<LedgerList>(&input, caller).await?.project_id)
+    }
+
     async fn page(&self, project_id: &str, after: i64, grant: &Grant) -> Result<Vec<Event>, AppError> {
         let project = Some(project_id.to_owned());
         let input =
@@ -252,18 +261,19 @@ async fn open(
     wish.from = last.filter(|text| !text.is_empty()).as_deref().map(Place::read).transpose()?;
     // Listening begins before the past is read, so nothing falls between the two.
     let events = stage.events.subscribe();
+    if let Some(named) = &wish.project {
+        wish.project = Some(stage.project_id(named, &wish.grant).await?);
+    }
     let past = past(&stage, &wish).await?;
     let mut response = of_type(StatusCode::OK, "text/event-stream", body(wish, past, events));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }
 
-/// What the listener missed. A project that is not there, or not for this bearer, is refused here.
+/// What the listener missed.
 async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, AppError> {
     let heads = match &wish.project {
         Some(one) => {
-            let answer = stage.page(one, i64::MAX - 1, &wish.grant).await;
-            answer?;
             let mut heads = stage.heads().await?;
             heads.retain(|project_id, _| project_id == one);
             heads

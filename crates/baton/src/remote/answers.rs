@@ -46,7 +46,7 @@ pub(super) fn answer(
         Question::CheckoutOf { folder, branch } if is_own(caller, folder) => {
             json!(machine.checkout_of(folder, branch))
         }
-        Question::CommitsMade { folder, since, head } if is_own(caller, folder) => {
+        Question::CommitsMade { folder, since, head } if is_own_or_beside(caller, folder, machine) => {
             json!(machine.commits_made(folder, *since, head.as_deref()))
         }
         Question::PathKind { folder, pattern }
@@ -73,6 +73,11 @@ pub(super) fn answer(
         }
         _ => Value::Null,
     })
+}
+
+/// Whether a folder lies in the working copy of the call, or is the top of another one of its repository.
+fn is_own_or_beside(caller: &Caller, folder: &str, machine: &Machine) -> bool {
+    is_own(caller, folder) || is_of_repository(caller, folder, machine)
 }
 
 /// Whether a folder is the top of a working copy of the repository in which the call was made.

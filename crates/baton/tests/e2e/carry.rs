@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, Terminal, assert_fields, env, items, text};
+use crate::worktrees::{committed, git, worktree};
 
 const NORMAL: &str = "11111111-aaaa-4000-8000-00000000abcd";
 
@@ -361,4 +362,39 @@ fn a_session_of_a_folder_that_is_gone_goes_on_where_one_stands_and_says_so() {
     let answer = lola.json(&["continue", NORMAL, "--in", "claude", "--print"]);
     assert_eq!((&answer["resumes"], &answer["cwd"]), (&json!(false), &json!(stage.shop())));
     assert_eq!(answer["warnings"][0]["kind"], "folder_gone");
+}
+
+#[test]
+fn a_tool_starts_in_the_worktree_of_the_session_and_a_worktree_that_is_gone_is_told() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    claude(&stage, &beside.display().to_string());
+    let lola = stage.terminal("Lola");
+    for (tool, program) in [("codex", "codex"), ("claude", "claude")] {
+        let run = stand_in(&stage, &lola, program).run(&[
+            "continue",
+            NORMAL,
+            "--in",
+            tool,
+            "--fresh",
+            "--force",
+            "--why",
+            "the next tool",
+        ]);
+        assert_eq!(run.code, 7, "{run:#?}");
+        assert_eq!(called(&stage).folder, real(&beside), "{tool}");
+    }
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    let run = stand_in(&stage, &lola, "codex").run(&[
+        "continue",
+        NORMAL,
+        "--in",
+        "codex",
+        "--force",
+        "--why",
+        "the next tool",
+    ]);
+    assert_eq!(run.code, 7, "{run:#?}");
+    assert!(run.err.contains(&format!("{} is not here", beside.display())), "{}", run.err);
+    assert_eq!(called(&stage).folder, real(&stage.shop()));
 }

@@ -141,3 +141,48 @@ fn a_commit_names_the_baton_or_the_session_where_that_is_asked_for() {
     stage.terminal("Ann").json(&["init", "--no-commit-trailer"]);
     assert!(hook.exists(), "a hook of somebody else stays");
 }
+
+#[test]
+fn a_file_that_was_renamed_keeps_its_history_and_an_open_session_its_newest_commit() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    let first = commit(&stage, "total = 1\nrounded = 2\ntax = 3\n", "Round the cart");
+    donna.json(&["wrap", "--summary", "s"]);
+    // Ann and Mina say nothing after their commits: their sessions are open.
+    let ann = stage.terminal("Ann");
+    let own = text(&ann.json(&["start"]), "session_id");
+    stage.terminal("Mina").within(&beside).json(&["start"]);
+    git(&stage, stage.shop(), &["mv", "cart.py", "basket.py"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "Rename the cart"]);
+    let renamed = git(&stage, stage.shop(), &["rev-parse", "HEAD"]);
+    fs::write(beside.join("b.txt"), "b\n").expect("written");
+    git(&stage, &beside, &["add", "b.txt"]);
+    git(&stage, &beside, &["commit", "-qm", "b"]);
+    let lola = stage.terminal("Lola");
+    let before = stage.deltas();
+    let report = lola.json(&["why", "basket.py"]);
+    let ids: Vec<String> =
+        report["commits"].as_array().expect("commits").iter().map(|row| text(row, "id")).collect();
+    assert_eq!(ids, [renamed.clone(), first.clone()]);
+    assert_eq!(
+        (sessions(&report, 0), sessions(&report, 1)),
+        (vec!["Ann".to_owned()], vec!["Donna".to_owned()])
+    );
+    assert_eq!(report["commits"][0]["sessions"][0]["commits"][0]["id"], json!(renamed));
+    assert_eq!(text(&lola.json(&["why", "basket.py:2"])["commits"][0], "id"), first, "the line is older");
+    assert_eq!(
+        sessions(&lola.within(&beside).json(&["why", "b.txt"]), 0),
+        ["Mina"],
+        "of another working copy"
+    );
+    let log = items(&lola.json(&["log", "--commit", "HEAD"]));
+    assert!(log.iter().all(|row| row["session_id"] == json!(own)) && !log.is_empty(), "{log:#?}");
+    assert_eq!(stage.deltas(), before, "a question writes nothing");
+    ann.json(&["end"]);
+    assert_eq!(sessions(&lola.json(&["why", "basket.py"]), 0), ["Ann"]);
+    let nowhere = lola.within(stage.root());
+    let refused = nowhere.refused(1, "commit_invalid", &["--project", "shop", "log", "--commit", "HEAD"]);
+    assert!(refused.to_string().contains("git finds no commit `HEAD` here"), "{refused:#}");
+}

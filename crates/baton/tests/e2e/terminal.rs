@@ -184,6 +184,7 @@ const CALLS: &[&str] = &[
     "project set --phase HIDDEN",
     "project places",
     "project merge HIDDEN --into HIDDEN --dry-run",
+    "project rename HIDDEN --to HIDDEN --dry-run",
     "project split HIDDEN --to HIDDEN --dry-run",
     "project remove HIDDEN --dry-run",
     "project relate HIDDEN",

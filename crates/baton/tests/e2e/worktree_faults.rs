@@ -136,3 +136,33 @@ fn a_baton_is_written_to_standard_output() {
     assert!(said.err.contains("handoff reclaim"), "{said:#?}");
     assert!(!stage.shop().join("-").exists());
 }
+
+#[test]
+fn a_worktree_whose_repository_is_gone_is_known_and_says_so() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    donna.json(&["wrap", "--summary", "s"]);
+    fs::rename(stage.shop(), stage.root().join("moved")).expect("moved");
+    fs::write(beside.join("half.txt"), "half").expect("written");
+    let lola = stage.terminal("Lola").within(&beside);
+    let is_told = |err: &str| {
+        assert!(
+            err.contains("git cannot read this working copy") && err.contains("git worktree repair"),
+            "{err}"
+        );
+    };
+    for args in [&["status"][..], &["start"]] {
+        let run = lola.run(args);
+        assert_eq!(run.code, 0, "{run:#?}");
+        is_told(&run.err);
+    }
+    let refused = lola.refused(3, "working_copy_none", &["wrap", "--summary", "s", "--with-changes"]);
+    is_told(&refused.to_string());
+    is_told(&lola.run(&["wrap", "--summary", "s"]).err);
+    // Where it is repaired, nothing is said any more.
+    git(&stage, stage.root().join("moved"), &["worktree", "repair", beside.to_str().expect("utf-8")]);
+    let run = lola.run(&["status"]);
+    assert_eq!((run.code, run.err.contains("cannot read")), (0, false), "{run:#?}");
+}

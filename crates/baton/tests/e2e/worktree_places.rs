@@ -254,3 +254,70 @@ fn a_lease_holds_in_its_working_copy_and_on_its_branch() {
     git(&stage, &beside, &["switch", "-q", "--ignore-other-worktrees", "main"]);
     lola.refused(4, "lease_conflict", &["lease", "take", "a.txt"]);
 }
+
+#[test]
+fn a_project_is_renamed_while_agents_work_and_is_found_by_every_name() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    let preview = ann.json(&["project", "rename", "--to", "store", "--dry-run"]);
+    assert_eq!((&preview["dry_run"], &preview["name"]), (&json!(true), &json!("store")));
+    stage.terminal("Ann").refused(3, "project_unknown", &["--project", "store", "status"]);
+    let shown = ann.text(&["project", "rename", "--to", "store"]);
+    assert!(
+        shown.contains("project shop is called store; its id shop stays")
+            && shown.contains("undo: baton project rename shop --to shop"),
+        "{shown}"
+    );
+    // In the folder, by the name on the command line, in the environment and in a hook's, and by the id.
+    let far = stage.terminal("Lola").within(stage.root());
+    for terminal in
+        [stage.terminal("Lola"), far.with("BATON_PROJECT", "store"), far.with("BATON_PROJECT", "shop")]
+    {
+        assert!(terminal.text(&["status"]).starts_with("project store (id shop)"));
+        assert_eq!(text(&terminal.json(&["status"]), "project_id"), "shop");
+    }
+    ann.with("BATON_PROJECT", "store").json(&["wrap", "--summary", "half of the cart"]);
+    let got = far.json(&["--project", "store", "pickup"]);
+    assert_eq!(text(&got, "project_id"), "shop");
+    assert!(far.text(&["project", "list"]).contains("store (id shop)"));
+    let lib = stage.repo("lib");
+    let other = stage.terminal("Rex").within(&lib);
+    other.json(&["init", "--id", "lib"]);
+    let sent = other.json(&["handoff", "create", "--to", "store", "--subject", "Round the tax", "--local"]);
+    assert!(sent.to_string().contains("\"to_project_id\":\"shop\""), "{sent:#}");
+    assert!(stage.terminal("Ann").text(&["status"]).contains("Round the tax"));
+    other.refused(4, "project_taken", &["project", "rename", "--to", "store"]);
+    let undo = text(&ann.json(&["project", "rename", "--to", "market"]), "undo");
+    assert_eq!(undo, "baton project rename shop --to store");
+    ann.json(&undo.split(' ').skip(1).collect::<Vec<_>>());
+    assert!(ann.text(&["status"]).starts_with("project store (id shop)"));
+    assert_eq!(text(&far.json(&["--project", "market", "status"]), "project_id"), "shop");
+    stage.assert_sound();
+}
+
+#[test]
+fn status_and_batons_say_which_baton_has_changes_with_it() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    ann.json(&["wrap", "--summary", "all committed", "--to", "Rex"]);
+    ann.json(&["start"]);
+    fs::write(stage.shop().join("half.txt"), "half").expect("written");
+    let left = text(&ann.json(&["wrap", "--summary", "half of it", "--with-changes"]), "baton_id");
+    let has = |rows: &[serde_json::Value], id: &str| -> Vec<String> {
+        rows.iter().filter(|row| row["has_changes"] == true).map(|row| text(row, id)).collect()
+    };
+    let card = ann.json(&["status"]);
+    let waiting = card["handoffs"].as_array().expect("batons").clone();
+    assert_eq!((waiting.len(), has(&waiting, "id")), (2, vec![left.clone()]));
+    assert_eq!(has(&items(&ann.json(&["batons"])), "baton_id").as_slice(), std::slice::from_ref(&left));
+    for args in [&["status"][..], &["batons"]] {
+        let shown = ann.text(args);
+        let marked: Vec<&str> = shown.lines().filter(|line| line.contains("with changes")).collect();
+        assert!(marked.len() == 1 && marked[0].contains("half of it"), "{shown}");
+    }
+    assert!(ann.text(&["batons", "show", &left]).contains("go with it"));
+    ann.json(&["changes", "drop", &left]);
+    assert!(!ann.text(&["status"]).contains("with changes"));
+}

@@ -50,6 +50,7 @@ const ALLOWED: &[Circle] = &[
             "ownership",
             "portable",
             "project",
+            "project_name",
             "replay",
             "request",
             "resolve",

@@ -74,6 +74,9 @@ pub struct Row {
     pub thread_id: String,
     /// The baton that its holder left.
     pub spent_by: Option<String>,
+    /// What was not committed goes with it: `baton changes show ID`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_changes: bool,
 }
 
 /// Answer of `baton_list`.
@@ -223,6 +226,7 @@ fn unheld(of: Baton) -> Row {
         taken_at: of.held_at.map(Timestamp),
         thread_id: of.thread_id,
         spent_by: of.spent_by,
+        has_changes: of.has_changes,
     }
 }
 

@@ -24,8 +24,8 @@ use crate::packet_input;
 use crate::priority;
 use crate::project::require_not_merged;
 use crate::request::{self, Request, Requester};
-use crate::resolve;
 use crate::saga::advance;
+use crate::{project_name, resolve};
 
 /// Leaves work for another project.
 pub struct Create;
@@ -133,16 +133,19 @@ impl Operation for Create {
         let packet = check(&input)?;
         let from = resolve::project_id(cx.store, &cx.env, input.from_project_id.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let mut planned = plan(&input, &from, &identity, &packet, cx.env.now)?;
         let Cx { store, env } = cx;
+        let (who, scope) = (Requester::of(env, &identity), (from.as_str(), Self::NAME));
+        let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
+        // A repeated request is known by what was said; the work goes to the project that is called so.
+        let to_project_id = env.caller.id_of(&input.to_project_id).to_owned();
+        let input = CreateInput { to_project_id, ..input };
+        let mut planned = plan(&input, &from, &identity, &packet, env.now)?;
         if input.dry_run {
             return store.read(|tx| {
                 let warnings = place(tx, env, &input, &mut planned)?;
                 Ok(CreateOutput::Preview(Box::new(preview(&planned, identity, warnings))))
             });
         }
-        let (who, scope) = (Requester::of(env, &identity), (from.as_str(), Self::NAME));
-        let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         store.write(&[&from, &input.to_project_id], |tx| {
             if let Some(earlier) = request::answered(tx, request.as_ref())? {
                 return Ok(CreateOutput::Made(Box::new(again(tx, earlier)?)));
@@ -257,7 +260,7 @@ fn place(
         return Ok(vec![Warning { kind: WarningKind::TrackerUndisclosed, message }]);
     }
     disclosed(tx, env, input, handoff).map_err(|failure| match failure {
-        Failure::Refused(refusal) if refusal.code != "issue_invalid" => {
+        Failure::Refused(refusal) if !["issue_invalid", resolve::UNKNOWN].contains(&refusal.code) => {
             let what = format!("the tracker of project {} cannot take the task", input.to_project_id);
             let hint = "ask who keeps that project, or use the embedded tracker: `local`";
             Refusal::new(Kind::Refused, "tracker_unresolved", what, hint)
@@ -278,6 +281,9 @@ fn disclosed(
     let sender = project::get(tx, &handoff.from_project_id)?
         .ok_or_else(|| resolve::unknown_project(&handoff.from_project_id))?;
     let target = project::get(tx, &handoff.to_project_id)?;
+    if target.is_none() {
+        project_name::refuse(tx, &handoff.to_project_id)?;
+    }
     let owner = target.as_ref().and_then(|p: &Project| p.default_owner.clone()).or(sender.default_owner);
     let query = TrackerQuery {
         explicit: input.issues_github_repo.as_deref(),
@@ -335,7 +341,7 @@ fn write(
     planned: Handoff,
     warnings: Vec<Warning>,
 ) -> Result<Progress, Failure> {
-    project::create(tx, &planned.to_project_id, true, env.now)?;
+    project_name::register(tx, &planned.to_project_id, true, env.now)?;
     let mut handoff =
         Handoff { handoff_id: env.id(), memory_id: Some(env.id()), session_id: Some(env.id()), ..planned };
     let key = handoff.seed_task_id.take().unwrap_or_else(|| default_key(&handoff.handoff_id));

@@ -26,12 +26,12 @@ use baton_model::handoff::{Handoff, State};
 use baton_model::id::BOT;
 use baton_model::refusal::{self, Refusal};
 use baton_model::task::Task;
-use baton_store::{Failure, Tx, handoff, project};
+use baton_store::{Failure, Tx, handoff};
 use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-use crate::resolve;
+use crate::{project_name, resolve};
 pub(crate) use advance::begin_task;
 pub use advance::{Action, Advance, AdvanceInput, AdvanceOutput};
 pub use create::{Create, CreateInput, CreateOutput, SeedSession};
@@ -75,7 +75,7 @@ pub(super) fn require_reach(grant: &Grant, project_id: &str) -> Result<(), Refus
 pub(crate) fn register_ends(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<(), Failure> {
     for project_id in [&handoff.from_project_id, &handoff.to_project_id] {
         if !tx.has_project(project_id) {
-            project::create(tx, project_id, true, env.now)?;
+            project_name::register(tx, project_id, true, env.now)?;
         }
     }
     Ok(())

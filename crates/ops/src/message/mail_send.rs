@@ -220,6 +220,7 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let far = input.to_project.clone().or_else(|| reply.as_ref().map(|reply| reply.to_project.clone()));
     let to_project = far.unwrap_or_else(|| from_project.clone());
     check_project(&to_project)?;
+    let to_project = cx.env.caller.id_of(&to_project).to_owned();
     // To a token that does not reach a project it is not there, unless this answers what came from it.
     let is_answer = reply.as_ref().is_some_and(|reply| reply.to_project == to_project);
     if !is_answer && !cx.env.caller.grant.reaches(&to_project) {

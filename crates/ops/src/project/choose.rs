@@ -46,6 +46,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
         Refusal::invalid("folder_unknown", what, "run `baton init` in the repository")
     };
     let named = input.join.as_deref().or(input.id.as_deref()).or(caller.project.as_deref());
+    let named = named.map(|name| caller.id_of(name));
     named.map_or(Ok(()), check_project)?;
     if place_of(&here, "").is_none() {
         return Err(unknown_folder().into());
@@ -87,7 +88,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
 }
 
 fn named_project(tx: &mut Tx<'_>, input: &InitInput, id: &str) -> Result<String, Failure> {
-    if input.join.is_some() && project::get(tx, id)?.is_none() {
+    if project::get(tx, id)?.is_none() && (input.join.is_some() || project::of_name(tx, id)?.is_some()) {
         return Err(resolve::unknown_project(id).into());
     }
     Ok(id.to_owned())
@@ -109,7 +110,7 @@ fn unnamed_project(
     }
     if let Some(claimed) = input.claimed.as_deref() {
         check_project(claimed)?;
-        if project::get(tx, claimed)?.is_some() {
+        if project::get(tx, claimed)?.is_some() || project::of_name(tx, claimed)?.is_some() {
             return Err(claims_another(claimed).into());
         }
         return Ok(claimed.to_owned());
@@ -133,7 +134,8 @@ fn unnamed_project(
     let known = project::get(tx, &id)?.filter(|known| !known.is_placeholder);
     // Another process may have registered this very folder since it was looked up.
     let is_own = place::get(tx, here.machine, &path)?.is_some_and(|own| own.project_id == id);
-    if known.is_none() || is_own { Ok(id) } else { Err(name_conflict(&id).into()) }
+    let is_free = known.is_none() && project::of_name(tx, &id)?.is_none();
+    if is_free || is_own { Ok(id) } else { Err(name_conflict(&id).into()) }
 }
 
 /// Refuses a clone of a known project: by its own remote, or by the one that its committed document names.

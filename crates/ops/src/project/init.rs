@@ -15,7 +15,7 @@ use serde_json::json;
 use super::choose::{Choice, choose, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation, Reach};
-use crate::resolve;
+use crate::{project_name, resolve};
 
 /// Registers a repository.
 pub struct Init;
@@ -178,7 +178,7 @@ fn register(
     let project_id = chosen.place.project_id.as_str();
     let Cx { store, env } = cx;
     store.write(&chosen.projects(), |tx| {
-        let created = project::create(tx, project_id, false, env.now)?;
+        let created = project_name::register(tx, project_id, false, env.now)?;
         record(tx, env, chosen, identity)?;
         let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
         let registration = wanted.project(&known);

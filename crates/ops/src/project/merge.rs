@@ -119,6 +119,8 @@ impl Operation for Merge {
     fn run(input: MergeInput, cx: &mut Cx<'_>) -> Result<MergeOutput, Failure> {
         check_project(&input.from)?;
         check_project(&input.into)?;
+        let [from, into] = [&input.from, &input.into].map(|id| cx.env.caller.id_of(id).to_owned());
+        let input = MergeInput { from, into, ..input };
         if input.from == input.into {
             let what = "a project is not merged into itself";
             return Err(Refusal::invalid("merge_invalid", what, "name two projects").into());
@@ -294,6 +296,9 @@ fn take_back(
     input: &MergeInput,
     identity: &str,
 ) -> Result<MergeOutput, Failure> {
+    for id in [&input.from, &input.into] {
+        resolve::require_project(tx, id)?;
+    }
     let record = last_merge(tx, input)?;
     require_nobody_at_work(tx, env, &input.into, &record)?;
     let mut paths = Vec::new();

@@ -86,6 +86,11 @@ impl Operation for Relate {
     fn run(input: RelateInput, cx: &mut Cx<'_>) -> Result<RelateOutput, Failure> {
         check_project(&input.to)?;
         check_label("kind", &input.kind)?;
+        if project::NAME_KINDS.contains(&input.kind.as_str()) {
+            let what = format!("`{}` is how a project's names are kept", input.kind);
+            return Err(Refusal::invalid("relation_invalid", what, "use another kind").into());
+        }
+        let input = RelateInput { to: cx.env.caller.id_of(&input.to).to_owned(), ..input };
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         if project_id == input.to {

@@ -15,7 +15,7 @@ use super::merge_rest::end_open;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
-use crate::resolve;
+use crate::{project_name, resolve};
 
 /// Gives a place to another project.
 pub struct Split;
@@ -78,9 +78,14 @@ impl Operation for Split {
 
     fn run(input: SplitInput, cx: &mut Cx<'_>) -> Result<RelocateOutput, Failure> {
         check_project(&input.to)?;
+        let input = SplitInput { to: cx.env.caller.id_of(&input.to).to_owned(), ..input };
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let moved = lookup(cx, &input.path)?;
         let from = moved.project_id().to_owned();
+        cx.store.read(|tx| match project::get(tx, &input.to)? {
+            None => project_name::refuse(tx, &input.to),
+            Some(_) => Ok(()),
+        })?;
         if from == input.to {
             let what = format!("{} belongs to project {from} already", visible(&input.path));
             return Err(Refusal::invalid("place_unchanged", what, "name another project").into());
@@ -89,7 +94,7 @@ impl Operation for Split {
             let Cx { store, env } = cx;
             store.write(&[&from, &input.to], |tx| {
                 refuse_busy(tx, env, &moved)?;
-                project::create(tx, &input.to, false, env.now)?;
+                project_name::register(tx, &input.to, false, env.now)?;
                 for place in moved.all() {
                     place::put(tx, &in_project(place, &input.to, &moved), env.now)?;
                 }

@@ -27,6 +27,9 @@ pub struct ShowOutput {
     /// The project.
     #[serde(flatten)]
     pub project: View,
+    /// Names that lead to it beside its id: its own, and those that it had before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// Its folders.
     pub roots: Vec<String>,
     /// Related projects.
@@ -58,12 +61,13 @@ impl Operation for Show {
                     .map(RelatedProject::from)
                     .collect(),
             };
+            let names = project::names(tx, &project_id)?;
             let roots = place::roots(tx, &project_id, &machine)?;
             let is_inside = own.as_ref() == Some(&project_id)
                 || caller.grant.projects.as_ref().is_some_and(|reached| *reached == [project_id.as_str()]);
             let outline = !is_inside && (project.is_isolated || isolated.is_some());
             let shown = if outline { project.outline() } else { project };
-            Ok(ShowOutput { project: View::from(&shown), roots, related, outline })
+            Ok(ShowOutput { project: View::from(&shown), names, roots, related, outline })
         })
     }
 }

@@ -107,11 +107,14 @@ impl Operation for CommitOrigin {
                     origins.of(id).trailers.push(trailer.clone());
                 }
             }
+            in_open_sessions(tx, env, (&project_id, &input.commits), &mut origins)?;
             let mut items = Vec::new();
             for origin in origins.sessions {
                 if let Some(of) = session::get(tx, &project_id, &origin.session_id)? {
-                    let (matching_commits, matching_trailers) = (origin.commits, origin.trailers);
-                    items.push(OriginRow { matching_commits, matching_trailers, ..row(tx, env, &of)? });
+                    let mut row = row(tx, env, &of)?;
+                    row.commits.extend(origin.unsaved);
+                    (row.matching_commits, row.matching_trailers) = (origin.commits, origin.trailers);
+                    items.push(row);
                 }
             }
             items.sort_by_key(|row| std::cmp::Reverse(row.session.started_at.0));
@@ -132,6 +135,8 @@ struct OriginSession {
     session_id: String,
     commits: Vec<String>,
     trailers: Vec<String>,
+    /// Commits that the session has made and not yet noted.
+    unsaved: Vec<OriginCommit>,
 }
 
 impl OriginSessions {
@@ -144,6 +149,33 @@ impl OriginSessions {
         }
         &mut self.sessions[at]
     }
+}
+
+/// Finds commits of which nothing is noted among those that open sessions have made since they last said where they work: they
+/// note them with their next verb. Only the caller's machine can say it.
+fn in_open_sessions(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, asked): (&str, &[String]),
+    origins: &mut OriginSessions,
+) -> Result<(), Failure> {
+    let is_found = |id: &String| origins.sessions.iter().any(|origin| origin.commits.contains(id));
+    let unknown: Vec<&String> = asked.iter().filter(|id| !is_found(id)).collect();
+    if unknown.is_empty() || env.host.is_served() {
+        return Ok(());
+    }
+    for open in session::open(tx, project_id)? {
+        let copy = open.copy.as_ref().filter(|_| open.place.machine == env.caller.place.machine);
+        let Some(copy) = copy else { continue };
+        let made = env.host.commits_made(&copy.root, open.started_at, copy.commit.as_deref());
+        for commit in made.unwrap_or_default() {
+            let Some(id) = unknown.iter().find(|id| id.eq_ignore_ascii_case(&commit.id)) else { continue };
+            let origin = origins.of(open.session_id.clone());
+            origin.commits.push((*id).clone());
+            origin.unsaved.push(OriginCommit { id: commit.id, made_at: Timestamp(commit.at) });
+        }
+    }
+    Ok(())
 }
 
 fn check(input: &CommitOriginInput) -> Result<(), Refusal> {

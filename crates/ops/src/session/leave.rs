@@ -48,6 +48,7 @@ pub(crate) fn leave(
         held_at: None,
         spent_by: None,
         version: 1,
+        has_changes: false,
     };
     baton::insert(tx, &left)?;
     let last = LastWrap {

@@ -79,12 +79,15 @@ impl Operation for Create {
         let secret = format!("baton_{}", hex(&secret));
         let token_id = cx.env.id();
         let identities = Some(input.identities).filter(|names| !names.is_empty());
+        let caller = cx.env.caller;
+        let by_id = |named: Vec<String>| named.iter().map(|name| caller.id_of(name).to_owned()).collect();
+        let projects = input.projects.map(by_id);
         let bearer = Bearer { token_id: token_id.clone(), name: name.clone(), identities };
         let token = Token {
             token_id,
             hash: hash(&secret),
             name,
-            grant: Grant { scope, projects: input.projects, bearer: Some(bearer) },
+            grant: Grant { scope, projects, bearer: Some(bearer) },
             created_by,
             created_at: now,
             expires_at,

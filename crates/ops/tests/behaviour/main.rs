@@ -59,6 +59,7 @@ mod pickup;
 mod portable;
 mod project_document;
 mod project_merge;
+mod project_rename;
 mod projects;
 mod publish;
 mod reach;

@@ -113,6 +113,7 @@ const MACHINE: &[&str] = &[
     "place_remove",
     "project_init",
     "project_merge",
+    "project_rename",
     "project_split",
     "store_check",
     "token_check",

@@ -163,6 +163,14 @@ fn elsewhere_it_is_merged_and_a_conflict_is_told_before_anything_is_written() {
     let fault = apply(&other, &changes).expect_err("a conflict");
     assert!(matches!(&fault, Fault::Conflicts(paths) if paths == &["a"]), "{fault}");
     assert_eq!(seen(&other), before);
+    // A folder in the way of a file is named by its path, and not as git calls the two sides.
+    let folder = stage.clone("folder");
+    write(&folder, b"new/deep", b"deep\n");
+    commit(&folder);
+    let before = seen(&folder);
+    let fault = apply(&folder, &changes).expect_err("a conflict");
+    assert!(matches!(&fault, Fault::Conflicts(paths) if paths == &["new"]), "{fault}");
+    assert_eq!(seen(&folder), before);
 }
 
 #[test]

@@ -1,9 +1,12 @@
-//! `baton project places`, `split`, `remove` and `merge`
+//! `baton project places`, `rename`, `split`, `remove` and `merge`
 
 use std::path::{Component, Path, PathBuf};
 
 use baton_model::id::{short, visible};
-use baton_ops::project::{self, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, SplitInput};
+use baton_ops::project::{
+    self, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, RenameInput, RenameOutput,
+    SplitInput,
+};
 
 use crate::app::App;
 use crate::cli::ActingIdentity;
@@ -16,6 +19,20 @@ pub(super) struct Split {
     path: Option<PathBuf>,
     /// Project that gets it; made if there is none
     #[arg(long, value_name = "ID")]
+    to: String,
+    #[command(flatten)]
+    who: ActingIdentity,
+    /// Only say what would happen
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(clap::Args)]
+pub(super) struct Rename {
+    /// Project id or name; the project of the working directory if omitted
+    id: Option<String>,
+    /// Name from now on; the id takes it away again
+    #[arg(long, value_name = "NAME")]
     to: String,
     #[command(flatten)]
     who: ActingIdentity,
@@ -95,6 +112,26 @@ pub(super) fn remove(args: Remove, app: &mut App) -> Result<(), AppError> {
     let input = project::RemovePlaceInput { path, dry_run: args.dry_run, identity };
     let removed = app.run::<project::RemovePlace>(&input)?;
     app.show(&removed, relocated)
+}
+
+pub(super) fn rename(args: Rename, app: &mut App) -> Result<(), AppError> {
+    let project = args.id.or_else(|| app.project.clone());
+    let input = RenameInput { project, to: args.to, dry_run: args.dry_run, identity: args.who.identity };
+    let renamed = app.run::<project::Rename>(&input)?;
+    app.show(&renamed, renamed_text)
+}
+
+fn renamed_text(answer: &RenameOutput) -> String {
+    let would = if answer.dry_run { "nothing was changed; this would happen:\n" } else { "" };
+    let names: Vec<String> = answer.names.iter().map(|name| visible(name)).collect();
+    format!(
+        "{would}project {} is called {}; its id {} stays\n  it is found by: {}\nundo: {}\n",
+        visible(&answer.before),
+        visible(&answer.name),
+        visible(&answer.project_id),
+        names.join(", "),
+        visible(&answer.undo)
+    )
 }
 
 /// The folder that is meant, as the ledger knows it: whole, and the top of the working copy where none is named.

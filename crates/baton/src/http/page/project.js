@@ -35,7 +35,7 @@ const project = {
     const about = [show.phase, ...(show.focus || [])].filter(Boolean).join(' · ');
     const working = history.items.filter((one) => !one.released_at && one.fresh);
     return [
-      h('div.row', {}, h('h1', {}, id), h('span.push', {}, button('New task', () => newTask(id)))),
+      h('div.row', {}, h('h1', {}, show.name ? `${show.name} (${id})` : id), h('span.push', {}, button('New task', () => newTask(id)))),
       about ? h('p.meta', {}, about) : null,
       h('h2', {}, 'The way of the baton'),
       history.items.length ? timeline(id, history.items) : empty('No session yet. ', h('code', {}, 'baton start'), ' begins one.'),

@@ -6,6 +6,7 @@ use super::browser;
 use super::tab::{Tab, WIDE};
 use crate::http::Server;
 use crate::stage::{Stage, text};
+use crate::worktrees::{committed, git, worktree};
 
 /// Two registered projects, a session that was wrapped, and one at work.
 fn scene() -> (Stage, Server) {
@@ -275,5 +276,43 @@ fn a_thread_is_read_and_answered() {
     tab.reads("Half up");
     let inbox = donna.json(&["mail", "inbox"]);
     assert!(inbox.to_string().contains("Re: Which cents?"), "{inbox:#}");
+    tab.assert_clean();
+}
+
+#[test]
+fn where_each_agent_works_is_seen_on_every_view_of_it() {
+    let Some(browser) = browser() else { return };
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let branch = git(&stage, stage.shop(), &["branch", "--show-current"]);
+    stage.terminal("Donna").json(&["start"]);
+    let lola = stage.terminal("Lola").within(&beside);
+    lola.json(&["start"]);
+    let server = Server::start(&stage.terminal("Server"));
+    let tab = Tab::open(&browser, &server.address, "", WIDE);
+    let at = [("Donna", format!("{branch} in shop")), ("Lola", "fix in beside".to_owned())];
+    let both = |rows: &str| {
+        for (who, place) in &at {
+            let row = format!(
+                "[...document.querySelectorAll('{rows}')].some((one) => one.textContent.includes('{who}') && one.textContent.includes('{place}'))"
+            );
+            tab.until(&row);
+        }
+    };
+    both("li.card");
+    tab.go("project/shop");
+    both("li.card");
+    tab.go("agents");
+    both("tr");
+    // An agent that goes on elsewhere is shown there without loading the page again.
+    tab.until("document.querySelector('#live').textContent === 'live'");
+    tab.eval("window.same = true");
+    git(&stage, &beside, &["switch", "-qc", "tax"]);
+    lola.json(&["checkpoint", "--summary", "on another branch"]);
+    tab.reads("tax in beside");
+    assert_eq!(tab.eval("window.same"), true);
+    tab.click("Lola");
+    tab.reads("Lola’s session");
+    tab.reads("tax in beside");
     tab.assert_clean();
 }

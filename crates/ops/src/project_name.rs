@@ -1,0 +1,46 @@
+//! Names of projects beside their ids: what `baton project rename` gives. Most calls name an id, so a name is looked up only
+//! where an id is unknown: the call is refused as such, has written nothing, and is run once more with what the name leads to.
+
+use baton_model::refusal::Refusal;
+use baton_model::time::Millis;
+use baton_store::{Failure, Store, Tx, project};
+use serde_json::Value;
+
+use crate::op::{Caller, RenamedProject};
+use crate::resolve::{UNKNOWN, unknown_project};
+
+/// The project whose name an operation took for an id, unless it was looked up for this call already.
+pub(crate) fn look_up(failure: &Failure, store: &mut Store, caller: &Caller) -> Option<RenamedProject> {
+    let Failure::Refused(refusal) = failure else { return None };
+    let named = refusal.details.get("project_id").and_then(Value::as_str);
+    let name = named.filter(|name| refusal.code == UNKNOWN && caller.id_of(name) == *name)?;
+    let project_id = store.read(|tx| Ok(project::of_name(tx, name)?)).ok().flatten()?;
+    Some(RenamedProject { name: name.to_owned(), project_id })
+}
+
+/// Whether a refusal names the id of a project that the caller named otherwise, and that is unknown to it.
+pub(crate) fn is_hidden(refusal: &Refusal, caller: &Caller) -> bool {
+    let id = refusal.details.get("project_id").and_then(Value::as_str).filter(|_| refusal.code == UNKNOWN);
+    id.is_some_and(|id| caller.renamed.iter().any(|one| one.project_id == id))
+}
+
+/// Registers a project unless it is there; says whether it was not. What another project is called is no id of a new one.
+pub(crate) fn register(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    is_placeholder: bool,
+    now: Millis,
+) -> Result<bool, Failure> {
+    if !tx.has_project(project_id) {
+        refuse(tx, project_id)?;
+    }
+    Ok(project::create(tx, project_id, is_placeholder, now)?)
+}
+
+/// Refuses an id that is none of a project as unknown where another project is or was called so: the call is repeated with that.
+pub(crate) fn refuse(tx: &mut Tx<'_>, id: &str) -> Result<(), Failure> {
+    match project::of_name(tx, id)? {
+        Some(_) => Err(unknown_project(id).into()),
+        None => Ok(()),
+    }
+}
