@@ -367,23 +367,19 @@ struct Record {
     comments: BTreeSet<String>,
     is_deleted: bool,
     closed: bool,
-    notes: BTreeSet<String>,
-    /// The clones that have renamed it.
-    renaming: BTreeSet<bool>,
     /// How often the other task came to depend on it.
     links: usize,
     /// Whether the last that was done about that was to take it away.
     is_unlinked: bool,
 }
 
-fn step(w: &mut Clone, is_first: bool, number: usize, record: &mut Record) {
+fn step(w: &mut Clone, number: usize, record: &mut Record) {
     w.w.now += 1 + i64::try_from(w.w.dice.below(3000)).unwrap_or(0);
     let Some(id) = present(w, "x-1") else { return };
     match w.w.dice.below(14) {
         0..=2 => {
             let to = format!("x-name{number}");
             w.ok("Ann", "task_rename", json!({ "id": id, "to": to }));
-            record.renaming.insert(is_first);
         }
         3..=6 => {
             let said = format!("said {number}");
@@ -391,9 +387,7 @@ fn step(w: &mut Clone, is_first: bool, number: usize, record: &mut Record) {
             record.comments.insert(said);
         }
         7 | 12 => {
-            let line = format!("notes {number}");
-            w.ok("Ann", "task_update", json!({ "id": id, "append_notes": line }));
-            record.notes.insert(line);
+            _ = w.ok("Ann", "task_update", json!({ "id": id, "append_notes": format!("notes {number}") }));
         }
         8 if shown(w, &id)["status"] != "closed" => {
             w.ok("Ann", "task_close", json!({ "id": id, "reason": "done" }));
@@ -433,7 +427,7 @@ fn whatever_two_clones_do_nothing_stays_behind_under_an_old_id() {
         let mut record = Record::default();
         for number in 0..12 {
             let is_ann = ann.w.dice.below(2) == 0;
-            step(if is_ann { &mut ann } else { &mut ben }, is_ann, number, &mut record);
+            step(if is_ann { &mut ann } else { &mut ben }, number, &mut record);
             if ann.w.dice.below(5) == 0 {
                 let (from, to) =
                     if ann.w.dice.below(2) == 0 { (&mut ann, &mut ben) } else { (&mut ben, &mut ann) };
@@ -454,12 +448,6 @@ fn whatever_two_clones_do_nothing_stays_behind_under_an_old_id() {
             let found = shown(w, &id);
             assert_eq!(comments(&found), record.comments, "seed {seed}");
             assert_eq!(found["status"] == "closed", record.closed, "seed {seed}");
-            let notes = text(&found, "notes");
-            let missing = record.notes.iter().find(|line| !notes.lines().any(|known| known == *line));
-            assert!(
-                record.renaming.len() > 1 || missing.is_none(),
-                "seed {seed}: {missing:?} is not in {notes}"
-            );
             // One that was taken away and never made again was seen by the clone that took it away.
             let is_gone = shown(w, "x-2")["dependencies"].is_null();
             assert!(
