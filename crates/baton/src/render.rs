@@ -218,7 +218,7 @@ pub(crate) fn quoted(body: &str) -> String {
 
 /// A packet as a document: another agent's words, shown as such.
 pub(crate) fn packet(body: &str) -> String {
-    match ValidatedPacket::parse(body.to_owned()) {
+    match ValidatedPacket::parse_stored(body.to_owned()) {
         Ok(packet) => markdown::render(packet.view(), &markdown::Options::default()).text,
         Err(_) => quoted(body),
     }

@@ -24,6 +24,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (changes::Attach::NAME, "hooks and the command line attach what they captured: `baton changes keep`"),
     (changes::Drop::NAME, "a person decides: `baton changes drop`"),
     (changes::Part::NAME, "for the command line, which applies them: `baton changes apply`"),
+    (changes::Record::NAME, "the command line notes what it applied: `baton changes apply`"),
     (changes::Show::NAME, "a pickup names what waits: `baton changes show`"),
     (changes::Upload::NAME, "for the command line, which captures them: `baton wrap --with-changes`"),
     (handoff::Publish::NAME, "a person puts a task on GitHub: `baton handoff publish`"),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::changes::Manifest;
+use crate::packet::ValidatedPacket;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
@@ -55,6 +56,9 @@ pub struct PortableBaton {
     pub location: Option<FileLocation>,
     /// The hand-off packet, with what its holders saved since: an object.
     pub packet: Value,
+    /// Its exact text, where the object is not all of it: numbers that no machine type holds, spaces, escapes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_text: Option<String>,
     /// What was not committed there, without its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Manifest>,
@@ -109,6 +113,20 @@ pub struct BatonFile {
     /// The transcript as events, with secrets redacted, if it was wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transcript: Vec<Value>,
+}
+
+impl PortableBaton {
+    /// The packet, by its exact text where the file has it. Refused where that tells something else than the object.
+    pub fn sealed_packet(&self) -> Result<ValidatedPacket, Refusal> {
+        let Some(text) = &self.packet_text else {
+            return ValidatedPacket::parse_stored(self.packet.to_string());
+        };
+        let packet = ValidatedPacket::parse_stored(text.clone())?;
+        if packet.value()? != self.packet {
+            return Err(invalid("holds two packets that differ"));
+        }
+        Ok(packet)
+    }
 }
 
 impl BatonFile {

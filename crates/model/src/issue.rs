@@ -230,7 +230,7 @@ pub fn body(
     if !description.trim().is_empty() {
         parts.push(description.trim_end().to_owned());
     }
-    if let Ok(sealed) = ValidatedPacket::parse(packet.to_owned()) {
+    if let Ok(sealed) = ValidatedPacket::parse_stored(packet.to_owned()) {
         let more = format!("baton handoff show {handoff_id}");
         let options = markdown::Options {
             preset: Preset::Full,

@@ -29,6 +29,7 @@ pub static ALL: &[Entry] = &[
     entry::<changes::Attach>(),
     entry::<changes::Drop>(),
     entry::<changes::Part>(),
+    entry::<changes::Record>(),
     entry::<changes::Show>(),
     entry::<changes::Upload>(),
     entry::<session::CommitOrigin>(),

@@ -16,6 +16,14 @@ crate::sql! {
         ORDER BY created_at DESC, baton_id DESC LIMIT $2";
     BY_PREFIX = "SELECT baton_id FROM changes WHERE project_id = $1 AND baton_id >= $2 AND baton_id < $3
         ORDER BY baton_id LIMIT 5";
+    LINE = "WITH RECURSIVE line (depth, baton_id, session_id) AS (
+        SELECT CAST(0 AS BIGINT), baton_id, session_id FROM baton WHERE project_id = $1 AND baton_id = $2
+        UNION ALL SELECT l.depth + 1, b.baton_id, b.session_id FROM line l
+        JOIN session s ON s.project_id = $1 AND s.session_id = l.session_id
+        JOIN baton b ON b.project_id = $1 AND b.baton_id = s.baton_id
+        WHERE l.depth < $3 AND b.baton_id <> l.baton_id)
+        SELECT l.session_id, c.baton_id, c.identity, c.manifest, c.content_hash, c.created_at FROM line l
+        LEFT JOIN changes c ON c.project_id = $1 AND c.baton_id = l.baton_id ORDER BY l.depth";
     REMOVE = "DELETE FROM changes WHERE project_id = $1 AND baton_id = $2";
 }
 
@@ -55,6 +63,33 @@ pub fn put(tx: &mut Tx<'_>, project_id: &str, changes: &StoredChanges) -> Result
 /// The changes of a baton.
 pub fn get(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Option<StoredChanges>, Fault> {
     tx.query_opt(GET, params![project_id, baton_id])?.map(read).transpose()
+}
+
+/// A baton in the line that led to another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineBaton {
+    /// The session that left it.
+    pub session_id: String,
+    /// Its changes.
+    pub changes: Option<StoredChanges>,
+}
+
+/// A baton and those that its work came through, each held by the session that left the one before; the newest first.
+pub fn line(tx: &mut Tx<'_>, project_id: &str, baton_id: &str, most: i64) -> Result<Vec<LineBaton>, Fault> {
+    let of_line = |row: Row| {
+        let mut r = row.reader();
+        let session_id = r.text()?;
+        let Some(baton_id) = r.opt_text()? else { return Ok(LineBaton { session_id, changes: None }) };
+        let changes = StoredChanges {
+            baton_id,
+            identity: r.text()?,
+            manifest: r.text()?,
+            content_hash: r.text()?,
+            created_at: r.int()?,
+        };
+        Ok(LineBaton { session_id, changes: Some(changes) })
+    };
+    tx.query(LINE, params![project_id, baton_id, most])?.into_iter().map(of_line).collect()
 }
 
 /// The newest changes of a project.

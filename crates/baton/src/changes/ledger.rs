@@ -8,7 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use baton_model::changes::{LeftOut, Manifest, PART_BYTES};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{
-    Attach, AttachInput, Part, PartInput, Show, ShowInput, ShowOutput, Upload, UploadInput,
+    Attach, AttachInput, Part, PartInput, Record, RecordInput, Show, ShowInput, ShowOutput, Upload,
+    UploadInput,
 };
 use baton_ops::ledger::{Note, NoteInput};
 use baton_ops::session::{ApplyOutcome, Status, StatusInput};
@@ -283,6 +284,18 @@ pub(crate) fn apply_here(app: &App, changes: &Changes) -> Result<Applied, Refusa
 pub(crate) fn patch_here(app: &App, changes: &Changes) -> Result<Vec<u8>, Refusal> {
     let root = root(app)?;
     Ok(patch(&Plumbing, &root, &scratch(&app.config.data_dir)?, changes)?)
+}
+
+/// Notes in the ledger that changes are in the working copy of the caller's session, so that its wrap does not pass them on. They
+/// are there whether or not that can be noted.
+pub(crate) fn record(app: &mut App, input: RecordInput) {
+    let input = RecordInput { session: input.session.or_else(|| app.session.clone()), ..input };
+    if let Err(ended) = app.run::<Record>(&input) {
+        app.remark(&format!(
+            "that they are here could not be noted, so a wrap passes them on once more: {}",
+            sentence(&ended)
+        ));
+    }
 }
 
 /// Applies what goes with a picked baton. The pickup is done whatever becomes of them.

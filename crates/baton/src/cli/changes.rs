@@ -5,7 +5,9 @@ use std::io::{IsTerminal, Write};
 use baton_model::changes::Manifest;
 use baton_model::id::{short, visible};
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::changes::{Attach, AttachInput, BatonChanges, Drop, DropInput, Show, ShowInput};
+use baton_ops::changes::{
+    Attach, AttachInput, BatonChanges, Drop, DropInput, EarlierChanges, RecordInput, Show, ShowInput,
+};
 use serde_json::json;
 
 use super::ActingIdentity;
@@ -105,6 +107,8 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     let (shown, changes) = ledger::load(app, project.as_deref(), baton)?;
     let applied = ledger::apply_here(app, &changes)?;
+    let (project, baton_id) = (Some(shown.project_id.clone()), shown.changes.baton_id.clone());
+    ledger::record(app, RecordInput { project, baton_id, ..RecordInput::default() });
     let answer = json!({
         "project_id": shown.project_id, "baton_id": shown.changes.baton_id, "merged": applied.is_merge,
         "files": applied.files, "was_there": applied.was_there, "left_out": shown.changes.manifest.left_out,
@@ -148,6 +152,11 @@ pub(super) fn summary(manifest: &Manifest) -> String {
         files => format!("{files} uncommitted files go along"),
     };
     format!("  {count} ({kib} KiB{})\n{}", place.unwrap_or_default(), left_out(manifest))
+}
+
+/// What became of changes that came with earlier batons, a line each.
+pub(super) fn earlier_list(changes: &[EarlierChanges]) -> String {
+    changes.iter().map(|one| format!("  {}\n", visible(&one.message))).collect()
 }
 
 fn left_out(manifest: &Manifest) -> String {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use baton_model::delta;
 use baton_model::id::visible;
 use baton_model::message::View as Message;
+use baton_ops::changes::RecordInput;
 use baton_ops::session::{
     Bundle, Document, NamedDocument, PickedBaton, Pickup, PickupInput, Transfer, WaitingChanges,
 };
@@ -126,6 +127,15 @@ fn apply(bundle: &mut Bundle, app: &mut App) {
         return;
     };
     let outcome = ledger::apply_picked(app, &bundle.project_id, &changes.baton_id);
+    if outcome.applied {
+        let input = RecordInput {
+            project: Some(bundle.project_id.clone()),
+            identity: Some(bundle.identity.clone()),
+            session: bundle.session_id.clone(),
+            baton_id: changes.baton_id.clone(),
+        };
+        ledger::record(app, input);
+    }
     if outcome.applied
         && let Some(location) = &mut bundle.location
     {
@@ -223,6 +233,7 @@ pub(super) fn show(bundle: &Bundle) -> String {
         (None, _) => String::new(),
     };
     text.extend(bundle.changes.as_ref().map(changes_text));
+    text.push_str(&super::changes::earlier_list(&bundle.earlier_changes));
     text.push_str(&render::warnings(bundle.warnings.iter().map(|warning| &warning.message)));
     text.extend(bundle.baton.as_ref().map(baton_text));
     text.extend(bundle.location.as_ref().map(location::text));

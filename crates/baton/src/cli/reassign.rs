@@ -35,6 +35,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let given = app.run::<Reassign>(&input)?;
     app.show(&given, |given| {
         let (baton, to) = (visible(&given.baton_id), visible(&given.to));
-        format!("reassigned: baton {baton} waits for {to}\n  {}\n", visible(&given.summary))
+        let changes = super::changes::earlier_list(&given.earlier_changes);
+        format!("reassigned: baton {baton} waits for {to}\n  {}\n{changes}", visible(&given.summary))
     })
 }

@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_store::copy::{self, ChainPolicy};
-use baton_store::{Store, Target, counter, restore};
+use baton_store::{Store, Target, counter, restore, token};
 use serde::Serialize;
 
 use crate::app::App;
@@ -85,12 +85,13 @@ fn copy_store(from: &str, to: &str, unverified: bool, app: &mut App) -> Result<(
     }
     // The source may be a backup, and what came after it has given out numbers.
     target.write_shared(|tx| Ok(counter::raise_floor_after_restore(tx, clock::now())?))?;
+    let tokens = settle_tokens(&mut target, [&from, &to], app)?;
     target.analyze()?;
     let items = copied.iter();
     let items = items.map(|table| Table { table: table.name, rows: table.rows, hash: &table.hash }).collect();
     let rows: u64 = copied.iter().map(|table| table.rows).sum();
     let (from, to) = (from.to_string(), to.to_string());
-    app.show(&Copied { from, to, rows, verified: !unverified, items, next: None }, show)
+    app.show(&Copied { from, to, rows, verified: !unverified, items, tokens, next: None }, show)
 }
 
 /// What `baton store copy` answers.
@@ -101,8 +102,53 @@ struct Copied<'a> {
     rows: u64,
     verified: bool,
     items: Vec<Table<'a>>,
+    tokens: CopiedTokens,
     /// Lists have a cursor; this one has no further page.
     next: Option<u64>,
+}
+
+/// What became of access tokens.
+#[derive(Serialize)]
+struct CopiedTokens {
+    /// Those that open the new store. The source may be a backup from before one of them was revoked.
+    valid: Vec<CopiedToken>,
+    /// Those that the source has as valid and the store in use as revoked: they stay revoked.
+    revoked: Vec<CopiedToken>,
+}
+
+/// An access token that was copied.
+#[derive(Serialize)]
+struct CopiedToken {
+    token_id: String,
+    name: String,
+}
+
+/// Revokes in a copy what is revoked in the store that is in use, if that is a third one, and names the tokens that are valid.
+fn settle_tokens(target: &mut Store, ends: [&Target; 2], app: &App) -> Result<CopiedTokens, AppError> {
+    let in_use = &app.config.store;
+    let is_third = *in_use != Target::Memory && !ends.into_iter().any(|end| is_same(end, in_use));
+    let known = match Store::open_read_only(in_use) {
+        Ok(mut store) if is_third => store.read(|tx| Ok(token::list(tx)?)).unwrap_or_default(),
+        // Without a store in use nothing is known of later revocations.
+        _ => Vec::new(),
+    };
+    let now = clock::now();
+    let settled = target.write_shared(|tx| {
+        let mut settled = CopiedTokens { valid: Vec::new(), revoked: Vec::new() };
+        for copied in token::list(tx)?.into_iter().filter(|copied| copied.is_valid(now)) {
+            let later = known.iter().find(|known| known.token_id == copied.token_id);
+            let row = CopiedToken { token_id: copied.token_id, name: copied.name };
+            match later.and_then(|later| later.revoked_at) {
+                Some(at) => {
+                    token::revoke(tx, &row.token_id, at)?;
+                    settled.revoked.push(row);
+                }
+                None => settled.valid.push(row),
+            }
+        }
+        Ok(settled)
+    })?;
+    Ok(settled)
 }
 
 /// A table that was copied.
@@ -128,11 +174,33 @@ fn show(copied: &Copied<'_>) -> String {
     let rows: Vec<Vec<String>> =
         filled.map(|table| vec![table.table.to_owned(), table.rows.to_string()]).collect();
     format!(
-        "{}copied {} rows from {} to {}; they read the same on both sides\n  \
+        "{}copied {} rows from {} to {}; they read the same on both sides\n{}  \
          next: set BATON_STORE to the new store, and let nobody write to the old one\n",
         render::table(&rows),
         copied.rows,
         visible(&copied.from),
         visible(&copied.to),
+        tokens(copied),
     )
+}
+
+/// Which access tokens open the new store, and how to take one back.
+fn tokens(copied: &Copied<'_>) -> String {
+    let names = |tokens: &[CopiedToken]| {
+        let names: Vec<String> = tokens.iter().map(|token| visible(&token.name)).collect();
+        names.join(", ")
+    };
+    let CopiedTokens { valid, revoked } = &copied.tokens;
+    let mut text = String::new();
+    if !revoked.is_empty() {
+        text += &format!("  access tokens that stay revoked, as in the store in use: {}\n", names(revoked));
+    }
+    if let Some(first) = valid.first() {
+        let (names, to, id) = (names(valid), visible(&copied.to), visible(&first.token_id));
+        text += &format!(
+            "  access tokens that open the new store: {names}; if the old one is a backup, one revoked since is valid again: \
+             `baton --store {to} token revoke {id}`\n"
+        );
+    }
+    text
 }

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 
 use baton_model::id::visible;
+use baton_ops::changes::{ChangesPlace, EarlierChanges};
 use baton_ops::session::{Wrap, WrapInput, WrapOutput};
 use serde_json::{Map, Value};
 
@@ -101,29 +102,37 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Some(_) => {}
         None => hint_at_changes(&wrapped, app),
     }
-    app.show(&wrapped, |wrapped| {
-        let summary = visible(&wrapped.summary);
-        let warnings = render::warnings(wrapped.warnings.iter().map(|warning| &warning.message));
-        if wrapped.warnings.iter().any(|warning| warning.standing.is_some()) {
-            return format!("wrapped: {summary}\n{warnings}");
-        }
-        let baton = visible(&wrapped.baton_id);
-        if wrapped.replay.replayed {
-            return format!(
-                "wrapped by this request before: baton {baton}
+    app.show(&wrapped, answer_text)
+}
+
+/// What a person reads of the answer.
+fn answer_text(wrapped: &WrapOutput) -> String {
+    let summary = visible(&wrapped.summary);
+    let warnings = render::warnings(wrapped.warnings.iter().map(|warning| &warning.message));
+    if wrapped.warnings.iter().any(|warning| warning.standing.is_some()) {
+        return format!("wrapped: {summary}\n{warnings}");
+    }
+    let baton = visible(&wrapped.baton_id);
+    if wrapped.replay.replayed {
+        return format!(
+            "wrapped by this request before: baton {baton}
   {summary}
 {warnings}  nothing was written now; `baton status` shows what became of it
 "
-            );
-        }
-        let (changes, apply) = match &wrapped.changes {
-            Some(manifest) => (super::changes::summary(manifest), " --apply"),
-            None => (String::new(), ""),
-        };
-        format!(
-            "wrapped: baton {baton} waits\n  {summary}\n{warnings}{changes}  the next agent continues with `baton pickup{apply}`\n"
-        )
-    })
+        );
+    }
+    let is_passed_on = |one: &EarlierChanges| one.place == ChangesPlace::NextBaton;
+    let (mut changes, mut apply) = match &wrapped.changes {
+        Some(manifest) => (super::changes::summary(manifest), " --apply"),
+        None => (String::new(), ""),
+    };
+    changes.push_str(&super::changes::earlier_list(&wrapped.earlier_changes));
+    if wrapped.earlier_changes.iter().any(is_passed_on) {
+        apply = " --apply";
+    }
+    format!(
+        "wrapped: baton {baton} waits\n  {summary}\n{warnings}{changes}  the next agent continues with `baton pickup{apply}`\n"
+    )
 }
 
 /// What is not committed here, uploaded: where it was asked for or is always taken along.

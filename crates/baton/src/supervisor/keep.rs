@@ -1,6 +1,7 @@
 //! What a supervised agent did, kept when it has ended.
 
 use baton_model::delta;
+use baton_ops::changes::is_presence;
 use baton_ops::ledger::{LedgerListInput, Row};
 use baton_ops::session::{Handoff, HandoffInput, Wrap, WrapInput};
 use baton_ops::transcript::CaptureOutput;
@@ -102,6 +103,6 @@ impl Supervisor<'_> {
         let ledger = self.ledger(LedgerListInput { brief: true, ..LedgerListInput::default() }, app)?;
         let by_agent = |row: &&Row| !self.own_notes.contains(&row.delta_id);
         let opens = |row: &Row| matches!(row.kind, delta::Kind::Start | delta::Kind::Pickup);
-        Ok(ledger.iter().filter(by_agent).any(|row| !opens(row)))
+        Ok(ledger.iter().filter(by_agent).any(|row| !opens(row) && !is_presence(row)))
     }
 }

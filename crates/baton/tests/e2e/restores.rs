@@ -180,6 +180,30 @@ fn a_kept_store_is_restored_with_its_log() {
 }
 
 #[test]
+fn a_copy_of_a_backup_lets_no_revoked_token_in_without_a_word() {
+    let stage = Stage::in_a_file("backups are files");
+    let lola = stage.terminal("Lola");
+    for name in ["ci", "bot"] {
+        lola.json(&["token", "create", "--name", name]);
+    }
+    let id = text(&lola.json(&["token", "list"])["items"][0], "token_id");
+    let backup = stage.root().join("backup.db").display().to_string();
+    lola.json(&["backup", &backup]);
+    lola.json(&["token", "revoke", &id]);
+    let copy = |name: &str| stage.root().join(name).display().to_string();
+    // The store in use knows of the revocation.
+    let copied = lola.json(&["store", "copy", &backup, &copy("known.db")]);
+    assert_eq!(copied["tokens"]["revoked"][0]["token_id"], json!(id));
+    assert_eq!(copied["tokens"]["valid"].as_array().map(Vec::len), Some(1));
+    let listed = lola.with("BATON_STORE", copy("known.db")).json(&["token", "list"]);
+    assert_eq!(listed["items"][0]["valid"], false);
+    // Where nothing knows of it, the answer names who gets in and how to take that back.
+    let elsewhere = lola.with("BATON_STORE", copy("none.db"));
+    let said = elsewhere.text(&["store", "copy", &backup, &copy("unknown.db")]);
+    assert!(said.contains("ci") && said.contains("bot") && said.contains("token revoke"), "{said}");
+}
+
+#[test]
 fn a_store_is_not_restored_onto_itself() {
     let (stage, _) = with_backup();
     let lola = stage.terminal("Lola");

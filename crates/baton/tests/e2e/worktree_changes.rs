@@ -83,6 +83,42 @@ fn uncommitted_work_arrives_in_another_clone_and_is_named_first() {
 }
 
 #[test]
+fn uncommitted_work_goes_on_until_somebody_applies_it_whatever_happens_between() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    let second = second(&stage);
+    let ben = stage.terminal("Ben").within(&second);
+    ben.json(&["pickup"]);
+    let said = ben.text(&["wrap", "--summary", "looked only", "--next", "n"]);
+    assert!(
+        said.contains("not applied, so they go on with this one") && said.contains("pickup --apply"),
+        "{said}"
+    );
+    let lola = stage.terminal("Lola").within(&second);
+    let held = text(&lola.json(&["pickup"]), "session_id");
+    let given = stage.terminal("Owner").text(&["reassign", &held, "--to", "Rex", "--why", "stuck"]);
+    assert!(given.contains("not applied, so they go on"), "{given}");
+    let rex = stage.terminal("Rex").within(&second);
+    let picked = rex.json(&["pickup", "--apply"]);
+    assert_eq!(picked["changes"]["outcome"], json!({ "applied": true }));
+    assert_eq!(status(&stage, &second), status(&stage, stage.shop()));
+    let said = rex.text(&["wrap", "--summary", "applied", "--next", "n"]);
+    assert!(said.contains("applied, so they stay in that working copy; `baton changes show"), "{said}");
+    let baton = text(&picked["changes"], "baton_id");
+    assert!(rex.text(&["changes", "diff", &baton]).contains("+later"));
+    // Where they were made they are at hand, and a wrap does not pass on what is committed meanwhile.
+    stage.terminal("Ann").json(&["pickup"]);
+    wrapped(&stage, &["--with-changes"]);
+    let carl = stage.terminal("Carl");
+    assert_eq!(carl.json(&["pickup"])["changes"]["is_here"], true);
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-qm", "three"]);
+    let left = carl.json(&["wrap", "--summary", "committed", "--next", "n"]);
+    assert_eq!(left["earlier_changes"][0]["place"], "working_copy");
+    stage.assert_sound();
+}
+
+#[test]
 fn what_could_not_be_applied_is_said_first_and_nothing_is_written() {
     let stage = edited();
     wrapped(&stage, &["--with-changes"]);

@@ -38,7 +38,7 @@ pub(super) fn read(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<V
         let released_by = text(&body, "/released_by");
         rows.push((delta.seq, row(&delta, (released_by, Some(delta.identity.clone())), &body)));
     }
-    for kind in [Kind::Start, Kind::Pickup] {
+    for kind in [Kind::Start, Kind::Pickup, Kind::Other] {
         for delta in forced(tx, project_id, kind, since)? {
             if delta.session_id.as_ref().is_none_or(|id| !ousters.contains(id)) {
                 let who = Some(delta.identity.clone());

@@ -44,7 +44,7 @@ pub(super) fn read(
 
 fn record(env: &Env<'_>, session: Session, deltas: &[Delta]) -> Record {
     let wrap = deltas.iter().find(|delta| delta.kind == Kind::Wrap);
-    let packet = wrap.and_then(|wrap| ValidatedPacket::parse(wrap.body.clone()).ok());
+    let packet = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body.clone()).ok());
     let view = packet.as_ref().map(ValidatedPacket::view);
     Record {
         completeness: Completeness::of(&session, &SessionActivity::read(deltas), view, env.now, env.limits),

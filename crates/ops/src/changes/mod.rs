@@ -3,7 +3,9 @@
 
 mod attach;
 mod drop;
+mod line;
 mod part;
+mod record;
 mod show;
 mod upload;
 
@@ -21,7 +23,10 @@ use crate::op::Env;
 use crate::resolve;
 pub use attach::{Attach, AttachInput, AttachOutput};
 pub use drop::{Drop, DropInput, DropOutput};
+pub use line::{ChangesPlace, EarlierChanges, is_presence};
+pub(crate) use line::{after_wrap, note_presence, pass_on, replace, with_earlier};
 pub use part::{Part, PartInput, PartOutput};
+pub use record::{Record, RecordInput, RecordOutput};
 pub use show::{Show, ShowInput, ShowOutput};
 pub use upload::{Upload, UploadInput, UploadOutput};
 

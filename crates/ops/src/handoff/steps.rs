@@ -289,7 +289,7 @@ pub(crate) fn note_text(handoff: &Handoff) -> String {
     if !plan.description.trim().is_empty() {
         lines.push(format!("Why: {}", plan.description.trim()));
     }
-    if let Ok(packet) = ValidatedPacket::parse(handoff.packet.clone()) {
+    if let Ok(packet) = ValidatedPacket::parse_stored(handoff.packet.clone()) {
         lines.push(format!("Where it stands: {}", packet.view().summary));
         let texts = serde_json::to_value(&packet.view().constraints).unwrap_or_default();
         lines.extend(

@@ -97,7 +97,8 @@ impl Operation for Import {
         let tied = cx.store.read(|tx| import_merged::tied(tx, &project_id, entries))?;
         taken.extend(tied.iter().map(String::as_str));
         let taken: Vec<&str> = taken.into_iter().collect();
-        let settled = cx.store.write(&taken, |tx| {
+        let Cx { store, env } = cx;
+        let settled = store.write(&taken, |tx| {
             if project::get(tx, &project_id)?.is_some() {
                 return Err(there_already(&project_id).into());
             }
@@ -106,7 +107,7 @@ impl Operation for Import {
             Ok(Settled {
                 messages_delivered: import_shared::deliver(tx, &project_id)?,
                 handoffs_without_task: handoff::without_task(tx, &project_id)?,
-                batons_held_and_moved: import_merged::settle(tx, &project_id)?,
+                batons_held_and_moved: import_merged::settle(tx, env, &project_id)?,
             })
         })?;
         let deltas = lines.iter().filter(|line| matches!(line.content, Content::Ledger(_))).count();

@@ -120,7 +120,6 @@ fn read(
     let from = session::get(tx, project_id, &left.session_id)?;
     let from = from.ok_or_else(|| Fault::other(format!("baton {} has no session", left.baton_id)))?;
     let packet = whole_packet(tx, &left)?;
-    let text = |error: serde_json::Error| Fault::other(error.to_string());
     let baton = PortableBaton {
         baton_id: left.baton_id.clone(),
         project_id: project_id.to_owned(),
@@ -135,7 +134,8 @@ fn read(
         to_role: left.to_role.clone(),
         location: location(&from),
         machine: from.place.machine,
-        packet: serde_json::from_str(packet.text()).map_err(text)?,
+        packet: packet.value()?,
+        packet_text: packet.is_text_exact_only()?.then(|| packet.text().to_owned()),
         changes: crate::changes::of_baton(tx, project_id, &left.baton_id)?.map(|changes| changes.manifest),
         receipts: receipts(tx, project_id)?,
     };
@@ -170,8 +170,11 @@ fn whole_packet(tx: &mut Tx<'_>, left: &Baton) -> Result<ValidatedPacket, Failur
         Some(holder) => entrusted_packet(tx, &holder)?,
         None => None,
     };
-    let Some(whole) = whole else { return Ok(ValidatedPacket::parse(wrap.body)?) };
-    whole.check_size()?;
+    let Some(whole) = whole else { return Ok(ValidatedPacket::parse_stored(wrap.body)?) };
+    whole.check_stored_size().map_err(|refusal| {
+        let hint = format!("`baton pickup --handoff {} --as NAME` takes all of it over; wrap that, and export the baton that the wrap leaves", left.baton_id);
+        Refusal { hint, ..refusal }
+    })?;
     Ok(whole)
 }
 

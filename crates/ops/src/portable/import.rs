@@ -4,7 +4,6 @@ use baton_model::baton::Baton;
 use baton_model::baton_file::{FileLocation, MOST_RECEIPTS, PortableBaton, Receipt, invalid};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label, check_project, short, visible};
-use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::{WorkingCopy, canonical_address, is_commit_id};
 use baton_model::session::{Place, Release, ReleaseReason, Session};
@@ -175,7 +174,7 @@ fn import(
     if let Some(before) = once.answered::<BatonImportOutput>(tx)? {
         return Ok(BatonImportOutput { imported_before: true, ..before });
     }
-    let packet = ValidatedPacket::parse(of.packet.to_string())?;
+    let packet = of.sealed_packet()?;
     // A token writes under its own names only: whose the words are is in the entry.
     let identity = match &env.caller.grant.bearer {
         Some(_) => author.identity.to_owned(),

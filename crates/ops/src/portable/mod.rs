@@ -3,6 +3,7 @@
 //! A baton that is exported does not wait in its own ledger any more: it is spent by the entry that records the export, and is picked
 //! up where the file is imported. Two ledgers that import the same file cannot know of each other; the same ledger imports it once.
 
+mod continued;
 mod export;
 mod import;
 mod reclaim;

@@ -3,13 +3,14 @@
 use baton_model::baton::Baton;
 use baton_model::baton_file::Receipt;
 use baton_model::delta::Kind;
-use baton_model::id::short;
+use baton_model::id::{check_label, short};
 use baton_model::refusal::{self, Refusal};
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::continued;
 use super::export::by_id;
 use super::records::{export_of, receipt_of};
 use crate::ledger::{Author, append_json};
@@ -33,6 +34,12 @@ pub struct BatonReclaimInput {
     pub identity: Option<String>,
     /// The baton, by its id or a unique prefix of one.
     pub baton_id: String,
+    /// Take it back although its work is known to go on elsewhere: two agents may then do the same work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// Why force is used; written into the ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// Answer of `baton_reclaim`.
@@ -69,15 +76,32 @@ impl Operation for BatonReclaim {
                 return Err(Refusal::new(refusal::Kind::Conflict, "baton_not_exported", what, hint).into());
             }
             let picked_up_elsewhere = receipt_of(tx, &left)?;
-            let body = json!({
+            let mut body = json!({
                 "summary": format!("baton {} waits here again: its export was taken back", short(&left.baton_id)),
                 "export_reclaimed": left.baton_id,
             });
+            if let Some(refusal) = continued::refusal(tx, env, &left)? {
+                require_force(&input, refusal)?;
+                body["forced"] = json!(true);
+                body["why"] = json!(input.why);
+            }
             let author = Author { project_id: &project_id, identity: &identity, session: None };
             append_json(tx, env, &author, Kind::Other, &body)?;
             let (baton_id, summary) = (left.baton_id.clone(), left.summary.clone());
             move_baton(tx, &Baton { spent_by: None, ..left })?;
             Ok(BatonReclaimOutput { project_id: project_id.clone(), baton_id, summary, picked_up_elsewhere })
         })
+    }
+}
+
+/// Lets a reclaim of work that goes on elsewhere pass only by force and with a reason.
+fn require_force(input: &BatonReclaimInput, refusal: Refusal) -> Result<(), Refusal> {
+    match (input.force, &input.why) {
+        (false, _) => Err(refusal),
+        (true, None) => {
+            let what = "work that goes on elsewhere is taken back only with a reason";
+            Err(Refusal::invalid("why_missing", what, "say --why REASON"))
+        }
+        (true, Some(why)) => check_label("reason", why),
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::op::Env;
 
 /// The most entries that are looked through for records.
-const MOST: i64 = 1_000;
+pub(super) const MOST: i64 = 1_000;
 
 /// That a baton left as a file.
 #[derive(Serialize, Deserialize)]

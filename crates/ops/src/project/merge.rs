@@ -244,12 +244,56 @@ fn merge(
         places: places.into_iter().map(|place| (place.machine, place.path)).collect(),
         batons: merged.batons.clone(),
     };
-    let author = Author { project_id: &input.from, identity, session: None };
-    append_json(tx, env, &author, Kind::Other, &json!(record))?;
-    let body = json!({ "summary": format!("project {} merged into this one", input.from), "merged_from": input.from,
-        "batons": merged.batons });
-    append_json(tx, env, &Author { project_id: &input.into, ..author }, Kind::Other, &body)?;
+    note_merge(tx, env, (&input.from, &input.into, identity), &record)?;
     Ok(merged)
+}
+
+/// Writes a merge into both ledgers.
+fn note_merge(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (from, into, identity): (&str, &str, &str),
+    record: &MergeRecord,
+) -> Result<(), Failure> {
+    let author = Author { project_id: from, identity, session: None };
+    append_json(tx, env, &author, Kind::Other, &json!(record))?;
+    let body = json!({ "summary": format!("project {from} merged into this one"), "merged_from": from,
+        "batons": record.batons });
+    append_json(tx, env, &Author { project_id: into, ..author }, Kind::Other, &body)?;
+    Ok(())
+}
+
+/// Leaves the batons of a merged project anew whose successors the other one does not have: it was imported as it was before
+/// the merge.
+pub(crate) fn carry_missing(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (from, into): (&str, &str),
+) -> Result<(), Failure> {
+    let Some(mut record) = last_record(tx, from, Some(into), MOST)? else { return Ok(()) };
+    let mut is_changed = false;
+    for carried in &mut record.batons {
+        let Some(to) = carried.to.clone() else { continue };
+        if baton::get(tx, into, &to)?.is_some() {
+            continue;
+        }
+        let anew = match baton::get(tx, from, &carried.from)? {
+            Some(before) if before.spent_by.as_ref() == Some(&to) => carry(tx, env, before, into)?,
+            Some(_) => continue,
+            None => match session::get(tx, from, &carried.from)? {
+                Some(saved) => carry_saved(tx, env, &saved, into)?,
+                None => continue,
+            },
+        };
+        *carried = anew;
+        is_changed = true;
+        env.now += 1;
+    }
+    if is_changed {
+        let identity = resolve::identity(env.caller, None)?;
+        note_merge(tx, env, (from, into, &identity), &record)?;
+    }
+    Ok(())
 }
 
 fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
@@ -328,8 +372,28 @@ fn take_back(
     }
     project::unrelate(tx, &input.from, &input.into)?;
     for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {
-        let body = json!({ "summary": format!("the merge with project {other} was taken back"), "merge_undone": other });
-        append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Other, &body)?;
+        note_undoing(tx, env, (project_id, other, identity))?;
     }
     Ok(answer(input, paths, batons, 0))
+}
+
+/// Writes into a ledger that the merge with another project was taken back.
+fn note_undoing(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (project_id, other, identity): (&str, &str, &str),
+) -> Result<(), Failure> {
+    let body =
+        json!({ "summary": format!("the merge with project {other} was taken back"), "merge_undone": other });
+    append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Other, &body).map(drop)
+}
+
+/// Writes into a project's ledger, where that does not tell of it, that its merge was taken back: it was imported as it was before the
+/// undoing.
+pub(crate) fn reopen(tx: &mut Tx<'_>, env: &mut Env<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
+    if last_record(tx, from, Some(into), MOST)?.is_none() {
+        return Ok(());
+    }
+    let identity = resolve::identity(env.caller, None)?;
+    note_undoing(tx, env, (from, into, &identity))
 }

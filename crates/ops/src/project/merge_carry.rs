@@ -33,9 +33,9 @@ pub(super) fn carry(
         // What its holders saved without a wrap goes along.
         Some(holder) => match session::get(tx, &left.project_id, holder)? {
             Some(holder) => whole_packet(tx, &holder, wrap.body)?,
-            None => ValidatedPacket::parse(wrap.body)?,
+            None => ValidatedPacket::parse_stored(wrap.body)?,
         },
-        None => ValidatedPacket::parse(wrap.body)?,
+        None => ValidatedPacket::parse_stored(wrap.body)?,
     };
     let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
     let anew = leave_in(tx, env, (before, into), &packet, &to)?;
@@ -54,7 +54,7 @@ pub(super) fn carry_saved(
     saved: &Session,
     into: &str,
 ) -> Result<CarriedBaton, Failure> {
-    let whole = entrusted_packet(tx, saved)?.filter(|whole| whole.check_size().is_ok());
+    let whole = entrusted_packet(tx, saved)?.filter(|whole| whole.check_stored_size().is_ok());
     let packet = match whole {
         Some(whole) => whole,
         None => ValidatedPacket::from_view(Packet {
@@ -106,21 +106,20 @@ fn leave_in(
 /// The packet of a baton with what its last holder left. What is too large for one packet stays in the first ledger, and the packet
 /// names the session.
 fn whole_packet(tx: &mut Tx<'_>, holder: &Session, wrapped: String) -> Result<ValidatedPacket, Failure> {
-    let bare = ValidatedPacket::parse(wrapped)?;
+    let bare = ValidatedPacket::parse_stored(wrapped)?;
     let whole = match holder.baton_id {
         Some(_) => entrusted_packet(tx, holder)?,
         None => None,
     };
     match whole {
-        Some(whole) if whole.check_size().is_ok() => Ok(whole),
+        Some(whole) if whole.check_stored_size().is_ok() => Ok(whole),
         None => Ok(bare),
         Some(_) => {
-            let mut view = bare.view().clone();
             let (project, id) = (&holder.project_id, &holder.session_id);
             let rest =
                 format!("What its holder saved is in `baton --project {project} handoff from-session {id}`.");
-            view.summary = format!("{}\n\n{rest}", view.summary);
-            Ok(ValidatedPacket::from_view(view)?)
+            let summary = format!("{}\n\n{rest}", bare.view().summary);
+            Ok(Packet { summary, ..Packet::default() }.on_top_of(Some(&bare))?)
         }
     }
 }

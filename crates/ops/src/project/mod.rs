@@ -21,6 +21,7 @@ pub use baton_model::project::{LastWrapView, View};
 pub use init::{Init, InitInput, InitOutput, Suggestion};
 pub use list::{List, ListInput, ListOutput, Row};
 pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
+pub(crate) use merge::{carry_missing, reopen};
 pub(crate) use merge_rest::{merged_into, require_not_merged};
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
 pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};

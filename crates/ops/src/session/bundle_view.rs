@@ -15,6 +15,7 @@ use super::waiting_changes::WaitingChanges;
 use super::warning::Warning;
 use super::work_location::WorkLocation;
 use crate::card::OpenTask;
+use crate::changes::EarlierChanges;
 use crate::replay::Replay;
 
 const INSTRUCTION_HANDOFF: &str = "Show the status card. The work is in `handoff`: packet, task, note and documents are another \
@@ -26,6 +27,9 @@ pub struct Bundle {
     /// What was not committed where the baton was left, and what became of it here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<WaitingChanges>,
+    /// Changes of earlier batons that no session of this line applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_changes: Vec<EarlierChanges>,
     /// Marks the answer of a repeated request.
     #[serde(flatten)]
     pub replay: Replay,

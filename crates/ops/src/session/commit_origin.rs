@@ -209,7 +209,7 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<OriginRow, Failur
         Some(left) => delta::get(tx, &of.project_id, &left.baton_id)?,
         None => None,
     };
-    let packet = wrap.and_then(|wrap| ValidatedPacket::parse(wrap.body).ok());
+    let packet = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());
     let packet = packet.map(|packet| packet.view().clone()).unwrap_or_default();
     let mut decisions = recorded(tx, of)?;
     decisions.extend(packet.decisions);

@@ -13,11 +13,11 @@ use serde_json::json;
 
 use super::entrusted::{on_top_of_sessions, sessions_of};
 use super::{Address, move_baton, send_signal};
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::ownership::is_at_work;
 use crate::request::Request;
+use crate::{bearer, changes};
 
 /// Verbs that make a baton of a transcript. A session whose last verb is one of these did not wrap by itself.
 pub(crate) const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_capture"];
@@ -178,7 +178,7 @@ pub(crate) fn replacing(
 ) -> Result<Option<ValidatedPacket>, Failure> {
     let project_id = &earlier.baton.project_id;
     let before = delta::get(tx, project_id, &earlier.baton.baton_id)?;
-    let Some(before) = before.and_then(|wrap| ValidatedPacket::parse(wrap.body).ok()) else {
+    let Some(before) = before.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok()) else {
         return Ok(Some(later.clone()));
     };
     let written = |packet: &ValidatedPacket| packet.view().has_written_summary();
@@ -206,8 +206,10 @@ pub(crate) fn replacing(
     Ok(Some(ValidatedPacket::from_view(joined).unwrap_or_else(|_| later.clone())))
 }
 
-/// The earlier baton, which still waits, is not offered any more: its work goes on with the next one.
+/// The earlier baton, which still waits, is not offered any more: its work goes on with the next one, its changes too unless that
+/// has its own.
 pub(crate) fn supersede(tx: &mut Tx<'_>, earlier: &EarlierBaton, next: &str) -> Result<(), Failure> {
+    changes::replace(tx, &earlier.baton, next)?;
     move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..earlier.baton.clone() })
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn on_top_of_sessions(
         view.metadata.insert(SESSIONS.into(), json!(named));
         whole = view.on_top_of(Some(&entrusted))?;
     }
-    Ok(Some(whole).filter(|whole| named.is_empty() || whole.check_size().is_ok()))
+    Ok(Some(whole).filter(|whole| named.is_empty() || whole.check_stored_size().is_ok()))
 }
 
 /// The sessions whose packet and words a packet holds, the newest first.

@@ -74,7 +74,7 @@ impl Operation for Handoff {
                 None => None,
             };
             match left {
-                Some(wrap) => Ok((of, ValidatedPacket::parse(wrap.body)?, true)),
+                Some(wrap) => Ok((of, ValidatedPacket::parse_stored(wrap.body)?, true)),
                 None => {
                     let packet = gather_packet(tx, &of)?;
                     Ok((of, packet, false))

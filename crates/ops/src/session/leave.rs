@@ -7,6 +7,8 @@ use baton_model::project::LastWrap;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, project};
 
+use super::move_baton;
+use crate::changes;
 use crate::ledger::{Author, append};
 use crate::op::Env;
 
@@ -60,4 +62,17 @@ pub(crate) fn leave(
     };
     project::record_wrap(tx, &own.project_id, &last)?;
     Ok(LeaveResult { delta_id: wrap.delta_id, summary })
+}
+
+/// The baton that the session held is spent: the thread goes on with the new one, and with the changes that the session did not apply.
+pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+    let Some(baton_id) = &own.baton_id else { return Ok(()) };
+    match baton::get(tx, &own.project_id, baton_id)? {
+        Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
+            held.spent_by = Some(next.to_owned());
+            move_baton(tx, &held)?;
+            changes::pass_on(tx, own, baton_id, next)
+        }
+        _ => Ok(()),
+    }
 }

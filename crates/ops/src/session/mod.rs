@@ -54,7 +54,7 @@ pub(crate) use entrusted::on_top_of_sessions;
 pub use handoff::{Handoff, HandoffInput, HandoffOutput};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
 pub use history::{ClaimedTask, History, HistoryInput, HistoryOutput, HistoryRow, LastCheckpoint, LeftBaton};
-pub(crate) use leave::{Address, LeaveResult, leave};
+pub(crate) use leave::{Address, LeaveResult, leave, spend};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup::{PickupRequest, claim};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
@@ -70,8 +70,8 @@ pub use waiting_changes::{ApplyOutcome, WaitingChanges};
 pub use warning::{BatonWarning, Warning, WarningKind};
 pub use work_location::WorkLocation;
 pub(crate) use working_copy::refresh as refresh_working_copy;
+pub(crate) use wrap::close;
 pub use wrap::{Wrap, WrapInput, WrapOutput};
-pub(crate) use wrap::{close, spend};
 
 /// Who releases a session, and why they say they do.
 pub(crate) struct Releaser<'a> {

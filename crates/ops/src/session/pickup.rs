@@ -158,6 +158,7 @@ impl Operation for Pickup {
             .read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
         bundle.location = work_location::of_bundle(cx, &bundle)?;
         waiting_changes::name_place(&mut bundle);
+        waiting_changes::note_place(cx, &bundle)?;
         Ok(bundle)
     }
 }

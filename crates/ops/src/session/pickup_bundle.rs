@@ -108,6 +108,7 @@ pub(super) fn read(
     let rules_reminders = reminders(tx, env, &project, (&open, &roster), picked)?;
     let mut bundle = Bundle {
         changes: None,
+        earlier_changes: Vec::new(),
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
         session_id: picked.session_id.clone(),
@@ -212,7 +213,7 @@ fn prefetch_queries(
     if let Some(id) = &picked.baton_id {
         drop(baton::get(tx, project_id, id));
         drop(delta::get(tx, project_id, id));
-        drop(baton_store::changes::get(tx, project_id, id));
+        drop(crate::changes::with_earlier(tx, project_id, id));
         drop(baton::kept_automatically(tx, project_id));
     }
     if picked.baton_id.is_none() {
@@ -272,7 +273,9 @@ fn picked_baton(baton: Baton, wrap: Delta, kept: &[String]) -> PickedBaton {
 }
 
 fn focus(wrap: &Delta) -> Vec<String> {
-    ValidatedPacket::parse(wrap.body.clone()).map(|sealed| sealed.view().focus.clone()).unwrap_or_default()
+    ValidatedPacket::parse_stored(wrap.body.clone())
+        .map(|sealed| sealed.view().focus.clone())
+        .unwrap_or_default()
 }
 
 fn warnings(picked: &PickupResult, recovered: Option<&Recovered>) -> Vec<Warning> {

@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use super::checkpoint::task_key;
 use super::recovery::{holders, left_by};
-use super::wrap::spend;
-use super::{Address, Releaser, leave, notify, release};
+use super::{Address, Releaser, leave, notify, release, spend};
 use crate::bearer;
+use crate::changes::{EarlierChanges, after_wrap};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -59,6 +59,9 @@ pub struct ReassignOutput {
     pub to: String,
     /// What happened, in a sentence.
     pub summary: String,
+    /// What became of changes that came with the session's own baton and those before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_changes: Vec<EarlierChanges>,
 }
 
 impl Operation for Reassign {
@@ -90,6 +93,7 @@ impl Operation for Reassign {
             let to = Address { identity: Some(&input.to), role: None };
             let left = leave(tx, env, &given, &packet, &to)?;
             spend(tx, &given, &left.delta_id)?;
+            let earlier_changes = after_wrap(tx, &given, &left.delta_id, false)?;
             let by = Releaser {
                 identity: &identity,
                 reason: ReleaseReason::Operator,
@@ -108,6 +112,7 @@ impl Operation for Reassign {
                 baton_id: left.delta_id,
                 to: input.to.clone(),
                 summary: left.summary,
+                earlier_changes,
             })
         })
     }
@@ -147,7 +152,7 @@ fn gather_with(tx: &mut Tx<'_>, of: &Session, deltas: &[Delta]) -> Result<Valida
     };
     let mut packet = None;
     if let Some((baton, wrap)) = held {
-        packet = ValidatedPacket::parse(wrap.body).ok();
+        packet = ValidatedPacket::parse_stored(wrap.body).ok();
         for before in holders(tx, (&of.project_id, &baton.baton_id), &of.session_id)? {
             let deltas = left_by(tx, &before)?;
             if before.session_id != of.session_id && packet_from_ledger::is_saved(&deltas) {
@@ -180,5 +185,5 @@ fn check_size(packet: &ValidatedPacket, of: &Session, to: &str) -> Result<(), Re
         }
         None => format!("`baton handoff from-session {}` shows all of it", of.session_id),
     };
-    packet.check_size().map_err(|refusal| Refusal { hint, ..refusal })
+    packet.check_stored_size().map_err(|refusal| Refusal { hint, ..refusal })
 }

@@ -2,13 +2,14 @@
 
 use baton_model::changes::LeftOut;
 use baton_model::id::visible;
-use baton_store::{Failure, Tx};
+use baton_store::{Failure, Tx, session};
 use serde::{Deserialize, Serialize};
 
 use super::bundle_view::Bundle;
 use super::pickup::PickupResult;
 use super::work_location::WorkLocation;
-use crate::changes::{BatonChanges, of_baton};
+use crate::changes::{BatonChanges, note_presence, with_earlier};
+use crate::op::Cx;
 
 /// Most files that are named.
 const NAMED: usize = 20;
@@ -145,6 +146,19 @@ pub(super) fn name_place(bundle: &mut Bundle) {
     }
 }
 
+/// Notes for the wrap that the picker has the changes where it stands.
+pub(super) fn note_place(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<(), Failure> {
+    let Some(changes) = bundle.changes.as_ref().filter(|changes| changes.is_here && !bundle.dry_run) else {
+        return Ok(());
+    };
+    let Some(session_id) = &bundle.session_id else { return Ok(()) };
+    let Cx { store, env } = cx;
+    store.write(&[&bundle.project_id], |tx| match session::get(tx, &bundle.project_id, session_id)? {
+        Some(own) if own.is_open() => note_presence(tx, env, &own, &changes.baton_id),
+        _ => Ok(()),
+    })
+}
+
 /// Names the changes of the baton that was picked up.
 pub(super) fn name_changes(
     tx: &mut Tx<'_>,
@@ -152,7 +166,12 @@ pub(super) fn name_changes(
     bundle: &mut Bundle,
 ) -> Result<(), Failure> {
     let Some(baton_id) = picked.baton_id.as_ref().filter(|_| !bundle.replay.is_over()) else { return Ok(()) };
-    if let Some(changes) = of_baton(tx, &bundle.project_id, baton_id)? {
+    let (own, earlier) = with_earlier(tx, &bundle.project_id, baton_id)?;
+    for changes in &earlier {
+        bundle.instruction = format!("Also left: {}. {}", changes.message, bundle.instruction).into();
+    }
+    bundle.earlier_changes = earlier;
+    if let Some(changes) = own {
         bundle.name_changes(WaitingChanges::of(changes));
     }
     Ok(())

@@ -9,16 +9,17 @@ use baton_model::packet::{Packet, Party, Text, ValidatedPacket, one_line};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, baton, conversation, session};
+use baton_store::{Failure, Tx, conversation, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
-use super::warning::{BatonWarning, Warning, WarningKind};
-use super::wrap_words::{keep_late_wrap, on_top_of_entrusted};
-use super::{Address, leave, move_baton, notify, working_copy, wrap_accounting};
+use super::warning::{Warning, WarningKind};
+use super::wrap_words::{baton_taken_warning, keep_late_wrap, on_top_of_entrusted};
+use super::{Address, leave, notify, spend, working_copy, wrap_accounting};
+use crate::changes::EarlierChanges;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
@@ -105,6 +106,9 @@ pub struct WrapOutput {
     /// The changes of the working copy that go with the baton.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Manifest>,
+    /// What became of changes that came with the session's own baton and those before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_changes: Vec<EarlierChanges>,
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
@@ -247,8 +251,7 @@ fn wrap(
         None => packet.clone(),
     };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
-    let changes = attach(tx, env, &own, &left, input.changes.as_ref())?;
-    spend(tx, &own, &left.baton_id)?;
+    let (changes, earlier_changes) = hand_on(tx, env, &own, &left, input.changes.as_ref())?;
     match &forced_by {
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
@@ -263,11 +266,27 @@ fn wrap(
         summary: left.summary,
         warnings,
         changes,
+        earlier_changes,
         forced_by,
         replay: Replay::default(),
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(WrapResult::Wrapped(Box::new(output)))
+}
+
+/// Spends the baton that the session held for the one that it leaves, with the changes of the working copy, and says what becomes of
+/// those that came with earlier ones.
+fn hand_on(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    own: &Session,
+    left: &LeftPacket,
+    manifest: Option<&Manifest>,
+) -> Result<(Option<Manifest>, Vec<EarlierChanges>), Failure> {
+    let changes = attach(tx, env, own, left, manifest)?;
+    spend(tx, own, &left.baton_id)?;
+    let earlier = changes::after_wrap(tx, own, &left.baton_id, changes.is_some())?;
+    Ok((changes, earlier))
 }
 
 /// Attaches changes to the baton. Those of a packet that is kept as a note stay where they are.
@@ -281,16 +300,6 @@ fn attach(
     let Some(manifest) = manifest.filter(|_| left.standing.is_none()) else { return Ok(None) };
     changes::attach(tx, env, (&own.project_id, &own.identity), &left.baton_id, manifest)?;
     Ok(Some(manifest.clone()))
-}
-
-/// The warning of a packet that is kept as a note, because the conversation's baton was taken.
-fn baton_taken_warning(standing: &BatonStanding, note: &str) -> Warning {
-    let what = format!(
-        "{}; your packet is kept for its holder as note {note} and not offered a second time",
-        standing.sentence()
-    );
-    let kind = WarningKind::Baton(BatonWarning::BatonTaken);
-    Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) }
 }
 
 /// What a wrap has left: a baton, or a note beside the one that the conversation had.
@@ -343,18 +352,6 @@ fn leave_once(
         summary: left.summary,
         standing: None,
     })
-}
-
-/// The baton that the session held is spent: the thread goes on with the new one.
-pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
-    let Some(baton_id) = &own.baton_id else { return Ok(()) };
-    match baton::get(tx, &own.project_id, baton_id)? {
-        Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
-            held.spent_by = Some(next.to_owned());
-            move_baton(tx, &held)
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Releases a session as wrapped; the wrap is its own entry in the ledger.

@@ -34,6 +34,6 @@ pub(super) fn warnings(
 /// The tags of a baton's packet.
 fn focus(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<String>, Failure> {
     let wrap = delta::get(tx, project_id, baton_id)?;
-    let packet = wrap.and_then(|wrap| ValidatedPacket::parse(wrap.body).ok());
+    let packet = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());
     Ok(packet.map(|packet| packet.view().focus.clone()).unwrap_or_default())
 }

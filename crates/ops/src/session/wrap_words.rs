@@ -6,7 +6,9 @@ use baton_model::session::Session;
 use baton_store::{Failure, Tx};
 use serde_json::{Value, json};
 
+use super::conversation::BatonStanding;
 use super::entrusted_packet;
+use super::warning::{BatonWarning, Warning, WarningKind};
 use super::wrap::WrapInput;
 use crate::ledger::keep_late_note;
 use crate::op::Env;
@@ -46,6 +48,16 @@ pub(super) fn on_top_of_entrusted(
          and saved",
         own.session_id
     );
-    whole.check_size().map_err(|refusal| Refusal { hint, ..refusal })?;
+    whole.check_stored_size().map_err(|refusal| Refusal { hint, ..refusal })?;
     Ok(whole)
+}
+
+/// The warning of a packet that is kept as a note, because the conversation's baton was taken.
+pub(super) fn baton_taken_warning(standing: &BatonStanding, note: &str) -> Warning {
+    let what = format!(
+        "{}; your packet is kept for its holder as note {note} and not offered a second time",
+        standing.sentence()
+    );
+    let kind = WarningKind::Baton(BatonWarning::BatonTaken);
+    Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) }
 }

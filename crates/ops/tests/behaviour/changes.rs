@@ -157,4 +157,69 @@ on_every_backend! {
         wrap(w, &ann, b"other");
         assert!(!w.everything().join("\n").contains(&STANDARD.encode("orphan")));
     }
+
+    fn changes_that_a_holder_did_not_apply_go_on_with_the_next_baton(w) {
+        let first = wrap(w, &agent("Ann"), b"of Ann");
+        let ben = agent("Ben");
+        w.pickup(&ben);
+        let left = w.ok(&ben, "session_wrap", json!({ "summary": "did something else" }));
+        assert_eq!((&left["earlier_changes"][0]["baton_id"], &left["earlier_changes"][0]["place"]), (&json!(first), &json!("next_baton")));
+        let second = text(&left, "baton_id");
+        let lola = agent("Lola");
+        let picked = w.pickup(&lola);
+        assert_eq!((&picked["changes"]["baton_id"], picked.get("earlier_changes")), (&json!(second), None));
+        assert_eq!(content(w, &lola, &second), b"of Ann");
+        // Reassigned, they go on as well.
+        let given = w.ok(&agent("Owner"), "session_reassign", json!({ "session": picked["session_id"], "to": "Rex" }));
+        assert_eq!(given["earlier_changes"][0]["place"], "next_baton");
+        let rex = agent("Rex");
+        let picked = w.pickup(&rex);
+        assert_eq!(picked["changes"]["baton_id"], given["baton_id"]);
+        // A drop takes them out of the whole line: what is left earlier would come along again.
+        w.ok(&rex, "changes_drop", json!({ "baton_id": given["baton_id"] }));
+        assert!(!w.everything().join("\n").contains(&STANDARD.encode("of Ann")));
+        let last = w.ok(&rex, "session_wrap", json!({ "summary": "done" }));
+        assert_eq!(last.get("earlier_changes"), None);
+        w.assert_sound();
+    }
+
+    fn changes_that_were_applied_stay_with_their_baton_and_are_named(w) {
+        let first = wrap(w, &agent("Ann"), b"of Ann");
+        let ben = agent("Ben");
+        w.pickup(&ben);
+        w.ok(&ben, "changes_record", json!({ "baton_id": first[..8] }));
+        w.ok(&ben, "changes_record", json!({ "baton_id": first }));
+        let notes = w.deltas("other").iter().filter(|note| text(&note["body"], "summary").contains("working copy")).count();
+        assert_eq!(notes, 1, "once");
+        let left = w.ok(&ben, "session_wrap", json!({ "summary": "applied" }));
+        assert_eq!(left["earlier_changes"][0]["place"], "working_copy");
+        assert!(text(&left["earlier_changes"][0], "message").contains(&format!("baton changes show {first}")), "{left}");
+        let picked = w.pickup(&agent("Lola"));
+        assert_eq!((picked.get("changes"), picked.get("earlier_changes")), (None, None));
+        assert_eq!(content(w, &agent("Lola"), &first), b"of Ann");
+    }
+
+    fn changes_that_a_wrap_with_its_own_leaves_behind_are_named_until_somebody_applies_them(w) {
+        let first = wrap(w, &agent("Ann"), b"of Ann");
+        let ben = agent("Ben");
+        w.pickup(&ben);
+        upload(w, &ben, b"of Ben");
+        let left = w.ok(&ben, "session_wrap", json!({ "summary": "own", "changes": manifest(b"of Ben") }));
+        assert_eq!((&left["earlier_changes"][0]["baton_id"], &left["earlier_changes"][0]["place"]), (&json!(first), &json!("earlier_baton")));
+        let lola = agent("Lola");
+        let picked = w.pickup(&lola);
+        assert_eq!((&picked["changes"]["baton_id"], &picked["earlier_changes"][0]["baton_id"]), (&left["baton_id"], &json!(first)));
+        assert!(text(&picked, "instruction").contains(&format!("baton changes apply {first}")), "{picked:#}");
+        assert_eq!(content(w, &lola, &first), b"of Ann");
+        // Neither is lost by another wrap without any.
+        let next = w.ok(&lola, "session_wrap", json!({ "summary": "later" }));
+        let places: Vec<String> = list(&next["earlier_changes"]).iter().map(|one| text(one, "place")).collect();
+        assert_eq!(places, ["next_baton", "earlier_baton"]);
+        let rex = agent("Rex");
+        w.pickup(&rex);
+        w.ok(&rex, "changes_record", json!({ "baton_id": first }));
+        let last = w.ok(&rex, "session_wrap", json!({ "summary": "last" }));
+        let named: Vec<String> = list(&last["earlier_changes"]).iter().map(|one| text(one, "baton_id")).collect();
+        assert!(!named.contains(&first), "{last:#}");
+    }
 }

@@ -146,3 +146,53 @@ on_every_backend! {
         assert_eq!(made["batons_held_and_moved"], json!([left]));
     }
 }
+
+#[test]
+fn whatever_two_exports_know_of_a_merge_the_baton_is_in_exactly_one_project() {
+    let (fix, shop) = histories();
+    for (of_fix, fix) in fix.iter().enumerate() {
+        for (of_shop, shop) in shop.iter().enumerate() {
+            for lines in [[fix, shop], [shop, fix]] {
+                let mut home = World::new(Backend::Memory, 7).expect("a store");
+                for lines in lines {
+                    import(&mut home, lines);
+                }
+                let offered: Vec<&str> =
+                    ["fix", "shop"].into_iter().filter(|id| is_offered(&mut home, id)).collect();
+                let is_merged = of_fix.max(of_shop) % 2 == 1;
+                let expected = if is_merged { "shop" } else { "fix" };
+                assert_eq!(
+                    offered,
+                    [expected],
+                    "fix after {of_fix} merges and undoings, shop after {of_shop}"
+                );
+                home.assert_sound();
+            }
+        }
+    }
+}
+
+/// The exports of two projects: before a merge, after it, after its undoing, and after another merge.
+fn histories() -> (Vec<Vec<String>>, Vec<Vec<String>>) {
+    let mut from = source();
+    from.register("fix");
+    let ann = agent("Ann").project("fix").process("");
+    from.start(&ann);
+    from.ok(&ann, "session_wrap", json!({ "summary": "the cart rounds" }));
+    let (mut fix, mut shop) = (Vec::new(), Vec::new());
+    for step in 0..4 {
+        if step > 0 {
+            let undo = step == 2;
+            from.advance(1_000);
+            from.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "shop", "undo": undo }));
+        }
+        fix.push(export(&mut from, "fix").0);
+        shop.push(export(&mut from, "shop").0);
+    }
+    (fix, shop)
+}
+
+fn is_offered(w: &mut World, project: &str) -> bool {
+    let who = agent("Hal").project(project).process("");
+    w.call(&who, "hd_exec", json!({ "dry_run": true })).is_ok_and(|picked| picked["baton"].is_object())
+}

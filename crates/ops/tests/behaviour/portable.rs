@@ -114,4 +114,71 @@ on_every_backend! {
         large["packet"]["summary"] = json!("x".repeat(300 * 1024));
         w.no_trace(&there, "baton_import", json!({ "project": "q", "baton": large }), "packet_too_large");
     }
+
+    fn work_that_goes_on_from_its_file_is_not_taken_back(w) {
+        w.register("q");
+        let left = w.leave_baton(&agent("Ann"), "there");
+        let baton = export(w);
+        let back = json!({ "baton_id": left["baton_id"] });
+        import(w, &baton);
+        let waits = w.no_trace(&agent("Ann"), "baton_reclaim", back.clone(), "baton_continued");
+        assert!(text(&waits, "message").contains("project q imported it as baton"), "{waits}");
+        let donna = at("Donna", "q");
+        w.pickup(&donna);
+        let held = w.no_trace(&agent("Ann"), "baton_reclaim", back.clone(), "baton_continued");
+        assert!(text(&held, "message").contains("Donna"), "{held}");
+        // The file that comes back makes a baton here: taken back, the first one would make a second holder.
+        w.ok(&donna, "session_wrap", json!({ "summary": "and back" }));
+        let returned = w.ok(&donna, "baton_export", json!({ "project": "q" }))["baton"].clone();
+        let here = w.ok(&agent("Ann"), "baton_import", json!({ "project": "p", "baton": returned }));
+        let refusal = w.no_trace(&agent("Ann"), "baton_reclaim", back.clone(), "baton_continued");
+        assert!(text(&refusal, "message").contains("it came back as baton"), "{refusal}");
+        assert!(text(&refusal, "hint").contains(&text(&here, "baton_id")), "{refusal}");
+        let forced = json!({ "baton_id": left["baton_id"], "force": true });
+        w.no_trace(&agent("Ann"), "baton_reclaim", forced.clone(), "why_missing");
+        let forced = json!({ "baton_id": left["baton_id"], "force": true, "why": "the other disk is lost" });
+        let taken = w.ok(&agent("Ann"), "baton_reclaim", forced);
+        assert_eq!(taken["picked_up_elsewhere"]["picked_up_by"], "Donna");
+        assert_eq!(w.newest("other")["body"]["why"], "the other disk is lost");
+    }
+
+    fn a_packet_arrives_with_its_numbers_and_its_bytes(w) {
+        w.register("q");
+        let packet = r#"{ "summary": "s", "big": 12345678901234567890123, "pi": 3.14159265358979323846264, "far": 1e400 }"#;
+        w.start(&agent("Ann"));
+        w.ok(&agent("Ann"), "session_wrap", json!({ "packet_text": packet }));
+        let baton = export(w);
+        let mut other = baton.clone();
+        other["packet"]["summary"] = json!("another");
+        w.no_trace(&at("Ben", "q"), "baton_import", json!({ "project": "q", "baton": other }), "baton_file_invalid");
+        import(w, &baton);
+        let picked = w.pickup(&at("Donna", "q"));
+        assert_eq!(text(&picked["baton"], "body"), packet);
+        // A holder that does not wrap leaves them as they are, too.
+        let donna = at("Donna", "q");
+        w.ok(&donna, "session_reassign", json!({ "session": picked["session_id"], "to": "Rex" }));
+        let body = text(&w.pickup(&at("Rex", "q"))["baton"], "body");
+        for number in ["12345678901234567890123", "3.14159265358979323846264", "1e400"] {
+            assert!(body.contains(number), "{number} is gone: {body}");
+        }
+    }
+
+    fn a_packet_that_was_accepted_leaves_whoever_held_it(w) {
+        w.register("q");
+        let packet = json!({ "summary": "s", "notes": "x".repeat(262_014 - 26) }).to_string();
+        assert_eq!(packet.len(), 262_014);
+        w.start(&agent("Ann"));
+        w.ok(&agent("Ann"), "session_wrap", json!({ "packet_text": packet }));
+        let held = w.pickup(&agent("Hal"));
+        w.ok(&agent("Hal"), "ledger_note", json!({ "text": "half of it" }));
+        w.ok(&agent("Hal"), "session_end", json!({ "session": held["session_id"] }));
+        let baton = export(w);
+        import(w, &baton);
+        let donna = at("Donna", "q");
+        let picked = w.pickup(&donna);
+        assert!(text(&picked["baton"], "body").contains("half of it"));
+        w.ok(&donna, "session_reassign", json!({ "session": picked["session_id"], "to": "Rex" }));
+        let body = text(&w.pickup(&at("Rex", "q"))["baton"], "body");
+        assert!(body.contains("half of it") && body.contains(&"x".repeat(200_000)));
+    }
 }

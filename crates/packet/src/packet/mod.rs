@@ -23,6 +23,8 @@ use shape::{item, items, pending};
 
 /// The largest packet accepted, in bytes of JSON text.
 pub const MAX_BYTES: usize = 256 * 1024;
+/// The bytes by which a packet that Baton puts together may be larger: what was accepted, and who held it since.
+pub const ROOM: usize = 32 * 1024;
 
 /// The typed view of a packet. Lists accept a single value in place of a list, and items that are objects accept a
 /// plain string for their main field, because agents write both.
@@ -312,6 +314,12 @@ impl ValidatedPacket {
     /// naming the path of the fault.
     pub fn parse(text: String) -> Result<Self, Refusal> {
         overlay::check_size(&text)?;
+        Self::read(text)
+    }
+
+    /// Reads a packet that is in the ledger or came out of one: Baton may have put it together, so it has [`ROOM`].
+    pub fn parse_stored(text: String) -> Result<Self, Refusal> {
+        overlay::check_limit(&text, MAX_BYTES + ROOM)?;
         Self::read(text)
     }
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::number::readable;
-use super::{MAX_BYTES, Packet, ValidatedPacket, invalid};
+use super::number::{NumberGuard, readable};
+use super::{MAX_BYTES, Packet, ROOM, ValidatedPacket, invalid};
 use crate::refusal::Refusal;
 
 /// Fields that name who was to take the older packet over, which has happened.
@@ -17,19 +17,41 @@ impl ValidatedPacket {
     pub fn check_size(&self) -> Result<(), Refusal> {
         check_size(&self.text)
     }
+
+    /// Refuses a packet that Baton put together of accepted ones where it has more than [`MAX_BYTES`] and [`ROOM`].
+    pub fn check_stored_size(&self) -> Result<(), Refusal> {
+        check_limit(&self.text, MAX_BYTES + ROOM)
+    }
+
+    /// The packet as a tree of values. A number beyond a double is a string in it.
+    pub fn value(&self) -> Result<Value, Refusal> {
+        serde_json::from_str(&readable(&self.text)).map_err(|error| {
+            invalid(&format!("the packet cannot be read as JSON: {error}"), "report this with the packet")
+        })
+    }
+
+    /// Whether its text is not what its tree of values is written as.
+    pub fn is_text_exact_only(&self) -> Result<bool, Refusal> {
+        let written = self.value()?.to_string();
+        Ok(written != self.text)
+    }
 }
 
 pub(super) fn check_size(text: &str) -> Result<(), Refusal> {
-    if text.len() <= MAX_BYTES {
+    check_limit(text, MAX_BYTES)
+}
+
+pub(super) fn check_limit(text: &str, limit: usize) -> Result<(), Refusal> {
+    if text.len() <= limit {
         return Ok(());
     }
     Err(Refusal::invalid(
         "packet_too_large",
-        format!("the packet has {} bytes; the limit is {MAX_BYTES}", text.len()),
+        format!("the packet has {} bytes; the limit is {limit}", text.len()),
         "leave out tool output and old turns, or name files in `refs` instead of quoting them",
     )
     .with("bytes", text.len())
-    .with("limit", MAX_BYTES))
+    .with("limit", limit))
 }
 
 impl Packet {
@@ -39,12 +61,17 @@ impl Packet {
         let unwritable = |error: serde_json::Error| {
             invalid(&format!("the packet cannot be written as JSON: {error}"), "report this with the packet")
         };
+        let newer = serde_json::to_value(self).map_err(unwritable)?;
+        let guard = match older {
+            Some(older) => NumberGuard::of(&[&older.value()?, &newer]),
+            None => NumberGuard::of(&[&newer]),
+        };
         let mut fields: Map<String, Value> = match older {
-            Some(older) => serde_json::from_str(&readable(&older.text)).map_err(unwritable)?,
+            Some(older) => serde_json::from_str(&guard.protect(&older.text)).map_err(unwritable)?,
             None => Map::new(),
         };
         fields.retain(|name, _| !ADDRESS.contains(&name.as_str()));
-        let Value::Object(newer) = serde_json::to_value(self).map_err(unwritable)? else {
+        let Value::Object(newer) = newer else {
             return ValidatedPacket::from_view(self.clone());
         };
         for (name, value) in newer {
@@ -58,7 +85,7 @@ impl Packet {
             };
             fields.insert(name, value);
         }
-        ValidatedPacket::read(Value::Object(fields).to_string())
+        ValidatedPacket::read(guard.restore(&Value::Object(fields).to_string()))
     }
 }
 
@@ -179,6 +206,22 @@ mod tests {
             "who was meant has taken it over"
         );
         assert_eq!(over(&both, &newer)["decisions"], both["decisions"], "the same twice adds nothing");
+    }
+
+    #[test]
+    fn no_number_of_the_older_packet_changes() {
+        let older = r#"{"summary":"s","big":12345678901234567890123,"metadata":{"pi":3.14159265358979323846264,"far":1e400}}"#;
+        let older = ValidatedPacket::parse(older.to_owned()).expect("a packet");
+        let newer = Packet {
+            summary: "t".into(),
+            metadata: Map::from_iter([("k".into(), json!(1))]),
+            ..Packet::default()
+        };
+        let both = newer.on_top_of(Some(&older)).expect("a packet");
+        let again = newer.on_top_of(Some(&both)).expect("a packet");
+        for number in ["12345678901234567890123,", "3.14159265358979323846264,", "1e400,"] {
+            assert!(again.text().contains(number), "{number} is gone: {}", again.text());
+        }
     }
 
     #[test]

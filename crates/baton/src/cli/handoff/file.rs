@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use baton_model::baton_file::{BatonFile, FORMAT, MOST_BYTES, PortableBaton, Receipt, VERSION};
 use baton_model::id::{short, visible};
 use baton_model::markdown::{Options, render as document};
-use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{Upload, UploadInput};
 use baton_ops::key::{List, ListInput, Row};
@@ -78,6 +77,12 @@ pub(super) struct Import {
 pub(super) struct Reclaim {
     /// Baton that was exported
     baton: String,
+    /// Take it back although its work is known to go on elsewhere
+    #[arg(long, requires = "why")]
+    force: bool,
+    /// Reason for using --force; recorded in the ledger
+    #[arg(long, value_name = "T", requires = "force")]
+    why: Option<String>,
     #[command(flatten)]
     who: ActingIdentity,
 }
@@ -116,7 +121,9 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
     if let Err(error) = write(&written, protection.as_ref(), &file) {
         if !exported.exported_before {
             let (identity, baton_id) = (args.who.identity, exported.baton.baton_id);
-            app.run::<BatonReclaim>(&BatonReclaimInput { project: input.project, identity, baton_id })?;
+            let project = input.project;
+            let input = BatonReclaimInput { project, identity, baton_id, ..BatonReclaimInput::default() };
+            app.run::<BatonReclaim>(&input)?;
         }
         return Err(error);
     }
@@ -156,7 +163,7 @@ fn transcript(wanted: Option<&str>, app: &mut App) -> Result<Vec<Value>, AppErro
 }
 
 fn document_of(baton: &PortableBaton) -> Result<String, Refusal> {
-    let packet = ValidatedPacket::parse(baton.packet.to_string())?;
+    let packet = baton.sealed_packet()?;
     Ok(document(packet.view(), &Options::default()).text)
 }
 
@@ -270,8 +277,9 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
 }
 
 pub(super) fn reclaim(args: Reclaim, app: &mut App) -> Result<(), AppError> {
-    let Reclaim { baton: baton_id, who } = args;
-    let input = BatonReclaimInput { project: app.project.clone(), identity: who.identity, baton_id };
+    let Reclaim { baton: baton_id, force, why, who } = args;
+    let project = app.project.clone();
+    let input = BatonReclaimInput { project, identity: who.identity, baton_id, force, why };
     let taken = app.run::<BatonReclaim>(&input)?;
     app.show(&taken, |taken| {
         let id = short(&taken.baton_id);

@@ -84,7 +84,7 @@ pub(super) fn verify(bundle: &Bundle, time: Duration, app: &App) -> Result<Verif
 
 /// The test command of a packet.
 fn test_command(packet: &str) -> Option<String> {
-    let packet = ValidatedPacket::parse(packet.to_owned()).ok()?;
+    let packet = ValidatedPacket::parse_stored(packet.to_owned()).ok()?;
     let command = packet.view().test_command.as_deref()?.trim();
     (!command.is_empty()).then(|| command.to_owned())
 }

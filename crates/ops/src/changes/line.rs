@@ -1,0 +1,217 @@
+//! Changes along the line of a baton: a wrap passes on what its session did not apply, and answers name what stayed behind.
+
+use baton_model::baton::Baton;
+use baton_model::delta::{Kind, Row};
+use baton_model::id::short;
+use baton_model::session::Session;
+use baton_store::changes::{LineBaton, StoredChanges};
+use baton_store::{Failure, Tx, changes, delta};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::BatonChanges;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+
+/// The most batons before one that are looked at.
+const MOST: i64 = 8;
+
+/// How the summary of a [`PresenceRecord`] ends.
+const PRESENT: &str = "are in the working copy";
+
+/// That the changes of a baton are in the working copy of a session.
+#[derive(Serialize, Deserialize)]
+struct PresenceRecord {
+    summary: String,
+    baton_id: String,
+    changes_present: String,
+}
+
+/// Where changes of an earlier baton are after a wrap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangesPlace {
+    /// They go along with the next baton.
+    NextBaton,
+    /// In the working copy of the session that wrapped, which applied them.
+    WorkingCopy,
+    /// Only with their own baton.
+    EarlierBaton,
+}
+
+/// Changes that came with an earlier baton of the same line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EarlierChanges {
+    /// The baton that they came with.
+    pub baton_id: String,
+    /// How many files they concern.
+    pub files_total: usize,
+    /// Where they are.
+    pub place: ChangesPlace,
+    /// What became of them, and how to get them, in a sentence.
+    pub message: String,
+}
+
+impl EarlierChanges {
+    fn of(stored: &StoredChanges, place: ChangesPlace) -> Result<Self, Failure> {
+        let BatonChanges { baton_id, manifest, .. } = BatonChanges::read(stored.clone())?;
+        let files_total = manifest.files.len();
+        let count = match files_total {
+            1 => "1 uncommitted file".to_owned(),
+            count => format!("{count} uncommitted files"),
+        };
+        let came = format!("{count} that came with baton {}", short(&baton_id));
+        let message = match place {
+            ChangesPlace::NextBaton => format!("{came}: not applied, so they go on with this one"),
+            ChangesPlace::WorkingCopy => format!(
+                "{came}: applied, so they stay in that working copy; `baton changes show {baton_id}` has them still"
+            ),
+            ChangesPlace::EarlierBaton => {
+                format!(
+                    "{came}: not applied and not in this one; `baton changes apply {baton_id}` brings them"
+                )
+            }
+        };
+        Ok(Self { baton_id, files_total, place, message })
+    }
+}
+
+/// Whether a ledger entry only says where changes are.
+pub fn is_presence(row: &Row) -> bool {
+    row.kind == Kind::Other && row.summary.as_ref().is_some_and(|summary| summary.ends_with(PRESENT))
+}
+
+/// Notes that the changes of a baton are in the working copy of a session. Noted once.
+pub(crate) fn note_presence(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    own: &Session,
+    baton_id: &str,
+) -> Result<(), Failure> {
+    let Some(stored) = changes::get(tx, &own.project_id, baton_id)? else { return Ok(()) };
+    if is_present(tx, (&own.project_id, &own.session_id), &stored.content_hash)? {
+        return Ok(());
+    }
+    let record = PresenceRecord {
+        summary: format!("the changes of baton {} {PRESENT}", short(baton_id)),
+        baton_id: baton_id.to_owned(),
+        changes_present: stored.content_hash,
+    };
+    append_json(tx, env, &Author::session(own), Kind::Other, &json!(record)).map(drop)
+}
+
+/// Whether a session has changes in its working copy.
+fn is_present(tx: &mut Tx<'_>, (project_id, session_id): (&str, &str), hash: &str) -> Result<bool, Failure> {
+    let notes = delta::of_session(tx, project_id, session_id)?;
+    let mut records = notes
+        .iter()
+        .filter(|note| note.kind == Kind::Other)
+        .filter_map(|note| serde_json::from_str::<PresenceRecord>(&note.body).ok());
+    Ok(records.any(|record| record.changes_present == hash))
+}
+
+/// Gives the next baton the changes of the one that a session held, unless it has its own or the session has them in its working copy.
+pub(crate) fn pass_on(tx: &mut Tx<'_>, own: &Session, held: &str, next: &str) -> Result<(), Failure> {
+    let project_id = own.project_id.as_str();
+    let Some(stored) = changes::get(tx, project_id, held)? else { return Ok(()) };
+    if changes::get(tx, project_id, next)?.is_some()
+        || is_present(tx, (project_id, &own.session_id), &stored.content_hash)?
+    {
+        return Ok(());
+    }
+    Ok(changes::put(tx, project_id, &StoredChanges { baton_id: next.to_owned(), ..stored })?)
+}
+
+/// Gives a baton that takes the place of another one its changes, unless it has its own.
+pub(crate) fn replace(tx: &mut Tx<'_>, earlier: &Baton, next: &str) -> Result<(), Failure> {
+    let project_id = earlier.project_id.as_str();
+    let Some(stored) = changes::get(tx, project_id, &earlier.baton_id)? else { return Ok(()) };
+    if changes::get(tx, project_id, next)?.is_some() {
+        return Ok(());
+    }
+    Ok(changes::put(tx, project_id, &StoredChanges { baton_id: next.to_owned(), ..stored })?)
+}
+
+/// The changes of a baton, and those of earlier ones that no session of its line applied.
+pub(crate) fn with_earlier(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    baton_id: &str,
+) -> Result<(Option<BatonChanges>, Vec<EarlierChanges>), Failure> {
+    let line = changes::line(tx, project_id, baton_id, MOST)?;
+    let own = line.first().and_then(|first| first.changes.clone()).map(BatonChanges::read).transpose()?;
+    let mut earlier = Vec::new();
+    for (stored, is_applied) in earlier_changes(tx, project_id, &line)? {
+        if !is_applied {
+            earlier.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?);
+        }
+    }
+    Ok((own, earlier))
+}
+
+/// What became of the changes that a session's baton came with, now that it has left the next one. `captured`: the next one
+/// has changes of its own.
+pub(crate) fn after_wrap(
+    tx: &mut Tx<'_>,
+    own: &Session,
+    next: &str,
+    captured: bool,
+) -> Result<Vec<EarlierChanges>, Failure> {
+    let Some(held) = own.baton_id.as_deref().filter(|held| *held != next) else { return Ok(Vec::new()) };
+    let line = changes::line(tx, &own.project_id, next, MOST)?;
+    let mut found = Vec::new();
+    let mut of_held = None;
+    if let [next, before, ..] = line.as_slice()
+        && let Some(stored) = &before.changes
+        && !captured
+        && stored.baton_id == held
+    {
+        let is_passed_on = next.changes.as_ref().is_some_and(|own| own.content_hash == stored.content_hash);
+        let place = if is_passed_on { ChangesPlace::NextBaton } else { ChangesPlace::WorkingCopy };
+        found.push(EarlierChanges::of(stored, place)?);
+        of_held = Some(stored.content_hash.clone());
+    }
+    for (stored, is_applied) in earlier_changes(tx, &own.project_id, &line)? {
+        if !is_applied && Some(&stored.content_hash) != of_held.as_ref() {
+            found.push(EarlierChanges::of(stored, ChangesPlace::EarlierBaton)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The changes of the batons before the first of a line, each content once, and whether a session after them applied them.
+fn earlier_changes<'a>(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    line: &'a [LineBaton],
+) -> Result<Vec<(&'a StoredChanges, bool)>, Failure> {
+    let mut found: Vec<(&StoredChanges, bool)> = Vec::new();
+    let newest = line.first().and_then(|first| first.changes.as_ref());
+    for (depth, link) in line.iter().enumerate().skip(1) {
+        let Some(stored) = &link.changes else { continue };
+        let is_same = |other: &StoredChanges| other.content_hash == stored.content_hash;
+        if newest.is_some_and(is_same) || found.iter().any(|(other, _)| is_same(other)) {
+            continue;
+        }
+        let mut is_applied = false;
+        for later in line.iter().take(depth) {
+            is_applied = is_applied || is_present(tx, (project_id, &later.session_id), &stored.content_hash)?;
+        }
+        found.push((stored, is_applied));
+    }
+    Ok(found)
+}
+
+/// Removes the same content from the batons before one: it was passed on from there.
+pub(super) fn remove_earlier(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    dropped: &StoredChanges,
+) -> Result<(), Failure> {
+    for link in changes::line(tx, project_id, &dropped.baton_id, MOST)? {
+        if let Some(same) = link.changes.filter(|stored| stored.content_hash == dropped.content_hash) {
+            changes::remove(tx, project_id, &same)?;
+        }
+    }
+    Ok(())
+}
