@@ -59,7 +59,7 @@ pub struct ReadyInput {
     /// Only tasks whose metadata has this value under this key, as `KEY=VALUE`.
     #[serde(default)]
     pub metadata: Option<String>,
-    /// With tasks that are put off until later.
+    /// With what is put off.
     #[serde(default)]
     pub deferred: bool,
     /// With dependencies, and how many depend on it and comment on it.

@@ -235,7 +235,10 @@ on_every_backend! {
         let packet = json!({ "summary": "s", "metadata": { "a": "x".repeat(MAX_BYTES - 100) } });
         w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet.to_string() }));
         let donna = w.pickup(&agent("Donna"));
-        w.checkpoint(&agent("Donna"), &"y".repeat(1_000));
+        // What Baton puts together may have some 32 KiB more.
+        for _ in 0..6 {
+            w.checkpoint(&agent("Donna"), &"y".repeat(8_000));
+        }
         let input = json!({ "session": donna["session_id"], "to": "Tess", "why": "stuck" });
         let refusal = w.no_trace(&agent("Chief"), "session_reassign", input, "packet_too_large");
         let baton = text(&donna["baton"], "delta_id");
