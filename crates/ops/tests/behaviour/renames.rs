@@ -61,7 +61,8 @@ fn take(w: &mut Clone, lines: &[String]) -> Value {
 fn tasks(w: &mut Clone) -> Vec<Value> {
     let read = |line: &String| {
         let mut task: Value = serde_json::from_str(line).expect("a line");
-        if let Some(own) = task["metadata"]["handoff.v1"].as_object_mut() {
+        // Reading by index would put in what is not there.
+        if let Some(own) = task.pointer_mut("/metadata/handoff.v1").and_then(Value::as_object_mut) {
             own.remove("clock");
         }
         if let Some(comments) = task.get_mut("comments").and_then(Value::as_array_mut) {
