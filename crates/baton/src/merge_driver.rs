@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 use baton_model::task::line::merge_lines;
-use baton_model::task::renamed::{row_renamed_to, row_under_id, row_without_deletion, without_removed_edges};
+use baton_model::task::renamed::{row_renamed_to, row_under_id, row_without_deletion};
 use serde_json::{Map, Value};
 
 use crate::git;
@@ -94,10 +94,7 @@ pub(crate) fn merge(base: &Path, ours: &Path, theirs: &Path) -> Result<(String, 
                     let all = [&of_ours, &of_theirs].into_iter().filter_map(|side| side.get(id)).flatten();
                     let more = moved.into_iter().flat_map(|moved| &moved.lines);
                     let lines = all.copied().chain(more).collect::<Vec<_>>();
-                    let (mut line, found) = merge_all(begun, &lines)?;
-                    if !renamed.is_empty() {
-                        line = without_removed(line, &lines, [&of_ours, &of_theirs]);
-                    }
+                    let (line, found) = merge_all(begun, &lines)?;
                     conflicts.extend(found);
                     merged.push((id.to_owned(), line));
                 }
@@ -176,28 +173,6 @@ fn present_line<'a>(side: &Lines<'a>, former: &'a Line) -> Option<&'a Line> {
         }
     }
     (!met.is_empty()).then_some(at)
-}
-
-/// A merged line without the dependencies that a side has taken away under a former id of their target.
-fn without_removed(merged: String, lines: &[&Line], sides: [&Lines<'_>; 2]) -> String {
-    let Ok(row) = serde_json::from_str::<Map<String, Value>>(&merged) else { return merged };
-    let rows: Vec<_> = lines.iter().map(|line| &line.row).collect();
-    let kept = without_removed_edges(row.clone(), &rows, |id| later_ids(id, sides));
-    if kept == row { merged } else { Value::Object(kept).to_string() }
-}
-
-/// The ids that a task was given since it had this one.
-fn later_ids(id: &str, sides: [&Lines<'_>; 2]) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
-    let mut at = id;
-    while let Some(to) = sides.iter().find_map(|side| row_renamed_to(&side.get(at)?.first()?.row)) {
-        if to == id || ids.iter().any(|known| known == to) {
-            break;
-        }
-        ids.push(to.to_owned());
-        at = to;
-    }
-    ids
 }
 
 /// The lines of each task.

@@ -68,13 +68,26 @@ pub(crate) fn require_free(
         Some(holder) => {
             Err(name_taken(bearer, name, &format!("is at work here: {}", holder.sighting(env.now))).into())
         }
-        None if open.iter().any(|one| is_own(env, one)) => Ok(()),
-        None => match held_by_others(tx, env, project_id, name)? {
-            Some(held) => {
-                Err(name_taken(bearer, name, &format!("holds {held}, taken by another caller")).into())
-            }
-            None => Ok(()),
-        },
+        None => require_nothing_held(tx, env, (project_id, name), &open),
+    }
+}
+
+/// Refuses to begin under a name under which another caller holds a task, a lease or a hand-off, whether it is at work or not.
+pub(crate) fn require_nothing_held(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, name): (&str, &str),
+    open: &[Session],
+) -> Result<(), Failure> {
+    let Some(bearer) = unbound(env) else { return Ok(()) };
+    if is_bot(name) && name == bearer.actor() || open.iter().any(|one| is_own(env, one)) {
+        return Ok(());
+    }
+    match held_by_others(tx, env, project_id, name)? {
+        Some(held) => {
+            Err(name_taken(bearer, name, &format!("holds {held}, taken by another caller")).into())
+        }
+        None => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::handoff::{self, Advance};
 use crate::op::{Access, Cx, Entry, Operation, Retention, authorize};
 use crate::request::{Request, Requester};
-use crate::resolve;
+use crate::{project_name, resolve};
 
 /// For how long an answer is kept for a retry, in milliseconds: a day.
 const KEPT_FOR: Millis = 86_400_000;
@@ -209,6 +209,13 @@ fn kept_under(entry: &Entry, input: &Value, cx: &mut Cx<'_>) -> Result<Option<St
     };
     match found {
         Ok(project_id) => Ok(Some(project_id)),
+        // A name that a project was given leads to it; what the token does not reach stays unknown.
+        Err(failure) if let Some(renamed) = project_name::look_up(&failure, cx.store, cx.env.caller) => {
+            match cx.env.caller.grant.reaches(&renamed.project_id) {
+                true => Ok(Some(renamed.project_id)),
+                false => Err(failure),
+            }
+        }
         // Whether it needs one is for the operation to say.
         Err(Failure::Refused(refusal)) if NOWHERE.contains(&refusal.code) => Ok(None),
         Err(other) => Err(other),

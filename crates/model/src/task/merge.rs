@@ -22,7 +22,9 @@ use crate::time::{Millis, rfc3339};
 pub use lost::{Sides, keep_sealed, lost_by_sides, replaced_by};
 
 /// What goes with the status: it is taken from the side whose status is.
-const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", "metadata/handoff.v1/result"];
+const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", RESULT];
+/// How it went; nothing of one that passed.
+const RESULT: &str = "metadata/handoff.v1/result";
 
 /// The merged record with its clocks, and what both sides had changed differently since the version seen last. `known`: the
 /// versions of this task that the file had before, oldest first.
@@ -166,13 +168,14 @@ fn join(ours: &State, came: &LineContent, texts: &BTreeMap<&str, Value>) -> (Sta
     let floor = ours.clocks.floor.max(came.floor.unwrap_or(i64::MIN));
     let mut merged = State { entries: Map::new(), clocks: Clocks::since(floor) };
     let mut theirs_kept = Vec::new();
-    let status = Status::of(ours, came);
+    let (status, result) = (Status::of(ours, came), Status::of_result(ours, came));
     let mut names: Vec<&String> = ours.entries.keys().collect();
     names.extend(came.facts.keys().filter(|name| !ours.entries.contains_key(*name)));
     let gone = ours.clocks.entries.keys().filter(|name| !ours.entries.contains_key(*name));
     names.extend(gone.filter(|name| !came.facts.contains_key(*name)));
     for name in names {
         let our = (ours.entries.get(name), stamp_of(&ours.clocks, name, ours.entries.contains_key(name)));
+        let status = if name == RESULT { result } else { status };
         let their = match status {
             Status::Ours if CLOSING.contains(&name.as_str()) => None,
             Status::Theirs(stamp) if CLOSING.contains(&name.as_str()) => {
@@ -229,6 +232,22 @@ impl Status {
         match came.about("status") {
             Some(their) if order("status", our, their).is_gt() => Self::Theirs(their.1),
             _ => Self::Ours,
+        }
+    }
+
+    /// Whose result is kept. Where both have closed the task, that is the later close, which says nothing if the task passed.
+    fn of_result(ours: &State, came: &LineContent) -> Self {
+        let (status, our) = (Self::of(ours, came), ours.clocks.of("status"));
+        let is_closed = ours.entries.get("status").is_some_and(|value| value == "closed");
+        match (status, came.about("status")) {
+            (Self::Same, Some((_, their))) if is_closed && our.is_seen && their.is_seen => {
+                match their.at.cmp(&our.at) {
+                    Ordering::Greater => Self::Theirs(their),
+                    Ordering::Less => Self::Ours,
+                    Ordering::Equal => Self::Same,
+                }
+            }
+            _ => status,
         }
     }
 }

@@ -2,12 +2,10 @@
 //! the old id belongs to the new one.
 
 mod deletion;
-mod edges;
 
 use serde_json::{Map, Value, json};
 
 pub use deletion::{row_without_deletion, without_deletion};
-pub use edges::{RemovedEdge, removed_edges, without_removed_edges};
 
 use super::merge::clocks_of;
 use super::record::{Record, parent_of};

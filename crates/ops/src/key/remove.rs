@@ -56,6 +56,7 @@ impl Operation for Remove {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             bearer::require_may_be(tx, env, &project_id, &input.name)?;
+            bearer::require_unregistered(tx, env, &project_id, &input.name)?;
             let Some(known) = key::get(tx, &project_id, &input.name)? else {
                 let what = format!("no key of `{}` is listed in project {project_id}", visible(&input.name));
                 let hint = "`baton key list` shows those that are";

@@ -211,6 +211,11 @@ pub(crate) fn register(
         bearer::require_unreserved(tx, env, wish.project_id, wish.identity)?;
     }
     let open = session::open_of(tx, wish.project_id, wish.identity)?;
+    // Of one that is at work the same-identity rule says more.
+    let is_others = |one: &Session| !bearer::is_own(env, one) && one.is_fresh(env.now, env.limits);
+    if wish.force.is_none() && !open.iter().any(is_others) {
+        bearer::require_nothing_held(tx, env, (wish.project_id, wish.identity), &open)?;
+    }
     let applicant = Applicant {
         identity: wish.identity,
         place: &env.caller.place,

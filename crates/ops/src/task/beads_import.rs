@@ -173,7 +173,6 @@ pub fn import_lines(
         }
         let mut ids = output.ids.clone();
         ids.extend(beads_renames::redirect_all(tx, env, author, &ids)?);
-        renamed.edges.unlink_all(tx, env, author)?;
         // The whole before its parts.
         ids.sort_by_key(|id| (id.matches('.').count(), id.clone()));
         refresh_around(tx, author.project_id, ids)?;

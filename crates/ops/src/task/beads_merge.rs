@@ -183,7 +183,6 @@ impl Progress<'_, '_> {
             }
             false => merge(known, &ours, theirs),
         };
-        self.renamed.edges.note(task, [&ours, theirs]);
         let mut passed = passed_over(known, &merged, theirs);
         passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
         self.older.add(version.number, &passed);

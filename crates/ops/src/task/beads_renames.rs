@@ -18,7 +18,6 @@ use baton_store::{Failure, Tx, handoff, task};
 use serde_json::{Map, Value, json};
 use task::{comment, dependency, line};
 
-use super::beads_edges::RemovedEdges;
 use super::beads_export::full_record;
 use super::beads_merge::{LineVersion, Progress};
 use super::beads_rows::update;
@@ -53,8 +52,6 @@ pub(super) struct RenamedLines {
     /// Tasks that are new here and had another id before.
     new: Vec<String>,
     done: Vec<RenamedElsewhere>,
-    /// Dependencies that one side has taken away.
-    pub(super) edges: RemovedEdges,
 }
 
 /// A task of this ledger that another one has renamed.

@@ -3,7 +3,6 @@
 mod answer;
 mod assign;
 mod batch;
-mod beads_edges;
 mod beads_export;
 mod beads_import;
 mod beads_merge;

@@ -198,6 +198,21 @@ on_every_backend! {
         w.ok(&through, "session_checkpoint", json!({ "summary": "s" }));
     }
 
+    fn a_token_without_a_name_becomes_nobody_who_holds_something(w) {
+        let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t" })), "id");
+        w.ok(&agent("Ann"), "task_claim", json!({ "id": id, "lease_s": 7200 }));
+        w.ok(&agent("Ann"), "key_create", json!({}));
+        let mut eve = agent("Ann").process("");
+        let bearer = Bearer { token_id: "t9".into(), name: "free".into(), identities: None };
+        eve.0.grant = Grant { scope: Scope::Write, projects: None, bearer: Some(bearer) };
+        for verb in ["session_start", "hd_exec"] {
+            w.no_trace(&eve, verb, json!({}), "identity_not_yours");
+        }
+        eve.0.identity = None;
+        w.no_trace(&eve, "key_remove", json!({ "name": "Ann" }), "identity_not_yours");
+        w.ok(&agent("Ann"), "task_close", json!({ "id": id, "reason": "mine" }));
+    }
+
     fn a_token_without_a_name_acts_as_itself(w) {
         let ci = nameless(bearing(agent("x"), "ci", Scope::Write, None));
         let begun = w.ok(&ci, "session_start", json!({}));

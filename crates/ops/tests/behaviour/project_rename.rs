@@ -147,6 +147,14 @@ assert_eq!(preview["would_store_memory"]["project_id"], "p", "{preview:#}");
         rename(w, "p", "store");
         let inside = bearer("Ann", "store", &["p"]);
         assert_eq!(w.ok(&inside, "session_status", json!({}))["project_id"], "p");
+        // A write under a key looks for the project before it runs.
+        for verb in ["session_checkpoint", "session_end"] {
+            w.ok(&inside, "session_start", json!({}));
+            let entry = baton_ops::all::find(verb).expect("an operation");
+            let input = if verb == "session_end" { json!({}) } else { json!({ "summary": "half" }) };
+            let done = w.once(&inside, entry, input, verb).expect("done");
+            assert_eq!(done["project_id"], "p");
+        }
         let outside = bearer("Eve", "lib", &["lib"]);
         let refusal = w.no(&outside, "project_show", json!({ "project": "store" }), "project_unknown");
         assert_eq!(refusal["project_id"], "store", "{refusal:#}");
