@@ -88,6 +88,9 @@ pub struct Call<'a> {
     pub proposal: Option<Cow<'a, str>>,
 }
 
+/// The name of a call that is a command which the user ran in the tool. It is no work of the agent.
+pub const TYPED_COMMAND: &str = "typed_command";
+
 /// How a tool call ended.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome<'a> {

@@ -12,8 +12,10 @@ const TIERS: [(usize, u8); 4] =
     [(14, rank::FILE), (20, rank::MORE_FILES), (40, rank::READ), (usize::MAX, rank::DETAIL)];
 /// Which tier names every file that was changed.
 const ALL_CHANGED: usize = 1;
-/// Changed files have a line each where these lines take at most this part of the budget.
+/// Changed files have a line each where these lines take at most this part of the budget …
 const SHARE_OF_LINES: u64 = 8;
+/// … and are no more than this.
+const MAX_LINES: usize = 20;
 
 /// Every path and what was done to it; the diffs of the latest edits come first when there is space.
 pub(super) fn files(cx: &RenderContext, out: &mut Vec<Entry>) {
@@ -50,7 +52,7 @@ fn latest(files: &[FileChange]) -> Vec<&FileChange> {
 fn has_room_for_lines(cx: &RenderContext) -> bool {
     let Some(budget) = cx.budget else { return true };
     let cost: u64 = cx.packet.files_modified.iter().map(|file| budget.cost(&file_line(cx, file, 160))).sum();
-    cost <= budget.room() / SHARE_OF_LINES
+    cx.packet.files_modified.len() <= MAX_LINES && cost <= budget.room() / SHARE_OF_LINES
 }
 
 /// A line for each changed file, with its diff.

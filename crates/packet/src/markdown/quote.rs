@@ -90,7 +90,29 @@ fn without_prompt_tags(text: &str) -> String {
 
 fn opens_prompt(after: &str) -> bool {
     let name = after.trim_start_matches(['/', ' ']);
-    after.starts_with('|') || PROMPT_TAGS.iter().any(|tag| starts_with_ignoring_case(name, tag))
+    after.starts_with('|')
+        || (PROMPT_TAGS.iter().any(|tag| starts_with_ignoring_case(name, tag)) && !is_type(name))
+}
+
+/// Whether a name is one of a component or a type, as in `<UserProfile id={1}>` and `Vec<ToolCall>`: in camel case, and no more
+/// than a word that speaks to a model.
+fn is_type(name: &str) -> bool {
+    const SPEAKERS: &[&str] = &[
+        "System",
+        "Assistant",
+        "Human",
+        "Developer",
+        "Instruction",
+        "Instructions",
+        "Important",
+        "Reminder",
+    ];
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    let (word, rest) = name.split_at(end);
+    let mut letters = word.bytes();
+    let camel = letters.next().is_some_and(|byte| byte.is_ascii_uppercase())
+        && letters.next().is_some_and(|byte| byte.is_ascii_lowercase());
+    camel && !rest.starts_with(['-', '_', ':']) && !SPEAKERS.contains(&word)
 }
 
 fn starts_with_ignoring_case(text: &str, start: &str) -> bool {

@@ -90,7 +90,8 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     let before =
         line(cx.packet.last_answer.as_ref()).zip(line(last)).is_some_and(|(answer, last)| answer < last);
     let label = if before { "Last answer, before that request" } else { "Last answer" };
-    let answer = [(rank::GIST, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000)];
+    let sure = if cx.is_small() { rank::GIST } else { rank::STOPPED };
+    let answer = [(sure, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000)];
     passage(cx, out, label, cx.packet.last_answer.as_ref(), answer);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
     let early = if is_made_of_facts(cx.packet) { rank::STOPPED } else { rank::PLAN };
@@ -149,7 +150,7 @@ fn next_by_state(cx: &RenderContext) -> &'static str {
         Some(None) => return "ask the user whether the plan below is to be carried out.",
         None => {}
     }
-    if packet.last_failure.is_some() {
+    if packet.last_failure.as_ref().is_some_and(|failure| !is_before_request(packet, failure)) {
         return "find out why the last failure, below, fails; go on when it passes.";
     }
     if packet.last_answer.is_none() && packet.requests.is_some() {
@@ -160,6 +161,13 @@ fn next_by_state(cx: &RenderContext) -> &'static str {
         (false, true) => "not stated. Take it from what was said last, check it against the working copy.",
         (false, false) => "not stated. Take it from the summary, check it against the working copy.",
     }
+}
+
+/// Whether a failure is older than the last request, so that it need not be what that was about.
+fn is_before_request(packet: &Packet, failure: &Failure) -> bool {
+    let last = packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
+    let asked = place::line_of(last.and_then(|last| last.at.as_deref()));
+    place::line_of(failure.at.as_deref()).zip(asked).is_some_and(|(failed, asked)| failed < asked)
 }
 
 /// Whether a step is nothing but the last request itself.

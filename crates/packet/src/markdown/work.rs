@@ -36,6 +36,10 @@ fn activity_line(tools: &ToolActivity, samples: usize, limit: usize) -> String {
 const LAST_TURNS: usize = 4;
 /// How many before those are worth more than what was said earlier.
 const LATE_TURNS: usize = 2;
+/// How many turns at the end are there in any case, from 1,000 tokens on.
+const SURE_TURNS: usize = 3;
+/// What is shown of one of the last turns in any case, in characters.
+const SHORT_TURN_CHARS: usize = 80;
 /// What is shown of a turn at first, in characters.
 pub(super) const TURN_CHARS: usize = 200;
 
@@ -52,10 +56,13 @@ pub(super) fn turns(cx: &RenderContext, out: &mut Vec<Entry>) {
             Some(remark) => remarks::value(remark),
             None => (rank::TURN, age as i64),
         };
+        // From 1,000 tokens on the last few have a place of their own, be it a short one.
+        let sure = age <= SURE_TURNS && !cx.is_small();
+        let first = if sure { rank::CHECK } else { rank };
         let entry = Entry::new(Section::Turns, "turns").order(order);
         let (role, mark) = (quote::name(&turn.role).unwrap_or("other"), cx.mark(turn.at.as_deref()));
         if let Some(above) = shown_above(cx, turn) {
-            out.push(entry.form(rank, None, format!("- **{role}**{mark}: {above}, above\n")));
+            out.push(entry.form(first, None, format!("- **{role}**{mark}: {above}, above\n")));
             continue;
         }
         let show = |limit| {
@@ -68,7 +75,9 @@ pub(super) fn turns(cx: &RenderContext, out: &mut Vec<Entry>) {
             };
             format!("- **{role}**{mark}:{text}")
         };
-        out.push(entry.lengths(&[(rank, TURN_CHARS), (rank::WHOLE, 600)], rank::WHOLE_PROSE, show));
+        let short = [(first, SHORT_TURN_CHARS), (rank, TURN_CHARS), (rank::WHOLE, 600)];
+        let lengths = if sure { &short[..] } else { &short[1..] };
+        out.push(entry.lengths(lengths, rank::WHOLE_PROSE, show));
     }
 }
 

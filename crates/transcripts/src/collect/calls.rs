@@ -6,6 +6,7 @@ use super::Location;
 use super::capped::BoundedList;
 use super::checks::Checks;
 use super::clean::Cleaner;
+use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
@@ -13,10 +14,12 @@ use super::searched::SearchedNames;
 use super::shell_edits;
 use super::telling_line::telling_line;
 use super::touched::{TouchedFiles, read_by, searched_by};
-use crate::event::{Call, Category, Edit, Outcome};
+use crate::event::{Call, Category, Edit, Outcome, TYPED_COMMAND};
 use crate::shared::shell;
 use crate::shared::words::one_line;
 
+/// Beside a command that the agent did not run.
+const BY_USER: &str = "run by the user";
 const MAX_OPEN: usize = 256;
 const MAX_ENDED: usize = 256;
 const MAX_COMMANDS: usize = 100;
@@ -91,6 +94,8 @@ pub(super) struct Calls {
     pub failure: Option<(Run, String)>,
     /// Calls of every sub-agent.
     pub subagents: BTreeMap<String, u64>,
+    /// Edits that did not take place.
+    pub failed_edits: FailedEdits,
     /// What git said.
     pub git: GitState,
     /// Files of the main line, and how much each matters.
@@ -99,7 +104,7 @@ pub(super) struct Calls {
     pub checks: Checks,
     /// What it searched for.
     pub searched: SearchedNames,
-    root: Option<String>,
+    pub root: Option<String>,
 }
 
 impl Calls {
@@ -112,6 +117,7 @@ impl Calls {
             tallies: BTreeMap::new(),
             failure: None,
             subagents: BTreeMap::new(),
+            failed_edits: FailedEdits::new(),
             git: GitState::default(),
             touched: TouchedFiles::default(),
             checks: Checks::default(),
@@ -131,6 +137,7 @@ impl Calls {
             samples.chain(longest).for_each(|sample| *sample = relative(sample, Some(root)));
         }
         self.touched.rebase(root);
+        self.failed_edits.rebase(root);
         self.root = Some(root.to_owned());
     }
 
@@ -204,11 +211,9 @@ impl Calls {
             (true, true, Category::Shell) => by_command(),
             _ => std::mem::take(&mut open.edits),
         };
+        self.note_edits(&open, ok, &edits, &outcome.output, cleaner);
         if open.at.agent.is_none() && ok != Some(false) {
             self.note_use(&open, exit_code, &edits, cleaner);
-        }
-        if open.at.agent.is_none() && ok != Some(false) && !edits.is_empty() {
-            self.git.changed();
         }
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
     }
@@ -249,7 +254,8 @@ impl Calls {
             let word = if call.answered { "exit code unknown" } else { "no outcome" };
             self.tally(call, word, false, None);
             if call.category == Category::Shell && !call.target.is_empty() {
-                self.push(call.run(None, None, Some(word.to_owned())));
+                let note = if call.is_typed() { format!("{BY_USER}; {word}") } else { word.to_owned() };
+                self.push(call.run(None, None, Some(note)));
             }
         }
         open
@@ -265,10 +271,13 @@ impl Calls {
         (before - self.commands.iter().count()) as u64
     }
 
-    /// Forgets the last failure where all of its steps have passed since, each in a command line of its own.
-    pub(super) fn drop_failure_made_good(&mut self) {
+    /// Forgets the last failure where all of its steps have passed since, each in a command line of its own, or where it was a
+    /// look at something before the last words of the session.
+    pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
         let checks = &self.checks;
         self.failure.take_if(|(run, _)| checks.passed_since(&run.command, &run.at));
+        // What only looked is no work that waits to be mended once something was said after it.
+        self.failure.take_if(|(run, _)| run.worth == Importance::Look && run.at.line < said_at);
     }
 
     /// The last test run and whether it passed.
@@ -283,6 +292,11 @@ impl Calls {
             .map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
         let tail = if failed { cleaner.tail(told, MAX_TAIL) } else { String::new() };
         let note = telling_line(&tail).map(|line| one_line(line, 160));
+        let note = match (open.is_typed(), note) {
+            (true, Some(note)) => Some(format!("{BY_USER}: {note}")),
+            (true, None) => Some(BY_USER.to_owned()),
+            (false, note) => note,
+        };
         if failed && (!only_answers(&open.target) || outcome.exit_code != Some(1)) {
             self.failure = Some((open.run(outcome.exit_code, outcome.ok, None), tail));
         } else if self.failure.as_ref().is_some_and(|(run, _)| makes_good(&run.command, &open.target)) {
@@ -320,6 +334,11 @@ impl Calls {
 impl Open {
     fn run(&self, exit_code: Option<i64>, ok: Option<bool>, note: Option<String>) -> Run {
         Run { command: self.target.clone(), exit_code, ok, note, at: self.at.clone(), worth: self.worth }
+    }
+
+    /// Whether the user ran it.
+    pub(super) fn is_typed(&self) -> bool {
+        self.name == TYPED_COMMAND
     }
 
     /// The call on one line.
@@ -363,6 +382,7 @@ fn outcome_word(category: &Category, ok: Option<bool>, exit_code: Option<i64>) -
     match (exit_code.filter(|code| *code != 0 || *category == Category::Shell), ok) {
         (Some(code), _) => format!("exit {code}"),
         (None, Some(false)) => "failed".to_owned(),
-        (None, _) => "ok".to_owned(),
+        (None, Some(true)) => "ok".to_owned(),
+        (None, None) => "result not recorded".to_owned(),
     }
 }

@@ -8,23 +8,21 @@ use baton_packet::packet::{
 };
 use serde_json::{Map, Value, json};
 
-use super::calls::{Open, Run};
+use super::calls::Run;
 use super::files::FileState;
 use super::importance::{Importance, core, makes_good};
 use super::label::Label;
 use super::paragraph::{RequestProgress, paragraph};
-use super::prose;
 use super::remarks::TimedRemark;
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
-use super::{Collector, Location, Sentence, StandingDecision, fit};
-use crate::event::{Category, Change};
+use super::{Collector, Sentence, StandingDecision, fit};
+use crate::event::Change;
 use crate::report::Report;
 use crate::shared::time;
-use crate::shared::words::one_line;
 
-const MAX_LOOPS: usize = 20;
-/// The next step where the last thing that happened was a call.
-const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
+/// A plan that so many lines and requests came after is one of the past.
+const STALE_LINES: u64 = 300;
+const STALE_REQUESTS: u64 = 2;
 
 impl Collector<'_> {
     /// Ends the gathering.
@@ -33,7 +31,9 @@ impl Collector<'_> {
         let id = self.session.id.as_deref().unwrap_or(stem).to_owned();
         let label = Label::new(agent, &id);
         let open = self.calls.still_open();
-        self.calls.drop_failure_made_good();
+        let said_at =
+            [&self.last_request, &self.last_answer].into_iter().flatten().map(|said| said.at.line).max();
+        self.calls.drop_failure_made_good(said_at.unwrap_or(0));
         let mut left_out = Map::new();
         let mut summary = Packet {
             source: Some(Party {
@@ -67,90 +67,21 @@ impl Collector<'_> {
         Requests { first: text(&self.first_request), last: text(&self.last_request) }
     }
 
-    /// The unanswered request, then what the last answer named.
-    fn next_steps(&self, label: &Label) -> Vec<Text> {
-        let unanswered = self.last_request.iter().filter(|_| !self.replied);
-        let mut steps: Vec<Text> = unanswered.map(|said| label.text(said)).collect();
-        if let Some(answer) = &self.last_answer {
-            let named = prose::next_steps(&answer.text).into_iter();
-            steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
-            if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
-                let meant = prose::announced(&answer.text);
-                steps.extend(meant.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
-                let cut_off =
-                    self.at_work.iter().filter(|_| steps.is_empty() && self.calls.failure.is_none());
-                let cut_off: Vec<Text> =
-                    cut_off.map(|(at, _)| Text { text: CUT_OFF.to_owned(), at: label.at(at) }).collect();
-                steps.extend(cut_off);
-            }
-        }
-        steps
-    }
-
-    fn open_loops(&self, open: &[Open], label: &Label) -> Vec<Text> {
-        let mut loops = Vec::new();
-        let mut add = |text: String, at: &Location| loops.push(Text { text, at: label.at(at) });
-        if let Some((run, _)) = &self.calls.failure {
-            let code =
-                run.exit_code.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"));
-            add(format!("`{}` {code} and did not succeed since", one_line(&run.command, 200)), &run.at);
-        }
-        let since = self.last_request.as_ref().map_or(0, |said| said.at.line);
-        // Where the conversation went on, a call that never returned was stopped.
-        let hangs = |call: &&Open| {
-            let matters = matches!(call.category, Category::Ask | Category::Shell | Category::Task);
-            let looks = matches!(call.category, Category::Read | Category::Search);
-            call.at.agent.is_none() && !looks && (call.answered || matters || call.at.line >= since)
-        };
-        let mut told = Vec::new();
-        for call in open.iter().filter(hangs).rev().take(MAX_LOOPS) {
-            let what = call.label();
-            let text = match call.category {
-                Category::Ask => format!("the agent asked and got no answer: {what}"),
-                Category::Shell => format!("`{what}` was started; how it ended is not known"),
-                Category::Edit | Category::Write => {
-                    format!("`{what}` was being changed; whether it was is not known")
-                }
-                _ => format!("`{what}` was called; its outcome is not known"),
-            };
-            if !told.contains(&text) {
-                add(text.clone(), &call.at);
-                told.push(text);
-            }
-        }
-        if let Some(at) = &self.interrupted {
-            add("The user stopped the agent here.".to_owned(), at);
-        }
-        let unheard = self.last_answer.as_ref().filter(|answer| {
-            self.last_request.as_ref().is_none_or(|request| request.at.line < answer.at.line)
-        });
-        for (question, at) in self.questions.iter() {
-            add(question.clone(), at);
-        }
-        if let Some(answer) = unheard {
-            for question in prose::asked_at_the_end(&answer.text) {
-                let known = self.questions.iter().any(|(known, _)| *known == question);
-                if !known {
-                    add(question, &answer.at);
-                }
-            }
-        }
-        loops
-    }
-
     fn plan(&mut self, summary: &mut Packet, label: &Label) {
         let at = label.at(&self.plan_at);
+        let age = self.last_line.saturating_sub(self.plan_at.line);
+        let stale = Some(age).filter(|age| *age >= STALE_LINES && self.requests_since_plan >= STALE_REQUESTS);
         for item in &self.plan {
             let title = self.cleaner.text(&item.title, 600);
             if item.status == "completed" {
                 summary.work_completed.push(Text { text: title.clone(), at: at.clone() });
             }
-            summary.pending_tasks.push(PlanItem {
-                title,
-                status: item.status.clone(),
-                at: at.clone(),
-                ..PlanItem::default()
-            });
+            let open = item.status != "completed";
+            let status = match stale.filter(|_| open) {
+                Some(lines) => format!("open {lines} lines before the end"),
+                None => item.status.clone(),
+            };
+            summary.pending_tasks.push(PlanItem { title, status, at: at.clone(), ..PlanItem::default() });
         }
     }
 

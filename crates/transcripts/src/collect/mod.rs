@@ -1,23 +1,28 @@
 //! From events to a hand-off packet, without a model: the same transcript gives the same packet.
 
+mod builtin;
 mod calls;
 mod capped;
 mod checks;
 pub(crate) mod clean;
 mod compaction;
+mod failed_edits;
 mod files;
 mod finish;
 mod fit;
 mod git;
 mod importance;
 mod label;
+mod open;
 mod paragraph;
 mod proposal;
 mod prose;
 mod remarks;
+mod request;
 mod searched;
 mod shell_edits;
 mod show;
+mod substance;
 mod telling_line;
 mod touched;
 
@@ -36,7 +41,7 @@ use prose::{PacketWords, Passage};
 use remarks::Remarks;
 pub use show::{show, show_session};
 
-use crate::event::{Category, Event, EventKind, PlanItem, Session, Usage};
+use crate::event::{Category, Event, EventKind, PlanItem, Session, TYPED_COMMAND, Usage};
 use crate::format::TranscriptReader;
 
 /// How a transcript is summarised.
@@ -56,7 +61,6 @@ impl Default for Options {
     }
 }
 
-const MAX_REQUEST: usize = 8 * 1024;
 const MAX_ANSWER: usize = 6 * 1024;
 const MAX_MESSAGE: usize = 1536;
 const MAX_COMPACTION: usize = 8 * 1024;
@@ -113,8 +117,18 @@ pub struct Collector<'r> {
     root: Option<String>,
     started_ms: Option<i64>,
     last_ms: Option<i64>,
+    /// The last line of the main line that was read.
+    last_line: u64,
     first_request: Option<Sentence>,
     last_request: Option<Sentence>,
+    /// Whether nothing but a greeting was asked for so far.
+    only_courtesy: bool,
+    /// The user's word that the work goes on, where it came after the last request.
+    go_on: Option<Sentence>,
+    /// The line on which the user spoke last.
+    spoke_at: u64,
+    /// How many requests came since the plan was set.
+    requests_since_plan: u64,
     last_answer: Option<Sentence>,
     /// Whether the agent did anything after the last request.
     answered: bool,
@@ -150,8 +164,13 @@ impl<'r> Collector<'r> {
             root: None,
             started_ms: None,
             last_ms: None,
+            last_line: 0,
             first_request: None,
             last_request: None,
+            only_courtesy: false,
+            go_on: None,
+            spoke_at: 0,
+            requests_since_plan: 0,
             last_answer: None,
             answered: true,
             replied: true,
@@ -182,11 +201,13 @@ impl<'r> Collector<'r> {
         if main {
             self.started_ms = self.started_ms.or(event.at_ms);
             self.last_ms = event.at_ms.or(self.last_ms);
+            self.last_line = self.last_line.max(at.line);
         }
         match &event.what {
             EventKind::Call(call) => {
                 self.calls.begin(call, &at, event.at_ms, self.root.as_deref(), &mut self.cleaner);
-                if main {
+                // What the user runs is no work of the agent.
+                if main && call.name != TYPED_COMMAND {
                     self.proposal(call, &at);
                     (self.answered, self.interrupted) = (true, None);
                     // Who ends by ticking off the plan is not at work.
@@ -220,7 +241,9 @@ impl<'r> Collector<'r> {
             EventKind::Session(session) => self.session(session),
             EventKind::User(text) => self.user(text, at),
             EventKind::Assistant(text) => self.assistant(text, at),
-            EventKind::Plan(items) => (self.plan, self.plan_at) = (items.clone(), at),
+            EventKind::Plan(items) => {
+                (self.plan, self.plan_at, self.requests_since_plan) = (items.clone(), at, 0);
+            }
             EventKind::Compaction(text) => {
                 self.compactions += 1;
                 self.compaction =
@@ -253,33 +276,6 @@ impl<'r> Collector<'r> {
             self.calls.rebase(&self.cleaner.clean_text(root));
             self.root = Some(root.to_owned());
         }
-    }
-
-    fn user(&mut self, text: &str, at: Location) {
-        let whole = self.cleaner.clean_text(text);
-        let mut told = Vec::new();
-        for sentence in prose::constraints(&whole) {
-            let known = self.constraints.iter().any(|one| one.text == sentence);
-            if !known {
-                self.constraints.push(Sentence { text: sentence.to_owned(), at: at.clone() });
-            }
-            told.push(PacketWords::new(sentence, true));
-        }
-        told.extend(self.decide("user", &whole, &at));
-        if is_command(whole.trim()) {
-            self.remember("user", Sentence { text: whole.trim().to_owned(), at });
-            return;
-        }
-        let passages = prose::users_passages(&whole, &told);
-        for passage in passages.iter().filter(|passage| !prose::only_asks(&passage.text)) {
-            self.reopen(&passage.text, &at);
-        }
-        self.remarks.user(&whole, passages, &at);
-        let request = Sentence { text: crate::shared::words::clip(whole.trim(), MAX_REQUEST), at };
-        self.remember("user", request.clone());
-        self.first_request.get_or_insert_with(|| request.clone());
-        self.last_request = Some(request);
-        (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);
     }
 
     fn assistant(&mut self, text: &str, at: Location) {
@@ -339,12 +335,6 @@ impl<'r> Collector<'r> {
         let text = crate::shared::words::clip(&said.text, MAX_MESSAGE);
         self.recent.push((role, Sentence { text, at: said.at }));
     }
-}
-
-/// Whether this is a command to the tool such as `/model`, which asks the agent for nothing.
-fn is_command(text: &str) -> bool {
-    let name = text.strip_prefix('/').unwrap_or_default();
-    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_:".contains(&byte))
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ impl RequestProgress {
         match (all.answered, all.replied) {
             (_, true) => Self::Answered,
             (true, false) => Self::Begun,
+            // Work on it had begun before the user said to go on.
+            (false, false) if all.go_on.is_some() => Self::Begun,
             (false, false) => Self::Untouched,
         }
     }

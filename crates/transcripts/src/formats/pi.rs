@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use crate::event::{Category, Event, EventKind, Session, Usage};
+use crate::event::{Event, EventKind, Session, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
@@ -13,6 +13,7 @@ use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
 use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
+use crate::shared::typed::TypedCommand;
 use crate::shared::{call, heading};
 
 /// The format.
@@ -177,14 +178,11 @@ fn assistant(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
 fn typed(tell: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
     let id =
         format!("typed-{}", json.get("id").str().map_or_else(|| tell.place.line.to_string(), str::to_owned));
-    tell.call(crate::event::Call {
-        id: Cow::Borrowed(&id),
-        name: Cow::Borrowed("bashExecution"),
-        category: Category::Shell,
-        target: Cow::Borrowed(message.get("command").str().unwrap_or_default()),
-        ..Default::default()
-    });
-    let (code, output) = (message.get("exitCode").int(), message.get("output").text());
-    let ok = message.get("cancelled").is_true().then_some(false);
-    tell.end_call(CallEnd { id: &id, ok, code, output, edits: Vec::new() });
+    let output = message.get("output").text();
+    let command = TypedCommand {
+        command: message.get("command").str().unwrap_or_default(),
+        code: message.get("exitCode").int(),
+        output: &output,
+    };
+    tell.typed(&id, &command, message.get("cancelled").is_true().then_some(false));
 }

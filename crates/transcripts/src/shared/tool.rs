@@ -173,6 +173,7 @@ const NAMES: &[(Category, &[&str])] = &[
             "exitplanmode",
             "enterplanmode",
             "skill",
+            "activate_skill",
         ],
     ),
     (

@@ -61,7 +61,10 @@ fn every_chat_is_listed_from_known_projects_only() {
 fn a_code_block_that_was_never_closed_hides_nothing() {
     let packet = packet(&sample("aider/damaged.md"));
     assert_eq!(column(&packet, "files_modified", "path"), ["log.py"]);
-    check(&packet, &[("/requests/last/text", json!("go on")), ("/metadata/tokens/input", json!(1500))]);
+    check(
+        &packet,
+        &[("/requests/last/text", json!("Clean up the logs")), ("/metadata/tokens/input", json!(1500))],
+    );
     let empty = packet_of("aider", &sample("aider/empty.md"), None);
     assert_eq!(column(&empty["metadata"], "complaints", "kind"), ["no_conversation"]);
 }

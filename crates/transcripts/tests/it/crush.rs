@@ -82,7 +82,7 @@ fn a_compacted_crush_session_keeps_its_summary() {
         &[
             ("/source/agent", json!("crush")),
             ("/metadata/compaction/summary", json!("Monolith half split; module a moved to b.")),
-            ("/requests/last/text", json!("Go on")),
+            ("/requests/last/text", json!("Split the monolith")),
             ("/open_loops/0/text", json!("The user stopped the agent here.")),
         ],
     );

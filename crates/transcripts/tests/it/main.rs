@@ -10,6 +10,7 @@ mod crush;
 mod damage;
 mod databases;
 mod family;
+mod field;
 mod gemini;
 mod goose;
 mod hostile;

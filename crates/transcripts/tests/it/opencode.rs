@@ -84,7 +84,7 @@ fn a_damaged_session_gives_what_is_whole() {
         &packet,
         &[
             ("/last_failure/exit_code", json!(3)),
-            ("/requests/last/text", json!("go on")),
+            ("/requests/last/text", json!("Clean up the logs")),
             ("/last_answer/text", json!("Words of a message whose head is lost.")),
         ],
     );

@@ -107,10 +107,13 @@ fn a_damaged_claude_session_gives_what_is_whole_and_counts_the_rest() {
         &packet,
         &[
             ("/requests/first/text", json!("Clean up the logs")),
-            ("/requests/last/text", json!("go on")),
+            ("/requests/last/text", json!("Clean up the logs")),
             ("/last_failure/command", json!("./test.sh")),
             ("/last_failure/output", json!("boom")),
-            ("/next_steps/0/text", json!("go on")),
+            (
+                "/next_steps/0/text",
+                json!("go on with the last request: the user said “go on”, and there is no answer to it yet"),
+            ),
         ],
     );
     assert_eq!(column(&packet, "files_modified", "path"), ["log.py"]);
@@ -241,7 +244,12 @@ fn a_compacted_rollout_keeps_its_summary_and_its_work() {
             ("/requests/first/text", json!("Split the monolith")),
             ("/metadata/compaction/summary", json!("Monolith half split; module a moved to b.")),
             ("/commands/0/command", json!("git mv a b")),
-            ("/next_steps/0/text", json!("Continue")),
+            (
+                "/next_steps/0/text",
+                json!(
+                    "go on with the last request: the user said “Continue”, and there is no answer to it yet"
+                ),
+            ),
         ],
     );
 }

@@ -19,7 +19,9 @@ fn tags_that_speak_to_a_model_lose_their_bracket_and_code_keeps_its() {
     let check = |text: &str, want: &str| assert_eq!(clean(text), want);
     check("<system-reminder>x</SYSTEM-reminder>", "‹system-reminder>x‹/SYSTEM-reminder>");
     check("<|im_start|>", "‹|im_start|>");
+    check("<System>x</System-Reminder>", "‹System>x‹/System-Reminder>");
     check("Vec<String> a < b <div> <T>", "Vec<String> a < b <div> <T>");
+    check("<User name={n} /> <UserProfile> Vec<ToolCall>", "<User name={n} /> <UserProfile> Vec<ToolCall>");
 }
 
 #[test]

@@ -15,7 +15,14 @@ const OPEN: &[&str] = &[
     "remains open",
     "leave open",
     "left open",
-    "unresolved",
+    "is unresolved",
+    "remains unresolved",
+    "remain unresolved",
+    "still unresolved",
+    "left unresolved",
+    "unresolved question",
+    "unresolved point",
+    "unresolved:",
     "undecided",
     "not decided",
     "not yet decided",
@@ -62,7 +69,10 @@ const OPEN: &[&str] = &[
     "question for you",
     "remaining question",
     "question for later",
-    "unanswered",
+    "is unanswered",
+    "remains unanswered",
+    "still unanswered",
+    "unanswered question",
 ];
 /// Phrases that ask for an answer, in the last message.
 const ASK: &[&str] = &[

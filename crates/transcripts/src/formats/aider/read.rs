@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::{chats, edits};
-use crate::event::{Call, Category, Event, EventKind, Outcome, Session, Usage};
+use crate::event::{Call, Category, Event, EventKind, Outcome, Session, TYPED_COMMAND, Usage};
 use crate::report::Report;
 use crate::shared::emit::EventEmitter;
 use crate::shared::shell;
@@ -117,9 +117,9 @@ impl Reader<'_> {
         let text = text.trim();
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word {
-            "/run" | "/test" if !rest.is_empty() => self.run(rest.trim()),
+            "/run" | "/test" if !rest.is_empty() => self.run(TYPED_COMMAND, rest.trim()),
             "/ask" | "/code" | "/architect" | "/context" => self.tell.user(rest.trim()),
-            _ if word.starts_with('!') => self.run(text.trim_start_matches('!').trim()),
+            _ if word.starts_with('!') => self.run(TYPED_COMMAND, text.trim_start_matches('!').trim()),
             // Any other order is for the tool and not for the agent; a path is no order.
             _ if word.starts_with('/') && !word[1..].contains('/') => {}
             _ => self.tell.user(text),
@@ -134,7 +134,7 @@ impl Reader<'_> {
         }
         if let Some(command) = line.strip_prefix("Running ") {
             self.close();
-            return self.run(command.trim());
+            return self.run("run", command.trim());
         }
         let asks = line.starts_with("Add ") && line.contains("command output to the chat");
         if let Some((_, output)) = self.open.as_mut().filter(|_| !asks) {
@@ -164,8 +164,8 @@ impl Reader<'_> {
         self.tell.outcome(Outcome { id, ok: Some(true), ..Outcome::default() });
     }
 
-    fn run(&mut self, command: &str) {
-        let id = self.begin_call("run", Category::Shell, command, Vec::new());
+    fn run(&mut self, name: &str, command: &str) {
+        let id = self.begin_call(name, Category::Shell, command, Vec::new());
         self.open = Some((id, Vec::new()));
     }
 

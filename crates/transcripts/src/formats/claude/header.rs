@@ -5,7 +5,7 @@ use std::io::{self, Seek};
 
 use memchr::memmem;
 
-use super::line::{Kind, is_prompt, is_summary, kind_of};
+use super::line::{self, Kind, is_summary, kind_of};
 use crate::header::{Header, TranscriptFile};
 use crate::report::{Complaint, kind};
 use crate::shared::chunk;
@@ -48,7 +48,8 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     };
     // A cut of the head in the middle of a line leaves that line to the tail.
     let tail = chunk::tail(&mut file, found.stamp.size, read.len() as u64, TAIL)?;
-    let title = titles(&tail).or_else(|| titles(&read));
+    let chunks = [tail.as_slice(), read.as_slice()];
+    let title = titles(&tail, &chunks).or_else(|| titles(&read, &chunks));
     let end = TailFacts::of(&tail).or(TailFacts::of(&read));
     header.empty = !start.talk && end.model.is_none() && end.branch.is_none();
     header.title = title.or_else(|| start.prompt.as_deref().map(|text| one_line(text, TITLE)));
@@ -100,26 +101,34 @@ impl HeadFacts {
             kind == Some("user") && !json.get("isMeta").is_true() && !json.get("isCompactSummary").is_true();
         if real && !json.get("isSidechain").is_true() {
             let text = json.at(&["message", "content"]).text();
-            self.prompt = Some(text.into_owned()).filter(|text| is_prompt(text) && !is_summary(text));
+            let own = line::own_words(&text).filter(|own| !is_summary(own) && !line::is_foreign(json));
+            self.prompt = own.map(str::to_owned);
         }
     }
 }
 
 /// The title that the user gave, else the tool's, else that of a summary; of each the last.
-fn titles(chunk: &[u8]) -> Option<String> {
+fn titles(chunk: &[u8], all: &[&[u8]]) -> Option<String> {
     [("\"custom-title\"", "customTitle"), ("\"ai-title\"", "aiTitle"), ("\"summary\"", "summary")]
         .iter()
-        .find_map(|(kind, field)| title(chunk, kind, field))
+        .find_map(|(kind, field)| title(chunk, kind, field, all))
 }
 
-fn title(chunk: &[u8], kind: &str, field: &str) -> Option<String> {
+fn title(chunk: &[u8], kind: &str, field: &str, all: &[&[u8]]) -> Option<String> {
     memmem::find(chunk, kind.as_bytes())?;
     let named = chunk::lines(chunk).rev().filter(|line| leading_type(line) == Some(kind.trim_matches('"')));
     named.into_iter().find_map(|line| {
         let text = String::from_utf8_lossy(line);
         let json = Json::parse(&text).ok()?;
-        json.first(&[field, "title"]).map(|text| one_line(text, TITLE))
+        json.first(&[field, "title"]).filter(|_| !is_foreign(&json, all)).map(|text| one_line(text, TITLE))
     })
+}
+
+/// Whether a line is about another session: some versions write summaries of others into a file, whose leaf is not in it.
+fn is_foreign(json: &Json<'_>, chunks: &[&[u8]]) -> bool {
+    let Some(leaf) = json.get("leafUuid").str() else { return false };
+    let own = format!("\"uuid\":\"{leaf}\"");
+    !chunks.iter().any(|chunk| memmem::find(chunk, own.as_bytes()).is_some())
 }
 
 /// What the last lines say.

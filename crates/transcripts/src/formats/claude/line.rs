@@ -1,5 +1,8 @@
 //! What kind of line it is, before its content is looked at.
 
+use crate::shared::json::Json;
+use crate::shared::{harness, typed};
+
 /// What a line is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -55,37 +58,86 @@ pub(super) fn links(name: &str) -> bool {
     name == "last-prompt" || matches!(kind_of(name), Kind::Talk | Kind::Unknown)
 }
 
-/// Text of user lines that no user wrote.
-pub(super) fn is_prompt(text: &str) -> bool {
-    const INJECTED: &[&str] = &[
-        "<task-notification>",
-        "<local-command-caveat>",
-        "<command-name>",
-        "<command-message>",
-        "<local-command-stdout>",
-        "<local-command-stderr>",
-        "<bash-input>",
-        "<bash-stdout>",
-        "<bash-stderr>",
-        "<system-reminder>",
-        "<user-memory-input>",
-        "Caveat: The messages below were generated",
-    ];
-    let text = text.trim_start();
-    !text.is_empty() && !is_interruption(text) && !INJECTED.iter().any(|start| text.starts_with(start))
+/// The user's own words of a line; nothing where the tool wrote all of it.
+pub(super) fn own_words(text: &str) -> Option<&str> {
+    const INJECTED: &[&str] =
+        &["<command-name>", "<command-message>", "<bash-input>", "Caveat: The messages below were generated"];
+    let own = typed::element(text, "user-memory-input").unwrap_or(harness::own_words(text));
+    let start = own.trim_start();
+    let own_start =
+        !start.is_empty() && !is_interruption(start) && !INJECTED.iter().any(|mark| start.starts_with(mark));
+    own_start.then_some(own)
 }
 
-/// A slash command with what the user wrote after it: `/fix only the parser`. One without arguments asks for nothing that
-/// is written here.
+/// Whether a line comes from something other than the user, such as a channel or another agent.
+pub(super) fn is_foreign(json: &Json<'_>) -> bool {
+    json.at(&["origin", "kind"]).str().is_some_and(|kind| kind != "human")
+}
+
+/// The command that the user ran in the tool: `<bash-input>git status</bash-input>`.
+pub(super) fn typed_command(text: &str) -> Option<&str> {
+    text.trim_start().starts_with("<bash-input>").then(|| typed::element(text, "bash-input"))?
+}
+
+/// What a command that the user ran printed, and its exit code where a version tells it.
+pub(super) fn typed_output(text: &str) -> Option<(Option<i64>, String)> {
+    if !["<bash-stdout>", "<bash-stderr>", "<bash-exit-code>"]
+        .iter()
+        .any(|mark| text.trim_start().starts_with(mark))
+    {
+        return None;
+    }
+    let printed = ["bash-stdout", "bash-stderr"].map(|name| typed::element(text, name).unwrap_or_default());
+    let code = typed::element(text, "bash-exit-code").and_then(|code| code.parse().ok());
+    Some((code, printed.join("\n").trim().to_owned()))
+}
+
+/// What a notice says of something that ran in the background.
+#[derive(Debug)]
+pub(super) struct BackgroundEnd<'a> {
+    /// Id of the call that began it, where the notice has it.
+    pub call: Option<&'a str>,
+    /// The tool's id of what ran.
+    pub task: &'a str,
+    /// Its exit code.
+    pub code: Option<i64>,
+    /// Whether it succeeded, where there is no exit code.
+    pub ok: Option<bool>,
+    /// What the notice says in words.
+    pub summary: &'a str,
+}
+
+/// The end of a command that ran in the background, as `<task-notification>` and before it `<bash-notification>` tell it.
+pub(super) fn background_end(text: &str) -> Option<BackgroundEnd<'_>> {
+    let text = text.trim_start();
+    if !["<task-notification>", "<bash-notification>"].iter().any(|mark| text.starts_with(mark)) {
+        return None;
+    }
+    let task = typed::element(text, "task-id").or_else(|| typed::element(text, "shell-id"))?;
+    let summary = typed::element(text, "summary").unwrap_or_default();
+    let code = summary.rsplit_once("exit code ").map(|(_, rest)| rest.trim_end_matches(['.', ')', ' ']));
+    let ok = match typed::element(text, "status") {
+        Some("failed" | "killed" | "stopped") => Some(false),
+        _ => None,
+    };
+    let call = typed::element(text, "tool-use-id");
+    Some(BackgroundEnd { call, task, code: code.and_then(|code| code.parse().ok()), ok, summary })
+}
+
+/// A slash command with what the user wrote after it: `/fix only the parser`. One without arguments is told only where it
+/// gives the agent a prompt, as a skill does: then its message stands first. One of the tool's own asks for nothing.
 pub(super) fn slash_command(text: &str) -> Option<String> {
     let text = text.trim_start();
     if !text.starts_with("<command-") {
         return None;
     }
     let tag = |open: &str, close: &str| Some(text.split_once(open)?.1.split_once(close)?.0.trim());
-    let arguments = tag("<command-args>", "</command-args>").filter(|arguments| !arguments.is_empty())?;
-    let name = tag("<command-name>", "</command-name>").unwrap_or_default();
-    Some(format!("/{} {arguments}", name.trim_start_matches('/')))
+    let arguments = tag("<command-args>", "</command-args>").filter(|arguments| !arguments.is_empty());
+    let name = tag("<command-name>", "</command-name>").unwrap_or_default().trim_start_matches('/');
+    match arguments {
+        Some(arguments) => Some(format!("/{name} {arguments}")),
+        None => (text.starts_with("<command-message>") && !name.is_empty()).then(|| format!("/{name}")),
+    }
 }
 
 /// Whether this is the mark that the user stopped the agent.

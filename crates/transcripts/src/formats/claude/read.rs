@@ -6,9 +6,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::Path;
 
-use super::line::{self, Kind, is_interruption, is_prompt, is_summary, kind_of, slash_command};
+use super::line::{self, Kind, is_interruption, is_summary, kind_of, own_words, slash_command};
 use super::{is_subagent, subagents, tools};
-use crate::event::{Event, EventKind, Place, PlanItem, Session, Usage};
+use crate::event::{
+    Call, Category, Event, EventKind, Outcome, Place, PlanItem, Session, TYPED_COMMAND, Usage,
+};
 use crate::format::Output;
 use crate::report::{Report, kind};
 use crate::shared::chain::{self, Chain, Links};
@@ -18,6 +20,8 @@ use crate::shared::{plan, time};
 
 /// What the tool writes in place of an answer that nobody asked for.
 const NO_RESPONSE: &str = "No response requested.";
+/// So many commands may run in the background at once.
+const MAX_BACKGROUND: usize = 64;
 /// How it begins what older versions did not mark as an error.
 const ERRORS: [&str; 2] = ["API Error", "Claude AI usage limit reached"];
 
@@ -32,6 +36,8 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         recent: VecDeque::new(),
         usage: Usage::default(),
         queue: VecDeque::new(),
+        typed: None,
+        background: VecDeque::new(),
     };
     if reader.file(path, true).is_err() {
         reader.out.complaints.add(kind::UNREADABLE, 0);
@@ -60,6 +66,10 @@ struct Reader<'s> {
     usage: Usage,
     /// Prompts typed while the agent was busy and not yet taken up.
     queue: VecDeque<(Place, String)>,
+    /// Id of the command that the user ran last and whose output has not been met.
+    typed: Option<String>,
+    /// What runs in the background: the tool's id of it, and that of the call.
+    background: VecDeque<(String, String)>,
 }
 
 impl Reader<'_> {
@@ -155,6 +165,10 @@ impl Reader<'_> {
         let content = json.at(&["message", "content"]);
         for result in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
             let outcome = tools::outcome(result, json.get("toolUseResult"));
+            if let Some(task) = json.at(&["toolUseResult", "backgroundTaskId"]).str() {
+                self.background.truncate(MAX_BACKGROUND - 1);
+                self.background.push_front((task.to_owned(), outcome.id.clone().into_owned()));
+            }
             self.send(json, place, EventKind::Outcome(outcome));
             if tools::name_created_task(&mut self.plan, json.get("toolUseResult")) {
                 self.send(json, place, EventKind::Plan(self.plan.clone()));
@@ -165,13 +179,63 @@ impl Reader<'_> {
             self.send(json, place, EventKind::Compaction(said));
         } else if is_interruption(&said) {
             self.send(json, place, EventKind::Interrupted);
-        } else if json.get("isMeta").is_true() {
-            // The tool's own words.
+        } else if json.get("isMeta").is_true() || line::is_foreign(json) {
+            // The tool's own words, or those of another agent.
         } else if let Some(command) = slash_command(&said) {
             self.send(json, place, EventKind::User(Cow::Owned(command)));
-        } else if is_prompt(&said) {
-            self.send(json, place, EventKind::User(said));
+        } else if let Some(command) = line::typed_command(&said) {
+            self.typed_command(json, place, command);
+        } else if let Some((code, output)) = line::typed_output(&said) {
+            let id = self.typed.take();
+            id.into_iter().for_each(|id| self.late_outcome(json, place, &id, code, None, &output));
+        } else if let Some(end) = line::background_end(&said) {
+            let known = self.background.iter().position(|(task, _)| task == end.task);
+            let begun = known.and_then(|at| self.background.remove(at)).map(|(_, call)| call);
+            if let Some(id) = end.call.map(str::to_owned).or(begun) {
+                self.late_outcome(json, place, &id, end.code, end.ok, end.summary);
+            }
+        } else if let Some(own) = own_words(&said) {
+            self.send(json, place, EventKind::User(Cow::Borrowed(own)));
         }
+    }
+
+    fn typed_command(&mut self, json: &Json<'_>, place: Place, command: &str) {
+        let id = format!("typed-{}", place.line);
+        self.send(
+            json,
+            place,
+            EventKind::Call(Call {
+                id: Cow::Borrowed(&id),
+                name: Cow::Borrowed(TYPED_COMMAND),
+                category: Category::Shell,
+                target: Cow::Borrowed(command),
+                ..Call::default()
+            }),
+        );
+        self.typed = Some(id);
+    }
+
+    /// The end of something whose result the tool did not write as a result.
+    fn late_outcome(
+        &mut self,
+        json: &Json<'_>,
+        place: Place,
+        id: &str,
+        code: Option<i64>,
+        ok: Option<bool>,
+        output: &str,
+    ) {
+        self.send(
+            json,
+            place,
+            EventKind::Outcome(Outcome {
+                id: Cow::Borrowed(id),
+                ok: code.map(|code| code == 0).or(ok),
+                exit_code: code,
+                output: Cow::Borrowed(output),
+                edits: Vec::new(),
+            }),
+        );
     }
 
     fn assistant(&mut self, json: &Json<'_>, place: Place) {
@@ -239,8 +303,8 @@ impl Reader<'_> {
         match attachment.get("type").str() {
             Some("queued_command") => {
                 let said = attachment.get("prompt").text();
-                if is_prompt(&said) {
-                    self.send(json, place, EventKind::User(said));
+                if let Some(own) = own_words(&said) {
+                    self.send(json, place, EventKind::User(Cow::Borrowed(own)));
                 }
             }
             Some("todo") => {
@@ -268,8 +332,8 @@ impl Reader<'_> {
     /// What was typed while the agent was busy and never reached it.
     fn queued(&mut self) {
         for (place, text) in std::mem::take(&mut self.queue) {
-            if is_prompt(&text) && !text.starts_with('/') {
-                self.send(&Json::Null, place, EventKind::User(Cow::Borrowed(&text)));
+            if let Some(own) = own_words(&text).filter(|own| !own.starts_with('/')) {
+                self.send(&Json::Null, place, EventKind::User(Cow::Borrowed(own)));
             }
         }
     }

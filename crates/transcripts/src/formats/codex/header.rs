@@ -97,7 +97,7 @@ fn event(event: &Json<'_>, header: &mut Header) {
     let item = event.get("item");
     match (event.get("type").str(), item.get("type").str()) {
         (Some("user_message"), _) => {
-            prompt(event.get("message").str().filter(|text| line::is_prompt(text)).map(str::to_owned), header)
+            prompt(event.get("message").str().and_then(line::own_words).map(str::to_owned), header)
         }
         (_, Some("UserMessage")) => prompt(line::prompt(item.get("content")), header),
         (Some("agent_message"), _) | (_, Some("AgentMessage")) => header.empty = false,

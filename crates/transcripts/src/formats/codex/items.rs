@@ -119,6 +119,12 @@ fn unwrap(text: &str) -> (Option<i64>, String) {
 fn is_refusal(output: &str) -> bool {
     const STARTS: &[&str] = &[
         "failed to ",
+        "failed in sandbox",
+        "command timed out",
+        "timed out",
+        "exec command rejected",
+        "sandbox ",
+        "invalid patch",
         "execution error",
         "exec_command failed",
         "apply_patch verification failed",
@@ -126,12 +132,12 @@ fn is_refusal(output: &str) -> bool {
         "unsupported call",
         "rejected",
         "error:",
-        "Error:",
         "patch rejected",
         "shell_command failed",
         "tool call error",
     ];
-    STARTS.iter().any(|start| output.starts_with(start))
+    let head: String = output.trim_start().chars().take(40).collect::<String>().to_lowercase();
+    STARTS.iter().any(|start| head.starts_with(start))
 }
 
 /// A finished item of the paginated history, which tells more about a call than its output.

@@ -1,5 +1,6 @@
 //! What kind of line it is, and which text is the user's.
 
+use crate::shared::harness;
 use crate::shared::json::Json;
 
 /// Top-level types that are used.
@@ -44,28 +45,26 @@ pub(super) fn prompt(content: &Json<'_>) -> Option<String> {
         }
         _ => content.str().into_iter().collect(),
     };
-    let own: Vec<&str> = parts.into_iter().filter(|part| is_prompt(part)).collect();
+    let own: Vec<&str> = parts.into_iter().filter_map(own_words).collect();
     (!own.is_empty()).then(|| own.join("\n"))
 }
 
-/// Whether text of a user message was written by the user.
-pub(super) fn is_prompt(text: &str) -> bool {
+/// The user's own words of a part of a message; nothing where a harness wrote all of it.
+pub(super) fn own_words(text: &str) -> Option<&str> {
     const INJECTED: &[&str] = &[
-        "<environment_context>",
         "# AGENTS.md instructions",
-        "<user_instructions>",
         "<permissions",
         "<skills_instructions>",
-        "<turn_aborted>",
         "<hook",
         "<INSTRUCTIONS>",
         "<skill>",
-        "<subagent_notification>",
         "<user_shell_command>",
         "<collaboration_mode>",
         "<apps_instructions>",
         "<plugins_instructions>",
+        "<codex_internal_context",
     ];
-    let text = text.trim_start();
-    !text.is_empty() && !INJECTED.iter().any(|start| text.starts_with(start))
+    let own = harness::own_words(text);
+    let start = own.trim_start();
+    (!start.is_empty() && !INJECTED.iter().any(|mark| start.starts_with(mark))).then_some(own)
 }

@@ -4,6 +4,7 @@
 //! `event_msg`; the first is what the model sees and is taken, the second only where a file has nothing else.
 
 mod header;
+mod imported;
 mod items;
 mod line;
 mod read;

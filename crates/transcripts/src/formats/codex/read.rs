@@ -1,19 +1,21 @@
 //! The full read of a rollout.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 
+use super::imported::{self, Piece};
 use super::items;
 use super::line;
 use super::scan::{Scan, scan};
-use crate::event::{Event, EventKind, Outcome, Place, Session};
+use crate::event::{Call, Category, Event, EventKind, Outcome, Place, Session, TYPED_COMMAND};
 use crate::format::Output;
 use crate::report::{Report, kind};
 use crate::shared::chunk;
 use crate::shared::json::Json;
 use crate::shared::lines::{self, Line, Lines};
-use crate::shared::{time, tool};
+use crate::shared::{call, shell, time, tool, typed};
 
 /// Reads a rollout.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
@@ -23,6 +25,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         met: false,
         place: Place::default(),
         at_ms: None,
+        waiting: VecDeque::new(),
     };
     if reader.file(path).is_err() {
         reader.out.complaints.add(kind::UNREADABLE, 0);
@@ -37,6 +40,8 @@ struct Reader<'s> {
     met: bool,
     place: Place,
     at_ms: Option<i64>,
+    /// Imported calls without a result, oldest first.
+    waiting: VecDeque<String>,
 }
 
 impl Reader<'_> {
@@ -125,8 +130,14 @@ impl Reader<'_> {
     }
 
     fn message(&mut self, item: &Json<'_>) {
-        match item.get("role").str() {
+        let said = item.get("content").text();
+        let role = item.get("role").str();
+        if matches!(role, Some("user" | "assistant")) && imported::is_imported(&said) {
+            return self.imported(&said, role == Some("user"));
+        }
+        match role {
             Some("user") => {
+                self.typed(item.get("content"));
                 if let Some(text) = line::prompt(item.get("content")) {
                     self.send(EventKind::User(Cow::Owned(text)));
                 }
@@ -139,6 +150,56 @@ impl Reader<'_> {
             }
             _ => {}
         }
+    }
+
+    /// A message of another agent's session: its calls are told as calls, in the words of the tool that made them.
+    fn imported(&mut self, said: &str, by_user: bool) {
+        for (nth, piece) in imported::pieces(said).into_iter().enumerate() {
+            match piece {
+                Piece::Words(words) if by_user => {
+                    line::own_words(words).into_iter().for_each(|own| self.send(EventKind::User(own.into())));
+                }
+                Piece::Words(words) => self.send(EventKind::Assistant(words.into())),
+                Piece::Call { name, args } => {
+                    let Ok(args) = Json::parse(&args) else { continue };
+                    let id = format!("imported-{}/{nth}", self.place.line);
+                    self.send(EventKind::Call(call::call(&id, name, &args)));
+                    self.waiting.push_back(id.clone());
+                }
+                Piece::Result { failed, text } => {
+                    let Some(id) = self.waiting.pop_front() else { continue };
+                    let (code, output) = shell::unwrap_output(text);
+                    self.send(EventKind::Outcome(Outcome {
+                        id: Cow::Owned(id),
+                        ok: Some(!failed),
+                        exit_code: code.filter(|_| failed),
+                        output: output.into(),
+                        edits: Vec::new(),
+                    }));
+                }
+            }
+        }
+    }
+
+    /// A command that the user ran, which stands in a message with what came of it.
+    fn typed(&mut self, content: &Json<'_>) {
+        let said = content.text();
+        let Some(typed) = typed::in_message(&said) else { return };
+        let id = format!("typed-{}", self.place.line);
+        self.send(EventKind::Call(Call {
+            id: Cow::Borrowed(&id),
+            name: Cow::Borrowed(TYPED_COMMAND),
+            category: Category::Shell,
+            target: Cow::Borrowed(typed.command),
+            ..Call::default()
+        }));
+        self.send(EventKind::Outcome(Outcome {
+            id: Cow::Borrowed(&id),
+            ok: typed.code.map(|code| code == 0),
+            exit_code: typed.code,
+            output: Cow::Borrowed(typed.output),
+            edits: Vec::new(),
+        }));
     }
 
     fn reasoning(&mut self, item: &Json<'_>) {
@@ -181,7 +242,7 @@ impl Reader<'_> {
     fn event(&mut self, event: &Json<'_>) {
         match event.get("type").str().unwrap_or_default() {
             "user_message" if !self.scan.user_items => {
-                let text = event.get("message").str().filter(|text| line::is_prompt(text));
+                let text = event.get("message").str().and_then(line::own_words);
                 text.into_iter().for_each(|text| self.send(EventKind::User(Cow::Borrowed(text))));
             }
             "agent_message" if !self.scan.agent_items => {

@@ -5,11 +5,14 @@ mod walk;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::event::{Call, Category, Edit, Event, EventKind, Outcome, Place, PlanItem, Session, Usage};
+use crate::event::{
+    Call, Category, Edit, Event, EventKind, Outcome, Place, PlanItem, Session, TYPED_COMMAND, Usage,
+};
 use crate::format::Output;
 use crate::report::Report;
 use crate::shared::json::Json;
-use crate::shared::{call, lines, shell};
+use crate::shared::typed::{self, TypedCommand};
+use crate::shared::{call, harness, lines, shell};
 
 /// So many calls may wait for their result at once.
 const MAX_OPEN: usize = 256;
@@ -146,11 +149,29 @@ impl<'s> EventEmitter<'s> {
         self.out.send(&Event { place: self.place, at_ms: self.at_ms, agent, what });
     }
 
-    /// Emits a message of the user, unless it is blank.
+    /// Emits a message of the user, unless a tool wrote all of it; a command that the user ran becomes a call.
     pub(crate) fn user(&mut self, text: &str) {
-        if !text.trim().is_empty() {
-            self.send(EventKind::User(Cow::Borrowed(text)));
+        if let Some(command) = typed::in_message(text) {
+            let id = format!("typed-{}", self.place.line);
+            return self.typed(&id, &command, None);
         }
+        let own = harness::own_words(text);
+        if !own.trim().is_empty() {
+            self.send(EventKind::User(Cow::Borrowed(own)));
+        }
+    }
+
+    /// Emits a command that the user ran, and its end.
+    pub(crate) fn typed(&mut self, id: &str, command: &TypedCommand<'_>, ok: Option<bool>) {
+        self.call(Call {
+            id: Cow::Borrowed(id),
+            name: Cow::Borrowed(TYPED_COMMAND),
+            category: Category::Shell,
+            target: Cow::Borrowed(command.command),
+            ..Call::default()
+        });
+        let output = Cow::Borrowed(command.output);
+        self.end_call(CallEnd { id, ok, code: command.code, output, edits: Vec::new() });
     }
 
     /// Emits a message of the agent, unless it is blank.

@@ -1,0 +1,46 @@
+//! What must be there of the end of a session, and what is no next step.
+
+use super::*;
+
+#[test]
+fn the_last_answer_and_the_last_turns_are_there_from_a_thousand_tokens_on() {
+    // The files and checks of a long session crowd it.
+    let planted = long();
+    let turns = &planted.packet.recent_messages;
+    for tokens in [1000, 1500, 2000, 4000, 8000] {
+        let text = render(&planted.packet, &at(tokens)).text;
+        assert!(text.contains("The cursor is opaque now"), "{tokens}: {text}");
+        for turn in &turns[turns.len() - 3..] {
+            let start: String = turn.text.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+            let section = text.split("## Recent Turns").nth(1).unwrap_or_default();
+            assert!(section.contains(&start) || section.contains(", above\n"), "{tokens} {start}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_failure_from_before_the_last_request_is_not_what_comes_next() {
+    let of = |failed: u32| {
+        packet(&format!(
+            r##"{{"summary": "s", "requests": {{"last": {{"text": "Port it", "at": "claude:x#90"}}}},
+                "last_answer": {{"text": "Ported.", "at": "claude:x#99"}},
+                "last_failure": {{"command": "make docs", "exit_code": 2, "at": "claude:x#{failed}"}}}}"##
+        ))
+    };
+    let next = "find out why the last failure, below, fails";
+    assert!(render(&of(95), &Options::default()).text.contains(next));
+    let text = render(&of(5), &Options::default()).text;
+    assert!(!text.contains(next) && text.contains("make docs"), "{text}");
+}
+
+#[test]
+fn more_than_twenty_files_fold_into_folders_however_large_the_document() {
+    let files = |count: usize| {
+        let file = |n: usize| serde_json::json!({"path": format!("src/part{n}.rs"), "change": "modified", "lines": "+3 -1"});
+        let files: Vec<_> = (0..count).map(file).collect();
+        packet(&serde_json::json!({"summary": "s", "files_modified": files}).to_string())
+    };
+    let text = |count| render(&files(count), &at(8000)).text;
+    assert!(text(20).contains("- `src/part0.rs` modified, +3 -1\n"));
+    assert!(text(21).contains("- `src/`: modified `part0.rs +3 -1, part1.rs"), "{}", text(21));
+}

@@ -1,0 +1,101 @@
+//! What is left to do: the next steps, and what was begun and not ended.
+
+use baton_packet::packet::Text;
+
+use super::calls::Open;
+use super::label::Label;
+use super::{Collector, Location, Sentence, prose};
+use crate::event::Category;
+use crate::shared::words::one_line;
+
+const MAX_LOOPS: usize = 20;
+/// The next step where the last thing that happened was a call.
+const CUT_OFF: &str = "go on with the last request: the session ended while the agent was at work on it";
+
+impl Collector<'_> {
+    /// The unanswered request, then what the last answer named.
+    pub(super) fn next_steps(&self, label: &Label) -> Vec<Text> {
+        let unanswered = self.last_request.iter().filter(|_| !self.replied);
+        let mut steps: Vec<Text> = match self.go_on.as_ref().filter(|_| !self.replied) {
+            Some(word) => vec![Text { text: go_on(word), at: label.at(&word.at) }],
+            None => unanswered.map(|said| label.text(said)).collect(),
+        };
+        if let Some(answer) = &self.last_answer {
+            let named = prose::next_steps(&answer.text).into_iter();
+            steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+            if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
+                let meant = prose::announced(&answer.text);
+                steps.extend(meant.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+                let cut_off =
+                    self.at_work.iter().filter(|_| steps.is_empty() && self.calls.failure.is_none());
+                let cut_off: Vec<Text> =
+                    cut_off.map(|(at, _)| Text { text: CUT_OFF.to_owned(), at: label.at(at) }).collect();
+                steps.extend(cut_off);
+            }
+        }
+        steps
+    }
+
+    pub(super) fn open_loops(&self, open: &[Open], label: &Label) -> Vec<Text> {
+        let mut loops = Vec::new();
+        let mut add = |text: String, at: &Location| loops.push(Text { text, at: label.at(at) });
+        if let Some((run, _)) = &self.calls.failure {
+            let code =
+                run.exit_code.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"));
+            add(format!("`{}` {code} and did not succeed since", one_line(&run.command, 200)), &run.at);
+        }
+        let since = self.spoke_at;
+        // Where the conversation went on, a call that never returned was stopped.
+        let hangs = |call: &&Open| {
+            let matters = matches!(call.category, Category::Ask | Category::Shell | Category::Task);
+            let looks = matches!(call.category, Category::Read | Category::Search);
+            call.at.agent.is_none()
+                && !call.is_typed()
+                && !looks
+                && (call.answered || matters || call.at.line >= since)
+        };
+        let mut told = Vec::new();
+        for call in open.iter().filter(hangs).rev().take(MAX_LOOPS) {
+            let what = call.label();
+            let text = match call.category {
+                Category::Ask => format!("the agent asked and got no answer: {what}"),
+                Category::Shell => format!("`{what}` was started; how it ended is not known"),
+                Category::Edit | Category::Write => {
+                    format!("`{what}` was being changed; whether it was is not known")
+                }
+                _ => format!("`{what}` was called; its outcome is not known"),
+            };
+            if !told.contains(&text) {
+                add(text.clone(), &call.at);
+                told.push(text);
+            }
+        }
+        let request = self.last_request.as_ref().map_or(0, |said| said.at.line);
+        let answer = self.last_answer.as_ref().map(|said| said.text.as_str());
+        if let Some((line, at)) = self.calls.failed_edits.line_since(request, answer) {
+            add(line, at);
+        }
+        if let Some(at) = &self.interrupted {
+            add("The user stopped the agent here.".to_owned(), at);
+        }
+        let unheard = self.last_answer.as_ref().filter(|_| self.replied);
+        for (question, at) in self.questions.iter() {
+            add(question.clone(), at);
+        }
+        if let Some(answer) = unheard {
+            for question in prose::asked_at_the_end(&answer.text) {
+                let known = self.questions.iter().any(|(known, _)| *known == question);
+                if !known {
+                    add(question, &answer.at);
+                }
+            }
+        }
+        loops
+    }
+}
+
+/// The next step where the user said last that the work goes on.
+fn go_on(word: &Sentence) -> String {
+    let word = one_line(&word.text, 60);
+    format!("go on with the last request: the user said “{word}”, and there is no answer to it yet")
+}

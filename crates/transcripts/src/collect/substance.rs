@@ -1,0 +1,201 @@
+//! Whether what the user said asks for something by itself.
+
+/// What a message of the user holds. The order is that of weight: of several parts the heaviest decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Substance {
+    /// A greeting, thanks, a farewell: nothing.
+    Courtesy,
+    /// That it is well: nothing, where nothing was asked.
+    Praise,
+    /// That the work goes on.
+    GoOn,
+    /// A yes, a choice: it means what was asked before.
+    Consent,
+    /// A no, a halt.
+    Refusal,
+    /// A request, or anything else that has content.
+    Request,
+}
+
+const COURTESIES: &[&str] = &[
+    "hi",
+    "hello",
+    "hey",
+    "hi there",
+    "hello there",
+    "good morning",
+    "thanks",
+    "thank you",
+    "thx",
+    "ty",
+    "quit",
+    "exit",
+    "bye",
+    "goodbye",
+    "test",
+    "ping",
+    "clear",
+    "q",
+    "hallo",
+    "danke",
+    "merci",
+    "gracias",
+    "hola",
+];
+const PRAISES: &[&str] = &[
+    "ok",
+    "okay",
+    "k",
+    "great",
+    "perfect",
+    "good",
+    "fine",
+    "nice",
+    "cool",
+    "wow",
+    "awesome",
+    "right",
+    "exactly",
+    "correct",
+    "lgtm",
+    "looks good",
+    "sounds good",
+    "well done",
+    "all good",
+];
+const GO_ON: &[&str] = &[
+    "continue",
+    "continue from where you left off",
+    "go on",
+    "go ahead",
+    "go",
+    "proceed",
+    "next",
+    "carry on",
+    "keep going",
+    "resume",
+    "start",
+    "begin",
+    "again",
+    "try again",
+    "retry",
+    "weiter",
+    "mach weiter",
+    "continúa",
+];
+const CONSENTS: &[&str] = &[
+    "yes",
+    "y",
+    "yep",
+    "yeah",
+    "yup",
+    "sure",
+    "do it",
+    "do that",
+    "do so",
+    "go for it",
+    "please do",
+    "agreed",
+    "approved",
+    "both",
+    "all",
+    "all of them",
+    "either",
+    "ja",
+    "oui",
+    "si",
+    "sí",
+    "da",
+    "the first",
+    "the second",
+    "the first one",
+    "the second one",
+    "option a",
+    "option b",
+    "option 1",
+    "option 2",
+    "option 3",
+    "a",
+    "b",
+    "c",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+];
+const REFUSALS: &[&str] = &[
+    "no", "n", "nope", "neither", "none", "not yet", "not now", "stop", "wait", "hold on", "cancel", "nein",
+    "non",
+];
+/// Words that add nothing to one of the above.
+const FILLERS: &[&str] = &["please", "pls", "then", "now", "bitte", "so", "much", "very", "claude", "codex"];
+/// A message that is longer has content.
+const MAX_BYTES: usize = 60;
+
+/// What a message holds.
+pub(super) fn substance(text: &str) -> Substance {
+    let lower = text.trim().to_lowercase();
+    if lower.len() > MAX_BYTES || lower.contains('\n') {
+        return Substance::Request;
+    }
+    let parts = lower.split([',', '.', '!', ';', '…']).map(str::trim).filter(|part| !part.is_empty());
+    let parts: Vec<Substance> = parts.map(of_part).collect();
+    let most = parts.iter().max().copied().unwrap_or(Substance::Request);
+    // `ok, thanks` ends a matter.
+    let ends = most == Substance::Praise && parts.contains(&Substance::Courtesy);
+    if ends { Substance::Courtesy } else { most }
+}
+
+fn of_part(part: &str) -> Substance {
+    if let Some(held) = list_of(part) {
+        return held;
+    }
+    let words: Vec<&str> = part.split_whitespace().filter(|word| !FILLERS.contains(word)).collect();
+    let Some((first, rest)) = words.split_first() else { return Substance::Courtesy };
+    // `yes do it`, `ok go on`
+    let both = || Some(list_of(first)?.max(list_of(&rest.join(" "))?));
+    list_of(&words.join(" ")).or_else(both).unwrap_or(Substance::Request)
+}
+
+fn list_of(part: &str) -> Option<Substance> {
+    let lists = [
+        (COURTESIES, Substance::Courtesy),
+        (PRAISES, Substance::Praise),
+        (GO_ON, Substance::GoOn),
+        (CONSENTS, Substance::Consent),
+        (REFUSALS, Substance::Refusal),
+    ];
+    lists.iter().find(|(words, _)| words.contains(&part)).map(|(_, held)| *held)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_asks_for_nothing_is_no_request() {
+        for (text, held) in [
+            ("hi", Substance::Courtesy),
+            ("Thank you so much!", Substance::Courtesy),
+            ("ok, thanks", Substance::Courtesy),
+            ("Yes please.", Substance::Consent),
+            ("yes do it", Substance::Consent),
+            ("2", Substance::Consent),
+            ("perfect", Substance::Praise),
+            ("stop, not yet", Substance::Refusal),
+            ("", Substance::Request),
+            ("ok, continue", Substance::GoOn),
+            ("Go ahead", Substance::GoOn),
+            ("please continue", Substance::GoOn),
+            ("next: the docs", Substance::Request),
+            ("yes, but keep the old name", Substance::Request),
+            ("continue with the parser", Substance::Request),
+            ("no tests", Substance::Request),
+            ("?", Substance::Request),
+            ("stop it at once\nplease", Substance::Request),
+        ] {
+            assert_eq!(substance(text), held, "{text}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What tools put into messages of the user: reminders, notices, what an editor shows. The user's own words are the rest.
+
+/// Elements that a tool puts before or after the user's words, with their content.
+const ELEMENTS: &[&str] = &[
+    "system-reminder",
+    "system_reminder",
+    "system-notification",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    "new-diagnostics",
+    "user-prompt-submit-hook",
+    "session-start-hook",
+    "hook_context",
+    "hook_prompt",
+    "local-command-caveat",
+    "local-command-stdout",
+    "local-command-stderr",
+    "bash-stdout",
+    "bash-stderr",
+    "bash-exit-code",
+    "teammate-message",
+    "fork-boilerplate",
+    "tick",
+    "environment_context",
+    "user_instructions",
+    "user_action",
+    "goal_context",
+    "codex_internal_context",
+    "turn_aborted",
+    "subagent_notification",
+    "open_and_recently_viewed_files",
+    "agent_skills",
+    "manually_attached_skills",
+    "agent_transcripts",
+];
+/// Messages that begin with one of these hold no word of the user: a notice may go on behind its element.
+const NOTICES: &[&str] = &["<task-notification>", "<bash-notification>", "<agent-notification>"];
+
+/// The user's own words of a message; empty where a tool wrote all of it.
+pub(crate) fn own_words(text: &str) -> &str {
+    let mut own = text.trim();
+    if NOTICES.iter().any(|start| own.starts_with(start)) {
+        return "";
+    }
+    while let Some(rest) = after_element(own).or_else(|| before_element(own)) {
+        own = rest.trim();
+    }
+    // What is left is the text itself, with the white space that it had.
+    if own.len() == text.trim().len() { text } else { own }
+}
+
+/// What follows the element that a text begins with; nothing where the element has no end.
+fn after_element(text: &str) -> Option<&str> {
+    let name = ELEMENTS.iter().find(|name| opens(text, name))?;
+    let close = format!("</{name}>");
+    Some(text.find(&close).map_or("", |at| &text[at + close.len()..]))
+}
+
+/// What stands before the element that a text ends with.
+fn before_element(text: &str) -> Option<&str> {
+    let name = ELEMENTS.iter().find(|name| {
+        let body = text.strip_suffix('>').and_then(|text| text.strip_suffix(*name));
+        body.is_some_and(|body| body.ends_with("</"))
+    })?;
+    let at = text.rfind(&format!("<{name}"))?;
+    opens(&text[at..], name).then(|| &text[..at])
+}
+
+fn opens(text: &str, name: &str) -> bool {
+    let rest = text.strip_prefix('<').and_then(|text| text.strip_prefix(name));
+    rest.is_some_and(|rest| rest.starts_with(['>', ' ', '\n']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_user_are_what_no_tool_put_there() {
+        for (text, own) in [
+            ("Fix it", "Fix it"),
+            (" Fix it\n", " Fix it\n"),
+            ("<system-reminder>a</system-reminder>\n\nFix it", "Fix it"),
+            ("Fix <system-reminder> in a.rs", "Fix <system-reminder> in a.rs"),
+            ("Fix it\n<system-reminder>a</system-reminder>\n<tick>1</tick>", "Fix it"),
+            ("<teammate-message teammate_id=\"x\">Do it</teammate-message>", ""),
+            ("<environment_context>\n<cwd>/w</cwd>", ""),
+            ("<task-notification>x</task-notification>\nFull transcript available at: /tmp/x", ""),
+            ("<ticket>4</ticket> is mine", "<ticket>4</ticket> is mine"),
+        ] {
+            assert_eq!(own_words(text), own, "{text}");
+        }
+    }
+}
