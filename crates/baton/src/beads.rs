@@ -40,14 +40,24 @@ pub(crate) fn import(
     let mut lines = FileLines::open(file)?;
     let (project, path) = (app.project.clone(), file.path());
     let base = || conflict_base(&path);
+    // Only the file that is in step with the project says which memories and lines of other kinds it has no longer.
+    let is_own = app.config.tasks_mirror.as_ref().is_some_and(|own| is_same(&own.path(), &path))
+        && own_project(app).is_some_and(|own| project.as_ref().is_none_or(|named| *named == own));
     let wish = ImportWish {
         project: project.as_deref(),
         identity,
         dry_run,
+        partial: !is_own,
         base: Some(&base),
         ..ImportWish::default()
     };
     app.import_lines(&wish, &mut lines)
+}
+
+/// Whether two paths lead to one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    real(one) == real(other)
 }
 
 /// Takes the tasks of a file in and writes it, with nothing between: also a file in which git has left a conflict.

@@ -94,11 +94,7 @@ const SAID: &[(&str, &str, &str)] = &[
     ("task_write", "reason", "close: why, what failed"),
     ("task_write", "context", "close: what was done or found, into `agent_context`"),
     ("task_write", "token", "`token` of the claim: the write is refused when the lease is lost"),
-    (
-        "task_write",
-        "sensitive",
-        "Encrypt both objects for those whose key is listed",
-    ),
+    ("task_write", "sensitive", "Encrypt both objects for those whose key is listed"),
     ("task_write", "text", "comment: what is said"),
     ("task_write", "while_alive", "claim: while your process lives; else until `expires_at`"),
     ("task_write", "merge", "update: merge both objects (RFC 7396), not replace them"),

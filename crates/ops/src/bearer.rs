@@ -84,9 +84,7 @@ pub(crate) fn require_nothing_held(
         return Ok(());
     }
     match held_by_others(tx, env, project_id, name)? {
-        Some(held) => {
-            Err(name_taken(bearer, name, &format!("holds {held}, taken by another caller")).into())
-        }
+        Some(held) => Err(name_taken(bearer, name, &format!("holds {held}, taken by another caller")).into()),
         None => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// One-sentence summary of what has been done
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     summary: Option<String>,
     /// State to save: a JSON object in a file, or - for standard input
     #[arg(long, value_name = "FILE|-")]

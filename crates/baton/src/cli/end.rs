@@ -13,13 +13,13 @@ pub(super) struct Args {
     #[command(flatten)]
     who: ActingIdentity,
     /// Reason for ending the session
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     reason: Option<String>,
     /// End another agent's session
     #[arg(long)]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T", requires = "force")]
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
 }
 

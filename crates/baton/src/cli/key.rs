@@ -65,7 +65,7 @@ struct Force {
     #[arg(long, requires = "why")]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T", requires = "force")]
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
 }
 

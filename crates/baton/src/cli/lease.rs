@@ -36,7 +36,7 @@ enum Verb {
         #[arg(long = "for", value_name = "SPAN")]
         span: Option<String>,
         /// What the lease is for
-        #[arg(long, value_name = "T")]
+        #[arg(long, value_name = "T", allow_hyphen_values = true)]
         why: Option<String>,
         /// Take it even if it conflicts: others are warned, nobody is refused
         #[arg(long)]
@@ -62,7 +62,7 @@ enum Verb {
         #[arg(long, requires_all = ["why", "leases"])]
         force: bool,
         /// Reason for using --force; recorded in the ledger
-        #[arg(long, value_name = "T", requires = "force")]
+        #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
         why: Option<String>,
     },
 }

@@ -53,7 +53,7 @@ enum Verb {
         #[command(flatten)]
         who: ActingIdentity,
         /// Text to send back with the acknowledgement
-        #[arg(long, value_name = "T", default_value = "")]
+        #[arg(long, value_name = "T", default_value = "", allow_hyphen_values = true)]
         text: String,
         /// Encrypt the text so that only the sender and you can read it, with your keys
         #[arg(long)]
@@ -102,13 +102,13 @@ struct Send {
     #[arg(long = "type", value_name = "T", default_value = "message")]
     kind: String,
     /// Subject, in one line; a hand-off message and a reply have their own
-    #[arg(long, short, value_name = "T")]
+    #[arg(long, short, value_name = "T", allow_hyphen_values = true)]
     subject: Option<String>,
     /// File with the text, or - for standard input; for a hand-off message, its JSON
     #[arg(long, value_name = "F|-", conflicts_with = "text")]
     body: Option<String>,
     /// Text of the message
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     text: Option<String>,
     /// Importance: low, normal, high or critical
     #[arg(long, value_name = "I")]

@@ -88,7 +88,7 @@ struct Withdraw {
     /// Memory id or a unique prefix
     id: String,
     /// Reason it is no longer true
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     why: Option<String>,
 }
 

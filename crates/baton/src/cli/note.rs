@@ -31,10 +31,10 @@ pub(super) struct DecideArgs {
     /// The decision, or - for standard input
     what: String,
     /// Reason for the decision
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     why: Option<String>,
     /// Option that was rejected; may be repeated
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     rejected: Vec<String>,
     /// Tag; may be repeated
     #[arg(long = "tag", value_name = "TAG")]

@@ -41,7 +41,7 @@ pub(super) struct Args {
     #[arg(long)]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T", requires = "force")]
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
     /// Tool that runs the agent; detected if omitted
     #[arg(long, value_name = "S")]

@@ -20,7 +20,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     to: String,
     /// Reason; recorded in the ledger
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     why: Option<String>,
 }
 

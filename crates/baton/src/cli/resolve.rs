@@ -18,7 +18,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "ID")]
     task: Option<String>,
     /// What the user said, to match against the states
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     said: Option<String>,
     /// Continue, whatever the user said
     #[arg(long)]

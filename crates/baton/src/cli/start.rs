@@ -20,7 +20,7 @@ pub(super) struct Args {
     #[arg(long)]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T", requires = "force")]
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]

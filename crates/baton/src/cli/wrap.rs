@@ -29,10 +29,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE|-")]
     packet: Option<String>,
     /// Summary of what happened and where things stand, instead of a packet
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     summary: Option<String>,
     /// Next step, with --summary; may be repeated
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     next: Vec<String>,
     /// Tag for what the work is about, with --summary; may be repeated
     #[arg(long, value_name = "TAG")]
@@ -59,7 +59,7 @@ pub(super) struct Args {
     #[arg(long, requires = "why")]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T", requires = "force")]
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
     /// Idempotency key: a retry with it returns the first answer
     #[arg(long, value_name = "ID")]

@@ -59,6 +59,38 @@ fn the_first_things_that_scripts_call_answer() {
 }
 
 #[test]
+fn a_text_may_begin_with_a_hyphen() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let id = made(&ann, &["A", "-d", "- one\n- two", "--design", "-x", "--acceptance", "- [ ] done"]);
+    let option = |field: &str, value: &str| bd_json(&ann, &["update", &id, field, value]);
+    option("--notes", "- item one");
+    option("--append-notes", "--quiet");
+    option("--title", "-1 is refused");
+    let shown = bd_json(&ann, &["show", &id])[0].clone();
+    for (field, text) in [
+        ("title", "-1 is refused"),
+        ("description", "- one\n- two"),
+        ("design", "-x"),
+        ("acceptance_criteria", "- [ ] done"),
+        ("notes", "- item one\n--quiet"),
+    ] {
+        assert_eq!(shown[field], text, "{field}");
+    }
+    option("-d", "-x");
+    assert_eq!(bd_json(&ann, &["show", &id])[0]["description"], "-x");
+    let closed = bd_json(&ann, &["close", &id, "--reason", "- all of it"]);
+    assert_eq!(closed[0]["close_reason"], "- all of it");
+    bd(&ann, &["reopen", &id, "-r", "- not all"]).done();
+    ann.run(&["task", "create", "B", "-d", "- rows", "--acceptance", "- ok"]).done();
+    ann.json(&["start"]);
+    ann.run(&["wrap", "--summary", "- half of it", "--next", "- the rest"]).done();
+    let no = bd(&ann, &["create", "- a title"]);
+    assert!(no.code == 1 && no.err.contains("behind `--`") && !no.err.contains("-- - "), "{}", no.err);
+    bd(&ann, &["create", "--", "- a title"]).done();
+}
+
+#[test]
 fn lists_are_filtered_and_sorted_as_asked() {
     let stage = Stage::ready();
     let ann = stage.terminal("Ann");

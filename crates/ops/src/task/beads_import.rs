@@ -1,6 +1,6 @@
 //! `beads_import`: lines of `issues.jsonl` into the ledger. All are checked before anything is written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use baton_model::delta::Kind;
 use baton_model::id::visible;
@@ -40,7 +40,7 @@ pub struct BeadsImportInput {
     /// Check and count only.
     #[serde(default)]
     pub dry_run: bool,
-    /// Only some lines of a file: lines that are no tasks are left as they are.
+    /// Not the project's whole file: lines that are no tasks are added to those that are known, and none of these is taken out.
     #[serde(default)]
     pub partial: bool,
     /// Name lines of tasks that cannot be read, and take the others in; without it the whole file is refused.
@@ -136,7 +136,7 @@ pub struct ImportRequest<'a> {
     pub identity: Option<&'a str>,
     /// Check and count only.
     pub dry_run: bool,
-    /// Only some lines of a file.
+    /// Not the project's whole file.
     pub partial: bool,
     /// Name lines of tasks that cannot be read, and take the others in.
     pub lenient: bool,
@@ -168,9 +168,7 @@ pub fn import_lines(
             Progress { base: wish.base, ..Progress::new(author.project_id, guard, &mut output) };
         let file = progress.take_all(tx, wish.lenient, &mut *lines)?;
         let Progress { ended, replaced, attributed, renamed, .. } = progress;
-        if !wish.partial {
-            keep_others(tx, &output, file.others)?;
-        }
+        keep_others(tx, &output, file.others, wish.partial)?;
         let mut ids = output.ids.clone();
         ids.extend(beads_renames::redirect_all(tx, env, author, &ids)?);
         // The whole before its parts.
@@ -205,14 +203,38 @@ pub fn import_lines(
     }
 }
 
-/// Keeps the lines that are no tasks. A file with a line that cannot be read may have been cut: what it lacks was not taken out of it.
-fn keep_others(tx: &mut Tx<'_>, output: &BeadsImportOutput, mut others: Vec<String>) -> Result<(), Failure> {
-    if output.complaints.iter().any(|complaint| complaint.unreadable) {
-        let known = line::others(tx, &output.project_id)?;
-        let missing: Vec<String> = known.into_iter().filter(|line| !others.contains(line)).collect();
-        others.extend(missing);
+/// Keeps the lines that are no tasks. Another file than the project's says nothing of those that it lacks, and one with a line that
+/// cannot be read may have been cut: what it lacks was not taken out of it.
+fn keep_others(
+    tx: &mut Tx<'_>,
+    output: &BeadsImportOutput,
+    others: Vec<String>,
+    is_partial: bool,
+) -> Result<(), Failure> {
+    let is_cut = output.complaints.iter().any(|complaint| complaint.unreadable);
+    if !is_partial && !is_cut {
+        return Ok(line::put_others(tx, &output.project_id, &others)?);
     }
-    Ok(line::put_others(tx, &output.project_id, &others)?)
+    if others.is_empty() {
+        return Ok(());
+    }
+    let (lines, names): (HashSet<&str>, HashSet<String>) = (
+        others.iter().map(String::as_str).collect(),
+        others.iter().filter_map(|line| memory(line)).collect(),
+    );
+    let is_replaced =
+        |line: &str| lines.contains(line) || memory(line).is_some_and(|key| names.contains(&key));
+    let mut kept = line::others(tx, &output.project_id)?;
+    kept.retain(|line| !is_replaced(line));
+    kept.extend(others);
+    Ok(line::put_others(tx, &output.project_id, &kept)?)
+}
+
+/// The key of a line that is a memory: a file has one line for each.
+fn memory(line: &str) -> Option<String> {
+    let row = serde_json::from_str::<Map<String, Value>>(line).ok()?;
+    let is_memory = row.get("_type").and_then(Value::as_str) == Some("memory");
+    row.get("key").and_then(Value::as_str).filter(|_| is_memory).map(str::to_owned)
 }
 
 /// Says in the ledger which texts of a task the file has replaced. What is too large for one entry has one for each field.

@@ -148,8 +148,8 @@ assert_eq!(preview["would_store_memory"]["project_id"], "p", "{preview:#}");
         let inside = bearer("Ann", "store", &["p"]);
         assert_eq!(w.ok(&inside, "session_status", json!({}))["project_id"], "p");
         // A write under a key looks for the project before it runs.
+        w.ok(&inside, "session_start", json!({}));
         for verb in ["session_checkpoint", "session_end"] {
-            w.ok(&inside, "session_start", json!({}));
             let entry = baton_ops::all::find(verb).expect("an operation");
             let input = if verb == "session_end" { json!({}) } else { json!({ "summary": "half" }) };
             let done = w.once(&inside, entry, input, verb).expect("done");

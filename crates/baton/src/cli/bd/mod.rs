@@ -201,6 +201,11 @@ fn misused(error: &clap::Error, words: &[String]) -> Refusal {
     let mut hint = String::new();
     for line in lines {
         if let Some(tip) = line.strip_prefix("tip: ") {
+            // It names the first letters of what was written, and not the text.
+            let tip = match tip.starts_with("to pass '") {
+                true => "a text that begins with a hyphen stands behind `--`, after all options",
+                false => tip,
+            };
             hint.push_str(tip);
             hint.push_str("; ");
         } else if !line.starts_with("Usage:") && !line.starts_with("For more information") && hint.is_empty()

@@ -69,7 +69,7 @@ pub(super) struct Args {
     #[arg(long)]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     why: Option<String>,
     /// Arguments to pass to the tool
     #[arg(last = true, value_name = "ARGS")]

@@ -81,7 +81,7 @@ pub(super) struct Reclaim {
     #[arg(long, requires = "why")]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T", requires = "force")]
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
     #[command(flatten)]
     who: ActingIdentity,

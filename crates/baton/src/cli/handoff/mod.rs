@@ -98,7 +98,7 @@ struct Answer {
     #[command(flatten)]
     who: ActingIdentity,
     /// Result or reason to tell the other side
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     result: Option<String>,
 }
 
@@ -110,7 +110,7 @@ struct EndArgs {
     #[arg(long, requires = "why")]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T", requires = "force")]
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
 }
 
@@ -147,13 +147,13 @@ struct Create {
     #[arg(long, value_name = "PROJECT")]
     to: String,
     /// Title of the task, in one line
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     subject: String,
     /// Project that hands the work over; defaults to the working directory's
     #[arg(long, value_name = "PROJECT")]
     from: Option<String>,
     /// What needs to be done, or - for standard input
-    #[arg(long, value_name = "T|-", default_value = "")]
+    #[arg(long, value_name = "T|-", default_value = "", allow_hyphen_values = true)]
     description: String,
     /// Issue tracker, as owner/repo; overrides the registry
     #[arg(long, value_name = "O/R")]

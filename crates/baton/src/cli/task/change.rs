@@ -51,7 +51,7 @@ pub(super) struct Increment {
     #[command(flatten)]
     who: ActingIdentity,
     /// What to build
-    #[arg(long, short, value_name = "T", default_value = "")]
+    #[arg(long, short, value_name = "T", default_value = "", allow_hyphen_values = true)]
     description: String,
     /// Priority, from 0 (now) to 4 (some day), or P0 to P4
     #[arg(long, short, value_name = "P", default_value = "2", value_parser = crate::cli::priority)]
@@ -72,7 +72,7 @@ pub(super) struct Increment {
     #[arg(long = "label", short, value_name = "L", value_delimiter = ',')]
     labels: Vec<String>,
     /// Acceptance criteria
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     acceptance: Option<String>,
     /// What the building agent needs to know: a JSON object
     #[arg(long, value_name = "JSON")]
@@ -128,7 +128,7 @@ pub(super) struct Claim {
     #[arg(long)]
     force: bool,
     /// Reason for taking it from its holder, who is told
-    #[arg(long, value_name = "T", requires = "force")]
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
     why: Option<String>,
 }
 
@@ -156,7 +156,7 @@ pub(super) struct Release {
     #[command(flatten)]
     who: ActingIdentity,
     /// What could not be done; counts as a failed attempt, which a release without it does not
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     why: Option<String>,
     /// Token of the claim; refused if the lease has been lost
     #[arg(long, value_name = "N")]
@@ -191,13 +191,13 @@ pub(super) struct Update {
     #[command(flatten)]
     fields: Fields,
     /// Title: one line of at most 500 bytes
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     title: Option<String>,
     /// Status: open, in_progress, blocked, deferred, closed, pinned or hooked
     #[arg(long, short, value_name = "S")]
     status: Option<String>,
     /// Line to append to the notes
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     append_notes: Option<String>,
     /// Labels to add, separated by commas
     #[arg(long, value_name = "L", value_delimiter = ',')]
@@ -248,10 +248,10 @@ pub(super) struct Close {
     #[arg(long, value_name = "RESULT", value_parser = ["pass", "fail"])]
     result: Option<String>,
     /// Reason for closing
-    #[arg(long, short, value_name = "T")]
+    #[arg(long, short, value_name = "T", allow_hyphen_values = true)]
     reason: Option<String>,
     /// What was done, found or logged: a JSON object to merge into the context
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     context: Option<String>,
     /// Token of the claim; refused if the lease has been lost
     #[arg(long, value_name = "N")]

@@ -10,16 +10,16 @@ use crate::error::AppError;
 #[derive(clap::Args)]
 pub(crate) struct Fields {
     /// What needs to be done, or - for standard input
-    #[arg(long, short, value_name = "T")]
+    #[arg(long, short, value_name = "T", allow_hyphen_values = true)]
     description: Option<String>,
     /// How to build it
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     design: Option<String>,
     /// Acceptance criteria
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     acceptance: Option<String>,
     /// Notes: anything else worth knowing
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     notes: Option<String>,
     /// Priority, from 0 (now) to 4 (some day), or P0 to P4
     #[arg(long, short, value_name = "P", value_parser = crate::cli::priority)]

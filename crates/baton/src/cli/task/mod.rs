@@ -74,7 +74,7 @@ enum Verb {
         #[command(flatten)]
         who: ActingIdentity,
         /// Reason for reopening
-        #[arg(long, value_name = "T")]
+        #[arg(long, value_name = "T", allow_hyphen_values = true)]
         reason: Option<String>,
     },
     /// Delete tasks; what they said stays in the ledger
@@ -85,7 +85,7 @@ enum Verb {
         #[command(flatten)]
         who: ActingIdentity,
         /// Reason for deleting
-        #[arg(long, value_name = "T")]
+        #[arg(long, value_name = "T", allow_hyphen_values = true)]
         reason: Option<String>,
         /// Delete even if open tasks depend on them: those stay, without the dependency
         #[arg(long)]

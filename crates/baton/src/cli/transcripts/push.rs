@@ -53,7 +53,7 @@ pub(super) struct Withdraw {
     #[arg(long, requires = "why")]
     force: bool,
     /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     why: Option<String>,
 }
 

@@ -47,7 +47,7 @@ pub(in crate::cli::bd) struct Create {
     /// Title of the issue
     pub title: Option<String>,
     /// Title of the issue
-    #[arg(long = "title", value_name = "T", conflicts_with = "title")]
+    #[arg(long = "title", value_name = "T", conflicts_with = "title", allow_hyphen_values = true)]
     pub named: Option<String>,
     #[command(flatten)]
     pub fields: Fields,
@@ -71,7 +71,7 @@ pub(in crate::cli::bd) struct Create {
     #[arg(long, short)]
     pub status: Option<String>,
     /// Line to append to the notes
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub append_notes: Option<String>,
     /// Skills that the work needs; a paragraph of the description
     #[arg(long, value_name = "T")]
@@ -111,13 +111,13 @@ pub(in crate::cli::bd) struct Update {
     #[command(flatten)]
     pub kept: KeptFields,
     /// Title of the issue
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub title: Option<String>,
     /// Status of the issue
     #[arg(long, short)]
     pub status: Option<String>,
     /// Line to append to the notes
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub append_notes: Option<String>,
     /// Labels to add, separated by commas
     #[arg(long, value_delimiter = ',')]
@@ -166,7 +166,7 @@ pub(in crate::cli::bd) struct Close {
     #[arg(required = true)]
     pub ids: Vec<String>,
     /// Reason; given once it holds for all, given once for each issue it goes by position
-    #[arg(long, short)]
+    #[arg(long, short, allow_hyphen_values = true)]
     pub reason: Vec<String>,
     /// File with the reason, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "reason")]
@@ -193,7 +193,7 @@ pub(in crate::cli::bd) struct Close {
     #[arg(long, value_parser = ["pass", "fail"])]
     pub result: Option<String>,
     /// What was done: a JSON object
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     pub context: Option<String>,
 }
 

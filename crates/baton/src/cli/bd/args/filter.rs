@@ -59,16 +59,16 @@ pub(in crate::cli::bd) struct Filters {
 #[derive(clap::Args, Clone, Default)]
 pub(in crate::cli::bd) struct MoreFilters {
     /// Only issues whose title contains this text
-    #[arg(long, alias = "title-contains", value_name = "TEXT")]
+    #[arg(long, alias = "title-contains", value_name = "TEXT", allow_hyphen_values = true)]
     pub title: Option<String>,
     /// Only issues whose description contains this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub desc_contains: Option<String>,
     /// Only issues whose notes contain this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub notes_contains: Option<String>,
     /// Only issues whose external reference contains this text
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub external_contains: Option<String>,
     /// Only the issue with this external reference
     #[arg(long, value_name = "REF")]

@@ -183,7 +183,7 @@ pub(in crate::cli::bd) enum MolVerb {
         /// Issue id
         id: String,
         /// Reason
-        #[arg(long, short, alias = "summary")]
+        #[arg(long, short, alias = "summary", allow_hyphen_values = true)]
         reason: Option<String>,
     },
 }
@@ -211,7 +211,7 @@ pub(in crate::cli::bd) enum WispVerb {
         /// Issue id
         id: String,
         /// Reason
-        #[arg(long, short)]
+        #[arg(long, short, allow_hyphen_values = true)]
         reason: Option<String>,
     },
 }
@@ -227,7 +227,7 @@ pub(in crate::cli::bd) enum GateVerb {
         #[arg(long = "type", short = 't', default_value = "human", value_parser = ["human", "timer", "gh:run", "gh:pr"])]
         kind: String,
         /// Reason
-        #[arg(long, short)]
+        #[arg(long, short, allow_hyphen_values = true)]
         reason: Option<String>,
         /// How long a timer waits, such as 2h
         #[arg(long, value_name = "SPAN")]
@@ -257,7 +257,7 @@ pub(in crate::cli::bd) enum GateVerb {
         /// Gate
         id: String,
         /// Reason
-        #[arg(long, short)]
+        #[arg(long, short, allow_hyphen_values = true)]
         reason: Option<String>,
     },
     /// Close the timers that have run out
@@ -281,7 +281,7 @@ pub(in crate::cli::bd) enum TodoVerb {
         #[arg(long, short, value_parser = crate::cli::priority)]
         priority: Option<i64>,
         /// Description
-        #[arg(long, short)]
+        #[arg(long, short, allow_hyphen_values = true)]
         description: Option<String>,
     },
     /// List small tasks
@@ -296,7 +296,7 @@ pub(in crate::cli::bd) enum TodoVerb {
         #[arg(required = true)]
         ids: Vec<String>,
         /// Reason
-        #[arg(long, short, default_value = "Completed")]
+        #[arg(long, short, default_value = "Completed", allow_hyphen_values = true)]
         reason: String,
     },
 }
@@ -358,7 +358,7 @@ pub(in crate::cli::bd) enum Dolt {
     /// Write the file
     Commit {
         /// Accepted and ignored
-        #[arg(long, short, hide = true)]
+        #[arg(long, short, hide = true, allow_hyphen_values = true)]
         message: Option<String>,
     },
     /// Show where issues are kept

@@ -58,7 +58,7 @@ pub(in crate::cli::bd) enum Relation {
         /// DIMENSION=VALUE
         state: String,
         /// Reason; kept as a comment
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         reason: Option<String>,
     },
     /// Show and close epics

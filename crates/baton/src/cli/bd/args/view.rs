@@ -137,7 +137,7 @@ pub(in crate::cli::bd) enum View {
         #[arg(required_unless_present = "query")]
         words: Vec<String>,
         /// Words that must all occur
-        #[arg(long, value_name = "WORDS", conflicts_with = "words")]
+        #[arg(long, value_name = "WORDS", conflicts_with = "words", allow_hyphen_values = true)]
         query: Option<String>,
         #[command(flatten)]
         filters: Box<Filters>,

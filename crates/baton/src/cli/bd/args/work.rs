@@ -22,7 +22,7 @@ pub(in crate::cli::bd) struct Delete {
     #[arg(long)]
     pub cascade: bool,
     /// Reason
-    #[arg(long, short)]
+    #[arg(long, short, allow_hyphen_values = true)]
     pub reason: Option<String>,
     /// Accepted and ignored: a deleted issue stays in the file as one that was deleted
     #[arg(long, hide = true)]
@@ -74,7 +74,7 @@ pub(in crate::cli::bd) enum Work {
         #[arg(required = true)]
         ids: Vec<String>,
         /// Reason
-        #[arg(long, short)]
+        #[arg(long, short, allow_hyphen_values = true)]
         reason: Option<String>,
     },
     /// Give claimed issues back
@@ -83,7 +83,7 @@ pub(in crate::cli::bd) enum Work {
         #[arg(required = true)]
         ids: Vec<String>,
         /// Reason
-        #[arg(long, short)]
+        #[arg(long, short, allow_hyphen_values = true)]
         reason: Option<String>,
         /// Give it back even if another agent has it
         #[arg(long)]
@@ -134,7 +134,7 @@ pub(in crate::cli::bd) enum Work {
         #[arg(long, value_name = "WHEN")]
         until: Option<String>,
         /// Reason; kept in the notes
-        #[arg(long, short)]
+        #[arg(long, short, allow_hyphen_values = true)]
         reason: Option<String>,
     },
     /// Take up issues that were put off
@@ -168,7 +168,7 @@ pub(in crate::cli::bd) enum Work {
         /// Issue id
         id: String,
         /// Reason; kept as a comment
-        #[arg(long, short)]
+        #[arg(long, short, allow_hyphen_values = true)]
         reason: Option<String>,
     },
     /// Delete issues; what they said stays in the ledger
@@ -189,7 +189,7 @@ pub(in crate::cli::bd) enum Work {
         #[arg(long)]
         dry_run: bool,
         /// Accepted and ignored: the ledger says what each change was
-        #[arg(long, short, hide = true, value_name = "TEXT")]
+        #[arg(long, short, hide = true, value_name = "TEXT", allow_hyphen_values = true)]
         message: Option<String>,
     },
     /// Close an issue as a duplicate of another
