@@ -85,7 +85,7 @@ fn another_file_takes_no_memory_and_no_line_of_another_kind_away() {
     const FUTURE: &str = r#"{"_type":"future","x":1}"#;
     let stage = Stage::ready();
     stage.file("shop/.baton.toml", MIRROR);
-    let file = stage.file("shop/.beads/issues.jsonl", &format!("{}\n{MEMORY}\n{FUTURE}\n", line("x-1", "")));
+    let file = stage.file("shop/.beads/issues.jsonl", format!("{}\n{MEMORY}\n{FUTURE}\n", line("x-1", "")));
     let ann = stage.terminal("Ann");
     ann.run(&["bd", "list"]).done();
     let kept = |of: &[&str]| {
@@ -95,7 +95,7 @@ fn another_file_takes_no_memory_and_no_line_of_another_kind_away() {
         }
         shown
     };
-    let other = stage.file("shop/other.jsonl", &line("x-2", ""));
+    let other = stage.file("shop/other.jsonl", line("x-2", ""));
     for args in [["bd", "import", &other].as_slice(), &["import", "beads", &other]] {
         ann.run(args).done();
         kept(&[MEMORY, FUTURE]);
@@ -104,7 +104,7 @@ fn another_file_takes_no_memory_and_no_line_of_another_kind_away() {
     kept(&[MEMORY, FUTURE]);
     // What it has is added; a memory of the same key takes the place of the one before.
     let more = [MEMORY.replace("\"v\"", "\"w\""), r#"{"_type":"future","x":2}"#.to_owned()];
-    stage.file("shop/other.jsonl", &more.join("\n"));
+    stage.file("shop/other.jsonl", more.join("\n"));
     ann.run(&["bd", "import", &other]).done();
     let shown = kept(&[FUTURE, &more[0], &more[1]]);
     assert!(!shown.contains(MEMORY), "{shown}");
