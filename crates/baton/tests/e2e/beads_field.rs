@@ -63,6 +63,17 @@ fn one_of_several_issues_that_is_refused_is_named_and_keeps_no_other_back() {
 }
 
 #[test]
+fn what_is_refused_of_several_issues_is_one_document_of_json() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let id = made(&ann, "one");
+    let answer = bd(&ann, &["update", "nope", &id, "-p", "1", "--json"]);
+    let done: Value = serde_json::from_str(&answer.out).expect("one document");
+    assert_eq!((answer.code, &done[0]["id"]), (1, &json!(id)), "{answer:?}");
+    assert!(!bd(&ann, &["update", "nope", &id, "-p", "1"]).err.contains("Error: \n"));
+}
+
+#[test]
 fn an_issue_that_may_not_be_closed_gets_no_relation() {
     let stage = Stage::ready();
     let ann = stage.terminal("Ann");

@@ -119,6 +119,23 @@ fn uncommitted_work_goes_on_until_somebody_applies_it_whatever_happens_between()
 }
 
 #[test]
+fn changes_are_not_taken_for_those_of_a_copy_in_which_they_never_were() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    let second = second(&stage);
+    std::fs::write(second.join("mine.txt"), "m").expect("written");
+    let ben = stage.terminal("Ben").within(&second);
+    ben.json(&["pickup"]);
+    ben.json(&["wrap", "--summary", "looked only", "--next", "n"]);
+    // The next one stands where Ben stood, in which something else is uncommitted.
+    let cyd = stage.terminal("Cyd").within(&second);
+    assert_eq!(cyd.json(&["pickup"])["changes"].get("is_here"), None);
+    let said = cyd.text(&["wrap", "--summary", "looked, too", "--next", "n"]);
+    assert!(said.contains("not applied, so they go on with this one"), "{said}");
+    assert!(stage.terminal("Dan").within(&second).text(&["pickup"]).contains("not applied yet"));
+}
+
+#[test]
 fn what_could_not_be_applied_is_said_first_and_nothing_is_written() {
     let stage = edited();
     wrapped(&stage, &["--with-changes"]);

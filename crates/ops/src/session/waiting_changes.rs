@@ -77,6 +77,18 @@ impl WaitingChanges {
         }
     }
 
+    /// Whether a working copy has uncommitted changes of all these files. The holder before may have left only others there, and passed
+    /// these on from another place.
+    fn lie_in(&self, location: &WorkLocation) -> bool {
+        let (named, total) = (&location.uncommitted, location.uncommitted_total.unwrap_or(0));
+        if self.files_total == 0 || total < self.files_total {
+            return false;
+        }
+        let mut found = self.files.iter().map(|path| named.contains(path));
+        // Of more than are named, those that are have to do.
+        if total > named.len() { found.any(|is_there| is_there) } else { found.all(|is_there| is_there) }
+    }
+
     /// As they look from the working copy in which they were made and still lie.
     fn at_their_place(self) -> Self {
         Self { is_here: true, advice: None, ..self }
@@ -136,12 +148,8 @@ impl Bundle {
 
 /// Says of changes that lie where the caller stands that they are there.
 pub(super) fn name_place(bundle: &mut Bundle) {
-    let lies_here = |location: &WorkLocation| {
-        location.is_here && location.uncommitted_total.is_some_and(|count| count > 0)
-    };
-    if bundle.location.as_ref().is_some_and(lies_here)
-        && let Some(changes) = bundle.changes.clone()
-    {
+    let (Some(location), Some(changes)) = (&bundle.location, bundle.changes.clone()) else { return };
+    if location.is_here && changes.lie_in(location) {
         bundle.name_changes(changes.at_their_place());
     }
 }

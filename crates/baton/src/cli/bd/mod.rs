@@ -132,7 +132,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     };
     match done {
         Ok(()) => Ok(()),
-        Err(ended) if ended.is_unread() => Err(ended),
+        // What was refused of several issues is said already.
+        Err(ended) if ended.is_unread() || matches!(ended, AppError::Reported) => Err(ended),
         Err(ended) => fail(&ended, json, envelope),
     }
 }
