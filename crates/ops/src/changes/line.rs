@@ -149,6 +149,12 @@ pub(crate) fn with_earlier(
     Ok((own, earlier))
 }
 
+/// Whether the baton that a session holds, or one before it on its line, has changes.
+pub(crate) fn has_earlier(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
+    let Some(held) = &own.baton_id else { return Ok(false) };
+    Ok(changes::line(tx, &own.project_id, held, MOST)?.iter().any(|link| link.changes.is_some()))
+}
+
 /// What became of the changes that a session's baton came with, now that it has left the next one. `captured`: the next one
 /// has changes of its own.
 pub(crate) fn after_wrap(

@@ -24,7 +24,7 @@ use crate::resolve;
 pub use attach::{Attach, AttachInput, AttachOutput};
 pub use drop::{Drop, DropInput, DropOutput};
 pub use line::{ChangesPlace, EarlierChanges, is_presence};
-pub(crate) use line::{after_wrap, note_presence, pass_on, replace, with_earlier};
+pub(crate) use line::{after_wrap, has_earlier, note_presence, pass_on, replace, with_earlier};
 pub use part::{Part, PartInput, PartOutput};
 pub use record::{Record, RecordInput, RecordOutput};
 pub use show::{Show, ShowInput, ShowOutput};

@@ -66,12 +66,22 @@ pub(crate) fn leave(
 
 /// The baton that the session held is spent: the thread goes on with the new one, and with the changes that the session did not apply.
 pub(crate) fn spend(tx: &mut Tx<'_>, own: &Session, next: &str) -> Result<(), Failure> {
+    spend_held(tx, own, next, true)
+}
+
+/// The same; without changes on its line nothing is looked for that might go on.
+pub(super) fn spend_held(
+    tx: &mut Tx<'_>,
+    own: &Session,
+    next: &str,
+    has_changes: bool,
+) -> Result<(), Failure> {
     let Some(baton_id) = &own.baton_id else { return Ok(()) };
     match baton::get(tx, &own.project_id, baton_id)? {
         Some(mut held) if held.holder_session_id.as_ref() == Some(&own.session_id) => {
             held.spent_by = Some(next.to_owned());
             move_baton(tx, &held)?;
-            changes::pass_on(tx, own, baton_id, next)
+            if has_changes { changes::pass_on(tx, own, baton_id, next) } else { Ok(()) }
         }
         _ => Ok(()),
     }

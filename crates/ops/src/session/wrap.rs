@@ -16,9 +16,10 @@ use serde_json::{Map, Value, json};
 
 use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
+use super::leave::spend_held;
 use super::warning::{Warning, WarningKind};
 use super::wrap_words::{baton_taken_warning, keep_late_wrap, on_top_of_entrusted};
-use super::{Address, leave, notify, spend, working_copy, wrap_accounting};
+use super::{Address, leave, notify, working_copy, wrap_accounting};
 use crate::changes::EarlierChanges;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -242,16 +243,16 @@ fn wrap(
     if !own.is_open() {
         return Ok(WrapResult::Late(keep_late_wrap(tx, env, &own, input, packet)?));
     }
+    let has_changes = wrap_accounting::has_earlier_changes(tx, &own)?;
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
-    let mut warnings: Vec<Warning> = remarks.into_iter().map(Warning::from).collect();
-    warnings.extend(doubt.cloned());
+    let mut warnings: Vec<_> = remarks.into_iter().map(Warning::from).chain(doubt.cloned()).collect();
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
     let packet = &match forced_by {
         Some(_) => on_top_of_entrusted(tx, &own, packet)?,
         None => packet.clone(),
     };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
-    let (changes, earlier_changes) = hand_on(tx, env, &own, &left, input.changes.as_ref())?;
+    let (changes, earlier_changes) = hand_on(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;
     match &forced_by {
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
@@ -280,11 +281,14 @@ fn hand_on(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     own: &Session,
-    left: &LeftPacket,
+    (left, has_changes): (&LeftPacket, bool),
     manifest: Option<&Manifest>,
 ) -> Result<(Option<Manifest>, Vec<EarlierChanges>), Failure> {
     let changes = attach(tx, env, own, left, manifest)?;
-    spend(tx, own, &left.baton_id)?;
+    spend_held(tx, own, &left.baton_id, has_changes)?;
+    if !has_changes {
+        return Ok((changes, Vec::new()));
+    }
     let earlier = changes::after_wrap(tx, own, &left.baton_id, changes.is_some())?;
     Ok((changes, earlier))
 }

@@ -5,17 +5,24 @@ use baton_model::packet::ValidatedPacket;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, conversation, delta, task};
 
+use crate::changes;
+
+/// Whether the baton of a session that wraps came with changes, or one before it did. One round trip with what the wrap asks next.
+pub(super) fn has_earlier_changes(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
+    tx.prefetch(|tx| {
+        drop(changes::has_earlier(tx, own));
+        drop(delta::of_session(tx, &own.project_id, &own.session_id));
+        drop(conversation::of_session(tx, &own.project_id, &own.session_id));
+    });
+    changes::has_earlier(tx, own)
+}
+
 /// The warnings of a session that wraps with this packet.
 pub(super) fn warnings(
     tx: &mut Tx<'_>,
     own: &Session,
     packet: &ValidatedPacket,
 ) -> Result<Vec<Remark>, Failure> {
-    // The wrap asks for the conversation next: one round trip for both.
-    tx.prefetch(|tx| {
-        drop(delta::of_session(tx, &own.project_id, &own.session_id));
-        drop(conversation::of_session(tx, &own.project_id, &own.session_id));
-    });
     let did = SessionActivity::read(&delta::of_session(tx, &own.project_id, &own.session_id)?);
     let focus = match &own.baton_id {
         Some(baton_id) => focus(tx, &own.project_id, baton_id)?,

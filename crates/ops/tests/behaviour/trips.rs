@@ -89,7 +89,7 @@ fn no_operation_asks_the_database_more_often_than_it_did() {
         ("task_ready", 3),
         ("task_claim", 12),
         ("task_close", 14),
-        ("session_wrap", 11),
+        ("session_wrap", 9),
         ("hd_exec", 10),
         ("a heartbeat kept beside", 2),
         ("of a session by its id", 1),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{check, column, packet};
 
 /// The packet of a file of this name with these lines.
-fn told(name: &str, lines: &[Value]) -> Value {
+fn document(name: &str, lines: &[Value]) -> Value {
     let dir = tempfile::tempdir().expect("dir");
     let path = dir.path().join(name);
     let mut file = std::fs::File::create(&path).expect("file");
@@ -35,7 +35,7 @@ fn claude(messages: &[Value]) -> Value {
             line
         })
         .collect();
-    told("f0000000-0000-4000-8000-000000000001.jsonl", &lines)
+    document("f0000000-0000-4000-8000-000000000001.jsonl", &lines)
 }
 
 fn user(text: &str) -> Value {
@@ -70,7 +70,7 @@ fn codex(items: &[Value]) -> Value {
     lines.extend(items.iter().map(
         |item| json!({"timestamp": "2026-11-20T10:00:01.000Z", "type": "response_item", "payload": item}),
     ));
-    told("rollout-2026-11-20T10-00-00-01a1fb69-e811-7c30-bbff-59dfc21c35e2.jsonl", &lines)
+    document("rollout-2026-11-20T10-00-00-01a1fb69-e811-7c30-bbff-59dfc21c35e2.jsonl", &lines)
 }
 
 fn codex_user(text: &str) -> Value {
@@ -353,7 +353,7 @@ fn what_was_only_asked_for_is_not_told_as_done() {
             {"type": "tool_use", "name": "Write", "input": {"path": "/w/p/a.py", "contents": "x\n"}}]}}),
         json!({"role": "assistant", "message": {"content": [{"type": "text", "text": "Mended."}]}}),
     ];
-    let packet = told("c0000000-0000-4000-8000-000000000001.jsonl", &lines);
+    let packet = document("c0000000-0000-4000-8000-000000000001.jsonl", &lines);
     assert_eq!(packet["tool_activity"][0]["samples"], json!(["/w/p/a.py → result not recorded"]));
 }
 
