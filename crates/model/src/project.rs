@@ -14,6 +14,8 @@ pub struct Project {
     pub project_id: String,
     /// What it is called since it was renamed; else it is called by its id.
     pub name: Option<String>,
+    /// The project into which it was merged: nothing is begun in it any more.
+    pub merged_into: Option<String>,
     /// `github`, `local`, `none`; unset means that it is resolved.
     pub issues_provider: Option<String>,
     /// `owner/repo` of the issue tracker.
@@ -74,6 +76,12 @@ impl Project {
         json!(View::from(self))
     }
 
+    /// The same; a project into which it was merged is named only to a reader who reaches that one.
+    #[must_use]
+    pub fn named_for(self, reaches: impl Fn(&str) -> bool) -> Self {
+        Self { merged_into: self.merged_into.filter(|into| reaches(into)), ..self }
+    }
+
     /// The same without what was said in it.
     #[must_use]
     pub fn outline(self) -> Self {
@@ -89,6 +97,9 @@ pub struct View {
     /// What it is called since it was renamed; absent where that is its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The project into which it was merged; absent unless it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_into: Option<String>,
     /// `github`, `local`, `none`; unset means that it is resolved.
     pub issues_provider: Option<String>,
     /// `owner/repo` of the issue tracker.
@@ -154,6 +165,7 @@ impl From<&Project> for View {
         Self {
             project_id: project.project_id.clone(),
             name: project.name.clone(),
+            merged_into: project.merged_into.clone(),
             issues_provider: project.issues_provider.clone(),
             issues_github_repo: project.issues_github_repo.clone(),
             vcs_provider: project.vcs_provider.clone(),

@@ -258,10 +258,8 @@ pub(crate) fn by_address(
     let mut same = Vec::new();
     for known in project::list(tx)? {
         let own = known.vcs_remote_url.as_deref().and_then(canonical_address);
-        if own.as_deref() != Some(address.as_str())
-            || known.is_placeholder
-            || !here.grant.reaches(&known.project_id)
-        {
+        let is_gone = known.is_placeholder || known.merged_into.is_some();
+        if own.as_deref() != Some(address.as_str()) || is_gone || !here.grant.reaches(&known.project_id) {
             continue;
         }
         // A path is another repository on another machine.

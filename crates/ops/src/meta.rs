@@ -40,6 +40,8 @@ pub enum Retention {
     Without(&'static str),
     /// These fields only, because the rest must not be kept: a retry does it again, and gets these from the first answer.
     Only(&'static [&'static str]),
+    /// These fields only: a retry gets the rest from what was done, see [`Operation::replay`](crate::op::Operation::replay).
+    Reference(&'static [&'static str]),
     /// Nothing: doing it twice is doing it once, or its answer must not be kept.
     Nothing,
 }

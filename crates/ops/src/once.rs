@@ -126,7 +126,9 @@ impl<'a> KeyedRequest<'a> {
         let field = match self.entry.retention {
             Retention::Without(field) => field,
             Retention::Only(_) => return self.done_again(&answer, input, cx),
-            Retention::Full | Retention::Nothing => return (self.entry.replay)(answer, cx),
+            Retention::Full | Retention::Reference(_) | Retention::Nothing => {
+                return (self.entry.replay)(answer, cx);
+            }
         };
         let mut refusal = Refusal::new(
             Kind::Conflict,
@@ -153,7 +155,9 @@ impl<'a> KeyedRequest<'a> {
         hide(&mut kept);
         match (self.entry.retention, kept.as_object_mut()) {
             (Retention::Without(field), Some(fields)) => drop(fields.remove(field)),
-            (Retention::Only(names), Some(fields)) => fields.retain(|name, _| names.contains(&name.as_str())),
+            (Retention::Only(names) | Retention::Reference(names), Some(fields)) => {
+                fields.retain(|name, _| names.contains(&name.as_str()))
+            }
             _ => {}
         }
         let now = cx.env.now;

@@ -31,6 +31,7 @@ crate::sql! {
     OF_PROJECT_OLDER = concat!("SELECT ", columns!(), " FROM handoff WHERE (to_project_id = $1 OR from_project_id = $1)
         AND (created_at, handoff_id) < ($2, $3) AND ($4 = '' OR state = $4) ORDER BY created_at DESC, handoff_id DESC LIMIT $5");
     COUNTS = "SELECT from_project_id, to_project_id, state, COUNT(*) FROM handoff GROUP BY from_project_id, to_project_id, state";
+    SET_SENDER = "UPDATE handoff SET from_project_id = $1 WHERE handoff_id = $2";
     BY_ISSUE = concat!("SELECT ", columns!(), " FROM handoff WHERE issues_repo = $1 AND issue_number = $2 ORDER BY created_at, handoff_id LIMIT 1");
     BY_TASK = concat!("SELECT ", columns!(), " FROM handoff WHERE to_project_id = $1 AND task_id = $2 ORDER BY created_at DESC, handoff_id DESC LIMIT 1");
     EXPIRED = "SELECT handoff_id FROM handoff WHERE expires_at IS NOT NULL AND expires_at <= $1 AND state = 'offered' ORDER BY expires_at LIMIT $2";
@@ -91,6 +92,11 @@ pub fn get(tx: &mut Tx<'_>, handoff_id: &str) -> Result<Option<Handoff>, Fault> 
 /// Every hand-off that the project sent or received, newest first.
 pub fn of_project(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Handoff>, Fault> {
     tx.query(OF_PROJECT, params![project_id, project_id])?.into_iter().map(read).collect()
+}
+
+/// Makes another project the sender of a hand-off: its own was merged into that one.
+pub fn set_sender(tx: &mut Tx<'_>, handoff_id: &str, project_id: &str) -> Result<(), Fault> {
+    tx.execute_deferred(SET_SENDER, params![project_id, handoff_id])
 }
 
 /// The hand-offs of all projects from before an instant, or at it with a smaller id, newest first; of one state, if one is given.

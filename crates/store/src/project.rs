@@ -12,7 +12,8 @@ macro_rules! columns {
         "project_id, issues_provider, issues_github_repo, vcs_provider, vcs_remote_url, default_owner, \
          suggested_repo, is_isolated, is_placeholder, phase, focus, webhook_url, takes_transcripts, last_wrapped_at, last_wrapped_by, \
          last_wrapped_session_id, last_wrapped_delta_id, last_wrapped_summary, created_at, updated_at, \
-         (SELECT MAX(n.other_project_id) FROM project_relation n WHERE n.project_id = project.project_id AND n.kind = 'project_name')"
+         (SELECT MAX(n.other_project_id) FROM project_relation n WHERE n.project_id = project.project_id AND n.kind = 'project_name'), \
+         merged_into"
     };
 }
 
@@ -43,6 +44,7 @@ crate::sql! {
     RELATED = "SELECT r.other_project_id, r.kind, p.is_isolated FROM project_relation r JOIN project p ON p.project_id = r.other_project_id
         WHERE r.project_id = $1 AND r.kind NOT IN ('project_name', 'former_project_name') ORDER BY r.other_project_id";
     ISOLATED = "SELECT project_id FROM project WHERE is_isolated <> 0 ORDER BY project_id";
+    SET_MERGED = "UPDATE project SET merged_into = $1 WHERE project_id = $2";
     ISOLATE = "UPDATE project SET is_isolated = $1 WHERE project_id = $2";
 }
 
@@ -73,6 +75,7 @@ fn read(row: Row) -> Result<Project, Fault> {
     project.created_at = r.int()?;
     project.updated_at = r.int()?;
     project.name = r.opt_text()?;
+    project.merged_into = r.opt_text()?;
     Ok(project)
 }
 
@@ -215,6 +218,13 @@ pub fn related(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Relation>, Fault
 /// The isolated projects, by id.
 pub fn isolated(tx: &mut Tx<'_>) -> Result<Vec<String>, Fault> {
     tx.query(ISOLATED, params![])?.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// Notes into which project one was merged; nothing once that was taken back.
+pub fn set_merged_into(tx: &mut Tx<'_>, project_id: &str, into: Option<&str>) -> Result<(), Fault> {
+    tx.execute_deferred(SET_MERGED, params![into.map(str::to_owned), project_id])?;
+    tx.note_merged(project_id, into);
+    Ok(())
 }
 
 /// Notes whether a project is isolated where the ledger itself is elsewhere.

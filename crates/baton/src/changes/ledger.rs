@@ -193,7 +193,7 @@ pub(crate) fn attach_kept(app: &mut App, kept: &CaptureOutput) -> Result<(), App
         }
     };
     let Some(copy) = copy else { return Ok(()) };
-    app.run::<Attach>(&AttachInput { project, baton_id, changes: copy.manifest })?;
+    app.run::<Attach>(&AttachInput { project, baton_id, changes: copy.manifest, replace: true })?;
     Ok(())
 }
 

@@ -50,8 +50,11 @@ enum Verb {
     },
     /// Give what is not committed here to a baton that waits
     Keep {
-        /// Baton to give it to, in place of what it had
+        /// Baton to give it to
         baton: String,
+        /// Take it in place of other changes that the baton has
+        #[arg(long)]
+        replace: bool,
         /// Keep them as a reference in this git remote, not in the ledger: its name, or its address
         #[arg(long, value_name = "REMOTE")]
         changes_remote: Option<String>,
@@ -87,7 +90,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&json!({ "patch": text }), |_| text.clone())
         }
         Verb::Apply { baton } => apply(baton.as_deref(), app),
-        Verb::Keep { baton, changes_remote } => keep(baton, changes_remote.as_deref(), app),
+        Verb::Keep { baton, replace, changes_remote } => {
+            keep((baton, replace), changes_remote.as_deref(), app)
+        }
         Verb::Drop { baton, leave_remote, who } => {
             if !leave_remote {
                 let input = ShowInput { project: project.clone(), baton_id: Some(baton.clone()) };
@@ -125,7 +130,7 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
     })
 }
 
-fn keep(baton_id: String, remote: Option<&str>, app: &mut App) -> Result<(), AppError> {
+fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     let root = ledger::root(app)?;
     let Some(mut copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
@@ -133,7 +138,7 @@ fn keep(baton_id: String, remote: Option<&str>, app: &mut App) -> Result<(), App
         return Err(Refusal::new(Kind::NotFound, "changes_none", what, "look at `git status`").into());
     };
     ledger::keep(app, project.as_deref(), &mut copy, remote)?;
-    let input = AttachInput { project, baton_id, changes: copy.manifest };
+    let input = AttachInput { project, baton_id, changes: copy.manifest, replace };
     let kept = app.run::<Attach>(&input);
     if kept.is_err() {
         let _ = ledger::discard(app, &input.changes);

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
+use crate::project::require_active;
 use crate::{resolve, roles};
 
 /// Registers an agent.
@@ -94,7 +95,7 @@ impl Operation for Register {
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let Cx { store, env } = cx;
         let agent = store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
+            require_active(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             register(tx, env, &input, &project_id, &identity, &roles)
         })?;

@@ -1,13 +1,16 @@
 //! `changes_attach`: give a baton the changes of the working copy in which it was left.
 
 use baton_model::changes::Manifest;
-use baton_model::id::visible;
+use baton_model::delta::Kind;
+use baton_model::id::{short, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, baton};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{BatonChanges, attach, none, of_baton, refuse_others};
+use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
 
@@ -25,6 +28,9 @@ pub struct AttachInput {
     pub baton_id: String,
     /// The changes; their content was uploaded.
     pub changes: Manifest,
+    /// In place of other changes that the baton has; else it keeps those.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replace: bool,
 }
 
 /// Answer of `changes_attach`.
@@ -62,10 +68,33 @@ impl Operation for Attach {
             };
             let identity = resolve::identity(env.caller, None)?;
             refuse_others(env, (&left.baton_id, &left.identity), &identity)?;
+            let before = of_baton(tx, &project_id, &left.baton_id)?
+                .filter(|before| before.manifest.content_hash != input.changes.content_hash);
+            if let Some(before) = before {
+                if !input.replace {
+                    return Err(present(&before).into());
+                }
+                let summary = format!("the changes of baton {} were replaced", short(&left.baton_id));
+                let body = json!({ "summary": summary, "baton_id": left.baton_id, "files": before.manifest.files.len() });
+                let author = Author { project_id: &project_id, identity: &identity, session: None };
+                append_json(tx, env, &author, Kind::Other, &body)?;
+            }
             attach(tx, env, (&project_id, &left.identity), &left.baton_id, &input.changes)?;
             of_baton(tx, &project_id, &left.baton_id)?
                 .ok_or_else(|| none(format!("baton {} has no changes", left.baton_id)).into())
         })?;
         Ok(AttachOutput { project_id, changes })
     }
+}
+
+/// The refusal for a baton that has other changes.
+fn present(before: &BatonChanges) -> Refusal {
+    let count = before.manifest.files.len();
+    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let (id, by) = (&before.baton_id, visible(&before.identity));
+    let what = format!("baton {} has changes of {files} already, from {by}", short(id));
+    let hint = format!(
+        "`baton changes show {id}` lists them; `baton changes keep {id} --replace` takes yours in their place"
+    );
+    Refusal::new(refusal::Kind::Conflict, "changes_present", what, hint)
 }

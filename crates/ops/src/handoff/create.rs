@@ -22,7 +22,7 @@ use super::{Progress, Row, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::packet_input;
 use crate::priority;
-use crate::project::require_not_merged;
+use crate::project::{require_active, require_not_merged};
 use crate::request::{self, Request, Requester};
 use crate::saga::advance;
 use crate::{project_name, resolve};
@@ -143,6 +143,7 @@ impl Operation for Create {
         if input.dry_run {
             return store.read(|tx| {
                 let warnings = place(tx, env, &input, &mut planned)?;
+                require_not_merged(tx, &from)?;
                 Ok(CreateOutput::Preview(Box::new(preview(&planned, identity, warnings))))
             });
         }
@@ -152,6 +153,7 @@ impl Operation for Create {
             }
             let mut handoff = planned.clone();
             let warnings = place(tx, env, &input, &mut handoff)?;
+            require_active(tx, &from)?;
             resolve::beat(tx, env, &from, &identity, Self::NAME)?;
             let made = write(tx, env, handoff, warnings)?;
             request::keep(tx, env, request.as_ref(), &made)?;

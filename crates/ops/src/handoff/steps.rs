@@ -58,6 +58,9 @@ pub(crate) struct Plan {
     /// Who ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,
+    /// Its task was closed in the Beads file, which does not say by whom.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub closed_in_file: bool,
     /// Results that came when another stood, or from one who had not accepted it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub late_results: Vec<LateResult>,

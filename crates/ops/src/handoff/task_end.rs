@@ -7,7 +7,7 @@ use baton_model::saga::{self, Kind, Step};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
 
-use super::steps::StepResult;
+use super::steps::{Plan, StepResult};
 use super::{acceptor, record};
 use crate::op::Env;
 use crate::task::successor;
@@ -46,6 +46,10 @@ pub(crate) fn follow_file(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> R
             .iter()
             .any(|step| step.kind == Kind::Closed && !Step::is_over(step));
         if !row.is_open() && !is_queued {
+            if row.status != "tombstone" {
+                known.plan = Plan { closed_in_file: true, ..Plan::of(&known) }.to_text();
+                handoff::put(tx, &known)?;
+            }
             queue(tx, env, &known)?;
         }
     }
@@ -69,7 +73,12 @@ pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> 
     let Ok(state) = state.advance(event) else { return Ok(StepResult::Done(None)) };
     let was = std::mem::replace(&mut handoff.state, state);
     handoff.updated_at = env.now;
-    let by = if is_deleted { row.text("deleted_by").map(str::to_owned) } else { row.assignee.clone() };
+    let in_file = !is_deleted && Plan::of(handoff).closed_in_file;
+    let by = match (is_deleted, in_file) {
+        (true, _) => row.text("deleted_by").map(str::to_owned),
+        (false, true) => None,
+        (false, false) => row.assignee.clone(),
+    };
     let by = by.filter(|name| check_identity(name).is_ok()).unwrap_or_else(|| BOT.to_owned());
     if is_deleted {
         let reason = row.text("delete_reason").filter(|reason| !reason.trim().is_empty());
@@ -81,6 +90,11 @@ pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> 
         acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
     } else {
         handoff.result = row.close_reason.or(handoff.result.take());
+        if in_file {
+            let reason = handoff.result.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            let why = format!("its task was closed in the Beads file{reason}");
+            acceptor::record_end(tx, env, (was, handoff), &by, (Some(&why), None))?;
+        }
     }
     record(tx, env, handoff, &by)?;
     Ok(StepResult::Done(None))

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Force, ListedKey, put};
 use crate::bearer;
 use crate::op::{Cx, Meta, Operation};
+use crate::project::require_active;
 use crate::resolve;
 
 /// Lists a key.
@@ -67,7 +68,7 @@ impl Operation for Add {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let (key, now) = store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
+            require_active(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             if !input.force {
                 bearer::require_may_be(tx, env, &project_id, &input.name)?;

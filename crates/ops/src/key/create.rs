@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Force, ListedKey, listed, put};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::require_active;
 use crate::resolve;
 
 /// Makes a key.
@@ -72,7 +73,7 @@ impl Operation for Create {
         };
         let Cx { store, env } = cx;
         let (made, now) = store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
+            require_active(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let known = crate::agent::first_name(tx, &project_id, &identity)?;
             let made = PublicKey {

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::{held_elsewhere, taken_over, with_takeover};
 use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
+use crate::project::require_active;
 use crate::replay::{Replay, mark};
 use crate::session::refresh_working_copy;
 use crate::{ownership, resolve};
@@ -116,7 +117,7 @@ impl Operation for Take {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
+            require_active(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             let mut session = resolve::own_or_callers(tx, env, &project_id, &identity)?;
             // The one session of the name may be that of another live process.

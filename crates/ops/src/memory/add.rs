@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::require_active;
 use crate::request::{self, Request, Requester};
 use crate::resolve;
 
@@ -94,7 +95,7 @@ impl Operation for Add {
         let (who, scope) = (Requester::of(env, &identity), (project_id.as_str(), Self::NAME));
         let request = Request::of(env, &who, scope, input.request_id.as_deref(), &input)?;
         let memory = store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
+            require_active(tx, &project_id)?;
             if let Some(known) = request::answered(tx, request.as_ref())? {
                 return Ok(known);
             }

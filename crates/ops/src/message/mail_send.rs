@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::post::{Outgoing, post};
 use super::{SendOutput, Warning, WarningKind, reply};
 use crate::op::{Cx, Meta, Operation};
-use crate::project::require_not_merged;
+use crate::project::{require_active, require_not_merged};
 use crate::request::{self, Request, Requester};
 use crate::{agent, resolve, roles, seal};
 
@@ -158,6 +158,7 @@ impl Operation for MailSend {
                 });
             }
             require_not_merged(tx, &draft.to_project)?;
+            require_active(tx, &draft.from_project)?;
             let (to, mut warnings) = receiver(tx, &draft, input.wait)?;
             warnings.extend(draft.warnings.iter().cloned());
             let sent = post(tx, env, &outgoing(&draft, &to, expires_at, ack_by))?;

@@ -11,9 +11,10 @@ use baton_model::time::Timestamp;
 use baton_store::{Failure, Fault, Tx, agent, baton, delta, project, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::records::{ExportRecord, export_of, receipts};
+use crate::changes::{EarlierChanges, with_earlier};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::ownership::is_at_work;
@@ -50,8 +51,13 @@ pub struct BatonExportInput {
 pub struct BatonExportOutput {
     /// The project.
     pub project_id: String,
+    /// Id of the baton.
+    pub baton_id: String,
     /// The baton, as the file holds it. The content of changes is read in parts.
     pub baton: PortableBaton,
+    /// Changes of earlier batons of its line that nobody applied: they stay in this ledger.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_changes: Vec<EarlierChanges>,
     /// Whether it was exported before.
     pub exported_before: bool,
     /// Whether nothing was changed.
@@ -60,9 +66,24 @@ pub struct BatonExportOutput {
 
 impl Operation for BatonExport {
     const META: Meta = Meta::write("baton_export", "Let a waiting baton leave the ledger as a file")
-        .retention(Retention::Nothing);
+        .retention(Retention::Reference(&["project_id", "baton_id", "exported_before", "dry_run"]));
     type Input = BatonExportInput;
     type Output = BatonExportOutput;
+
+    /// The packet is not kept a second time: it is read again from the baton that was exported.
+    fn replay(answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
+        let unreadable = |error: serde_json::Error| Fault::other(format!("a kept answer: {error}"));
+        let kept: KeptExport = serde_json::from_value(answer).map_err(unreadable)?;
+        let input = BatonExportInput {
+            project: Some(kept.project_id),
+            baton_id: Some(kept.baton_id),
+            again: true,
+            dry_run: kept.dry_run,
+            ..BatonExportInput::default()
+        };
+        let again = BatonExportOutput { exported_before: kept.exported_before, ..Self::run(input, cx)? };
+        Ok(serde_json::to_value(again).map_err(unreadable)?)
+    }
 
     fn run(input: BatonExportInput, cx: &mut Cx<'_>) -> Result<BatonExportOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
@@ -76,6 +97,15 @@ impl Operation for BatonExport {
         }
         store.write(&[&project_id], |tx| export(tx, env, &input, (&project_id, &identity)))
     }
+}
+
+/// What is kept of an answer for a retry of the request.
+#[derive(Deserialize)]
+struct KeptExport {
+    project_id: String,
+    baton_id: String,
+    exported_before: bool,
+    dry_run: bool,
 }
 
 fn export(
@@ -120,6 +150,7 @@ fn read(
     let from = session::get(tx, project_id, &left.session_id)?;
     let from = from.ok_or_else(|| Fault::other(format!("baton {} has no session", left.baton_id)))?;
     let packet = whole_packet(tx, &left)?;
+    let (changes, earlier_changes) = with_earlier(tx, project_id, &left.baton_id)?;
     let baton = PortableBaton {
         baton_id: left.baton_id.clone(),
         project_id: project_id.to_owned(),
@@ -136,12 +167,14 @@ fn read(
         machine: from.place.machine,
         packet: packet.value()?,
         packet_text: packet.is_text_exact_only()?.then(|| packet.text().to_owned()),
-        changes: crate::changes::of_baton(tx, project_id, &left.baton_id)?.map(|changes| changes.manifest),
+        changes: changes.map(|changes| changes.manifest),
         receipts: receipts(tx, project_id)?,
     };
     let output = BatonExportOutput {
         project_id: project_id.to_owned(),
+        baton_id: left.baton_id.clone(),
         baton,
+        earlier_changes,
         exported_before: before.is_some(),
         dry_run: input.dry_run,
     };

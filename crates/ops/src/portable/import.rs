@@ -16,7 +16,7 @@ use super::records::{ImportRecord, ReceiptRecord, export_of};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
-use crate::project::require_not_merged;
+use crate::project::{merged_from, require_not_merged};
 use crate::request::Request;
 use crate::resolve;
 use crate::session::{Address, leave};
@@ -70,14 +70,26 @@ impl Operation for BatonImport {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        store.write(&[&project_id], |tx| {
+        // What a project exported before it was merged into this one comes back here.
+        let merged = store.read(|tx| merged_from(tx, &project_id))?;
+        let taken: Vec<&str> = std::iter::once(&project_id).chain(&merged).map(String::as_str).collect();
+        store.write(&taken, |tx| {
             resolve::require(tx, &project_id)?;
             require_not_merged(tx, &project_id)?;
-            if input.project.is_none() {
+            if input.project.is_none() && !merged.contains(&input.baton.project_id) {
                 require_same_project(tx, &project_id, &input.baton)?;
             }
             let author = Author { project_id: &project_id, identity: &identity, session: None };
-            let receipts = note_receipts(tx, env, &author, &input.baton)?;
+            let mut receipts = Vec::new();
+            for home in &taken {
+                let author = Author { project_id: home, ..author };
+                receipts.extend(note_receipts(tx, env, &author, &input.baton)?);
+            }
+            for home in &merged {
+                if let Some(known) = baton::get(tx, home, &input.baton.baton_id)? {
+                    refuse_own_export(tx, &known)?;
+                }
+            }
             let output = import(tx, env, &author, &input.baton)?;
             Ok(BatonImportOutput { receipts, ..output })
         })
@@ -215,14 +227,7 @@ fn import(
 
 /// The ledger that wrote the file has the baton: it is not left a second time.
 fn known_here(tx: &mut Tx<'_>, known: Baton) -> Result<BatonImportOutput, Failure> {
-    if export_of(tx, &known)?.is_some() {
-        let what = format!("this ledger exported baton {} itself", short(&known.baton_id));
-        let hint = format!(
-            "import the file where the work is to go on; to go on here: `baton handoff reclaim {}`",
-            known.baton_id
-        );
-        return Err(Refusal::new(refusal::Kind::Conflict, "baton_exported", what, hint).into());
-    }
+    refuse_own_export(tx, &known)?;
     let has_changes = crate::changes::of_baton(tx, &known.project_id, &known.baton_id)?.is_some();
     Ok(BatonImportOutput {
         has_changes,
@@ -233,6 +238,19 @@ fn known_here(tx: &mut Tx<'_>, known: Baton) -> Result<BatonImportOutput, Failur
         imported_before: true,
         receipts: Vec::new(),
     })
+}
+
+/// Refuses to import a baton where it was exported: it may be picked up where its file is.
+fn refuse_own_export(tx: &mut Tx<'_>, known: &Baton) -> Result<(), Failure> {
+    if export_of(tx, known)?.is_none() {
+        return Ok(());
+    }
+    let what = format!("this ledger exported baton {} itself", short(&known.baton_id));
+    let hint = format!(
+        "import the file where the work is to go on; to go on here: `baton handoff reclaim {}`",
+        known.baton_id
+    );
+    Err(Refusal::new(refusal::Kind::Conflict, "baton_exported", what, hint).into())
 }
 
 /// A session that is over as soon as it is registered: it stands for the one that left the baton.

@@ -1,11 +1,12 @@
 //! `baton_reclaim`: a baton that left as a file waits in its own ledger again.
 
+use baton_model::access::Grant;
 use baton_model::baton::Baton;
 use baton_model::baton_file::Receipt;
 use baton_model::delta::Kind;
 use baton_model::id::{check_label, short};
 use baton_model::refusal::{self, Refusal};
-use baton_store::Failure;
+use baton_store::{Failure, Tx};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -15,7 +16,7 @@ use super::export::by_id;
 use super::records::{export_of, receipt_of};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
-use crate::project::require_not_merged;
+use crate::project::{carry_reclaimed, merged_from, merged_into, require_not_merged};
 use crate::resolve;
 use crate::session::move_baton;
 
@@ -66,10 +67,15 @@ impl Operation for BatonReclaim {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
-            require_not_merged(tx, &project_id)?;
-            let left = by_id(tx, &project_id, &input.baton_id)?;
+        let grant = &env.caller.grant;
+        let (home, into) = store.read(|tx| home_of(tx, grant, &project_id, &input.baton_id))?;
+        let taken: Vec<&str> = std::iter::once(home.as_str()).chain(into.as_deref()).collect();
+        store.write(&taken, |tx| {
+            resolve::require(tx, &home)?;
+            if tx.merged_into(&home) != into.as_deref() {
+                require_not_merged(tx, &home)?;
+            }
+            let left = by_id(tx, &home, &input.baton_id)?;
             if export_of(tx, &left)?.is_none() {
                 let what = format!("baton {} did not leave as a file", short(&left.baton_id));
                 let hint = "`baton status` lists those that wait";
@@ -85,13 +91,52 @@ impl Operation for BatonReclaim {
                 body["forced"] = json!(true);
                 body["why"] = json!(input.why);
             }
-            let author = Author { project_id: &project_id, identity: &identity, session: None };
+            let author = Author { project_id: &home, identity: &identity, session: None };
             append_json(tx, env, &author, Kind::Other, &body)?;
             let (baton_id, summary) = (left.baton_id.clone(), left.summary.clone());
-            move_baton(tx, &Baton { spent_by: None, ..left })?;
-            Ok(BatonReclaimOutput { project_id: project_id.clone(), baton_id, summary, picked_up_elsewhere })
+            let left = Baton { spent_by: None, ..left };
+            let Some(into) = &into else {
+                move_baton(tx, &left)?;
+                return Ok(BatonReclaimOutput {
+                    project_id: home.clone(),
+                    baton_id,
+                    summary,
+                    picked_up_elsewhere,
+                });
+            };
+            let anew = carry_reclaimed(tx, env, (left, into), &identity)?;
+            let baton_id = anew.to.unwrap_or(baton_id);
+            Ok(BatonReclaimOutput { project_id: into.clone(), baton_id, summary, picked_up_elsewhere })
         })
     }
+}
+
+/// The project whose ledger has a baton: the named one, or one that was merged into it; and the project into which that one was
+/// merged, where the baton waits then.
+fn home_of(
+    tx: &mut Tx<'_>,
+    grant: &Grant,
+    project_id: &str,
+    baton_id: &str,
+) -> Result<(String, Option<String>), Failure> {
+    resolve::require_project(tx, project_id)?;
+    let unknown = match by_id(tx, project_id, baton_id) {
+        Err(Failure::Refused(no)) if no.code == "baton_unknown" => no,
+        Err(failure) => return Err(failure),
+        Ok(_) => {
+            let into = merged_into(tx, project_id)?;
+            if into.as_ref().is_some_and(|into| !grant.reaches(into)) {
+                require_not_merged(tx, project_id)?;
+            }
+            return Ok((project_id.to_owned(), into));
+        }
+    };
+    for merged in merged_from(tx, project_id)? {
+        if grant.reaches(&merged) && by_id(tx, &merged, baton_id).is_ok() {
+            return Ok((merged, Some(project_id.to_owned())));
+        }
+    }
+    Err(unknown.into())
 }
 
 /// Lets a reclaim of work that goes on elsewhere pass only by force and with a reason.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::choose::{Choice, choose, record};
+use super::merged::merged;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation, Reach};
 use crate::{project_name, resolve};
@@ -178,6 +179,9 @@ fn register(
     let project_id = chosen.place.project_id.as_str();
     let Cx { store, env } = cx;
     store.write(&chosen.projects(), |tx| {
+        if let Some(into) = tx.merged_into(project_id) {
+            return Err(merged_folder(project_id, into).into());
+        }
         let created = project_name::register(tx, project_id, false, env.now)?;
         record(tx, env, chosen, identity)?;
         let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
@@ -196,6 +200,14 @@ fn register(
         append_json(tx, env, &author, Kind::Other, &body)?;
         Ok((created, project))
     })
+}
+
+/// The refusal for a folder that is to be one of a project that was merged.
+fn merged_folder(project_id: &str, into: &str) -> Refusal {
+    let hint = format!(
+        "`baton init --join {into}` makes this folder one of it; `baton project merge {project_id} --into {into} --undo` takes the merge back"
+    );
+    Refusal { hint, ..merged(project_id, into) }
 }
 
 /// What the document says, checked.

@@ -54,6 +54,7 @@ impl Operation for List {
                     let is_own = inside.as_ref() == Some(&project.project_id);
                     let is_outline = !is_own && (project.is_isolated || inside.is_some());
                     let shown = if is_outline { project.outline() } else { project };
+                    let shown = shown.named_for(|id| caller.grant.reaches(id));
                     items.push(Row { project: View::from(&shown), roots });
                 }
             }

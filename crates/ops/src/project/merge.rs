@@ -18,17 +18,19 @@ use serde_json::json;
 
 use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::{
-    end_open, last_record, move_agents, move_copies, move_leases, move_mail, pushed_copies,
-    require_no_lease_conflict, require_no_open_handoffs, require_not_merged, waiting_mail,
+    awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail, move_sent, pushed_copies,
+    require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
 };
+use super::merge_undo::{last_merge, take_back};
+use super::merged::{last_record, require_not_merged};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
 use crate::resolve;
-use crate::session::{move_baton, unwrapped_sessions};
+use crate::session::unwrapped_sessions;
 
 /// The most batons that go along, and the most open tasks that are counted.
-const MOST: i64 = 1_000;
+pub(super) const MOST: i64 = 1_000;
 /// The kind of relation between the two.
 const MERGED: &str = "merged";
 
@@ -82,6 +84,9 @@ pub struct MergeOutput {
     /// Sessions that were pushed there and stay: they are encrypted for keys of that project, or the other one takes none.
     #[serde(default)]
     pub transcripts_left: usize,
+    /// Hand-offs that were sent from there and are not over: what becomes of them is told to the other project.
+    #[serde(default)]
+    pub handoffs_moved: usize,
     /// Whether nothing was changed.
     pub dry_run: bool,
     /// The command that takes it back; none where this was that.
@@ -104,8 +109,11 @@ pub struct CarriedBaton {
 pub(super) struct MergeRecord {
     summary: String,
     pub(super) merged_into: String,
-    places: Vec<(String, String)>,
-    batons: Vec<CarriedBaton>,
+    pub(super) places: Vec<(String, String)>,
+    pub(super) batons: Vec<CarriedBaton>,
+    /// The hand-offs whose sender the other project became.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) handoffs: Vec<String>,
 }
 
 impl Operation for Merge {
@@ -169,6 +177,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     Ok(MergeOutput {
         transcripts_moved: copies.movable.len(),
         transcripts_left: copies.left,
+        handoffs_moved: awaited_handoffs(tx, &input.from)?.len(),
         messages_moved: mail.movable.len(),
         sealed_left: mail.sealed.len(),
         leases_moved: lease::held_leases(tx, &input.from, env.now)?.len(),
@@ -176,7 +185,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     })
 }
 
-fn answer(
+pub(super) fn answer(
     input: &MergeInput,
     paths: Vec<String>,
     batons: Vec<CarriedBaton>,
@@ -194,6 +203,7 @@ fn answer(
         leases_moved: 0,
         transcripts_moved: 0,
         transcripts_left: 0,
+        handoffs_moved: 0,
         dry_run: input.dry_run,
         undo: (!input.undo).then_some(undo),
     }
@@ -243,7 +253,9 @@ fn merge(
         merged_into: input.into.clone(),
         places: places.into_iter().map(|place| (place.machine, place.path)).collect(),
         batons: merged.batons.clone(),
+        handoffs: move_sent(tx, (&input.from, &input.into))?,
     };
+    project::set_merged_into(tx, &input.from, Some(&input.into))?;
     note_merge(tx, env, (&input.from, &input.into, identity), &record)?;
     Ok(merged)
 }
@@ -263,6 +275,22 @@ fn note_merge(
     Ok(())
 }
 
+/// Leaves a baton of a merged project anew in the one that goes on: it had left as a file before the merge, and was taken back.
+pub(crate) fn carry_reclaimed(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (left, into): (Baton, &str),
+    identity: &str,
+) -> Result<CarriedBaton, Failure> {
+    let from = left.project_id.clone();
+    let carried = carry(tx, env, left, into)?;
+    if let Some(mut record) = last_record(tx, &from, Some(into), MOST)? {
+        record.batons.push(carried.clone());
+        note_merge(tx, env, (&from, into, identity), &record)?;
+    }
+    Ok(carried)
+}
+
 /// Leaves the batons of a merged project anew whose successors the other one does not have: it was imported as it was before
 /// the merge.
 pub(crate) fn carry_missing(
@@ -271,7 +299,10 @@ pub(crate) fn carry_missing(
     (from, into): (&str, &str),
 ) -> Result<(), Failure> {
     let Some(mut record) = last_record(tx, from, Some(into), MOST)? else { return Ok(()) };
-    let mut is_changed = false;
+    project::set_merged_into(tx, from, Some(into))?;
+    let sent = move_sent(tx, (from, into))?;
+    let mut is_changed = !sent.is_empty();
+    record.handoffs.extend(sent);
     for carried in &mut record.batons {
         let Some(to) = carried.to.clone() else { continue };
         if baton::get(tx, into, &to)?.is_some() {
@@ -296,104 +327,9 @@ pub(crate) fn carry_missing(
     Ok(())
 }
 
-fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
-    last_record(tx, &input.from, Some(&input.into), MOST)?.ok_or_else(|| {
-        let what = format!("project {} was not merged into {}", input.from, input.into);
-        let hint = "`baton log` shows what was done";
-        Refusal::new(refusal::Kind::NotFound, "merge_unknown", what, hint).into()
-    })
-}
-
-/// Refuses to take a merge back while somebody works in one of its folders: the session belongs to the other project.
-fn require_nobody_at_work(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    into: &str,
-    record: &MergeRecord,
-) -> Result<(), Failure> {
-    let is_there = |one: &Session| {
-        let root = one.copy.as_ref().map(|copy| copy.root.as_str());
-        let machine = one.place.machine.as_str();
-        record.places.iter().any(|(at, path)| at == machine && root.is_none_or(|root| is_inside(root, path)))
-    };
-    let mut open = session::open(tx, into)?;
-    open.retain(|one| is_at_work(env, one) && is_there(one));
-    if open.is_empty() { Ok(()) } else { Err(busy(env, &open, into).into()) }
-}
-
-/// Whether a folder is another one or lies below it.
-fn is_inside(folder: &str, other: &str) -> bool {
-    std::path::Path::new(folder).starts_with(other)
-}
-
-fn busy(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
+pub(super) fn busy(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
     let at_work: Vec<String> = open.iter().map(|session| session.sighting(env.now)).collect();
     let what = format!("{} is at work in project {project_id}", at_work.join(", "));
     let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
     Refusal::new(refusal::Kind::Conflict, "project_busy", what, hint)
-}
-
-/// Gives the folders back, and the batons that nobody has picked up since.
-fn take_back(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    input: &MergeInput,
-    identity: &str,
-) -> Result<MergeOutput, Failure> {
-    for id in [&input.from, &input.into] {
-        resolve::require_project(tx, id)?;
-    }
-    let record = last_merge(tx, input)?;
-    require_nobody_at_work(tx, env, &input.into, &record)?;
-    let mut paths = Vec::new();
-    for (machine, path) in &record.places {
-        let known = place::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
-        if let Some(place) = known {
-            place::put(tx, &Place { project_id: input.from.clone(), ..place }, env.now)?;
-            paths.push(path.clone());
-        }
-    }
-    let mut batons = Vec::new();
-    for carried in record.batons {
-        let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
-        let before = baton::get(tx, &input.from, &carried.from)?;
-        // One that somebody holds or has continued stays where it is.
-        let is_taken = |now: &Baton| now.spent_by.is_some() || now.holder_session_id.is_some();
-        let Some(mut now) = now.filter(|now| !is_taken(now)) else { continue };
-        now.spent_by = Some(carried.from.clone());
-        match before {
-            Some(before) if before.spent_by != carried.to => continue,
-            Some(before) => move_baton(tx, &Baton { spent_by: None, ..before })?,
-            // What a session had saved without a wrap: its own project hands it on again.
-            None => {}
-        }
-        move_baton(tx, &now)?;
-        batons.push(carried);
-    }
-    project::unrelate(tx, &input.from, &input.into)?;
-    for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {
-        note_undoing(tx, env, (project_id, other, identity))?;
-    }
-    Ok(answer(input, paths, batons, 0))
-}
-
-/// Writes into a ledger that the merge with another project was taken back.
-fn note_undoing(
-    tx: &mut Tx<'_>,
-    env: &mut Env<'_>,
-    (project_id, other, identity): (&str, &str, &str),
-) -> Result<(), Failure> {
-    let body =
-        json!({ "summary": format!("the merge with project {other} was taken back"), "merge_undone": other });
-    append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Other, &body).map(drop)
-}
-
-/// Writes into a project's ledger, where that does not tell of it, that its merge was taken back: it was imported as it was before the
-/// undoing.
-pub(crate) fn reopen(tx: &mut Tx<'_>, env: &mut Env<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
-    if last_record(tx, from, Some(into), MOST)?.is_none() {
-        return Ok(());
-    }
-    let identity = resolve::identity(env.caller, None)?;
-    note_undoing(tx, env, (from, into, &identity))
 }

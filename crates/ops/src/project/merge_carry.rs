@@ -5,7 +5,7 @@ use baton_model::delta::Kind;
 use baton_model::packet::{Packet, ValidatedPacket};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session};
-use baton_store::{Failure, Tx, delta, session};
+use baton_store::{Failure, Tx, baton, delta, session};
 use serde_json::json;
 
 use super::merge::CarriedBaton;
@@ -38,13 +38,52 @@ pub(super) fn carry(
         None => ValidatedPacket::parse_stored(wrap.body)?,
     };
     let to = Address { identity: left.to_identity.as_deref(), role: left.to_role.as_deref() };
-    let anew = leave_in(tx, env, (before, into), &packet, &to)?;
+    let held = carry_line(tx, env, &left, into)?;
+    let past = PastSession { before, held: held.as_ref().map(|held| held.baton_id.clone()) };
+    let anew = leave_in(tx, env, (past, into), &packet, &to)?;
     crate::changes::carry(tx, (&left.project_id, &left.baton_id), (into, &anew.delta_id))?;
+    spend(tx, held, &anew.delta_id)?;
     let carried =
         CarriedBaton { from: left.baton_id.clone(), to: Some(anew.delta_id.clone()), summary: anew.summary };
     left.spent_by = Some(anew.delta_id);
     move_baton(tx, &left)?;
     Ok(carried)
+}
+
+/// Leaves the earlier batons of a line anew whose changes no session applied: a pickup names them, and they can be applied there as
+/// before. Returns the newest of them; the next one spends it.
+fn carry_line(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    left: &Baton,
+    into: &str,
+) -> Result<Option<Baton>, Failure> {
+    let from = left.project_id.as_str();
+    let (_, earlier) = crate::changes::with_earlier(tx, from, &left.baton_id)?;
+    let mut held: Option<Baton> = None;
+    for changes in earlier.iter().rev() {
+        let past = baton::get(tx, from, &changes.baton_id)?;
+        let Some(past) = past else { continue };
+        let (wrap, before) =
+            (delta::get(tx, from, &past.baton_id)?, session::get(tx, from, &past.session_id)?);
+        let (Some(wrap), Some(before)) = (wrap, before) else { continue };
+        let packet = ValidatedPacket::parse_stored(wrap.body)?;
+        let past = PastSession { before, held: held.as_ref().map(|held| held.baton_id.clone()) };
+        let anew = leave_in(tx, env, (past, into), &packet, &Address::default())?;
+        crate::changes::carry(tx, (from, &changes.baton_id), (into, &anew.delta_id))?;
+        spend(tx, held, &anew.delta_id)?;
+        held = baton::get(tx, into, &anew.delta_id)?;
+        env.now += 1;
+    }
+    Ok(held)
+}
+
+/// Marks a baton of the line as continued by the next one.
+fn spend(tx: &mut Tx<'_>, held: Option<Baton>, next: &str) -> Result<(), Failure> {
+    match held {
+        Some(held) => move_baton(tx, &Baton { spent_by: Some(next.to_owned()), ..held }),
+        None => Ok(()),
+    }
 }
 
 /// Leaves what a session saved that never wrapped, as a baton in another project.
@@ -65,15 +104,23 @@ pub(super) fn carry_saved(
             ..Packet::default()
         })?,
     };
-    let anew = leave_in(tx, env, (saved.clone(), into), &packet, &Address::default())?;
+    let past = PastSession { before: saved.clone(), held: None };
+    let anew = leave_in(tx, env, (past, into), &packet, &Address::default())?;
     Ok(CarriedBaton { from: saved.session_id.clone(), to: Some(anew.delta_id), summary: anew.summary })
+}
+
+/// A session of the project that ended, for which one is registered in the other project.
+struct PastSession {
+    before: Session,
+    /// The baton that it holds there.
+    held: Option<String>,
 }
 
 /// Leaves a packet in a project, in a session that is over as soon as it is registered: what another session was in its own project.
 fn leave_in(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    (before, into): (Session, &str),
+    (PastSession { before, held }, into): (PastSession, &str),
     packet: &ValidatedPacket,
     to: &Address<'_>,
 ) -> Result<LeaveResult, Failure> {
@@ -84,7 +131,7 @@ fn leave_in(
         project_id: into.to_owned(),
         session_id: env.id(),
         release: Some(release),
-        baton_id: None,
+        baton_id: held,
         inherited_from: None,
         picked_up_session_id: None,
         heartbeat_at: env.now,

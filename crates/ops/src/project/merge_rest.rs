@@ -3,7 +3,7 @@
 
 use baton_model::agent::Agent;
 use baton_model::delta::Kind;
-use baton_model::handoff::State;
+use baton_model::handoff::{Handoff, State};
 use baton_model::id::short;
 use baton_model::lease::{Lease, admit};
 use baton_model::message::Message;
@@ -12,17 +12,12 @@ use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
 use baton_model::transcript_copy::CopyManifest;
 use baton_store::transcript_copy::{self, StoredCopy};
-use baton_store::{Failure, Tx, agent, delta, handoff, lease, message, place, project, session};
-use serde::Deserialize;
+use baton_store::{Failure, Tx, agent, handoff, lease, message, project, session};
 use serde_json::json;
 
-use super::merge::MergeRecord;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::session::{Releaser, release};
-
-/// How many of the newest entries tell that a project was merged.
-const LOOKED_AT: i64 = 20;
 
 /// Refuses to merge a project to which hand-offs are open: their tasks stay in its ledger.
 pub(super) fn require_no_open_handoffs(tx: &mut Tx<'_>, from: &str) -> Result<(), Failure> {
@@ -36,6 +31,25 @@ pub(super) fn require_no_open_handoffs(tx: &mut Tx<'_>, from: &str) -> Result<()
     let what = format!("hand-offs to project {from} are open: {}", ids.join(", "));
     let hint = "end each first: `baton handoff complete ID`, `decline ID`, or `cancel ID` by its sender";
     Err(Refusal::new(refusal::Kind::Conflict, "handoffs_open", what, hint).with("handoffs", ids).into())
+}
+
+/// The hand-offs that a project sent and whose result it still waits for.
+pub(super) fn awaited_handoffs(tx: &mut Tx<'_>, from: &str) -> Result<Vec<String>, Failure> {
+    let is_awaited = |one: &Handoff| {
+        let is_over =
+            matches!(one.state, State::Completed | State::Declined | State::Cancelled | State::Expired);
+        one.from_project_id == from && !is_over
+    };
+    Ok(handoff::of_project(tx, from)?.into_iter().filter(is_awaited).map(|one| one.handoff_id).collect())
+}
+
+/// Makes the other project the sender of what this one waits for: it hears what becomes of it.
+pub(super) fn move_sent(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result<Vec<String>, Failure> {
+    let awaited = awaited_handoffs(tx, from)?;
+    for id in &awaited {
+        handoff::set_sender(tx, id, into)?;
+    }
+    Ok(awaited)
 }
 
 /// Mail that waits, by what becomes of it.
@@ -186,59 +200,4 @@ pub(super) fn move_leases(
         lease::put(tx, &Lease { released_at: Some(env.now), ..one.clone() })?;
     }
     Ok(held.len())
-}
-
-/// The project into which this one was merged.
-pub(crate) fn merged_into(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
-    if !place::of_project(tx, project_id)?.is_empty() {
-        return Ok(None);
-    }
-    Ok(last_record(tx, project_id, None, LOOKED_AT)?.map(|record| record.merged_into))
-}
-
-/// What an entry says of a merge that was taken back.
-#[derive(Deserialize)]
-struct UndoRecord {
-    merge_undone: String,
-}
-
-/// The newest merge of a project, into this one where one is named, that was not taken back.
-pub(super) fn last_record(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    into: Option<&str>,
-    limit: i64,
-) -> Result<Option<MergeRecord>, Failure> {
-    let is_meant = |other: &str| into.is_none_or(|into| into == other);
-    let mut undone: Vec<String> = Vec::new();
-    for entry in delta::newest_kind(tx, project_id, Kind::Other, limit)? {
-        if let Ok(UndoRecord { merge_undone }) = serde_json::from_str(&entry.body) {
-            undone.push(merge_undone);
-            continue;
-        }
-        let Ok(record) = serde_json::from_str::<MergeRecord>(&entry.body) else { continue };
-        match undone.iter().position(|other| *other == record.merged_into) {
-            Some(at) => _ = undone.swap_remove(at),
-            None if is_meant(&record.merged_into) => return Ok(Some(record)),
-            None => {}
-        }
-    }
-    Ok(None)
-}
-
-/// Refuses a write to a project that was merged: no folder leads to its ledger any more.
-pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
-    match merged_into(tx, project_id)? {
-        None => Ok(()),
-        Some(merged_into) => Err(Refusal::new(
-            refusal::Kind::Conflict,
-            "project_merged",
-            format!("project {project_id} was merged into {merged_into}"),
-            format!(
-                "name project {merged_into} in its place: nothing is sent to this one or begun in it any more"
-            ),
-        )
-        .with("project_id", merged_into)
-        .into()),
-    }
 }

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::require_active;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -71,6 +72,7 @@ impl Operation for Set {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         let project = store.write(&[&project_id], |tx| {
+            require_active(tx, &project_id)?;
             let known =
                 project::get(tx, &project_id)?.ok_or_else(|| resolve::unknown_project(&project_id))?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;

@@ -67,6 +67,7 @@ impl Operation for Show {
                 || caller.grant.projects.as_ref().is_some_and(|reached| *reached == [project_id.as_str()]);
             let outline = !is_inside && (project.is_isolated || isolated.is_some());
             let shown = if outline { project.outline() } else { project };
+            let shown = shown.named_for(|id| caller.grant.reaches(id));
             Ok(ShowOutput { project: View::from(&shown), names, roots, related, outline })
         })
     }

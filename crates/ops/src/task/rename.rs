@@ -165,7 +165,9 @@ pub(super) fn redirect(
         changed.push(from.task_id);
     }
     let parts = task::children(tx, &old.project_id, &old.task_id)?;
-    for part in parts.into_iter().filter(|part| part.task_id != new.task_id) {
+    // A deleted or renamed part is one by its id alone: its line stays as it is.
+    let is_part = |part: &Task| part.task_id != new.task_id && part.status != "tombstone";
+    for part in parts.into_iter().filter(is_part) {
         let place = dependency::of(tx, &part.project_id, &part.task_id)?.len();
         let edge = part_of(&part.task_id, &new.task_id, (author, env.now));
         dependency::insert(tx, &part, i64::try_from(place).unwrap_or(i64::MAX), &edge)?;

@@ -12,6 +12,7 @@ use super::find::FoundTranscript;
 use super::import::ImportJob;
 use super::read::{DocumentRequest, read};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
+use crate::project::require_active;
 use crate::session::{Address, PickupRequest, Releaser, claim, release};
 use crate::{bearer, locate, resolve};
 
@@ -97,7 +98,7 @@ impl Operation for Continue {
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
+            require_active(tx, &project_id)?;
             let mut importing = ImportJob {
                 meant: &meant,
                 packet: &packet,

@@ -18,6 +18,7 @@ use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
+use crate::project::require_active;
 use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding, EarlierBaton};
@@ -112,7 +113,7 @@ impl Operation for Import {
         let is_alone = same_conversation::is_alone(cx, &meant)?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
-            resolve::require(tx, &project_id)?;
+            require_active(tx, &project_id)?;
             let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
             let (meant, packet, again) = (&meant, &packet, input.again);
             let importing = ImportJob {

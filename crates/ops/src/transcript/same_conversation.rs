@@ -6,7 +6,7 @@ use std::path::Path;
 use baton_model::session::Session;
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, conversation, place, session};
-use baton_tools::has_surface;
+use baton_tools::{by_name, has_surface};
 use baton_transcripts::Filter;
 
 use super::capture::registered_here;
@@ -65,20 +65,27 @@ pub(super) fn likeness(
         return Ok(Likeness::Unclear(Vec::new()));
     }
     let mut found = Vec::new();
+    // A session whose tool is not known may be of this conversation where it worked in the same working copy.
+    let mut unnamed = Vec::new();
     for own in session::newest(tx, project_id, NEWEST)? {
         let tool = has_surface(meant.format.id(), &own.surface);
+        let is_unnamed = by_name(&own.surface).is_none()
+            && own.copy.as_ref().is_some_and(|copy| Path::new(cwd).starts_with(&copy.root));
         // One that was begun before the conversation, or lives on without it, is of another.
         let during = own.started_at >= from && own.started_at <= to;
         let own_words = !FROM_TRANSCRIPT.contains(&own.last_verb.as_str());
-        if tool
+        if (tool || is_unnamed)
             && during
             && own_words
             && own.place.machine == *machine
             && !registered_here(tx, &own)?
             && conversation::of_session(tx, project_id, &own.session_id)?.is_none()
         {
-            found.push(own);
+            if tool { found.push(own) } else { unnamed.push(own) }
         }
+    }
+    if found.is_empty() && !unnamed.is_empty() {
+        return Ok(Likeness::Unclear(unnamed));
     }
     match found.pop() {
         Some(own) if is_alone && found.is_empty() => Ok(Likeness::Same(Box::new(own))),

@@ -6,7 +6,7 @@ use baton_model::access::{Bearer, Grant, Scope};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::world::{Agent, World, agent, list, text};
+use crate::world::{Agent, World, agent, column, list, text};
 
 const PART: usize = 768 * 1024;
 
@@ -108,8 +108,14 @@ on_every_backend! {
         upload(w, &ann, b"second");
         let input = |content: &[u8]| json!({ "baton_id": baton[..8], "changes": manifest(content) });
         w.ok(&ann, "changes_attach", input(b"first"));
-        w.ok(&ann, "changes_attach", input(b"second"));
+        w.no(&ann, "changes_attach", input(b"second"), "changes_present");
+        assert_eq!(content(w, &ann, &baton), b"first");
+        let mut replacing = input(b"second");
+        replacing["replace"] = json!(true);
+        w.ok(&ann, "changes_attach", replacing);
         assert_eq!(content(w, &ann, &baton), b"second");
+        let notes = w.deltas("other");
+        assert!(notes.iter().any(|note| text(&note["body"], "summary").contains("were replaced")), "{notes:#?}");
         assert!(!w.everything().join("\n").contains(&STANDARD.encode("first")), "what was replaced is gone");
         w.pickup(&agent("Lola"));
         w.no_trace(&ann, "changes_attach", input(b"second"), "baton_unknown");
@@ -221,5 +227,25 @@ on_every_backend! {
         let last = w.ok(&rex, "session_wrap", json!({ "summary": "last" }));
         let named: Vec<String> = list(&last["earlier_changes"]).iter().map(|one| text(one, "baton_id")).collect();
         assert!(!named.contains(&first), "{last:#}");
+    }
+
+    fn changes_of_an_earlier_baton_go_along_with_a_merge_and_an_export_names_them(w) {
+        w.register("fix");
+        let at = |name: &str| agent(name).project("fix");
+        let first = wrap(w, &at("Ann"), b"of Ann");
+        let ben = at("Ben");
+        w.pickup(&ben);
+        upload(w, &ben, b"of Ben");
+        w.ok(&ben, "session_wrap", json!({ "summary": "own", "changes": manifest(b"of Ben") }));
+        let file = w.ok(&at("Lola"), "baton_export", json!({ "dry_run": true }));
+        assert_eq!(column(&list(&file["earlier_changes"]), "baton_id"), [first]);
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
+        let lola = agent("Lola");
+        let picked = w.pickup(&lola);
+        let earlier = text(&picked["earlier_changes"][0], "baton_id");
+        assert_eq!(content(w, &lola, &text(&picked["changes"], "baton_id")), b"of Ben");
+        assert_eq!(content(w, &lola, &earlier), b"of Ann");
+        w.no(&agent("Rex"), "hd_exec", json!({}), "baton_claimed");
+        w.assert_sound();
     }
 }

@@ -67,6 +67,7 @@ mod ready;
 mod recall;
 mod released;
 mod removal;
+mod rename_families;
 mod renames;
 mod replaced_texts;
 mod requests;

@@ -18,6 +18,17 @@ fn import(w: &mut World, baton: &Value) -> Value {
 }
 
 on_every_backend! {
+    fn an_export_is_repeated_under_its_key(w) {
+        let left = w.leave_baton(&agent("Ann"), "the cart rounds");
+        let entry = baton_ops::all::find("baton_export").expect("an operation");
+        let first = w.once(&agent("Ann"), entry, json!({}), "k-1").expect("exported");
+        assert_eq!((&first["baton_id"], &first["exported_before"]), (&left["baton_id"], &json!(false)));
+        let again = w.once(&agent("Ann"), entry, json!({}), "k-1").expect("the same");
+        assert_eq!(again, first);
+        let other = w.once(&agent("Ann"), entry, json!({}), "k-2").expect_err("another request");
+        assert_eq!(other["code"], "baton_none");
+    }
+
     fn what_left_as_a_file_is_picked_up_where_the_file_goes(w) {
         w.register("q");
         let left = w.leave_baton(&agent("Ann"), "half of the cart");

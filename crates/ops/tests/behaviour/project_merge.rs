@@ -45,6 +45,83 @@ on_every_backend! {
         w.no(&at("Lola", "p"), "handoff_create", json!({ "to_project_id": "fix", "subject": "s" }), "project_merged");
     }
 
+    fn a_project_that_was_merged_begins_nothing_more(w) {
+        w.register("fix");
+        w.register("other");
+        w.ok(&at("Ann", "fix"), "task_create", json!({ "title": "left there", "id": "fix-left" }));
+        w.ok(&at("Lea", "fix"), "memory_add", json!({ "kind": "fact", "text": "the cart rounds half up" }));
+        merge(w);
+        let there = agent("Ann").process("").at("/elsewhere/fix", None);
+        let begun = [
+            ("task_create", json!({ "title": "new" })),
+            ("task_increment", json!({ "title": "new" })),
+            ("lease_take", json!({ "patterns": ["x/"] })),
+            ("memory_add", json!({ "kind": "fact", "text": "new" })),
+            ("key_add", json!({ "name": "Ann", "public_key": "age1ann" })),
+            ("agent_register", json!({})),
+            ("project_set", json!({ "phase": "beta" })),
+            ("project_relate", json!({ "to": "other" })),
+            ("session_start", json!({})),
+            ("mail_send", json!({ "to": "Ann", "to_project": "p", "subject": "s", "body": "b" })),
+            ("signal_send", json!({ "to": "Ann", "subject": "s" })),
+            ("handoff_create", json!({ "to_project_id": "other", "subject": "s" })),
+            ("handoff_create", json!({ "to_project_id": "other", "subject": "s", "dry_run": true })),
+        ];
+        for (operation, input) in begun {
+            w.no_trace(&at("Ann", "fix"), operation, input, "project_merged");
+        }
+        for input in [json!({ "join": "fix" }), json!({ "id": "fix" })] {
+            let no = w.no_trace(&there, "project_init", input, "project_merged");
+            assert!(text(&no, "hint").contains("baton init --join p"), "{no:#}");
+        }
+        w.ok(&at("Ann", "fix"), "task_close", json!({ "id": "fix-left" }));
+        let listed = w.ok(&agent("Owner"), "project_show", json!({ "project": "fix" }));
+        assert_eq!(listed["merged_into"], "p");
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "undo": true }));
+        w.ok(&at("Ann", "fix"), "task_create", json!({ "title": "new" }));
+    }
+
+    fn a_baton_that_left_as_a_file_before_the_merge_is_reclaimed_in_the_other_project(w) {
+        w.register("fix");
+        w.start(&at("Ann", "fix"));
+        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+        let file = w.ok(&at("Ann", "fix"), "baton_export", json!({}));
+        merge(w);
+        let id = &file["baton"]["baton_id"];
+        w.no_trace(&at("Ann", "p"), "baton_import", json!({ "baton": file["baton"] }), "baton_exported");
+        let back = w.ok(&at("Ann", "p"), "baton_reclaim", json!({ "baton_id": id }));
+        assert_eq!(back["project_id"], "p");
+        w.no(&at("Ann", "p"), "baton_reclaim", json!({ "baton_id": id }), "baton_not_exported");
+        let held = w.pickup(&at("Hal", "p"));
+        assert!(text(&held["baton"], "body").contains("the cart rounds"), "{held:#}");
+    }
+
+    fn an_undone_merge_takes_back_what_was_reclaimed_meanwhile(w) {
+        w.register("fix");
+        w.start(&at("Ann", "fix"));
+        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+        let file = w.ok(&at("Ann", "fix"), "baton_export", json!({}));
+        merge(w);
+        w.ok(&at("Ann", "fix"), "baton_reclaim", json!({ "baton_id": file["baton"]["baton_id"] }));
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "undo": true }));
+        assert!(text(&w.pickup(&at("Hal", "fix"))["baton"], "body").contains("the cart rounds"));
+        assert!(w.pickup(&at("Hal", "p"))["baton"].is_null());
+    }
+
+    fn the_result_of_a_hand_off_reaches_the_project_that_goes_on(w) {
+        w.register("fix");
+        w.register("shop");
+        let sent = w.ok(&at("Ann", "fix"), "handoff_create",
+            json!({ "to_project_id": "shop", "subject": "the schema", "local": true }));
+        let id = sent["handoff_id"].clone();
+        w.ok(&at("Sue", "shop"), "handoff_advance", json!({ "id": id, "action": "accept" }));
+        let merged = merge(w);
+        assert_eq!(merged["handoffs_moved"], 1);
+        w.ok(&at("Sue", "shop"), "handoff_advance", json!({ "id": id, "action": "complete", "result": "abc123" }));
+        let news = w.pending(&at("Ann", "p"));
+        assert!(column(&news, "subject").concat().contains("was completed by Sue"), "{news:#?}");
+    }
+
     fn no_merge_makes_two_holders_of_the_same_paths(w) {
         w.register("fix");
         w.ok(&at("Lea", "fix"), "lease_take", json!({ "patterns": ["x/"] }));

@@ -10,8 +10,8 @@ use crate::backend::Backend;
 use crate::world::{Agent, World, agent, column, list, text};
 
 /// A clone of a project's repository, with a ledger of its own.
-struct Clone {
-    w: World,
+pub(crate) struct Clone {
+    pub(crate) w: World,
     project: String,
 }
 
@@ -23,7 +23,7 @@ impl Clone {
     }
 
     /// Goes on with another project, which has no tasks yet.
-    fn begin(&mut self, project: &str) {
+    pub(crate) fn begin(&mut self, project: &str) {
         self.w.register(project);
         project.clone_into(&mut self.project);
     }
@@ -32,7 +32,7 @@ impl Clone {
         agent(name).project(&self.project)
     }
 
-    fn ok(&mut self, name: &str, verb: &str, input: Value) -> Value {
+    pub(crate) fn ok(&mut self, name: &str, verb: &str, input: Value) -> Value {
         let who = self.agent(name);
         self.w.ok(&who, verb, input)
     }
@@ -44,15 +44,15 @@ impl Clone {
 }
 
 /// Two ledgers of one project, each in its own clone.
-fn clones(seed: u64) -> (Clone, Clone) {
+pub(crate) fn clones(seed: u64) -> (Clone, Clone) {
     (Clone::new(seed), Clone::new(seed + 1_000_000))
 }
 
-fn lines(w: &mut Clone) -> Vec<String> {
+pub(crate) fn lines(w: &mut Clone) -> Vec<String> {
     column(&list(&w.ok("Ann", "beads_export", json!({}))["items"]), "line")
 }
 
-fn take(w: &mut Clone, lines: &[String]) -> Value {
+pub(crate) fn take(w: &mut Clone, lines: &[String]) -> Value {
     w.ok("Ann", "beads_import", json!({ "lines": lines }))
 }
 
@@ -81,7 +81,7 @@ fn tasks(w: &mut Clone) -> Vec<Value> {
 }
 
 /// Every clone takes the other's file in, until nothing changes any more.
-fn exchange(first: &mut Clone, second: &mut Clone) {
+pub(crate) fn exchange(first: &mut Clone, second: &mut Clone) {
     for _ in 0..6 {
         let (of_first, of_second) = (lines(first), lines(second));
         take(second, &of_first);
@@ -90,15 +90,15 @@ fn exchange(first: &mut Clone, second: &mut Clone) {
     assert_eq!(tasks(first), tasks(second), "both clones have the same tasks");
 }
 
-fn shown(w: &mut Clone, id: &str) -> Value {
+pub(crate) fn shown(w: &mut Clone, id: &str) -> Value {
     w.ok("Ann", "task_show", json!({ "id": id, "full": true }))
 }
 
-fn comments(found: &Value) -> BTreeSet<String> {
+pub(crate) fn comments(found: &Value) -> BTreeSet<String> {
     found["comments"].as_array().into_iter().flatten().map(|comment| text(comment, "text")).collect()
 }
 
-fn ready(w: &mut Clone) -> Vec<String> {
+pub(crate) fn ready(w: &mut Clone) -> Vec<String> {
     column(&list(&w.ok("Ann", "task_ready", json!({}))["items"]), "id")
 }
 
@@ -326,7 +326,7 @@ fn what_was_changed_before_a_delete_is_there_under_the_new_name() {
 }
 
 /// The id under which a task of the first clone is known in this one.
-fn present(w: &mut Clone, id: &str) -> Option<String> {
+pub(crate) fn present(w: &mut Clone, id: &str) -> Option<String> {
     let mut id = id.to_owned();
     for _ in 0..100 {
         let found = shown(w, &id);
@@ -401,7 +401,7 @@ fn the_later_of_two_closes_says_how_it_went() {
 }
 
 #[allow(clippy::disallowed_methods, reason = "a test learns from its environment how it is to run")]
-fn histories() -> u64 {
+pub(crate) fn histories() -> u64 {
     std::env::var("BATON_TEST_HISTORIES").ok().and_then(|text| text.parse().ok()).unwrap_or(40)
 }
 

@@ -43,7 +43,7 @@ pub(crate) enum Mode {
 /// Locks a project's row and takes the next number of its ledger. First in every numbered write: the lock makes the
 /// transaction the project's only writer until the commit. A number is above the project's floor, see [`crate::counter`].
 pub(crate) const TAKE: &str = "UPDATE project SET seq = CASE WHEN seq < counter_floor THEN counter_floor ELSE seq END + 1 \
-    WHERE project_id = $1 RETURNING seq, chain_head, counter_floor";
+    WHERE project_id = $1 RETURNING seq, chain_head, counter_floor, merged_into";
 
 /// Notes the `chain` of the newest delta in the project's row, so that the next write learns it when it takes that row.
 pub(crate) const CHAIN_HEAD: &str = "UPDATE project SET chain_head = $1 WHERE project_id = $2";
@@ -57,12 +57,19 @@ pub(crate) struct LedgerHead {
     pub(crate) chain_head: String,
     /// Counters of its rows continue above this.
     pub(crate) counter_floor: i64,
+    /// The project into which it was merged.
+    pub(crate) merged_into: Option<String>,
 }
 
 impl LedgerHead {
     fn read(row: Row) -> Result<Self, Fault> {
         let mut row = row.reader();
-        Ok(Self { seq: row.int()?, chain_head: row.text()?, counter_floor: row.int()? })
+        Ok(Self {
+            seq: row.int()?,
+            chain_head: row.text()?,
+            counter_floor: row.int()?,
+            merged_into: row.opt_text()?,
+        })
     }
 }
 

@@ -33,6 +33,8 @@ struct LockedProject {
     chain_head: Option<String>,
     /// Counters of the project's rows continue above this; none until its row is read.
     counter_floor: Option<i64>,
+    /// The project into which this one was merged.
+    merged_into: Option<String>,
     /// Whether this transaction appended, so that the row has to learn the newest `chain`.
     has_grown: bool,
 }
@@ -45,6 +47,7 @@ impl<'a> Tx<'a> {
             exists: row.is_some(),
             number: row.as_ref().map(|row| row.seq),
             counter_floor: row.as_ref().map(|row| row.counter_floor),
+            merged_into: row.as_ref().and_then(|row| row.merged_into.clone()),
             chain_head: row.map(|row| row.chain_head),
             has_grown: false,
         };
@@ -137,6 +140,18 @@ impl<'a> Tx<'a> {
     /// Whether a project that this write takes had a row when it began. False for every other project.
     pub fn has_project(&self, project: &str) -> bool {
         self.taken.iter().any(|taken| taken.project == project && taken.exists)
+    }
+
+    /// The project into which one that this write takes was merged.
+    pub fn merged_into(&self, project: &str) -> Option<&str> {
+        self.taken.iter().find(|taken| taken.project == project)?.merged_into.as_deref()
+    }
+
+    /// Notes that a project is merged, or is not any more, for what follows in this write.
+    pub(crate) fn note_merged(&mut self, project: &str, into: Option<&str>) {
+        if let Some(taken) = self.taken.iter_mut().find(|taken| taken.project == project) {
+            taken.merged_into = into.map(str::to_owned);
+        }
     }
 
     /// The next number of the project's ledger. The first call returns the number that came with the project's row, each

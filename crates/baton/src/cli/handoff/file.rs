@@ -128,6 +128,12 @@ pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
         return Err(error);
     }
     remark_unpushed(&exported.baton, app);
+    for earlier in &exported.earlier_changes {
+        app.remark(&format!(
+            "not in the file: {}\n  here: apply them, `baton wrap --with-changes`, and export the baton that this leaves",
+            earlier.message
+        ));
+    }
     if is_stdout(&file) {
         let id = short(&exported.baton.baton_id);
         app.remark(&format!("exported: baton {id}\n  back here: baton handoff reclaim {id}"));

@@ -204,6 +204,9 @@ fn merged_text(answer: &MergeOutput) -> String {
         let (mail, leases) = (answer.messages_moved, answer.leases_moved);
         text.push_str(&format!("  mail that waits: {mail}, leases that are held: {leases}\n"));
     }
+    if answer.handoffs_moved > 0 {
+        text.push_str(&format!("  hand-offs whose result is awaited here: {}\n", answer.handoffs_moved));
+    }
     if answer.sealed_left > 0 {
         text.push_str(&format!(
             "  {} encrypted messages stay there, whose keys are of that project: `baton --project {from} mail inbox`\n",

@@ -105,7 +105,8 @@ impl Postgres {
                     let column = |at| if row.len() > at { row.get(at) } else { None };
                     let chain_head = column(1).unwrap_or_default().to_owned();
                     let counter_floor = column(2).and_then(|text| text.parse().ok()).unwrap_or_default();
-                    number = seq.map(|seq| LedgerHead { seq, chain_head, counter_floor });
+                    let merged_into = column(3).map(str::to_owned);
+                    number = seq.map(|seq| LedgerHead { seq, chain_head, counter_floor, merged_into });
                 }
                 SimpleQueryMessage::CommandComplete(_) => numbers.push(number.take()),
                 _ => {}

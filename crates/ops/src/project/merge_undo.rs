@@ -1,0 +1,120 @@
+//! A merge of two projects is taken back.
+
+use baton_model::baton::Baton;
+use baton_model::delta::Kind;
+use baton_model::refusal::{self, Refusal};
+use baton_model::session::Session;
+use baton_store::place::Place;
+use baton_store::{Failure, Tx, baton, handoff, place, project, session};
+use serde_json::json;
+
+use super::merge::{MOST, MergeInput, MergeOutput, MergeRecord, answer, busy};
+use super::merged::last_record;
+use crate::ledger::{Author, append_json};
+use crate::op::Env;
+use crate::ownership::is_at_work;
+use crate::resolve;
+use crate::session::move_baton;
+
+/// The merge that is to be taken back.
+pub(super) fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
+    last_record(tx, &input.from, Some(&input.into), MOST)?.ok_or_else(|| {
+        let what = format!("project {} was not merged into {}", input.from, input.into);
+        let hint = "`baton log` shows what was done";
+        Refusal::new(refusal::Kind::NotFound, "merge_unknown", what, hint).into()
+    })
+}
+
+/// Refuses to take a merge back while somebody works in one of its folders: the session belongs to the other project.
+fn require_nobody_at_work(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    into: &str,
+    record: &MergeRecord,
+) -> Result<(), Failure> {
+    let is_there = |one: &Session| {
+        let root = one.copy.as_ref().map(|copy| copy.root.as_str());
+        let machine = one.place.machine.as_str();
+        record.places.iter().any(|(at, path)| at == machine && root.is_none_or(|root| is_inside(root, path)))
+    };
+    let mut open = session::open(tx, into)?;
+    open.retain(|one| is_at_work(env, one) && is_there(one));
+    if open.is_empty() { Ok(()) } else { Err(busy(env, &open, into).into()) }
+}
+
+/// Whether a folder is another one or lies below it.
+fn is_inside(folder: &str, other: &str) -> bool {
+    std::path::Path::new(folder).starts_with(other)
+}
+
+/// Gives the folders back, and the batons that nobody has picked up since.
+pub(super) fn take_back(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &MergeInput,
+    identity: &str,
+) -> Result<MergeOutput, Failure> {
+    for id in [&input.from, &input.into] {
+        resolve::require_project(tx, id)?;
+    }
+    let record = last_merge(tx, input)?;
+    require_nobody_at_work(tx, env, &input.into, &record)?;
+    for id in &record.handoffs {
+        if handoff::get(tx, id)?.is_some_and(|one| one.from_project_id == input.into) {
+            handoff::set_sender(tx, id, &input.from)?;
+        }
+    }
+    let mut paths = Vec::new();
+    for (machine, path) in &record.places {
+        let known = place::get(tx, machine, path)?.filter(|place| place.project_id == input.into);
+        if let Some(place) = known {
+            place::put(tx, &Place { project_id: input.from.clone(), ..place }, env.now)?;
+            paths.push(path.clone());
+        }
+    }
+    let mut batons = Vec::new();
+    for carried in record.batons {
+        let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
+        let before = baton::get(tx, &input.from, &carried.from)?;
+        // One that somebody holds or has continued stays where it is.
+        let is_taken = |now: &Baton| now.spent_by.is_some() || now.holder_session_id.is_some();
+        let Some(mut now) = now.filter(|now| !is_taken(now)) else { continue };
+        now.spent_by = Some(carried.from.clone());
+        match before {
+            Some(before) if before.spent_by != carried.to => continue,
+            Some(before) => move_baton(tx, &Baton { spent_by: None, ..before })?,
+            // What a session had saved without a wrap: its own project hands it on again.
+            None => {}
+        }
+        move_baton(tx, &now)?;
+        batons.push(carried);
+    }
+    project::unrelate(tx, &input.from, &input.into)?;
+    project::set_merged_into(tx, &input.from, None)?;
+    for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {
+        note_undoing(tx, env, (project_id, other, identity))?;
+    }
+    Ok(answer(input, paths, batons, 0))
+}
+
+/// Writes into a ledger that the merge with another project was taken back.
+fn note_undoing(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (project_id, other, identity): (&str, &str, &str),
+) -> Result<(), Failure> {
+    let body =
+        json!({ "summary": format!("the merge with project {other} was taken back"), "merge_undone": other });
+    append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Other, &body).map(drop)
+}
+
+/// Writes into a project's ledger, where that does not tell of it, that its merge was taken back: it was imported as it was before the
+/// undoing.
+pub(crate) fn reopen(tx: &mut Tx<'_>, env: &mut Env<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
+    project::set_merged_into(tx, from, None)?;
+    if last_record(tx, from, Some(into), MOST)?.is_none() {
+        return Ok(());
+    }
+    let identity = resolve::identity(env.caller, None)?;
+    note_undoing(tx, env, (from, into, &identity))
+}

@@ -1,0 +1,98 @@
+//! Whether a project was merged into another, and the refusal of what would begin something in it.
+
+use baton_model::delta::Kind;
+use baton_model::refusal::{self, Refusal};
+use baton_store::{Failure, Tx, delta, place, project};
+use serde::Deserialize;
+
+use super::merge::MergeRecord;
+use crate::resolve;
+
+/// How many of the newest entries tell that a project was merged by an earlier version.
+const LOOKED_AT: i64 = 20;
+
+/// The projects that were merged into one.
+pub(crate) fn merged_from(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Failure> {
+    let all = project::list(tx)?.into_iter();
+    Ok(all
+        .filter(|other| other.merged_into.as_deref() == Some(project_id))
+        .map(|other| other.project_id)
+        .collect())
+}
+
+/// The project into which this one was merged. Merges of earlier versions stand in the ledger alone.
+pub(crate) fn merged_into(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
+    if let Some(into) = noted_merge(tx, project_id)? {
+        return Ok(Some(into));
+    }
+    if !place::of_project(tx, project_id)?.is_empty() {
+        return Ok(None);
+    }
+    Ok(last_record(tx, project_id, None, LOOKED_AT)?.map(|record| record.merged_into))
+}
+
+/// The merge that the project's row tells of: a write that takes the project has it at hand.
+fn noted_merge(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
+    if tx.has_project(project_id) {
+        return Ok(tx.merged_into(project_id).map(str::to_owned));
+    }
+    Ok(project::get(tx, project_id)?.and_then(|project| project.merged_into))
+}
+
+/// What an entry says of a merge that was taken back.
+#[derive(Deserialize)]
+struct UndoRecord {
+    merge_undone: String,
+}
+
+/// The newest merge of a project, into this one where one is named, that was not taken back.
+pub(super) fn last_record(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    into: Option<&str>,
+    limit: i64,
+) -> Result<Option<MergeRecord>, Failure> {
+    let is_meant = |other: &str| into.is_none_or(|into| into == other);
+    let mut undone: Vec<String> = Vec::new();
+    for entry in delta::newest_kind(tx, project_id, Kind::Other, limit)? {
+        if let Ok(UndoRecord { merge_undone }) = serde_json::from_str(&entry.body) {
+            undone.push(merge_undone);
+            continue;
+        }
+        let Ok(record) = serde_json::from_str::<MergeRecord>(&entry.body) else { continue };
+        match undone.iter().position(|other| *other == record.merged_into) {
+            Some(at) => _ = undone.swap_remove(at),
+            None if is_meant(&record.merged_into) => return Ok(Some(record)),
+            None => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Refuses a write to a project that was merged: no folder leads to its ledger any more.
+pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+    match merged_into(tx, project_id)? {
+        None => Ok(()),
+        Some(into) => Err(merged(project_id, &into).into()),
+    }
+}
+
+/// Refuses to begin anything in a project that is unknown or was merged, of those that this write takes.
+pub(crate) fn require_active(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
+    resolve::require(tx, project_id)?;
+    match tx.merged_into(project_id) {
+        None => Ok(()),
+        Some(into) => Err(merged(project_id, into)),
+    }
+}
+
+/// The refusal for a project that was merged into another.
+pub(super) fn merged(project_id: &str, into: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "project_merged",
+        format!("project {project_id} was merged into {into}"),
+        format!("name project {into} in its place: nothing is sent to this one or begun in it any more"),
+    )
+    .with("project_id", into)
+}
