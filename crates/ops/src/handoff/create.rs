@@ -22,7 +22,7 @@ use super::{Progress, Row, by_id, record};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::packet_input;
 use crate::priority;
-use crate::project::{require_active, require_not_merged};
+use crate::project::{refuse_merged, require_not_merged};
 use crate::request::{self, Request, Requester};
 use crate::saga::advance;
 use crate::{project_name, resolve};
@@ -153,7 +153,7 @@ impl Operation for Create {
             }
             let mut handoff = planned.clone();
             let warnings = place(tx, env, &input, &mut handoff)?;
-            require_active(tx, &from)?;
+            refuse_merged(tx, &from)?;
             resolve::beat(tx, env, &from, &identity, Self::NAME)?;
             let made = write(tx, env, handoff, warnings)?;
             request::keep(tx, env, request.as_ref(), &made)?;

@@ -80,6 +80,11 @@ pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<()
 /// Refuses to begin anything in a project that is unknown or was merged, of those that this write takes.
 pub(crate) fn require_active(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
     resolve::require(tx, project_id)?;
+    refuse_merged(tx, project_id)
+}
+
+/// Refuses a project that was merged, of those that this write takes; one without a row is none.
+pub(crate) fn refuse_merged(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
     match tx.merged_into(project_id) {
         None => Ok(()),
         Some(into) => Err(merged(project_id, into)),

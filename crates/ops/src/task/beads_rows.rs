@@ -8,11 +8,11 @@ use task::{comment, dependency};
 
 use super::claim_elsewhere::stays;
 use super::create::raise_counter;
-use crate::project::require_active;
+use crate::project::refuse_merged;
 
 /// Writes a task that was not there.
 pub(super) fn insert(tx: &mut Tx<'_>, project: &str, record: &Record) -> Result<(), Failure> {
-    require_active(tx, project)?;
+    refuse_merged(tx, project)?;
     let task = Task { project_id: project.to_owned(), ..record.task.clone() };
     task::insert(tx, &task)?;
     hang(tx, &task, record)?;

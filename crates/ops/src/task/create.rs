@@ -15,7 +15,7 @@ use super::write::{answer, reload, write};
 use super::{by_id_to_change, instant, prefix, readiness, secret};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
-use crate::project::require_active;
+use crate::project::refuse_merged;
 use crate::roles;
 
 /// Writes a task down.
@@ -333,7 +333,7 @@ pub(crate) fn insert(
         updated_at: env.now,
         ..task
     };
-    require_active(tx, author.project_id)?;
+    refuse_merged(tx, author.project_id)?;
     task::insert(tx, &task)?;
     readiness::settle(tx, None, &task)?;
     let body = json!({ "summary": format!("task {} created: {}", task.task_id, task.title), "task_id": task.task_id });
