@@ -9,6 +9,7 @@ mod beads_merge;
 mod beads_published;
 mod beads_renames;
 mod beads_rows;
+mod beside;
 mod blocked;
 mod board;
 mod claim;
