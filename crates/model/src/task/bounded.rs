@@ -27,7 +27,7 @@ const FAILURES: usize = 3;
 
 /// What an agent needs of what is beside its task.
 #[derive(Debug, Clone, Default)]
-pub struct Beside {
+pub struct Surroundings {
     /// The description of the increment's implementation, for a task that says nothing itself.
     pub what_to_build: Option<String>,
     /// What was said about the task, oldest first, each as the interchange file has it.
@@ -37,7 +37,7 @@ pub struct Beside {
 /// The task as its next agent gets it, the most useful first: id, title, role, when it counts as done, what is to be done, what
 /// failed, instructions and context, as far as the budget in bytes of JSON goes. What did not fit is named under `left_out`;
 /// `task_show` with `full` has all of it.
-pub fn packet(task: &Task, beside: &Beside, budget: usize) -> Value {
+pub fn packet(task: &Task, beside: &Surroundings, budget: usize) -> Value {
     let values = Values::of(task, beside);
     let parts = values.parts();
     let mut reserve = 0;
@@ -99,7 +99,7 @@ struct Values {
 }
 
 impl Values {
-    fn of(task: &Task, beside: &Beside) -> Self {
+    fn of(task: &Task, beside: &Surroundings) -> Self {
         let word = task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind));
         let kind = word.and_then(Kind::from_word).unwrap_or_else(|| message_kind(task));
         let mut context = sealed::redacted_view(&task.agent_context);

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use task::TaskList;
 
 use super::answer::ClaimedTask;
-use super::beside::beside;
 use super::claim_right::{Force, oust, refuse_unready};
 use super::lease::{give_back, liveness};
+use super::surroundings::surroundings;
 use super::write::{answer, change, claimant, is_elsewhere, refuse_elsewhere, write};
 use super::{by_id_to_change, collect, secret};
 use crate::bearer;
@@ -187,7 +187,7 @@ impl Operation for ClaimTask {
                 Some(task) => {
                     let budget =
                         input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
-                    Some(bounded::packet(task, &beside(tx, task)?, budget))
+                    Some(bounded::packet(task, &surroundings(tx, task)?, budget))
                 }
                 None => None,
             };

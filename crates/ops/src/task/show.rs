@@ -1,6 +1,6 @@
 //! `task_show`: one task; within the budget of its role, or in full.
 
-use baton_model::task::bounded::Beside;
+use baton_model::task::bounded::Surroundings;
 use baton_model::task::claim::Claimant;
 use baton_model::task::view::{Comment, Fields, View};
 use baton_model::task::{Task, bounded, sealed};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use task::{comment, dependency};
 
 use super::answer::{LinkTarget, LinkedTask};
-use super::beside::beside;
+use super::surroundings::surroundings;
 use super::write::row;
 use super::{by_id, secret};
 use crate::bearer;
@@ -131,7 +131,7 @@ impl Operation for Show {
             if !input.full {
                 let budget = input.budget.unwrap_or_else(|| bounded::budget_of(found.agent_role.as_deref()));
                 // Comments are shown beside it.
-                let beside = Beside { comments: Vec::new(), ..beside(tx, &found)? };
+                let beside = Surroundings { comments: Vec::new(), ..surroundings(tx, &found)? };
                 bound(&mut shown, &found, &beside, budget);
             }
             links(tx, &found, &mut shown, input.full)?;
@@ -184,7 +184,7 @@ fn row_for(env: &Env<'_>, found: &Task, reader: Option<&str>) -> View {
 const IN_PACKET: [&str; 4] = ["acceptance_criteria", "what_to_build", "design", "notes"];
 
 /// Replaces the texts and contexts by what the budget leaves of them; what is left out is named.
-fn bound(shown: &mut ShowOutput, found: &Task, beside: &Beside, budget: usize) {
+fn bound(shown: &mut ShowOutput, found: &Task, beside: &Surroundings, budget: usize) {
     let packet = bounded::packet(found, beside, budget);
     let text = |key: &str| packet[key].as_str().unwrap_or_default().to_owned();
     let context = |key: &str| packet[key].as_object().cloned();

@@ -9,10 +9,10 @@ fn what_fits_is_whole_and_what_does_not_is_named() {
     task.handoff_instructions = serde_json::from_value(json!({ "test_command": "./t.sh" })).expect("object");
     task.agent_context =
         serde_json::from_value(json!({ "log": "l".repeat(900), "done": "x" })).expect("object");
-    let whole = packet(&task, &Beside::default(), 4096);
+    let whole = packet(&task, &Surroundings::default(), 4096);
     assert_eq!(whole.get("left_out"), None);
     assert_eq!(whole["agent_context"]["log"].as_str().map(str::len), Some(900));
-    let small = packet(&task, &Beside::default(), 512);
+    let small = packet(&task, &Surroundings::default(), 512);
     assert!(small.to_string().len() <= 512, "{}", small.to_string().len());
     assert_eq!(small["handoff_instructions"]["test_command"], "./t.sh");
     assert!(small["left_out"].as_array().is_some_and(|left| !left.is_empty()), "{small}");
@@ -33,7 +33,7 @@ fn instructions_do_not_push_out_what_failed_and_when_it_is_done() {
     task.agent_context =
         serde_json::from_value(json!({ "failure": "test_round red", "test_command": "./t.sh" }))
             .expect("object");
-    let packet = packet(&task, &Beside::default(), budget_of(task.agent_role.as_deref()));
+    let packet = packet(&task, &Surroundings::default(), budget_of(task.agent_role.as_deref()));
     assert_eq!(packet["acceptance_criteria"], "half up");
     assert_eq!(packet["agent_context"]["failure"], "test_round red");
     assert_eq!(packet["agent_context"]["test_command"], "./t.sh");
@@ -45,7 +45,7 @@ fn with_role(role: &str) -> Task {
 
 fn of_role(task: &Task) -> Value {
     let budget = budget_of(task.agent_role.as_deref());
-    let packet = packet(task, &Beside::default(), budget);
+    let packet = packet(task, &Surroundings::default(), budget);
     assert!(packet.to_string().len() <= budget, "{packet:#}");
     packet
 }
@@ -103,10 +103,10 @@ proptest! {
         task.previous_agent = Some("fixing-specialist-RedStone".into());
         task.agent_context = context.into_iter().map(|(k, v)| (k, v.into())).collect();
         let budget = budget_of(task.agent_role.as_deref());
-        let bytes = packet(&task, &Beside::default(), budget).to_string().len();
+        let bytes = packet(&task, &Surroundings::default(), budget).to_string().len();
         prop_assert!(bytes <= budget, "{} of {}", bytes, budget);
         // No field is left out that is shorter than one that is kept.
-        let packet = packet(&task, &Beside::default(), budget);
+        let packet = packet(&task, &Surroundings::default(), budget);
         let left: Vec<&str> = packet["left_out"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for key in left.iter().filter_map(|left| left.strip_prefix("agent_context.")) {
             let missing = task.agent_context[key].to_string().len();
