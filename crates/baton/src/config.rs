@@ -141,7 +141,7 @@ pub(crate) fn is_supervised() -> bool {
     std::env::var_os("BATON_SUPERVISOR").is_some_and(|process| !process.is_empty())
 }
 
-/// A variable of the environment that decides in which folder the settings are read.
+/// A variable of the environment that is no setting: it decides in which folder the settings are read, or names the time zone.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

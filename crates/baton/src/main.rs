@@ -45,6 +45,7 @@ mod services;
 mod store_pool;
 mod supervisor;
 mod sweep;
+mod time_zone;
 mod traces;
 mod transcript_copies;
 mod transfer_driver;

@@ -38,6 +38,13 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
     crate::launch::installed(name, &std::env::var("PATH").unwrap_or_default())
 }
 
+/// Whether the search path has a program of this name, in any of its folders.
+#[allow(clippy::disallowed_methods, reason = "a command is looked for as the system does when it starts it")]
+pub(crate) fn on_search_path(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| crate::launch::is_program(&folder.join(name)))
+}
+
 /// Scripts of an interpreter that run one command of a package.
 const PACKAGE_RUNNERS: [&str; 6] = ["npm", "npm-cli", "npx", "npx-cli", "yarn", "pnpm"];
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "pwsh", "nu"];

@@ -329,6 +329,16 @@ pub fn give_up(task: &mut Task, why: &str, policy: &Policy, now: Millis) {
     task.extra.insert("route".into(), row);
 }
 
+/// Gives a task as many attempts as another of its circle was given by a human: both count the same turns.
+pub fn share_allowance(task: &mut Task, from: &Task) {
+    let allowed = |task: &Task| remembered(task, "allowed").and_then(Value::as_i64);
+    let Some(more) = allowed(from).filter(|more| allowed(task).is_none_or(|own| own < *more)) else { return };
+    match task.extra.get_mut("route") {
+        Some(Value::Object(row)) => _ = row.insert("allowed".into(), json!(more)),
+        _ => _ = task.extra.insert("route".into(), json!({ "allowed": more })),
+    }
+}
+
 /// Adds a failed attempt to the task's list.
 pub fn failed(task: &mut Task, by: &str, why: &str, now: Millis) {
     task.attempts += 1;

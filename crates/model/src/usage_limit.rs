@@ -1,9 +1,12 @@
 //! What a provider says when it refuses a request because a budget is used up, and when it answers again.
 
+mod wall_clock;
+
 use serde::Serialize;
 
+pub use self::wall_clock::{Zone, Zones};
 use crate::id::visible;
-use crate::time::{Millis, Timestamp, rfc3339};
+use crate::time::{Millis, Timestamp, parse_rfc3339, rfc3339};
 
 /// Words of which an error of a provider that means a limit has at least one.
 const LIMIT_WORDS: [&str; 14] = [
@@ -23,11 +26,19 @@ const LIMIT_WORDS: [&str; 14] = [
     "credit balance",
 ];
 /// Words before a span after which the provider answers again.
-const BEFORE_SPAN: [&str; 6] =
-    ["try again in ", "retry in ", "reset after ", "resets in ", "reset in ", "available in "];
+const BEFORE_SPAN: [&str; 8] = [
+    "try again in ",
+    "retry in ",
+    "retry after ",
+    "retry-after: ",
+    "reset after ",
+    "resets in ",
+    "reset in ",
+    "available in ",
+];
 /// Words before a time of the clock.
-const BEFORE_CLOCK: [&str; 6] =
-    ["try again at ", "again at ", "resets at ", "reset at ", "resets on ", "resets "];
+const BEFORE_CLOCK: [&str; 7] =
+    ["try again at ", "again at ", "retry after ", "resets at ", "reset at ", "resets on ", "resets "];
 /// Longest error text that is kept, in characters.
 const LONGEST: usize = 200;
 /// Longest time of the clock, in characters.
@@ -51,17 +62,18 @@ pub struct ProviderStop {
 pub enum Reset {
     /// An instant.
     AgainAt(Timestamp),
-    /// A time of the clock, in the provider's words: no time zone is guessed.
+    /// A time of the clock, in the provider's words: its time zone is not known.
     Again(String),
 }
 
 impl ProviderStop {
-    /// Reads the text of an error that was written at this time.
-    pub fn read(text: &str, at: Millis) -> Self {
+    /// Reads the text of an error that was written at this time. Without a zone that is known, a time of the clock stays in its
+    /// words.
+    pub fn read(text: &str, at: Millis, zones: Zones<'_>) -> Self {
         let text = text.trim();
         let lower = text.to_ascii_lowercase();
         let is_limit = LIMIT_WORDS.iter().any(|word| lower.contains(word));
-        let reset = if is_limit { read_reset(text, &lower, at) } else { None };
+        let reset = if is_limit { read_reset(text, &lower, at, zones) } else { None };
         let line = text.split(['\n', '|']).next().unwrap_or_default();
         Self { text: visible(line).chars().take(LONGEST).collect(), is_limit, reset }
     }
@@ -79,7 +91,7 @@ impl ProviderStop {
     }
 }
 
-fn read_reset(text: &str, lower: &str, at: Millis) -> Option<Reset> {
+fn read_reset(text: &str, lower: &str, at: Millis, zones: Zones<'_>) -> Option<Reset> {
     if let Some(instant) = epoch(text) {
         return Some(Reset::AgainAt(Timestamp(instant)));
     }
@@ -91,6 +103,9 @@ fn read_reset(text: &str, lower: &str, at: Millis) -> Option<Reset> {
     }
     let rest = text.get(after(&BEFORE_CLOCK)?..)?;
     let clock: String = visible(clock(rest)).chars().take(LONGEST_CLOCK).collect();
+    if let Some(instant) = parse_rfc3339(&clock).or_else(|| wall_clock::instant(&clock, at, zones)) {
+        return Some(Reset::AgainAt(Timestamp(instant)));
+    }
     clock.contains(|c: char| c.is_ascii_digit()).then_some(Reset::Again(clock))
 }
 
@@ -131,6 +146,8 @@ fn read_span(text: &str) -> Option<Millis> {
             "m" | "min" | "mins" | "minute" | "minutes" => 60_000,
             "s" | "sec" | "secs" | "second" | "seconds" => 1_000,
             "ms" => 1,
+            // A number alone is one of seconds, as in a header.
+            "" if total == 0 && !rest.starts_with([':', '-', '/']) => 1_000,
             _ => break,
         };
         total = total.saturating_add(number.saturating_mul(factor));
@@ -147,7 +164,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, is_limit: bool, again: Option<&str>) {
-        let stop = ProviderStop::read(text, NOW);
+        let stop = ProviderStop::read(text, NOW, &|_| None);
         assert_eq!((stop.is_limit, stop.again().as_deref()), (is_limit, again), "{text}");
     }
 
@@ -176,6 +193,62 @@ mod tests {
         check("usage limit reached, try again in a while", true, None);
     }
 
+    /// 2027-01-15 is a Friday; it is 08:00 UTC.
+    #[test]
+    fn work_limit_messages_with_a_time_of_the_clock_name_an_instant() {
+        for (text, at) in [
+            ("usage limit reached, resets 5:27pm (UTC)", "2027-01-15T17:27:00.000Z"),
+            ("usage limit reached, resets 7:30am (UTC)", "2027-01-16T07:30:00.000Z"),
+            ("usage limit reached, resets 7:58am (UTC)", "2027-01-15T07:58:00.000Z"),
+            ("usage limit reached. Try again at 2027-01-15T17:27:00Z", "2027-01-15T17:27:00.000Z"),
+            ("usage limit reached. Try again at 2027-01-15T17:27:00+02:00.", "2027-01-15T15:27:00.000Z"),
+            ("usage limit reached, resets 17:12 UTC", "2027-01-15T17:12:00.000Z"),
+            ("usage limit reached, resets 12am UTC", "2027-01-16T00:00:00.000Z"),
+            ("You've hit your limit · resets 5:27pm (Europe/Berlin)", "2027-01-15T16:27:00.000Z"),
+            ("You've hit your usage limit. Try again at 5:20 PM.", "2027-01-15T16:20:00.000Z"),
+            ("Upgrade to Pro or try again at 8:20 a.m. or tomorrow: usage limit", "2027-01-16T07:20:00.000Z"),
+            ("5-hour limit reached ∙ resets 5:20pm", "2027-01-15T16:20:00.000Z"),
+            ("usage limit reached, resets 17:12", "2027-01-15T16:12:00.000Z"),
+            ("usage limit reached, resets 08:12", "2027-01-16T07:12:00.000Z"),
+            ("5-hour limit reached ∙ resets Oct 9, 10am", "2027-10-09T08:00:00.000Z"),
+            ("usage limit, try again at Jan 14th, 2028 5:20 PM.", "2028-01-14T16:20:00.000Z"),
+            ("usage limit, resets on 2027-01-16 at 07:00 UTC", "2027-01-16T07:00:00.000Z"),
+            ("quota: retry after 2027-01-15T17:27:00Z", "2027-01-15T17:27:00.000Z"),
+            ("rate limit: retry after 60 seconds", "2027-01-15T08:01:00.000Z"),
+            ("429 Too Many Requests, Retry-After: 45", "2027-01-15T08:00:45.000Z"),
+            ("429 Too Many Requests; try again in 45", "2027-01-15T08:00:45.000Z"),
+            ("usage limit, try again in 1 minute 30 seconds", "2027-01-15T08:01:30.000Z"),
+        ] {
+            let found = ProviderStop::read(text, NOW, &berlin).reset;
+            let Some(Reset::AgainAt(found)) = found else { panic!("{text}: {found:?}") };
+            assert_eq!(rfc3339(found.0), at, "{text}");
+        }
+    }
+
+    /// A zone without a name is that of the machine.
+    fn berlin(name: Option<&str>) -> Option<Zone> {
+        name.is_none_or(|name| name == "Europe/Berlin")
+            .then(|| Zone::from_rule("CET-1CEST,M3.5.0,M10.5.0/3"))?
+    }
+
+    #[test]
+    fn a_time_of_the_clock_that_is_not_understood_stays_in_its_words() {
+        for words in [
+            "5:20pm (Mars/Olympus)",
+            "5:20pm PST",
+            "17:62",
+            "13pm",
+            "25:00",
+            "Monday 9am",
+            "Oct 10am",
+            "Feb 30 at 5pm",
+            "9",
+        ] {
+            let reset = ProviderStop::read(&format!("usage limit, resets {words}"), NOW, &berlin).reset;
+            assert_eq!(reset, Some(Reset::Again(words.to_owned())));
+        }
+    }
+
     #[test]
     fn a_failure_is_not_taken_for_a_limit() {
         check("API Error: 500 Internal server error, try again in 5 minutes", false, None);
@@ -191,9 +264,12 @@ mod tests {
             "quota resets ü\u{1b}[2J9·",
             "429 retry in 9",
         ] {
-            let stop = ProviderStop::read(text, Millis::MAX);
+            let stop = ProviderStop::read(text, Millis::MAX, &berlin);
             assert!(!format!("{}{:?}", stop.text, stop.again()).contains('\u{1b}'), "{text}");
         }
-        assert_eq!(ProviderStop::read(&format!("quota {}", "x".repeat(10_000)), NOW).text.len(), LONGEST);
+        assert_eq!(
+            ProviderStop::read(&format!("quota {}", "x".repeat(10_000)), NOW, &berlin).text.len(),
+            LONGEST
+        );
     }
 }

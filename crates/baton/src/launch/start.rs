@@ -46,13 +46,13 @@ pub(crate) fn not_installed(launcher: Launcher, otherwise: &str) -> Refusal {
 }
 
 #[cfg(unix)]
-fn is_program(file: &Path) -> bool {
+pub(crate) fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_program(file: &Path) -> bool {
+pub(crate) fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 

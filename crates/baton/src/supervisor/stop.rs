@@ -80,7 +80,8 @@ impl Supervisor<'_> {
         let text = last.get("text").and_then(Value::as_str).filter(|_| last["event"] == "provider_error")?;
         let at = last.get("at").and_then(Value::as_str).and_then(parse_rfc3339).unwrap_or(self.began);
         // What an earlier run met is over: the conversation was only opened again.
-        (at >= self.began.saturating_sub(2_000)).then(|| ProviderStop::read(text, at))
+        // A person reads the time of the clock in the provider's words.
+        (at >= self.began.saturating_sub(2_000)).then(|| ProviderStop::read(text, at, &|_| None))
     }
 
     fn record(&mut self, stop: &Stop, code: i32, app: &mut App) {

@@ -62,6 +62,9 @@ pub(crate) struct Plan {
 
 /// Works until it has done enough, or is interrupted.
 pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
+    if let Some(program) = plan.command.first() {
+        run::require_program(program)?;
+    }
     let mut stop = Stop::listen()?;
     let mut worker = Worker {
         plan,
@@ -214,7 +217,15 @@ impl Worker<'_> {
             }
             Err(other) => return Err(other),
         };
-        let finished = self.run(app, stop, &held)?;
+        let finished = match self.run(app, stop, &held) {
+            Err(AppError::Refused(no)) if no.code == "command_unstartable" => {
+                // Nothing was tried.
+                self.give_back_untried(app, &held, &no.message)?;
+                self.end(app)?;
+                return Err(no.into());
+            }
+            other => other?,
+        };
         let held = self.follow_rename(app, held)?;
         let recorded = self.record(app, &held, &finished)?;
         let pause = self.note(app, &held, &finished)?;

@@ -164,6 +164,24 @@ impl Worker<'_> {
         Ok(if released.is_some() { "given_back" } else { "lost" })
     }
 
+    /// Gives a task back whose command was never started.
+    pub(super) fn give_back_untried(
+        &self,
+        app: &mut App,
+        held: &ClaimedTask,
+        why: &str,
+    ) -> Result<(), AppError> {
+        let back = ReleaseInput {
+            project: Some(held.project_id.clone()),
+            id: held.task_id.clone(),
+            token: held.token,
+            why: Some(why.to_owned()),
+            untried: true,
+            ..ReleaseInput::default()
+        };
+        Refusals::default().collect(app.run_as::<Release>(&self.caller, &back)).map(drop)
+    }
+
     /// The result with which the command has closed the task itself; none where it did not. A command that says what it did by
     /// closing, and not by a file, has left nothing to record.
     fn closed_by_command(

@@ -18,6 +18,7 @@ use super::tail::Tail;
 use crate::clock;
 use crate::error::AppError;
 use crate::launch;
+use crate::time_zone;
 
 /// Time for a command to exit after it was asked to, before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
@@ -123,7 +124,7 @@ impl Command {
         let text = self.tail.text(&self.streams);
         let lines = text.lines().rev().filter(|line| !line.trim().is_empty()).take(LAST_LINES);
         let now = clock::now();
-        lines.map(|line| ProviderStop::read(line, now)).find(|stop| stop.is_limit)
+        lines.map(|line| ProviderStop::read(line, now, &time_zone::find)).find(|stop| stop.is_limit)
     }
 
     /// What it wrote as its result, if it wrote anything.
@@ -140,6 +141,17 @@ impl Command {
         let _ = fs::remove_file(&self.handoff);
         fs::metadata(&self.result).is_ok().then_some(self.result)
     }
+}
+
+/// Refuses a program that is not there, before a task is claimed for it. Where the system looks for more than this does, the start
+/// itself decides.
+pub(super) fn require_program(program: &str) -> Result<(), AppError> {
+    let is_there = match Path::new(program) {
+        _ if cfg!(windows) => true,
+        path if program.contains('/') => launch::is_program(path),
+        _ => crate::process::on_search_path(program),
+    };
+    if is_there { Ok(()) } else { Err(unstartable(program, "there is no such program")) }
 }
 
 fn unstartable(program: &str, why: &str) -> AppError {

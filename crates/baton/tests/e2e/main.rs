@@ -81,6 +81,7 @@ mod words;
 mod work;
 mod work_agents;
 mod work_kill;
+mod work_limits;
 mod work_roles;
 mod worktree_changes;
 mod worktree_faults;

@@ -1,12 +1,17 @@
 //! What an agent receives for one task: the context that matters, within a budget, and a word on what was left out.
 
+mod allot;
+mod fit;
+
 use serde_json::{Map, Value, json};
 
+use self::allot::allot;
+use self::fit::fit;
 use super::closing::IncrementStage;
-use super::{Task, sealed};
+use super::{Task, is_empty, sealed};
 use crate::handoff_message::Kind;
 use crate::handoff_message::build::field_order;
-use crate::route::{last_sent, message_kind};
+use crate::route::{self, last_sent, message_kind};
 
 /// The budget of a role in bytes: 2 KiB to build or to mend, 1 KiB to test, half of one to approve.
 pub fn budget_of(role: Option<&str>) -> usize {
@@ -17,78 +22,236 @@ pub fn budget_of(role: Option<&str>) -> usize {
     }
 }
 
-/// The fewest bytes that a text is shown with when it does not fit; below, it is left out.
-const LEAST: usize = 48;
+/// How many of the last failed attempts are told.
+const FAILURES: usize = 3;
 
-/// How often a task, or what it is to approve, failed before.
-pub fn attempts(task: &Task) -> i64 {
-    let told = task.agent_context.get("attempts").and_then(Value::as_i64).unwrap_or_default();
-    task.attempts.max(told)
+/// What an agent needs of what is beside its task.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The description of the increment's implementation, for a task that says nothing itself.
+    pub what_to_build: Option<String>,
+    /// What was said about the task, oldest first, each as the interchange file has it.
+    pub comments: Vec<Map<String, Value>>,
 }
 
-/// The task as its next agent gets it, the most useful first: id, title, role, when it counts as done, instructions, context and
-/// description, as far as the budget in bytes of JSON goes. What did not fit is named under `left_out`; `task_show` with `full` has
-/// all of it.
-pub fn packet(task: &Task, budget: usize) -> Value {
-    let whole = fill(task, Packet { fields: Map::new(), left_out: Vec::new(), budget, reserve: 0 });
-    if whole.get("left_out").is_none() {
-        return whole;
+/// The task as its next agent gets it, the most useful first: id, title, role, when it counts as done, what is to be done, what
+/// failed, instructions and context, as far as the budget in bytes of JSON goes. What did not fit is named under `left_out`;
+/// `task_show` with `full` has all of it.
+pub fn packet(task: &Task, beside: &Surroundings, budget: usize) -> Value {
+    let values = Values::of(task, beside);
+    let parts = values.parts();
+    let mut reserve = 0;
+    // Names of what is left out take a part of the budget, and may leave out more.
+    for _ in 0..3 {
+        let filled = Filled::of(&parts, budget.saturating_sub(reserve));
+        let names = filled.names_len();
+        if names <= reserve {
+            return filled.close(budget);
+        }
+        reserve = names.min(budget / 6);
     }
-    // Names of what is left out take a part of the budget.
-    fill(task, Packet { fields: Map::new(), left_out: Vec::new(), budget, reserve: budget / 8 })
+    Filled::of(&parts, budget.saturating_sub(reserve)).close(budget)
 }
 
-fn fill(task: &Task, mut packet: Packet) -> Value {
-    packet.put("id", json!(task.task_id));
-    packet.put("title", json!(task.title));
-    packet.put("agent_role", json!(task.agent_role));
-    let word = task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind));
-    packet.put("type", json!(word));
-    packet.put("previous_agent", json!(task.previous_agent));
-    packet.put("attempts", json!(attempts(task)));
-    let criteria = task.extra.get("acceptance_criteria").cloned().unwrap_or_default();
-    packet.put_part("acceptance_criteria", criteria);
-    let kind = word.and_then(Kind::from_word).unwrap_or_else(|| message_kind(task));
-    let order: Vec<&str> = field_order(kind).collect();
-    let mut context = sealed::redacted_view(&task.agent_context);
-    // Both are said above.
-    context.shift_remove("attempts");
-    if task.previous_agent.is_some() {
-        context.shift_remove("previous_agent");
-    }
-    let instructions = sealed::redacted_view(&task.handoff_instructions);
-    // What every receiver of this kind of message needs, of both, before what else was put there.
-    let parts = [("handoff_instructions", &instructions), ("agent_context", &context)];
-    for (is_known, (key, object)) in
-        [true, false].into_iter().flat_map(|known| parts.map(|part| (known, part)))
-    {
-        let is_of_turn = |name: &String| order.contains(&name.as_str()) == is_known;
-        let fields: Vec<_> = object.iter().filter(|(name, _)| is_of_turn(name)).collect();
-        packet.put_fields(key, fields, &order);
-    }
-    packet.put("description", json!(task.description));
-    packet.close()
+/// Whether an agent cannot do without a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    /// It says which task this is.
+    Head,
+    /// It is what an agent of the role needs.
+    Needed,
+    /// It was put there beside.
+    Other,
 }
 
-struct Packet {
+/// A field of a packet, or of an object in it.
+struct Part<'a> {
+    object: Option<&'static str>,
+    name: &'a str,
+    value: &'a Value,
+    rank: Rank,
+    /// Bytes of JSON beside the value.
+    overhead: usize,
+}
+
+impl Part<'_> {
+    fn size(&self) -> usize {
+        self.value.to_string().len()
+    }
+
+    fn cost(&self) -> usize {
+        self.size() + self.overhead
+    }
+
+    fn path(&self) -> String {
+        self.object.map_or_else(|| self.name.to_owned(), |object| format!("{object}.{}", self.name))
+    }
+}
+
+/// All that can be said.
+struct Values {
+    fields: Vec<(&'static str, Value, Rank)>,
+    instructions: Map<String, Value>,
+    context: Map<String, Value>,
+    /// Fields of both objects that every receiver of this kind of message needs.
+    order: Vec<&'static str>,
+    beside: Vec<(&'static str, Value, Rank)>,
+}
+
+impl Values {
+    fn of(task: &Task, beside: &Surroundings) -> Self {
+        let word = task.pending_type.as_deref().or(last_sent(task).map(|(kind, _)| kind));
+        let kind = word.and_then(Kind::from_word).unwrap_or_else(|| message_kind(task));
+        let mut context = sealed::redacted_view(&task.agent_context);
+        if task.previous_agent.is_some() {
+            // Said above.
+            context.shift_remove("previous_agent");
+        }
+        let extra = |key: &str| task.extra.get(key).cloned().unwrap_or_default();
+        let to_build = beside.what_to_build.as_ref().filter(|_| task.description.is_empty());
+        let fields = vec![
+            ("id", json!(task.task_id), Rank::Head),
+            ("title", json!(task.title), Rank::Needed),
+            ("agent_role", json!(task.agent_role), Rank::Head),
+            ("type", json!(word), Rank::Head),
+            ("previous_agent", json!(task.previous_agent), Rank::Head),
+            ("attempts", json!(task.attempts), Rank::Head),
+            ("acceptance_criteria", extra("acceptance_criteria"), Rank::Needed),
+            ("description", json!(task.description), Rank::Needed),
+            ("what_to_build", json!(to_build), Rank::Needed),
+            ("failed_attempts", json!(failures(task)), Rank::Needed),
+        ];
+        let said = beside.comments.iter().rev().map(comment).collect();
+        Self {
+            fields,
+            instructions: sealed::redacted_view(&task.handoff_instructions),
+            context,
+            order: field_order(kind).collect(),
+            beside: vec![
+                ("design", extra("design"), Rank::Other),
+                ("notes", extra("notes"), Rank::Other),
+                ("comments", Value::Array(said), Rank::Other),
+            ],
+        }
+    }
+
+    /// The parts in the order in which they are shown.
+    fn parts(&self) -> Vec<Part<'_>> {
+        let single = |(name, value, rank): &'_ (&'static str, Value, Rank)| {
+            (!is_empty(value)).then_some((*name, *rank))
+        };
+        let mut parts = Vec::new();
+        for field in &self.fields {
+            parts.extend(single(field).map(|(name, rank)| part(None, name, &field.1, rank)));
+        }
+        for (object, fields) in
+            [("handoff_instructions", &self.instructions), ("agent_context", &self.context)]
+        {
+            let place = |name: &str| self.order.iter().position(|known| *known == name);
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(name, value)| (place(name).unwrap_or(usize::MAX), value.to_string().len()));
+            parts.extend(fields.into_iter().map(|(name, value)| {
+                let rank = if place(name).is_some() { Rank::Needed } else { Rank::Other };
+                part(Some(object), name, value, rank)
+            }));
+        }
+        for field in &self.beside {
+            parts.extend(single(field).map(|(name, rank)| part(None, name, &field.1, rank)));
+        }
+        parts
+    }
+}
+
+fn part<'a>(object: Option<&'static str>, name: &'a str, value: &'a Value, rank: Rank) -> Part<'a> {
+    // The name, a colon and a comma.
+    Part { object, name, value, rank, overhead: json!(name).to_string().len() + 2 }
+}
+
+/// Why the last attempts failed, the last one first.
+fn failures(task: &Task) -> Vec<Value> {
+    let last = route::attempts(task).iter().rev().take(FAILURES);
+    last.map(|attempt| json!({ "by": attempt["by"], "why": attempt["why"] })).collect()
+}
+
+fn comment(said: &Map<String, Value>) -> Value {
+    let field = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default();
+    // One that is encrypted is for its readers, who get it by `task_show`.
+    let text = field("text");
+    let text = if sealed::is_encrypted(text) { "(encrypted)" } else { text };
+    json!(format!("{}: {text}", field("author")))
+}
+
+/// A packet before what was left out of it is named.
+struct Filled {
     fields: Map<String, Value>,
     left_out: Vec<String>,
-    budget: usize,
-    /// Bytes for the names of what is left out.
-    reserve: usize,
 }
 
-impl Packet {
-    /// Bytes that are left.
-    fn room(&self) -> usize {
-        let names = json!(self.left_out).to_string().len().max(self.reserve);
-        let used = json!(self.fields).to_string().len() + names + 24;
-        self.budget.saturating_sub(used)
+impl Filled {
+    fn of(parts: &[Part<'_>], budget: usize) -> Self {
+        let mut filled = Self { fields: Map::new(), left_out: Vec::new() };
+        let objects = ["handoff_instructions", "agent_context"].into_iter();
+        let used = objects.filter(|object| parts.iter().any(|part| part.object == Some(*object)));
+        let brackets: usize = 2 + used.map(|object| object.len() + 6).sum::<usize>();
+        let head: usize = parts.iter().filter(|part| part.rank == Rank::Head).map(Part::cost).sum();
+        let room = budget.saturating_sub(brackets + head);
+        let mut allotted = allot(parts, room);
+        let mut values: Vec<Option<Value>> = Vec::with_capacity(parts.len());
+        for (part, size) in parts.iter().zip(&mut allotted) {
+            if part.rank == Rank::Head {
+                *size = Some(part.size());
+            }
+            values.push(size.and_then(|size| fit(part.value, size)));
+        }
+        let cost = |values: &[Option<Value>]| {
+            let sizes = parts
+                .iter()
+                .zip(values)
+                .filter_map(|(part, value)| Some(value.as_ref()?.to_string().len() + part.overhead));
+            brackets + sizes.sum::<usize>()
+        };
+        // Bytes that a cut did not use go to the first that misses some.
+        for (at, part) in parts.iter().enumerate() {
+            let own = values[at].as_ref().map_or(0, |value| value.to_string().len() + part.overhead);
+            let free = (budget.saturating_sub(cost(&values)) + own).saturating_sub(part.overhead);
+            if values[at].as_ref() != Some(part.value)
+                && let Some(more) = fit(part.value, free)
+            {
+                values[at] = Some(more);
+            }
+        }
+        for (part, value) in parts.iter().zip(values) {
+            filled.put(part, value);
+        }
+        filled
+    }
+
+    fn put(&mut self, part: &Part<'_>, value: Option<Value>) {
+        match &value {
+            Some(value) if value == part.value => {}
+            Some(_) => self.left_out.push(format!("rest of {}", part.path())),
+            None => self.left_out.push(part.path()),
+        }
+        let Some(value) = value else { return };
+        match part.object {
+            None => _ = self.fields.insert(part.name.to_owned(), value),
+            Some(object) => {
+                let entry = self.fields.entry(object).or_insert_with(|| json!({}));
+                if let Value::Object(fields) = entry {
+                    fields.insert(part.name.to_owned(), value);
+                }
+            }
+        }
+    }
+
+    /// Bytes that the names of what is left out take.
+    fn names_len(&self) -> usize {
+        if self.left_out.is_empty() { 0 } else { json!(self.left_out).to_string().len() + 12 }
     }
 
     /// The packet with what was left out of it. Where the names of that do not fit, the last of them are counted, and then the last
     /// field gives way.
-    fn close(mut self) -> Value {
+    fn close(mut self, budget: usize) -> Value {
         let all = self.left_out.len();
         let mut named = all;
         loop {
@@ -101,7 +264,7 @@ impl Packet {
                 whole.insert("left_out".into(), json!(shown));
             }
             let whole = Value::Object(whole);
-            if self.fields.len() <= 1 || whole.to_string().len() <= self.budget {
+            if self.fields.len() <= 1 || whole.to_string().len() <= budget {
                 return whole;
             }
             if named > 1 {
@@ -116,142 +279,7 @@ impl Packet {
             named = named.clamp(1, self.left_out.len());
         }
     }
-
-    fn put(&mut self, key: &str, value: Value) {
-        let room = self.room();
-        self.put_within(key, value, room);
-    }
-
-    /// The same, with at most a third of what is left for a text that does not fit.
-    fn put_part(&mut self, key: &str, value: Value) {
-        let room = self.room();
-        let part = room / 3;
-        self.put_within(key, value, if part > LEAST { part } else { room });
-    }
-
-    fn put_within(&mut self, key: &str, value: Value, room: usize) {
-        if super::is_empty(&value) {
-            return;
-        }
-        match fit(&value, room.saturating_sub(key.len() + 4)) {
-            Some(fitted) => {
-                if fitted != value {
-                    self.left_out.push(format!("rest of {key}"));
-                }
-                self.fields.insert(key.to_owned(), fitted);
-            }
-            None => self.left_out.push(key.to_owned()),
-        }
-    }
-
-    /// Fields of an object: those of the order first, then the short ones, and a long log gets what is left.
-    fn put_fields(&mut self, key: &str, mut fields: Vec<(&String, &Value)>, order: &[&str]) {
-        if fields.is_empty() {
-            return;
-        }
-        self.fields.entry(key).or_insert_with(|| json!({}));
-        let place = |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
-        fields.sort_by_key(|(name, value)| (place(name), value.to_string().len()));
-        for (name, value) in fields {
-            let room = self.room().saturating_sub(name.len() + 4);
-            // What comes first leaves something for what comes next.
-            let most =
-                if place(name) < order.len() && value.to_string().len() > room / 2 { room / 2 } else { room };
-            let fitted = fit(value, most).or_else(|| fit(value, room));
-            match &fitted {
-                Some(fitted) if fitted == value => {}
-                Some(_) => self.left_out.push(format!("rest of {key}.{name}")),
-                None => self.left_out.push(format!("{key}.{name}")),
-            }
-            if let (Some(Value::Object(fields)), Some(fitted)) = (self.fields.get_mut(key), fitted) {
-                fields.insert(name.clone(), fitted);
-            }
-        }
-    }
-}
-
-/// The value within so many bytes of JSON: a text may lose its end, which is marked; anything else fits or does not.
-fn fit(value: &Value, room: usize) -> Option<Value> {
-    let whole = value.to_string();
-    if whole.len() <= room {
-        return Some(value.clone());
-    }
-    let Value::String(text) = value else { return None };
-    let mut end = text.len().min(room);
-    while end >= LEAST {
-        end = (0..=end).rev().find(|at| text.is_char_boundary(*at))?;
-        let cut = Value::String(format!("{}…", &text[..end]));
-        let over = cut.to_string().len().saturating_sub(room);
-        if over == 0 {
-            return Some(cut);
-        }
-        end = end.saturating_sub(over);
-    }
-    None
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn what_fits_is_whole_and_what_does_not_is_named() {
-        let mut task = Task {
-            task_id: "a-1".into(),
-            title: "t".into(),
-            description: "d".repeat(900),
-            ..Task::default()
-        };
-        task.handoff_instructions =
-            serde_json::from_value(json!({ "test_command": "./t.sh" })).expect("object");
-        task.agent_context =
-            serde_json::from_value(json!({ "log": "l".repeat(900), "done": "x" })).expect("object");
-        let whole = packet(&task, 4096);
-        assert_eq!(whole.get("left_out"), None);
-        assert_eq!(whole["agent_context"]["log"].as_str().map(str::len), Some(900));
-        let small = packet(&task, 512);
-        assert!(small.to_string().len() <= 512, "{}", small.to_string().len());
-        assert_eq!(small["handoff_instructions"]["test_command"], "./t.sh");
-        assert!(small["left_out"].as_array().is_some_and(|left| !left.is_empty()), "{small}");
-    }
-
-    #[test]
-    fn instructions_do_not_push_out_what_failed_and_when_it_is_done() {
-        let mut task = Task {
-            task_id: "a-1".into(),
-            title: "t".into(),
-            agent_role: Some("fixing".into()),
-            pending_type: Some("test_failure_report".into()),
-            description: "d".repeat(4000),
-            ..Task::default()
-        };
-        task.extra.insert("acceptance_criteria".into(), json!("half up"));
-        task.handoff_instructions = (0..11).map(|n| (format!("n{n}"), json!("i".repeat(190)))).collect();
-        task.agent_context =
-            serde_json::from_value(json!({ "failure": "test_round red", "test_command": "./t.sh" }))
-                .expect("object");
-        let packet = packet(&task, budget_of(task.agent_role.as_deref()));
-        assert_eq!(packet["acceptance_criteria"], "half up");
-        assert_eq!(packet["agent_context"]["failure"], "test_round red");
-        assert_eq!(packet["agent_context"]["test_command"], "./t.sh");
-    }
-
-    proptest! {
-        #[test]
-        fn the_budget_is_kept(
-            title in "[a-zä\"\\\\]{1,60}", description in "[a-zü\n\"]{0,3000}",
-            context in prop::collection::btree_map("[a-z]{1,12}", "[a-z\"é\n]{0,600}", 0..8), role in 0..4usize,
-        ) {
-            let roles = ["implementation", "testing", "fixing", "verification"];
-            let mut task = Task { task_id: "shop-a3f9".into(), title, description, ..Task::default() };
-            task.agent_role = Some(roles[role].into());
-            task.previous_agent = Some("fixing-specialist-RedStone".into());
-            task.agent_context = context.into_iter().map(|(k, v)| (k, v.into())).collect();
-            let budget = budget_of(task.agent_role.as_deref());
-            let bytes = packet(&task, budget).to_string().len();
-            prop_assert!(bytes <= budget, "{} of {}", bytes, budget);
-        }
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ pub use carried::{IncrementTasks, refresh};
 
 use super::Task;
 use crate::role::role_key;
+use crate::route;
 use crate::time::Millis;
 
 /// The stage of an increment that a task is.
@@ -135,7 +136,10 @@ pub fn apply(
         target.assignee = None;
     }
     target.woken = step.act == FollowerAction::Wake;
-    target.attempts += i64::from(step.act != FollowerAction::Hand);
+    if step.act != FollowerAction::Hand {
+        target.attempts += 1;
+        route::share_allowance(target, closed);
+    }
     target.pending_type = step.message.map(str::to_owned);
     target.previous_agent = Some(by.to_owned());
     let context = tasks.context(step, closed);

@@ -91,7 +91,7 @@ pub(super) fn message(
         },
         specialist_tags: &found.specialist_tags,
         estimated_duration: found.estimated_minutes,
-        attempts: u32::try_from(bounded::attempts(found)).unwrap_or(u32::MAX),
+        attempts: u32::try_from(found.attempts).unwrap_or(u32::MAX),
         priority: found.priority,
     };
     let at = rfc3339(env.now);

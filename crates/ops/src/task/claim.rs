@@ -17,6 +17,7 @@ use task::TaskList;
 use super::answer::ClaimedTask;
 use super::claim_right::{Force, oust, refuse_unready};
 use super::lease::{give_back, liveness};
+use super::surroundings::surroundings;
 use super::write::{answer, change, claimant, is_elsewhere, refuse_elsewhere, write};
 use super::{by_id_to_change, collect, secret};
 use crate::bearer;
@@ -182,9 +183,15 @@ impl Operation for ClaimTask {
                 handoff_instructions: plain.handoff_instructions,
                 ..task.clone()
             });
+            let packet = match &readable {
+                Some(task) => {
+                    let budget =
+                        input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
+                    Some(bounded::packet(task, &surroundings(tx, task)?, budget))
+                }
+                None => None,
+            };
             let claim = task.as_ref().and_then(|task| task.claim.clone());
-            let budget =
-                |task: &Task| input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
             Ok(ClaimTaskOutput {
                 project_id: author.project_id.to_owned(),
                 identity: author.identity.to_owned(),
@@ -193,7 +200,7 @@ impl Operation for ClaimTask {
                 token: claim.as_ref().map(|claim| claim.token),
                 expires_at: claim.map(|claim| Timestamp(claim.until)),
                 sensitive: task.as_ref().is_some_and(sealed::is_sensitive),
-                packet: readable.as_ref().map(|task| bounded::packet(task, budget(task))),
+                packet,
                 task: task.map(|task| ClaimedTask::Open(Box::new(answer(&task, env, author)))),
                 replay: Replay::default(),
             })

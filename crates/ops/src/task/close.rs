@@ -3,7 +3,7 @@
 use baton_model::id::{check_identity, identity_key};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::closing::{FollowerAction, Outcome};
-use baton_model::task::{Task, patch, reason, sealed};
+use baton_model::task::{Task, check_context, patch, reason, sealed};
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -167,7 +167,14 @@ pub(super) fn attempt(
     }
     match secret {
         Some(secret) => secret.put(&known, &mut wanted)?,
-        None => patch::merge(&mut wanted.agent_context, &input.context),
+        None => {
+            patch::merge(&mut wanted.agent_context, &input.context);
+            // What was handed on makes room for what was done.
+            if check_context("agent_context", &wanted.agent_context).is_err() {
+                let tasks = follow_up::increment_of(tx, &known)?;
+                tasks.make_room(&known.task_id, &mut wanted.agent_context, &input.context);
+            }
+        }
     }
     wanted.set_status("closed", env.now);
     wanted.close_reason.clone_from(&input.reason);

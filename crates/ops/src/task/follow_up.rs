@@ -184,7 +184,7 @@ fn news(before: &Map<String, Value>, after: &Map<String, Value>) -> Map<String, 
 }
 
 /// All tasks of the increment that a task is part of, found by their dependencies and roles.
-fn increment_of(tx: &mut Tx<'_>, of: &Task) -> Result<IncrementTasks, Failure> {
+pub(super) fn increment_of(tx: &mut Tx<'_>, of: &Task) -> Result<IncrementTasks, Failure> {
     let project = &of.project_id;
     let mut tasks = IncrementTasks::default();
     let test = match IncrementStage::of(of.agent_role.as_deref()) {

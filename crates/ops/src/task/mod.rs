@@ -41,6 +41,7 @@ mod route_step;
 mod secret;
 mod show;
 mod stats;
+mod surroundings;
 mod tree;
 mod update;
 mod write;

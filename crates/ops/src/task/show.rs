@@ -1,5 +1,6 @@
 //! `task_show`: one task; within the budget of its role, or in full.
 
+use baton_model::task::bounded::Surroundings;
 use baton_model::task::claim::Claimant;
 use baton_model::task::view::{Comment, Fields, View};
 use baton_model::task::{Task, bounded, sealed};
@@ -10,6 +11,7 @@ use serde_json::Value;
 use task::{comment, dependency};
 
 use super::answer::{LinkTarget, LinkedTask};
+use super::surroundings::surroundings;
 use super::write::row;
 use super::{by_id, secret};
 use crate::bearer;
@@ -128,7 +130,9 @@ impl Operation for Show {
             };
             if !input.full {
                 let budget = input.budget.unwrap_or_else(|| bounded::budget_of(found.agent_role.as_deref()));
-                bound(&mut shown, &found, budget);
+                // Comments are shown beside it.
+                let beside = Surroundings { comments: Vec::new(), ..surroundings(tx, &found)? };
+                bound(&mut shown, &found, &beside, budget);
             }
             links(tx, &found, &mut shown, input.full)?;
             let reader = reader.filter(|name| bearer::require_free(tx, env, &project_id, name).is_ok());
@@ -176,25 +180,31 @@ fn row_for(env: &Env<'_>, found: &Task, reader: Option<&str>) -> View {
     row(found, &asker)
 }
 
+/// Fields beside the columns of a task that a packet has.
+const IN_PACKET: [&str; 4] = ["acceptance_criteria", "what_to_build", "design", "notes"];
+
 /// Replaces the texts and contexts by what the budget leaves of them; what is left out is named.
-fn bound(shown: &mut ShowOutput, found: &Task, budget: usize) {
-    let packet = bounded::packet(found, budget);
+fn bound(shown: &mut ShowOutput, found: &Task, beside: &Surroundings, budget: usize) {
+    let packet = bounded::packet(found, beside, budget);
     let text = |key: &str| packet[key].as_str().unwrap_or_default().to_owned();
     let context = |key: &str| packet[key].as_object().cloned();
     let task = &mut shown.task;
     (task.title, task.description) = (text("title"), text("description"));
     task.agent_context = context("agent_context");
     task.handoff_instructions = context("handoff_instructions");
-    match packet.get("acceptance_criteria") {
-        Some(value) => _ = task.rest.insert("acceptance_criteria".to_owned(), value.clone()),
-        None => _ = task.rest.shift_remove("acceptance_criteria"),
+    for key in IN_PACKET {
+        match packet.get(key) {
+            Some(value) => _ = task.rest.insert(key.to_owned(), value.clone()),
+            None => _ = task.rest.shift_remove(key),
+        }
     }
-    let left = packet["left_out"].as_array().into_iter().flatten();
-    shown.left_out = left.filter_map(Value::as_str).map(str::to_owned).collect();
+    // Failed attempts are shown with all that is known of them.
+    let left = packet["left_out"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    shown.left_out = left.filter(|left| !left.ends_with("failed_attempts")).map(str::to_owned).collect();
     let mut room = budget.saturating_sub(packet.to_string().len());
     for (key, value) in &found.extra {
         let size = value.to_string().len();
-        if key == "acceptance_criteria" {
+        if IN_PACKET.contains(&key.as_str()) {
         } else if size > room && size > 64 {
             task.rest.shift_remove(key);
             shown.left_out.push(key.clone());

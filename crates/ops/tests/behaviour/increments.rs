@@ -174,7 +174,7 @@ on_every_backend! {
         let packet = w.ok(&agent("Vera"), "task_claim", json!({ "id": made["verify_id"] }))["packet"].clone();
         let heard = &packet["agent_context"];
         assert_eq!(heard["summary"], "two modes; then fixed: mode parsed", "{packet:#}");
-        assert_eq!((&heard["test_results"], &packet["attempts"]), (&json!("All 9 pass"), &json!(1)));
+        assert_eq!((&heard["test_results"], &packet["attempts"], &heard["test_attempts"]), (&json!("All 9 pass"), &json!(0), &json!(1)));
         assert_eq!((&packet["acceptance_criteria"], &heard["files_modified"]), (&json!("both modes work"), &files));
         assert_eq!(heard["failure"], Value::Null, "it passed");
         assert!(packet.to_string().len() <= 512);

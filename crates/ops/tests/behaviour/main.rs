@@ -54,6 +54,7 @@ mod leases;
 mod ledger;
 mod mail;
 mod memories;
+mod packets;
 mod passing;
 mod pickup;
 mod portable;

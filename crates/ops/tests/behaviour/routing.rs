@@ -188,6 +188,29 @@ on_every_backend! {
         assert_eq!(route(w, json!({ "max_attempts": 3 }))["items"][0]["agent"], "Bob", "a human gave it three more");
     }
 
+    fn a_fix_that_a_human_opens_again_lets_its_test_route_again(w) {
+        team(w);
+        let made = w.ok(&agent("Ann"), "task_increment", json!({ "title": "T" }));
+        for key in ["test_id", "fix_id"] {
+            w.ok(&agent("Ann"), "task_update", json!({ "id": made[key], "specialist_tags": [] }));
+        }
+        let policy = json!({ "max_attempts": 2 });
+        work(w, &made["implementation_id"], "Ida", "pass", json!({}));
+        work(w, &made["test_id"], "Tess", "fail", json!({}));
+        work(w, &made["fix_id"], "Fred", "pass", json!({}));
+        work(w, &made["test_id"], "Tess", "fail", json!({}));
+        assert_eq!(column(&list(&route(w, policy.clone())["blocked"]), "task_id"), [text(&made, "fix_id")]);
+        w.ok(&agent("Ann"), "task_update", json!({ "id": made["fix_id"], "status": "open" }));
+        // As many attempts once more, for the whole circle, and no more than that.
+        for round in 0..2 {
+            assert_eq!(route(w, policy.clone())["blocked"], json!([]), "the fix in round {round}");
+            work(w, &made["fix_id"], "Fred", "pass", json!({}));
+            assert_eq!(route(w, policy.clone())["blocked"], json!([]), "the test in round {round}");
+            work(w, &made["test_id"], "Tess", "fail", json!({}));
+        }
+        assert_eq!(column(&list(&route(w, policy)["blocked"]), "task_id"), [text(&made, "fix_id")]);
+    }
+
     fn a_lease_that_runs_out_counts_and_its_unread_message_is_taken_back(w) {
         register(w, "Abe", "testing", json!({}));
         let id = task(w, json!({ "title": "t", "agent_role": "testing", "agent_context": { "work_completed": "x" } }));

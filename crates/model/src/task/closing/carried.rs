@@ -4,10 +4,32 @@
 use serde_json::{Map, Value, json};
 
 use super::{FollowerAction, IncrementStage, Outcome, Step};
-use crate::task::{Task, sealed};
+use crate::task::{Task, check_context, sealed};
 
 /// Fields of a context that describe a failure.
 const FAILURE_FIELDS: [&str; 4] = ["failure", "failure_details", "error_logs", "reproduction_steps"];
+
+/// The field that names what a context had no room for, and the task that has it.
+const IN_OTHER_TASKS: &str = "in_other_tasks";
+
+/// Takes fields out of a context until it has the size that one may have: those of which another task is known that has them,
+/// first what was built, whose words no later turn replaces, and the largest of them.
+fn shorten<'a>(context: &mut Map<String, Value>, holder: impl Fn(&str, &Value) -> Option<&'a Task>) {
+    while check_context("agent_context", context).is_err() {
+        let fields = context.iter().filter(|(key, _)| *key != IN_OTHER_TASKS);
+        let can_go = fields.filter_map(|(key, value)| {
+            let holder = holder(key, value)?;
+            let stays =
+                IncrementStage::of(holder.agent_role.as_deref()) == Some(IncrementStage::Implementation);
+            Some((stays, value.to_string().len(), key.clone(), holder.task_id.clone()))
+        });
+        let Some((.., key, id)) = can_go.max_by_key(|(stays, size, ..)| (*stays, *size)) else { return };
+        context.shift_remove(&key);
+        if let Value::Object(others) = context.entry(IN_OTHER_TASKS).or_insert_with(|| json!({})) {
+            others.insert(key, json!(id));
+        }
+    }
+}
 
 /// The tasks of one increment.
 #[derive(Debug, Clone, Default)]
@@ -82,10 +104,29 @@ impl IncrementTasks {
         // Who had it before, and how often, is said of the receiver's own task.
         context.shift_remove("previous_agent");
         context.shift_remove("attempts");
+        context.shift_remove("test_attempts");
+        context.shift_remove(IN_OTHER_TASKS);
         if step.stage == IncrementStage::Verification && closed.attempts > 0 {
-            context.insert("attempts".into(), json!(closed.attempts));
+            context.insert("test_attempts".into(), json!(closed.attempts));
         }
+        // All of it is what others say.
+        let target = self.of(step.stage).map(|task| task.task_id.as_str());
+        let holder = |key: &str, value: &Value| {
+            let mut others = self.all().filter(|task| Some(task.task_id.as_str()) != target);
+            others.find(|task| task.agent_context.get(key) == Some(value)).unwrap_or(closed)
+        };
+        shorten(&mut context, |key, value| Some(holder(key, value)));
         context
+    }
+
+    /// Keeps the context of a task within the size that one may have: what another task of the increment says as well goes, the
+    /// largest first, but nothing that its agent says now. `in_other_tasks` names each field that went and the task that has it.
+    pub fn make_room(&self, task_id: &str, context: &mut Map<String, Value>, now: &Map<String, Value>) {
+        let holder = |key: &str, value: &Value| {
+            let mut others = self.all().filter(|task| task.task_id != task_id);
+            others.find(|task| task.agent_context.get(key) == Some(value))
+        };
+        shorten(context, |key, value| holder(key, value).filter(|_| !now.contains_key(key)));
     }
 
     /// For the fix: what the failed task was given and found, the reason for its closing, what was built, and what the fix

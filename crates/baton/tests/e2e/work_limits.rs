@@ -1,0 +1,106 @@
+//! Workers whose provider says no, or whose agent fails at everything.
+
+use std::fs;
+
+use crate::stage::{Stage, text};
+use crate::work::{Crew, bench, wait_for};
+
+/// Twenty tasks and one agent; `script` decides how it goes, and may look whether the file `good` is there.
+fn twenty(stage: &Stage, script: &str) -> Crew {
+    let owner = stage.terminal("Owner");
+    for n in 0..20 {
+        owner.run(&["task", "create", &format!("t{n}"), "--agent-role", "implementation"]).done();
+    }
+    let mut at = bench(stage, "impl-1");
+    at.set("GOOD", stage.root().join("good"));
+    let args =
+        ["work", "--role", "implementation", "--poll", "50ms", "--backoff", "20ms", "--", "sh", "-c", script];
+    let mut command = at.command(&args);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    Crew(vec![command.spawn().expect("a worker")])
+}
+
+/// The statuses of all tasks, and how many attempts were counted.
+fn standing(stage: &Stage) -> (Vec<String>, i64) {
+    let listed = stage.terminal("Owner").json(&["task", "list", "--all", "-n", "0"]);
+    let rows = listed["items"].as_array().expect("items").clone();
+    let attempts = rows.iter().map(|row| row["attempts"].as_i64().unwrap_or(0)).sum();
+    (rows.iter().map(|row| text(row, "status")).collect(), attempts)
+}
+
+fn letters(stage: &Stage) -> Vec<String> {
+    let inbox = stage.terminal("human").json(&["mail", "inbox"]);
+    inbox["items"].as_array().expect("items").iter().map(|mail| text(mail, "subject")).collect()
+}
+
+#[test]
+fn twenty_tasks_whose_agent_hits_a_limit_wait_for_its_end_with_one_letter() {
+    let stage = Stage::ready();
+    let said =
+        "echo working on it; echo 'You have hit your usage limit. Try again in 2 seconds.' >&2; exit 7";
+    let _crew = twenty(&stage, &format!("test -e $GOOD && exit 0; {said}"));
+    wait_for("a letter", || !letters(&stage).is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    let (statuses, attempts) = standing(&stage);
+    assert!(attempts == 0 && !statuses.iter().any(|status| status == "blocked"), "{attempts}: {statuses:?}");
+    let told = letters(&stage);
+    assert!(told.len() == 1 && told[0].contains("impl-1 has hit a limit"), "{told:?}");
+    fs::write(stage.root().join("good"), "").expect("written");
+    wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
+    assert_eq!(letters(&stage).len(), 1);
+}
+
+#[test]
+fn a_limit_that_names_a_time_of_the_clock_is_read_in_the_zone_of_the_machine() {
+    let stage = Stage::ready();
+    stage.terminal("Owner").run(&["task", "create", "t", "--agent-role", "implementation"]).done();
+    let mut at = bench(&stage, "impl-1");
+    at.set("TZ", "AAA-9:30");
+    let said = "echo 'You have hit your usage limit. Try again at Nov 25th, 2030 5:20 PM.' >&2; exit 7";
+    let args = ["work", "--role", "implementation", "--max", "1", "--poll", "50ms", "--", "sh", "-c", said];
+    at.run(&args).done();
+    let told = letters(&stage);
+    assert!(told.len() == 1 && told[0].contains("again at 2030-11-25 07:50 UTC"), "{told:?}");
+    assert_eq!(standing(&stage), (vec!["open".to_owned()], 0));
+}
+
+/// A coding agent that hits a limit ends with 1 as a failed test does.
+#[test]
+fn a_limit_of_a_testing_agent_is_no_failed_test() {
+    let stage = Stage::ready();
+    let owner = stage.terminal("Owner");
+    for role in ["testing", "verification"] {
+        owner.run(&["task", "create", role, "--agent-role", role]).done();
+    }
+    let claude =
+        stage.file("bin/claude", "#!/bin/sh\necho 'Claude AI usage limit reached|4102444800'\nexit 1\n");
+    owner.shell(&format!("chmod +x {claude}")).done();
+    let path = format!("{}:{}", stage.root().join("bin").display(), crate::stage::env("PATH").expect("PATH"));
+    for role in ["testing", "verification"] {
+        let mut at = bench(&stage, role);
+        at.set("PATH", &path);
+        at.run(&["work", "--role", role, "--agent", "claude", "--max", "1", "--poll", "50ms"]).done();
+    }
+    let (statuses, attempts) = standing(&stage);
+    assert_eq!((statuses, attempts), (vec!["open".to_owned(), "open".to_owned()], 0));
+    // A test's own words about a limit are a failed test.
+    let said = "echo 'FAILED test_retry: 429 rate limit was not retried'; exit 1";
+    let mut at = bench(&stage, "testing");
+    at.set("PATH", &path);
+    at.run(&["work", "--role", "testing", "--max", "1", "--poll", "50ms", "--", "sh", "-c", said]).done();
+    assert!(standing(&stage).0.contains(&"closed".to_owned()), "{:?}", standing(&stage));
+}
+
+#[test]
+fn an_agent_that_fails_everything_is_set_aside_and_named_once() {
+    let stage = Stage::ready();
+    let _crew = twenty(&stage, "test -e $GOOD && exit 0; exit 7");
+    wait_for("a letter", || !letters(&stage).is_empty());
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    let (statuses, attempts) = standing(&stage);
+    assert!(attempts <= 4 && !statuses.iter().any(|status| status == "blocked"), "{attempts}: {statuses:?}");
+    let told = letters(&stage);
+    assert!(told.len() == 1 && told[0].contains("impl-1 fails at everything"), "{told:?}");
+    fs::write(stage.root().join("good"), "").expect("written");
+    wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
+}

@@ -1,0 +1,62 @@
+//! A value within so many bytes of JSON.
+
+use serde_json::{Value, json};
+
+/// The fewest bytes that a value is shown with when it does not fit; below, it is left out.
+pub(super) const LEAST: usize = 48;
+
+/// Whether a part of the value says something: a text may lose its end, a list its last entries.
+pub(super) fn can_be_cut(value: &Value) -> bool {
+    value.is_string() || value.as_array().is_some_and(|entries| !entries.is_empty())
+}
+
+/// The value, or the beginning of it, which is marked.
+pub(super) fn fit(value: &Value, room: usize) -> Option<Value> {
+    if value.to_string().len() <= room {
+        return Some(value.clone());
+    }
+    match value {
+        Value::String(text) => fit_text(text, room),
+        Value::Array(entries) => fit_list(entries, room),
+        _ => None,
+    }
+}
+
+fn fit_text(text: &str, room: usize) -> Option<Value> {
+    let mut end = text.len().min(room);
+    while end >= LEAST {
+        end = (0..=end).rev().find(|at| text.is_char_boundary(*at))?;
+        let cut = Value::String(format!("{}…", &text[..end]));
+        let over = cut.to_string().len().saturating_sub(room);
+        if over == 0 {
+            return Some(cut);
+        }
+        end = end.saturating_sub(over);
+    }
+    None
+}
+
+/// The first entries, and how many more there are. The beginning of the first one if that alone is too long.
+fn fit_list(entries: &[Value], room: usize) -> Option<Value> {
+    let more = |shown: usize| json!(format!("… {} more", entries.len() - shown));
+    let brackets = 2;
+    let mark = more(0).to_string().len() + 1;
+    let mut used = brackets + mark;
+    let mut shown = Vec::new();
+    for entry in entries {
+        let size = entry.to_string().len() + 1;
+        if used + size > room {
+            break;
+        }
+        used += size;
+        shown.push(entry.clone());
+    }
+    if shown.is_empty() {
+        let mark = if entries.len() > 1 { mark } else { 0 };
+        shown.push(fit(entries.first()?, room.saturating_sub(brackets + mark))?);
+    }
+    if shown.len() < entries.len() {
+        shown.push(more(shown.len()));
+    }
+    Some(Value::Array(shown))
+}
