@@ -23,7 +23,7 @@ fn share(first: &mut Clone, second: &mut Clone) {
 
 fn step(w: &mut Clone, number: usize, said: &mut [BTreeSet<String>; 3]) {
     w.w.now += 1 + i64::try_from(w.w.dice.below(3000)).unwrap_or(0);
-    let which = usize::try_from(w.w.dice.below(3)).unwrap_or(0);
+    let which = w.w.dice.below(3);
     let id = present(w, FAMILY[which]).expect("nothing is deleted");
     match w.w.dice.below(4) {
         0 | 1 => _ = w.ok("Ann", "task_rename", json!({ "id": id, "to": format!("x-n{which}{number}") })),
@@ -44,7 +44,7 @@ fn require_family(w: &mut Clone, said: &[BTreeSet<String>; 3], seed: u64) {
     assert_eq!(known, BTreeSet::from([&epic, &part, &waiting]), "seed {seed}: one id each");
     assert_eq!(shown(w, &part)["parent"], json!(epic), "seed {seed}: the part stays in its epic");
     let edges = column(&list(&shown(w, &waiting)["dependencies"]), "id");
-    assert_eq!(edges, [part.clone()], "seed {seed}: what waits still waits for the part");
+    assert_eq!(edges, std::slice::from_ref(&part), "seed {seed}: what waits still waits for the part");
     for (id, said) in [epic, part, waiting].iter().zip(said) {
         assert_eq!(comments(&shown(w, id)), *said, "seed {seed}: comments of {id}");
     }
