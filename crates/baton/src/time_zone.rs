@@ -37,14 +37,29 @@ fn by_name(name: &str) -> Option<Zone> {
     if is_name { DATABASES.iter().find_map(of) } else { None }
 }
 
+/// Nothing but a small regular file is opened: a device or a pipe would never end.
 fn from_file(name: &str, file: &Path) -> Option<Zone> {
     let is_small = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MOST);
-    Zone::from_tzif(name, &std::fs::read(file).ok().filter(|_| is_small)?)
+    if !is_small {
+        return None;
+    }
+    Zone::from_tzif(name, &std::fs::read(file).ok()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_regular_file_is_not_read() {
+        // Read as files, these fill the memory or wait for ever.
+        assert!(from_file("zone", Path::new("/dev/zero")).is_none());
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(from_file("zone", &pipe).is_none());
+        assert!(from_file("zone", folder.path()).is_none());
+    }
 
     #[test]
     fn a_name_of_a_time_zone_leads_to_no_other_file() {

@@ -72,7 +72,7 @@ impl Operation for BatonReclaim {
         let taken: Vec<&str> = std::iter::once(home.as_str()).chain(into.as_deref()).collect();
         store.write(&taken, |tx| {
             resolve::require(tx, &home)?;
-            if tx.merged_into(&home) != into.as_deref() {
+            if merged_into(tx, &home)? != into {
                 require_not_merged(tx, &home)?;
             }
             let left = by_id(tx, &home, &input.baton_id)?;

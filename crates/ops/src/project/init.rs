@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::choose::{Choice, choose, record};
-use super::merged::merged;
+use super::merged::{merged, merged_into};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation, Reach};
 use crate::{project_name, resolve};
@@ -179,8 +179,10 @@ fn register(
     let project_id = chosen.place.project_id.as_str();
     let Cx { store, env } = cx;
     store.write(&chosen.projects(), |tx| {
-        if let Some(into) = tx.merged_into(project_id) {
-            return Err(merged_folder(project_id, into).into());
+        if tx.merged_into(project_id).is_some()
+            && let Some(into) = merged_into(tx, project_id)?
+        {
+            return Err(merged_folder(project_id, &into).into());
         }
         let created = project_name::register(tx, project_id, false, env.now)?;
         record(tx, env, chosen, identity)?;

@@ -11,17 +11,37 @@ use crate::resolve;
 /// How many of the newest entries tell that a project was merged by an earlier version.
 const LOOKED_AT: i64 = 20;
 
-/// The projects that were merged into one.
+/// The projects that were merged into one, by way of others too.
 pub(crate) fn merged_from(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Failure> {
-    let all = project::list(tx)?.into_iter();
-    Ok(all
-        .filter(|other| other.merged_into.as_deref() == Some(project_id))
-        .map(|other| other.project_id)
-        .collect())
+    let all = project::list(tx)?;
+    let mut found = vec![project_id.to_owned()];
+    let mut next = 0;
+    while let Some(into) = found.get(next).cloned() {
+        for other in all.iter().filter(|other| other.merged_into.as_ref() == Some(&into)) {
+            if !found.contains(&other.project_id) {
+                found.push(other.project_id.clone());
+            }
+        }
+        next += 1;
+    }
+    found.remove(0);
+    Ok(found)
 }
 
-/// The project into which this one was merged. Merges of earlier versions stand in the ledger alone.
+/// The project in which the work of this one goes on: the last of those into which it was merged one after another.
 pub(crate) fn merged_into(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
+    let mut passed = vec![project_id.to_owned()];
+    while let Some(into) = next_hop(tx, &passed[passed.len() - 1])? {
+        if passed.contains(&into) {
+            break;
+        }
+        passed.push(into);
+    }
+    Ok(passed.pop().filter(|_| !passed.is_empty()))
+}
+
+/// The project into which this one itself was merged. Merges of earlier versions stand in the ledger alone.
+fn next_hop(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Failure> {
     if let Some(into) = noted_merge(tx, project_id)? {
         return Ok(Some(into));
     }
@@ -78,17 +98,17 @@ pub(crate) fn require_not_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<()
 }
 
 /// Refuses to begin anything in a project that is unknown or was merged, of those that this write takes.
-pub(crate) fn require_active(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
+pub(crate) fn require_active(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
     resolve::require(tx, project_id)?;
     refuse_merged(tx, project_id)
 }
 
-/// Refuses a project that was merged, of those that this write takes; one without a row is none.
-pub(crate) fn refuse_merged(tx: &Tx<'_>, project_id: &str) -> Result<(), Refusal> {
-    match tx.merged_into(project_id) {
-        None => Ok(()),
-        Some(into) => Err(merged(project_id, into)),
+/// Refuses a project that was merged, of those that this write takes; one without a row is none. Only the refusal asks the store.
+pub(crate) fn refuse_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Failure> {
+    if tx.merged_into(project_id).is_none() {
+        return Ok(());
     }
+    require_not_merged(tx, project_id)
 }
 
 /// The refusal for a project that was merged into another.

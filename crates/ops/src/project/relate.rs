@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::merged::merged;
+use super::merged::refuse_merged;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
@@ -101,10 +101,8 @@ impl Operation for Relate {
         let Cx { store, env } = cx;
         store.write(&[&project_id, &input.to], |tx| {
             for id in [&project_id, &input.to] {
-                if !input.remove
-                    && let Some(into) = tx.merged_into(id)
-                {
-                    return Err(merged(id, into).into());
+                if !input.remove {
+                    refuse_merged(tx, id)?;
                 }
                 if !env.caller.grant.reaches(id) {
                     return Err(resolve::unknown_project(id).into());

@@ -12,6 +12,31 @@ fn merge(w: &mut World) -> Value {
     w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }))
 }
 
+/// A baton of the merged project, exported by its agent before the merge.
+fn exported_from_fix(w: &mut World) -> Value {
+    w.register("fix");
+    w.start(&at("Ann", "fix"));
+    w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+    let file = w.ok(&at("Ann", "fix"), "baton_export", json!({}));
+    merge(w);
+    file["baton"].clone()
+}
+
+/// The project that goes on is merged into another in its turn.
+fn merge_on(w: &mut World) {
+    w.register("last");
+    w.ok(&agent("Owner"), "project_merge", json!({ "from": "p", "into": "last" }));
+}
+
+fn reclaim_after_two_merges(w: &mut World, named: &str) {
+    let baton = exported_from_fix(w);
+    merge_on(w);
+    let back = w.ok(&at("Ann", named), "baton_reclaim", json!({ "baton_id": baton["baton_id"] }));
+    assert_eq!(back["project_id"], "last");
+    let held = w.pickup(&at("Hal", "last"));
+    assert!(text(&held["baton"], "body").contains("the cart rounds"), "{held:#}");
+}
+
 on_every_backend! {
     fn a_baton_goes_along_with_what_its_holder_saved(w) {
         w.register("fix");
@@ -82,13 +107,9 @@ on_every_backend! {
     }
 
     fn a_baton_that_left_as_a_file_before_the_merge_is_reclaimed_in_the_other_project(w) {
-        w.register("fix");
-        w.start(&at("Ann", "fix"));
-        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
-        let file = w.ok(&at("Ann", "fix"), "baton_export", json!({}));
-        merge(w);
-        let id = &file["baton"]["baton_id"];
-        w.no_trace(&at("Ann", "p"), "baton_import", json!({ "baton": file["baton"] }), "baton_exported");
+        let baton = exported_from_fix(w);
+        let id = &baton["baton_id"];
+        w.no_trace(&at("Ann", "p"), "baton_import", json!({ "baton": baton }), "baton_exported");
         let back = w.ok(&at("Ann", "p"), "baton_reclaim", json!({ "baton_id": id }));
         assert_eq!(back["project_id"], "p");
         w.no(&at("Ann", "p"), "baton_reclaim", json!({ "baton_id": id }), "baton_not_exported");
@@ -96,13 +117,33 @@ on_every_backend! {
         assert!(text(&held["baton"], "body").contains("the cart rounds"), "{held:#}");
     }
 
-    fn an_undone_merge_takes_back_what_was_reclaimed_meanwhile(w) {
+    fn after_two_merges_it_is_reclaimed_in_the_last_project(w) {
+        reclaim_after_two_merges(w, "last");
+    }
+
+    fn after_two_merges_the_first_project_reclaims_it_in_the_last(w) {
+        reclaim_after_two_merges(w, "fix");
+    }
+
+    fn after_two_merges_refusals_name_the_last_project(w) {
         w.register("fix");
-        w.start(&at("Ann", "fix"));
-        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
-        let file = w.ok(&at("Ann", "fix"), "baton_export", json!({}));
         merge(w);
-        w.ok(&at("Ann", "fix"), "baton_reclaim", json!({ "baton_id": file["baton"]["baton_id"] }));
+        merge_on(w);
+        let there = agent("Ann").process("").at("/elsewhere/fix", None);
+        for (who, operation, input) in [
+            (&at("Ann", "fix"), "task_create", json!({ "title": "new" })),
+            (&at("Ann", "fix"), "project_relate", json!({ "to": "last" })),
+            (&there, "project_init", json!({ "join": "fix" })),
+            (&at("Lola", "last"), "mail_send", json!({ "to": "Ann", "to_project": "fix", "subject": "s", "body": "b" })),
+        ] {
+            let refusal = w.no_trace(who, operation, input, "project_merged");
+            assert_eq!(refusal["project_id"], "last", "{operation}: {refusal:#}");
+        }
+    }
+
+    fn an_undone_merge_takes_back_what_was_reclaimed_meanwhile(w) {
+        let baton = exported_from_fix(w);
+        w.ok(&at("Ann", "fix"), "baton_reclaim", json!({ "baton_id": baton["baton_id"] }));
         w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "undo": true }));
         assert!(text(&w.pickup(&at("Hal", "fix"))["baton"], "body").contains("the cart rounds"));
         assert!(w.pickup(&at("Hal", "p"))["baton"].is_null());
