@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
-use crate::{input, project_name, resolve};
+use crate::{input, project, project_name, resolve};
 
 /// One thing that Baton can do.
 pub trait Operation {
@@ -318,7 +318,8 @@ fn input_schema<O: Operation>() -> Schema {
 pub fn run_typed<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
     authorize(&O::META, &cx.env, &input)?;
     match O::run(input::read(&input)?, cx) {
-        Err(failure) => run_renamed::<O>(&input, cx, failure),
+        Err(failure) => run_renamed::<O>(&input, cx, failure)
+            .map_err(|failure| project::hide_merge(failure, &cx.env.caller.grant)),
         done => done,
     }
 }

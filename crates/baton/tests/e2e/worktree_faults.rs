@@ -69,6 +69,25 @@ fn a_third_clone_is_asked_about_the_first_project() {
 }
 
 #[test]
+fn a_clone_is_not_offered_a_project_that_was_merged() {
+    let stage = committed();
+    let root = stage.root().to_owned();
+    let hub = root.join("hub.git").display().to_string();
+    git(&stage, &root, &["clone", "-q", "--bare", "shop", &hub]);
+    git(&stage, stage.shop(), &["remote", "add", "origin", &hub]);
+    let ann = stage.terminal("Ann");
+    ann.json(&["init"]);
+    for name in ["alpha", "beta"] {
+        git(&stage, &root, &["clone", "-q", &hub, name]);
+    }
+    ann.within(root.join("alpha")).json(&["init", "--separate"]);
+    ann.json(&["project", "merge", "shop", "--into", "alpha"]);
+    let refusal = ann.within(root.join("beta")).refused(4, "project_is_clone", &["start"]);
+    assert_eq!(refusal["project_id"], "alpha");
+    assert!(!refusal.to_string().contains("shop"), "{refusal}");
+}
+
+#[test]
 fn no_project_is_made_of_a_bare_repository_or_of_a_worktree_without_one() {
     let stage = committed();
     let ann = stage.terminal("Ann");

@@ -1,5 +1,6 @@
 //! Whether a project was merged into another, and the refusal of what would begin something in it.
 
+use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx, delta, place, project};
@@ -120,4 +121,22 @@ pub(super) fn merged(project_id: &str, into: &str) -> Refusal {
         format!("name project {into} in its place: nothing is sent to this one or begun in it any more"),
     )
     .with("project_id", into)
+    .with("merged_from", project_id)
+}
+
+/// The same failure; a project into which another was merged is named only to a caller who reaches that one.
+pub(crate) fn hide_merge(failure: Failure, grant: &Grant) -> Failure {
+    let Failure::Refused(no) = failure else { return failure };
+    let field = |name: &str| no.details.get(name).and_then(serde_json::Value::as_str);
+    match (field("merged_from"), field("project_id")) {
+        (Some(from), Some(into)) if no.code == "project_merged" && !grant.reaches(into) => Refusal::new(
+            refusal::Kind::Conflict,
+            "project_merged",
+            format!("project {from} was merged into another"),
+            "ask its owner where its work goes on: nothing is sent to this one or begun in it any more",
+        )
+        .with("merged_from", from)
+        .into(),
+        _ => no.into(),
+    }
 }

@@ -123,6 +123,30 @@ fn spied(w: &mut World, spy: &Agent, entry: &Entry, ids: &BTreeSet<String>) {
 }
 
 on_every_backend! {
+    fn the_project_that_goes_on_is_named_to_those_who_reach_it(w) {
+        for name in ["a", "secret"] {
+            w.register(name);
+        }
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "a", "into": "secret" }));
+        let eve = bearer("Eve", Scope::Write, &["a"]).project("a");
+        for (verb, input) in [("project_show", json!({ "project": "a" })), ("project_list", json!({}))] {
+            let shown = w.ok(&eve, verb, input);
+            assert!(!shown.to_string().contains("secret"), "{verb}: {shown:#}");
+        }
+        for (verb, input) in [
+            ("task_create", json!({ "title": "new" })),
+            ("session_start", json!({})),
+            ("mail_send", json!({ "to": "Ann", "subject": "s", "body": "b" })),
+            ("baton_reclaim", json!({ "baton_id": "x" })),
+        ] {
+            let refusal = w.call(&eve, verb, input).expect_err("merged");
+            assert!(!refusal.to_string().contains("secret"), "{verb}: {refusal:#}");
+        }
+        let both = bearer("Eve", Scope::Write, &["a", "secret"]).project("a");
+        assert_eq!(w.ok(&both, "project_show", json!({ "project": "a" }))["merged_into"], "secret");
+        assert_eq!(w.no(&both, "task_create", json!({ "title": "new" }), "project_merged")["project_id"], "secret");
+    }
+
     fn no_preview_tells_a_token_the_repository_of_a_project_that_it_does_not_reach(w) {
         w.machines.github = true;
         w.register("q");
