@@ -42,7 +42,7 @@ pub trait TranscriptReader: Sync {
         None
     }
 
-    /// Gives out the conversation of this key, see [`Found::key`]. Where a file is one conversation, there are no keys.
+    /// Gives out the conversation of this key, see [`TranscriptFile::key`]. Where a file is one conversation, there are no keys.
     fn read_session(&self, path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         let _ = key;
         self.read(path, sink)

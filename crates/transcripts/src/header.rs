@@ -20,7 +20,7 @@ pub struct Header {
     pub agent: String,
     /// The file.
     pub path: PathBuf,
-    /// Which of several conversations in the file, see [`Found::key`].
+    /// Which of several conversations in the file, see [`TranscriptFile::key`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// Working directory of the session.

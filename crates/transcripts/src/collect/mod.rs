@@ -70,7 +70,7 @@ pub fn summarize(path: &Path, format: &dyn TranscriptReader, options: &Options) 
     summarize_session(path, None, format, options)
 }
 
-/// Reads the conversation of this key, see [`crate::Found::key`], and sums it up.
+/// Reads the conversation of this key, see [`crate::TranscriptFile::key`], and sums it up.
 pub fn summarize_session(
     path: &Path,
     key: Option<&str>,

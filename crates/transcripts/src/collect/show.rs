@@ -18,7 +18,7 @@ pub fn show(
     show_session(path, None, format, options, sink)
 }
 
-/// The same for the conversation of this key, see [`crate::Found::key`].
+/// The same for the conversation of this key, see [`crate::TranscriptFile::key`].
 pub fn show_session(
     path: &Path,
     key: Option<&str>,
