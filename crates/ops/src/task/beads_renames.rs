@@ -158,6 +158,7 @@ impl Progress<'_, '_> {
             (None, Some(to)) if is_deleted(&ours) => {
                 if let Some(to) = follow(tx, &ours, to)? {
                     self.move_changes(tx, (&ours, &to), &versions)?;
+                    handoff::rename_task(tx, self.project, (id, &to.task_id))?;
                 }
                 None
             }

@@ -113,6 +113,21 @@ on_every_backend! {
         }
     }
 
+    fn a_handoff_that_ended_names_the_new_id_of_its_task(w) {
+        let (id, task, mut other) = handed(w, true);
+        let mut third = World::new(Backend::Memory, 78).expect("memory");
+        third.register("q");
+        take(&mut third, &lines(w));
+        third.now += 6_000;
+        other.ok(&agent("Ben").project("q"), "task_delete", json!({ "id": task, "reason": "not wanted" }));
+        third.ok(&agent("Cas").project("q"), "task_rename", json!({ "id": task, "to": "q-api" }));
+        assert_eq!(follow(w, &mut other, &id)["state"], "declined");
+        let shown = follow(w, &mut third, &id);
+        assert_eq!((&shown["state"], &shown["task"]["id"]), (&json!("declined"), &json!("q-api")), "{shown:#}");
+        assert_eq!(status(w, "q-api").0, "in_progress");
+        w.assert_sound();
+    }
+
     fn a_token_ends_no_handoff_of_another_by_a_line(w) {
         let (id, task, mut other) = handed(w, true);
         let mut token = agent("Mal").project("q").process("");
