@@ -25,7 +25,7 @@ mod conflict_base;
 mod unseen;
 
 use conflict_base::conflict_base;
-use unseen::{Glance, unseen, would_lose};
+use unseen::{LineHeader, unseen, would_lose};
 
 /// Tasks whose lines are in memory at once.
 const CHUNK: usize = 200;
@@ -368,7 +368,7 @@ fn note(
         left = left.saturating_sub(1);
         let last = line.is_none();
         if let Some(line) = line {
-            let glance = Glance::of(&line);
+            let glance = LineHeader::of(&line);
             if let Some(id) = glance.task().filter(|id| changed.contains(*id)) {
                 chunk.push(Published { id: id.to_owned(), line });
             }

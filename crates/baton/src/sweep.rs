@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_model::duty;
 use baton_model::id::short;
 use baton_model::session::{Limits, Session};
-use baton_ops::sweep::mark_silent;
+use baton_ops::sweep::mark_silent_sessions;
 use baton_store::Store;
 
 use crate::clock;
@@ -62,7 +62,7 @@ impl Service for Sweep {
 }
 
 fn sweep_once(store: &mut Store, machine: &Machine, limits: Limits) {
-    match mark_silent(store, machine.now(), limits) {
+    match mark_silent_sessions(store, machine.now(), limits) {
         Ok(silent) => silent.iter().for_each(log_release),
         Err(failure) => tracing::error!(%failure, "silent sessions cannot be marked"),
     }
@@ -81,6 +81,6 @@ mod tests {
     #[test]
     fn an_empty_store_has_nobody_to_mark() {
         let mut store = Store::open(&Target::Memory, 0).expect("store");
-        assert_eq!(mark_silent(&mut store, clock::now(), Limits::default()).expect("swept"), []);
+        assert_eq!(mark_silent_sessions(&mut store, clock::now(), Limits::default()).expect("swept"), []);
     }
 }

@@ -8,7 +8,7 @@ use baton_ops::{
 
 /// Operations that no tool offers, each with its reason.
 pub const NOT_OFFERED: &[(&str, &str)] = &[
-    (agent::RolesShown::NAME, "for the person who writes the roles file: `baton agent roles`"),
+    (agent::ListRoles::NAME, "for the person who writes the roles file: `baton agent roles`"),
     (agent::Show::NAME, "in the list of agents"),
     (agent::Register::NAME, "registered where the agent is set up: `baton agent register`"),
     (attention::Attention::NAME, "for the person who answers for the agents: `baton attention`"),

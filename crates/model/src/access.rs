@@ -138,7 +138,7 @@ impl Grant {
     }
 
     /// Refuses unless it is for all projects: for what belongs to the machine and not to a project.
-    pub fn require_everywhere(&self) -> Result<(), Refusal> {
+    pub fn require_all_projects(&self) -> Result<(), Refusal> {
         if self.projects.is_none() {
             return Ok(());
         }
@@ -272,8 +272,8 @@ mod tests {
     fn a_token_of_projects_reaches_these_and_nothing_of_the_machine() {
         let grant = of(Scope::Operator, Some(&["a"]));
         assert!(grant.reaches("a") && !grant.reaches("b"));
-        assert_eq!(grant.require_everywhere().map_err(|r| r.code), Err("token_of_project"));
-        assert!(of(Scope::Read, None).reaches("b") && of(Scope::Read, None).require_everywhere().is_ok());
+        assert_eq!(grant.require_all_projects().map_err(|r| r.code), Err("token_of_project"));
+        assert!(of(Scope::Read, None).reaches("b") && of(Scope::Read, None).require_all_projects().is_ok());
         assert!(!of(Scope::Read, Some(&[])).reaches("a"), "no project is not every project");
     }
 

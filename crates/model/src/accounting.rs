@@ -230,11 +230,11 @@ pub fn warnings(wrapping: &WrapFacts<'_>) -> Vec<Remark> {
 
 /// Whether a packet says more than its summary: what was done or decided, what is next, what is open, or that it is done.
 fn tells(view: &Packet) -> bool {
-    !view.work_completed.is_empty() || !view.decisions.is_empty() || points_on(view)
+    !view.work_completed.is_empty() || !view.decisions.is_empty() || has_continuation(view)
 }
 
 /// Whether a packet says how it goes on: next steps, open loops, open items of the plan, or that nothing is left to do.
-pub fn points_on(view: &Packet) -> bool {
+pub fn has_continuation(view: &Packet) -> bool {
     let listed = !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty());
     let is_true = |value: Option<&Value>| value == Some(&Value::Bool(true));
     listed || is_true(view.other.get("done")) || is_true(view.metadata.get("done"))
@@ -259,7 +259,7 @@ fn mentions(packet: &ValidatedPacket, tag: &str) -> bool {
 /// How a session ended without a wrap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unwrapped {
+pub enum UnwrappedReason {
     /// It went silent.
     Silent,
     /// It went silent and was replaced.
@@ -269,13 +269,13 @@ pub enum Unwrapped {
 }
 
 /// How a session ended without a wrap, if that is how it stands: it went silent, or was released because it had.
-pub fn unwrapped(session: &Session, now: Millis, limits: Limits) -> Option<Unwrapped> {
+pub fn unwrapped(session: &Session, now: Millis, limits: Limits) -> Option<UnwrappedReason> {
     match &session.release {
         None if session.is_fresh(now, limits) => None,
-        None => Some(Unwrapped::Silent),
+        None => Some(UnwrappedReason::Silent),
         Some(release) => match release.reason {
-            ReleaseReason::Reconnect => Some(Unwrapped::Reconnect),
-            ReleaseReason::Stale => Some(Unwrapped::Stale),
+            ReleaseReason::Reconnect => Some(UnwrappedReason::Reconnect),
+            ReleaseReason::Stale => Some(UnwrappedReason::Stale),
             _ => None,
         },
     }

@@ -71,10 +71,10 @@ fn what_is_unwrapped_is_silent_or_was_replaced() {
     let limits = Limits::default();
     let mut session = crate::session::tests::session("A", "m", "1", NOW);
     assert_eq!(unwrapped(&session, NOW + limits.stale_after, limits), None);
-    assert_eq!(unwrapped(&session, NOW + limits.stale_after + 1, limits), Some(Unwrapped::Silent));
+    assert_eq!(unwrapped(&session, NOW + limits.stale_after + 1, limits), Some(UnwrappedReason::Silent));
     for (reason, said) in [
-        (ReleaseReason::Reconnect, Some(Unwrapped::Reconnect)),
-        (ReleaseReason::Stale, Some(Unwrapped::Stale)),
+        (ReleaseReason::Reconnect, Some(UnwrappedReason::Reconnect)),
+        (ReleaseReason::Stale, Some(UnwrappedReason::Stale)),
         (ReleaseReason::Wrapped, None),
         (ReleaseReason::Ended, None),
         (ReleaseReason::PreemptedByPickup, None),

@@ -103,7 +103,7 @@ impl Reason {
 
 /// Something that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Matter {
+pub struct AttentionItem {
     /// Why.
     pub reason: Reason,
     /// The project that it is in.
@@ -125,7 +125,7 @@ pub struct Matter {
 }
 
 /// What the command that helps is made of.
-pub struct Remedy<'a> {
+pub struct SuggestedCommand<'a> {
     /// Why.
     pub reason: Reason,
     /// The project.
@@ -138,10 +138,10 @@ pub struct Remedy<'a> {
     pub to: Option<&'a str>,
 }
 
-impl Remedy<'_> {
+impl SuggestedCommand<'_> {
     /// The command that helps.
     pub fn command(&self) -> String {
-        let Remedy { project_id, id, .. } = self;
+        let SuggestedCommand { project_id, id, .. } = self;
         let brief = short(id);
         match (self.reason, self.to) {
             (Reason::SessionSilent, _) => {
@@ -194,8 +194,13 @@ mod tests {
     fn the_command_that_helps_can_be_pasted_whatever_a_name_holds() {
         let id = "01999999-aaaa-7000-8000-000000000001";
         for reason in Reason::ALL {
-            let remedy =
-                Remedy { reason, project_id: "shop", id, subject: "src/$(rm)'x", to: Some("Bob's bot") };
+            let remedy = SuggestedCommand {
+                reason,
+                project_id: "shop",
+                id,
+                subject: "src/$(rm)'x",
+                to: Some("Bob's bot"),
+            };
             let line = remedy.command();
             assert!(line.starts_with("baton "), "{line}");
             assert!(!line.contains("$(") || line.contains(r"'src/$(rm)'\''x'"), "{line}");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::accounting::{SessionActivity, points_on};
+use crate::accounting::{SessionActivity, has_continuation};
 use crate::packet::Packet;
 use crate::session::{Limits, ReleaseReason, Session};
 use crate::time::Millis;
@@ -59,7 +59,7 @@ impl Completeness {
             Some(did.began),
             Some(did.checkpoints + did.notes + did.decisions > 0),
             changed_files.then_some(decided),
-            wrap_due.then(|| packet.is_some_and(points_on)),
+            wrap_due.then(|| packet.is_some_and(has_continuation)),
         ])
     }
 

@@ -89,7 +89,7 @@ fn words_of(summary: &str) -> (&str, Option<&str>) {
 /// A later packet with the words of an earlier one that no transcript holds: those of the agent or of the person who
 /// summarised it, and the time `until` which those hold. `baton_id` names the wrap in which the earlier packet stays readable as
 /// it was.
-pub fn with_words_of(earlier: &Packet, mut later: Packet, baton_id: &str, until: &str) -> Packet {
+pub fn merge_packets(earlier: &Packet, mut later: Packet, baton_id: &str, until: &str) -> Packet {
     later.mark_summary_as_of(earlier);
     later.metadata.insert("supersedes".into(), json!(baton_id));
     // Of what was joined before, only the words that no transcript holds come along again.
@@ -153,15 +153,15 @@ mod tests {
         let earlier =
             Packet { summary: "mine".into(), next_steps: vec![text("a"), text("b")], ..Packet::default() };
         let later = Packet { summary: "facts".into(), next_steps: vec![text("b")], ..Packet::default() };
-        let once = with_words_of(&earlier, later, "b1", "noon");
+        let once = merge_packets(&earlier, later, "b1", "noon");
         assert_eq!(once.summary, "facts\n\nWrapped before, up to noon: mine");
         assert_eq!(once.metadata["summary_until"], "noon");
         assert_eq!(once.next_steps, [text("b"), text("a")]);
-        let twice = with_words_of(&earlier, once.clone(), "b1", "noon");
+        let twice = merge_packets(&earlier, once.clone(), "b1", "noon");
         assert_eq!(twice, once);
         // Words that came along before hold no longer than they did.
         let third = Packet { summary: "more facts".into(), ..Packet::default() };
-        let third = with_words_of(&once, third, "b2", "night");
+        let third = merge_packets(&once, third, "b2", "night");
         assert_eq!(third.summary, "more facts\n\nWrapped before, up to noon: mine");
     }
 }

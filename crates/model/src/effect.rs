@@ -158,7 +158,7 @@ pub enum Outcome {
 
 /// What becomes of the row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum RowFate {
+pub enum EffectDisposition {
     /// Nothing more to do.
     Done,
     /// Try again then.
@@ -168,18 +168,18 @@ pub enum RowFate {
 }
 
 /// The transition after a try: `jitter` is a random number from 0 to 999.
-pub fn after(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> RowFate {
+pub fn after(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> EffectDisposition {
     match outcome {
-        Outcome::Done => RowFate::Done,
-        Outcome::Final { why } => RowFate::Failed(why),
+        Outcome::Done => EffectDisposition::Done,
+        Outcome::Final { why } => EffectDisposition::Failed(why),
         Outcome::Retry { why, .. } if effect.attempts >= MAX_ATTEMPTS => {
-            RowFate::Failed(format!("given up after {} tries: {why}", effect.attempts))
+            EffectDisposition::Failed(format!("given up after {} tries: {why}", effect.attempts))
         }
         Outcome::Retry { why, after } => {
             let doublings = u32::try_from(effect.attempts.clamp(1, 20) - 1).unwrap_or_default();
             let pause = FIRST_RETRY.saturating_mul(1 << doublings).min(MAX_PAUSE);
             let pause = pause + pause * jitter.clamp(0, 999) / 4_000;
-            RowFate::At(now.saturating_add(after.map_or(pause, |asked| asked.max(pause))), why)
+            EffectDisposition::At(now.saturating_add(after.map_or(pause, |asked| asked.max(pause))), why)
         }
     }
 }
@@ -188,7 +188,7 @@ pub fn after(effect: &Effect, outcome: Outcome, now: Millis, jitter: i64) -> Row
 mod tests {
     use super::*;
 
-    fn check(attempts: i64, outcome: Outcome) -> RowFate {
+    fn check(attempts: i64, outcome: Outcome) -> EffectDisposition {
         let update = Action::MemoryIndex(IndexUpdate::default());
         let effect = Effect { attempts, ..Effect::new("e".into(), "p", update, 0) };
         after(&effect, outcome, 0, 0)
@@ -201,14 +201,14 @@ mod tests {
     #[test]
     fn pauses_double_up_to_a_limit() {
         for (attempts, pause) in [(1, 1_000), (2, 2_000), (5, 16_000), (15, MAX_PAUSE)] {
-            assert_eq!(check(attempts, retry(None)), RowFate::At(pause, "w".into()));
+            assert_eq!(check(attempts, retry(None)), EffectDisposition::At(pause, "w".into()));
         }
     }
 
     #[test]
     fn a_pause_asked_for_is_obeyed() {
-        assert_eq!(check(1, retry(Some(30_000))), RowFate::At(30_000, "w".into()));
-        assert_eq!(check(5, retry(Some(1))), RowFate::At(16_000, "w".into()));
+        assert_eq!(check(1, retry(Some(30_000))), EffectDisposition::At(30_000, "w".into()));
+        assert_eq!(check(5, retry(Some(1))), EffectDisposition::At(16_000, "w".into()));
     }
 
     #[test]
@@ -227,8 +227,10 @@ mod tests {
 
     #[test]
     fn tries_end() {
-        assert!(matches!(check(MAX_ATTEMPTS, retry(None)), RowFate::Failed(why) if why.contains("20 tries")));
-        assert_eq!(check(1, Outcome::Final { why: "gone".into() }), RowFate::Failed("gone".into()));
-        assert_eq!(check(1, Outcome::Done), RowFate::Done);
+        assert!(
+            matches!(check(MAX_ATTEMPTS, retry(None)), EffectDisposition::Failed(why) if why.contains("20 tries"))
+        );
+        assert_eq!(check(1, Outcome::Final { why: "gone".into() }), EffectDisposition::Failed("gone".into()));
+        assert_eq!(check(1, Outcome::Done), EffectDisposition::Done);
     }
 }

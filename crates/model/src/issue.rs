@@ -41,7 +41,7 @@ pub enum Call {
         /// The comment's own mark, so that it is said once.
         marker: String,
         /// Whether an earlier try may have said it.
-        maybe_there: bool,
+        may_exist: bool,
     },
     /// Say something under an issue.
     Comment {
@@ -54,7 +54,7 @@ pub enum Call {
         /// The comment's own mark, so that it is said once.
         marker: String,
         /// Whether an earlier try may have said it.
-        maybe_there: bool,
+        may_exist: bool,
     },
     /// Bring what the receiver changed about the task to its issue.
     Edit {
@@ -107,10 +107,10 @@ impl Edit {
 
 impl Call {
     /// Whether an earlier try may have done it.
-    pub fn maybe_there(&self) -> bool {
+    pub fn may_exist(&self) -> bool {
         match self {
-            Self::Create(draft) | Self::Find(draft) => draft.maybe_there,
-            Self::Close { maybe_there, .. } | Self::Comment { maybe_there, .. } => *maybe_there,
+            Self::Create(draft) | Self::Find(draft) => draft.may_exist,
+            Self::Close { may_exist, .. } | Self::Comment { may_exist, .. } => *may_exist,
             // Done twice it is the same.
             Self::Edit { .. } => false,
         }
@@ -133,7 +133,7 @@ pub struct Draft {
     /// It cannot be older than this.
     pub since: Millis,
     /// Whether an earlier try may have made it.
-    pub maybe_there: bool,
+    pub may_exist: bool,
     /// The issue that is known to be ours: every other one is a double.
     pub known: Option<i64>,
 }
@@ -367,7 +367,7 @@ mod tests {
             labels: Vec::new(),
             marker: marker("h"),
             since: 0,
-            maybe_there: true,
+            may_exist: true,
             known: None,
         };
         assert!(draft.is_ours("a title", &body) && draft.is_ours("a title ", &body.replace('\n', "\r\n")));

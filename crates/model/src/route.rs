@@ -220,7 +220,7 @@ pub fn best(wanted: &Requirements, agents: &[Candidate]) -> Option<usize> {
 }
 
 /// A sentence that says why no agent is eligible.
-pub fn why_nobody(wanted: &Requirements, agents: &[Candidate]) -> String {
+pub fn no_candidate_reason(wanted: &Requirements, agents: &[Candidate]) -> String {
     let count = |no: Ineligibility| agents.iter().filter(|agent| judge(wanted, agent) == Err(no)).count();
     let of_role = agents.iter().filter(|agent| agent.roles.contains(&wanted.role)).count();
     if let Some(name) = &wanted.meant_for {
@@ -264,7 +264,7 @@ pub fn routing_reason(task: &Task) -> Option<&str> {
 }
 
 /// Whether a human was notified that no agent takes it.
-pub fn was_told(task: &Task) -> bool {
+pub fn was_notified(task: &Task) -> bool {
     remembered(task, "told_at").is_some()
 }
 

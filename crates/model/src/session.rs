@@ -167,7 +167,7 @@ impl Session {
     }
 
     /// Whether another one's act ended it: its agent may not know yet.
-    pub fn is_ousted(&self) -> bool {
+    pub fn is_preempted(&self) -> bool {
         let Some(release) = &self.release else { return false };
         match release.reason {
             ReleaseReason::PreemptedByPickup | ReleaseReason::Stale | ReleaseReason::Operator => true,
@@ -279,7 +279,7 @@ pub enum Admission {
 }
 
 /// What the same-identity rule looks at.
-pub struct Applicant<'a> {
+pub struct RegistrationRequest<'a> {
     /// The identity that asks.
     pub identity: &'a str,
     /// Where it runs.
@@ -297,7 +297,7 @@ pub struct Applicant<'a> {
 /// its own process counts for nothing in the sessions of others.
 pub fn admit(
     open: &[Session],
-    who: &Applicant<'_>,
+    who: &RegistrationRequest<'_>,
     is_gone: impl Fn(&Session) -> bool,
     is_own: impl Fn(&Session) -> bool,
 ) -> Result<Admission, Refusal> {
@@ -326,7 +326,7 @@ pub fn admit(
     Ok(Admission::New(replaced))
 }
 
-fn identity_conflict(holder: &Session, who: &Applicant<'_>) -> Refusal {
+fn identity_conflict(holder: &Session, who: &RegistrationRequest<'_>) -> Refusal {
     Refusal::new(
         Kind::Conflict,
         "identity_conflict",

@@ -25,7 +25,7 @@ pub(crate) fn session(identity: &str, machine: &str, process: &str, heartbeat_at
 
 fn check(open: &[Session], identity: &str, machine: &str, process: &str, force: bool, gone: bool) -> String {
     let place = Place { machine: machine.into(), process: process.into() };
-    let who = Applicant {
+    let who = RegistrationRequest {
         identity,
         place: &place,
         now: NOW,

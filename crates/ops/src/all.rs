@@ -14,7 +14,7 @@ use crate::{
 pub static ALL: &[Entry] = &[
     entry::<agent::List>(),
     entry::<agent::Register>(),
-    entry::<agent::RolesShown>(),
+    entry::<agent::ListRoles>(),
     entry::<agent::Show>(),
     entry::<attention::Attention>(),
     entry::<audit::Report>(),

@@ -52,7 +52,7 @@ pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
 
 /// Refuses a name that is taken: an unbound token may act only under names that no other token is bound to, under which no
 /// other caller has a fresh session, and under which no other caller holds a task, a lease or a hand-off.
-pub(crate) fn require_free(
+pub(crate) fn require_name_available(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
@@ -145,7 +145,7 @@ pub(crate) fn require_may_be(
     {
         bearer.identity(Some(name))?;
     }
-    require_free(tx, env, project_id, name)
+    require_name_available(tx, env, project_id, name)
 }
 
 /// Refuses to write the key of a registered agent, also while it is away: whoever has the key reads what is sent to that agent.

@@ -365,7 +365,7 @@ pub(crate) fn authorize(meta: &Meta, env: &Env<'_>, input: &Value) -> Result<(),
     match meta.reach {
         Reach::Project => {}
         Reach::Disk if env.host.is_callers() => {}
-        Reach::Disk | Reach::Everything => grant.require_everywhere()?,
+        Reach::Disk | Reach::Everything => grant.require_all_projects()?,
     }
     // Force may take work from a live session, so it needs the scope operator.
     if input.get("force") == Some(&Value::Bool(true)) {

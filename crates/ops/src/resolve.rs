@@ -251,7 +251,7 @@ pub(crate) fn beat(
     let own = match &env.caller.session {
         Some(id) => refuse_released(session::get(tx, project_id, id)?, env)?,
         None => {
-            bearer::require_free(tx, env, project_id, who)?;
+            bearer::require_name_available(tx, env, project_id, who)?;
             let mut here = session::open_of(tx, project_id, who)?;
             here.retain(|s| {
                 s.place == env.caller.place && !s.place.process.is_empty() && bearer::is_own(env, s)
@@ -355,14 +355,14 @@ pub(crate) fn ousted_here(
         last.release.as_ref().is_some_and(|by| identity_key(&by.by) != identity_key(&last.identity))
     };
     let last = released_here(tx, env, project_id, who)?;
-    Ok(last.filter(|last| last.is_ousted() && by_another(last) && bearer::is_own(env, last)))
+    Ok(last.filter(|last| last.is_preempted() && by_another(last) && bearer::is_own(env, last)))
 }
 
 /// The last session of a name, if another one's act ended it and it is the caller's. Its agent may not have heard of that, so that
 /// what it sends by name belongs to this session.
 fn ousted(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Result<Option<Session>, Failure> {
     let last = session::last_of(tx, project_id, who)?;
-    Ok(last.filter(|last| last.is_ousted() && ownership::is_agent_of(env, last, Some(who))))
+    Ok(last.filter(|last| last.is_preempted() && ownership::is_agent_of(env, last, Some(who))))
 }
 
 /// The session that a verb acts in, refused when it was released.

@@ -11,7 +11,7 @@ const AT_ONCE: i64 = 500;
 /// delta, no number of the ledger, no release. Every answer is the same with and without it.
 ///
 /// Each session is marked in a transaction of its own, so that a sweep never holds two rows at once.
-pub fn mark_silent(store: &mut Store, now: Millis, limits: Limits) -> Result<Vec<Session>, Failure> {
+pub fn mark_silent_sessions(store: &mut Store, now: Millis, limits: Limits) -> Result<Vec<Session>, Failure> {
     let before = limits.silent_before(now);
     let silent = store.read(|tx| Ok(session::unmarked(tx, before, AT_ONCE)?))?;
     let mut marked = Vec::with_capacity(silent.len());

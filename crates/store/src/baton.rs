@@ -114,7 +114,7 @@ pub fn by_prefix(tx: &mut Tx<'_>, project_id: &str, prefix: &str) -> Result<Vec<
 }
 
 /// Project and id of up to five batons that begin so, in any project.
-pub fn everywhere_by_prefix(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
+pub fn by_prefix_everywhere(tx: &mut Tx<'_>, prefix: &str) -> Result<Vec<(String, String)>, Fault> {
     let rows = tx.query(EVERYWHERE_BY_PREFIX, params![prefix, crate::prefix_end(prefix)])?;
     rows.into_iter()
         .map(|row| {

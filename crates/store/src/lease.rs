@@ -1,7 +1,7 @@
 //! File leases.
 
 use baton_model::id::identity_key;
-use baton_model::lease::{Lease, Mode, Spot};
+use baton_model::lease::{Lease, Mode, WorktreeLocation};
 use baton_model::session::Place;
 use baton_model::time::Millis;
 
@@ -55,7 +55,10 @@ fn read(row: Row) -> Result<Lease, Fault> {
         released_at: r.opt_int()?,
         place: r.opt_text()?.zip(r.opt_text()?).map(|(machine, process)| Place { machine, process }),
         bearer: r.opt_text()?,
-        spot: r.opt_text()?.map(|root| Ok::<_, Fault>(Spot { root, branch: r.opt_text()? })).transpose()?,
+        spot: r
+            .opt_text()?
+            .map(|root| Ok::<_, Fault>(WorktreeLocation { root, branch: r.opt_text()? }))
+            .transpose()?,
     })
 }
 

@@ -109,7 +109,7 @@ pub fn insert(tx: &mut Tx<'_>, message: &Message) -> Result<(), Fault> {
 }
 
 /// Senders' copies of messages that the other project, which is there, has not: one of both is the project.
-pub fn not_arrived(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Message>, Fault> {
+pub fn undelivered(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Message>, Fault> {
     tx.query(NOT_ARRIVED, params![project_id])?.into_iter().map(read).collect()
 }
 

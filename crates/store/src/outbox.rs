@@ -1,6 +1,6 @@
 //! The outbox: effects to be carried out outside, as rows.
 
-use baton_model::effect::{Action, Adapter, Effect, LEASE, RowFate};
+use baton_model::effect::{Action, Adapter, Effect, EffectDisposition, LEASE};
 use baton_model::time::Millis;
 
 use crate::engine::{Fault, Row, Tx};
@@ -69,11 +69,11 @@ pub fn lease(tx: &mut Tx<'_>, effect: &Effect, now: Millis) -> Result<Option<Eff
 }
 
 /// Records how a try ended; says whether the lease still held.
-pub fn close(tx: &mut Tx<'_>, effect: &Effect, next: &RowFate) -> Result<bool, Fault> {
+pub fn close(tx: &mut Tx<'_>, effect: &Effect, next: &EffectDisposition) -> Result<bool, Fault> {
     let (state, due_at, why) = match next {
-        RowFate::Done => ("done", effect.due_at, None),
-        RowFate::At(at, why) => ("pending", *at, Some(why)),
-        RowFate::Failed(why) => ("failed", effect.due_at, Some(why)),
+        EffectDisposition::Done => ("done", effect.due_at, None),
+        EffectDisposition::At(at, why) => ("pending", *at, Some(why)),
+        EffectDisposition::Failed(why) => ("failed", effect.due_at, Some(why)),
     };
     let changed = tx.execute(
         CLOSE,
@@ -102,7 +102,7 @@ pub fn trouble(tx: &mut Tx<'_>, adapter: Adapter) -> Result<Option<String>, Faul
 }
 
 /// Makes due at once what an adapter would try again later for a project.
-pub fn hurry(tx: &mut Tx<'_>, adapter: Adapter, project_id: &str, now: Millis) -> Result<(), Fault> {
+pub fn make_due(tx: &mut Tx<'_>, adapter: Adapter, project_id: &str, now: Millis) -> Result<(), Fault> {
     tx.execute_deferred(HURRY, params![now, adapter.as_str(), project_id, now, now])?;
     Ok(())
 }

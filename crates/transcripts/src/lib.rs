@@ -21,7 +21,7 @@ pub use baton_redact as redact;
 pub use collect::{Collector, Options, short_id, show, show_session, summarize, summarize_session};
 pub use format::{ALL, TranscriptReader, by_id, detect};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
-pub use list::{Filter, HeaderCache, Listed, browse, find, header, list};
+pub use list::{Filter, HeaderCache, SessionListing, browse, find, header, list};
 pub use permission_mode::{LineMode, PermissionMode, permission_mode};
 pub use places::{Env, Os};
 pub use report::{Complaint, Report};

@@ -51,7 +51,7 @@ impl HeaderCache for () {
 
 /// A session that is listed; its header is there on demand.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct SessionListing {
     /// What it is sorted and chosen by.
     pub brief: Brief,
     found: TranscriptFile,
@@ -59,7 +59,7 @@ pub struct Listed {
     header: Option<Box<Header>>,
 }
 
-impl Listed {
+impl SessionListing {
     /// The tool that wrote it.
     pub fn agent(&self) -> &str {
         self.found.agent
@@ -78,7 +78,7 @@ impl Listed {
 
 /// Lists transcripts on `threads` threads, newest first. A file that the cache knows costs no more than looking at its
 /// metadata.
-pub fn browse(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<Listed> {
+pub fn browse(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usize) -> Vec<SessionListing> {
     let mut found = find(env, &filter.agents, threads);
     if let Some(since) = filter.since_ms {
         // The last entry cannot be younger than the file.
@@ -87,12 +87,12 @@ pub fn browse(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usiz
     let (mut listed, mut unknown) = (Vec::with_capacity(found.len()), Vec::new());
     for found in found {
         match cache.brief(&found.cache_path(), &found.stamp) {
-            Some(brief) => listed.push(Listed { brief, found, header: None }),
+            Some(brief) => listed.push(SessionListing { brief, found, header: None }),
             None => unknown.push(found),
         }
     }
     listed.extend(spread(&unknown, threads, |one, own| {
-        own.extend(header(one, cache).map(|header| Listed {
+        own.extend(header(one, cache).map(|header| SessionListing {
             brief: Brief::from(&header),
             found: one.clone(),
             header: Some(Box::new(header)),
@@ -100,7 +100,7 @@ pub fn browse(env: &Env, filter: &Filter, cache: &dyn HeaderCache, threads: usiz
     }));
     listed.retain(|one| is_kept(filter, &one.brief));
     listed.sort_unstable_by(|a, b| {
-        let by = |one: &Listed| Reverse(one.brief.updated_at_ms);
+        let by = |one: &SessionListing| Reverse(one.brief.updated_at_ms);
         (by(a), &a.found.path, &a.found.key).cmp(&(by(b), &b.found.path, &b.found.key))
     });
     listed

@@ -16,14 +16,14 @@ use crate::issues_file::FileTurn;
 
 /// What is looked at of a line.
 #[derive(Deserialize)]
-pub(super) struct Glance {
+pub(super) struct LineHeader {
     #[serde(rename = "_type")]
     kind: Option<Value>,
     id: Option<Value>,
     key: Option<Value>,
 }
 
-impl Glance {
+impl LineHeader {
     pub(super) fn of(line: &str) -> Self {
         serde_json::from_str(line).unwrap_or(Self { kind: None, id: None, key: None })
     }
@@ -74,7 +74,7 @@ pub(super) fn unseen(app: &mut App, turn: &FileTurn, head: &BeadsExportOutput) -
             }
             Err(refusal) => return Err(refusal.into()),
         };
-        let glance = Glance::of(&line);
+        let glance = LineHeader::of(&line);
         match glance.task() {
             _ if line.is_empty() => {}
             Some(id) if known.contains(id) => chunk.push((id.to_owned(), line)),

@@ -96,7 +96,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&shown, |shown| render::table(&facts(&shown.agent)))
         }
         Verb::Roles => {
-            let known = app.run::<agent::RolesShown>(&RolesShownInput { project })?;
+            let known = app.run::<agent::ListRoles>(&RolesShownInput { project })?;
             app.show(&known, roles)
         }
     }

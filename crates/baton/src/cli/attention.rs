@@ -1,6 +1,6 @@
 //! `baton attention`
 
-use baton_model::attention::Matter;
+use baton_model::attention::AttentionItem;
 use baton_model::id::visible;
 use baton_ops::attention::{Attention, AttentionInput, AttentionOutput};
 
@@ -48,8 +48,8 @@ fn text(found: &AttentionOutput) -> String {
     if found.total == 0 {
         return "nothing needs you\n".to_owned();
     }
-    let rows = |matters: &[Matter]| matters.iter().map(row).collect::<Vec<_>>();
-    let others: Vec<Matter> =
+    let rows = |matters: &[AttentionItem]| matters.iter().map(row).collect::<Vec<_>>();
+    let others: Vec<AttentionItem> =
         found.items.iter().filter(|matter| !found.mine.contains(matter)).cloned().collect();
     let counts: Vec<String> =
         found.counts.iter().map(|row| format!("{} {}", row.count, row.reason.title())).collect();
@@ -63,7 +63,7 @@ fn text(found: &AttentionOutput) -> String {
     text
 }
 
-fn row(matter: &Matter) -> Vec<String> {
+fn row(matter: &AttentionItem) -> Vec<String> {
     let people = match (&matter.from, &matter.to) {
         (Some(from), Some(to)) => format!("{} → {}", visible(from), visible(to)),
         (Some(from), None) => visible(from),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use baton_model::accounting::Unwrapped;
+use baton_model::accounting::UnwrappedReason;
 use baton_model::completeness::{Missing, View as Tally};
 use baton_model::delta::Kind;
 use baton_model::id::visible;
@@ -214,9 +214,9 @@ fn missing(parts: Missing) -> String {
 
 fn unwrapped_row(row: &UnwrappedRow) -> Vec<String> {
     let how = match row.how {
-        Unwrapped::Silent => "went silent",
-        Unwrapped::Stale => "went silent and was replaced",
-        Unwrapped::Reconnect => "its process ended; the agent came back in another one",
+        UnwrappedReason::Silent => "went silent",
+        UnwrappedReason::Stale => "went silent and was replaced",
+        UnwrappedReason::Reconnect => "its process ended; the agent came back in another one",
     };
     let holds = if row.holds_baton.is_none() { "" } else { "holds a baton, which anybody may pick up" };
     vec![

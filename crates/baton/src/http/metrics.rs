@@ -159,7 +159,7 @@ pub(super) async fn show(
     State(seen): State<MetricsSnapshot>,
     Extension(grant): Extension<Grant>,
 ) -> Response {
-    if let Err(refusal) = grant.require_everywhere() {
+    if let Err(refusal) = grant.require_all_projects() {
         return problem(&refusal.into());
     }
     let mut gauges = vec![

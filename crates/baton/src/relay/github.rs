@@ -80,18 +80,18 @@ impl GitHub {
 
     /// Carries a call out. `taken` is when the step was taken under its lease.
     pub(super) async fn ask(&self, call: &Call, taken: StepTime) -> CallEnd {
-        let maybe = call.maybe_there();
+        let maybe = call.may_exist();
         let came = match call {
             Call::Create(draft) => self.create(draft, taken).await,
             Call::Find(draft) => self.find(draft).await,
-            Call::Close { repo, number, comment, reason, marker, maybe_there } => {
+            Call::Close { repo, number, comment, reason, marker, may_exist } => {
                 let text = format!("{comment}\n\n{marker}");
-                let known = maybe_there.then_some(marker.as_str());
+                let known = may_exist.then_some(marker.as_str());
                 self.close(repo, *number, reason, &text, known).await.map(|()| StepResult::Closed)
             }
-            Call::Comment { repo, number, comment, marker, maybe_there } => {
+            Call::Comment { repo, number, comment, marker, may_exist } => {
                 let text = format!("{comment}\n\n{marker}");
-                let known = maybe_there.then_some(marker.as_str());
+                let known = may_exist.then_some(marker.as_str());
                 self.comment_once(&format!("/repos/{repo}/issues/{number}"), &text, known)
                     .await
                     .map(|()| StepResult::Commented)
@@ -114,7 +114,7 @@ impl GitHub {
     }
 
     async fn create(&self, draft: &Draft, taken: StepTime) -> Result<StepResult, Stop> {
-        if draft.maybe_there {
+        if draft.may_exist {
             let there = self.marked(draft).await?;
             if let Some(first) = there.first() {
                 if !first.is_open && first.reason == "not_planned" {
@@ -136,7 +136,7 @@ impl GitHub {
         let Some((number, url)) = address(&read(&made.body)) else {
             return Err(Stop::Retry("GitHub's answer was cut off".into(), None, true));
         };
-        if draft.maybe_there
+        if draft.may_exist
             && let Ok(there) = self.marked(draft).await
             && there.len() > 1
         {

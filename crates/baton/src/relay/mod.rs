@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_model::duty;
-use baton_model::effect::{Action, Adapter, Effect, Outcome, RowFate, after};
+use baton_model::effect::{Action, Adapter, Effect, EffectDisposition, Outcome, after};
 use baton_model::time::Millis;
 use baton_store::{Failure, FaultKind, Store, outbox};
 use tokio::runtime::Handle;
@@ -128,14 +128,14 @@ fn record<T>(mut write: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure
     write()
 }
 
-fn log_outcome(effect: &Effect, next: &RowFate) {
+fn log_outcome(effect: &Effect, next: &EffectDisposition) {
     let (id, project, attempt) = (&effect.effect_id, &effect.project_id, effect.attempts);
     match next {
-        RowFate::Done => tracing::debug!(%id, %project, attempt, "effect done"),
-        RowFate::At(_, why) => {
+        EffectDisposition::Done => tracing::debug!(%id, %project, attempt, "effect done"),
+        EffectDisposition::At(_, why) => {
             tracing::warn!(%id, %project, attempt, %why, "effect failed, will be tried again")
         }
-        RowFate::Failed(why) => tracing::error!(%id, %project, attempt, %why, "effect given up"),
+        EffectDisposition::Failed(why) => tracing::error!(%id, %project, attempt, %why, "effect given up"),
     }
 }
 

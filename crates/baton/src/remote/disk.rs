@@ -9,7 +9,7 @@ use std::sync::Arc;
 use baton_model::session::Limits;
 use baton_ops::mirror::{ProjectFolders, note};
 use baton_ops::op::{Caller, Cx, Env};
-use baton_ops::transcript::{DocumentRequest, for_elsewhere};
+use baton_ops::transcript::{DocumentRequest, read_for_remote};
 use baton_store::{Failure, Fault, Store, Target};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -57,7 +57,7 @@ impl Disk {
         let mut cx = Cx { store: &mut store, env };
         let answer: Result<Value, Failure> = match reading {
             DiskRead::Operation(entry, input) => (entry.run)(input, &mut cx),
-            DiskRead::Transcript(wish) => for_elsewhere(&mut cx, &wish),
+            DiskRead::Transcript(wish) => read_for_remote(&mut cx, &wish),
         };
         store.leave();
         Ok(answer?)

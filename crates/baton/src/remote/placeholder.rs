@@ -3,7 +3,7 @@
 
 use baton_model::handoff_message::Kind as HandoffKind;
 use baton_model::refusal::Refusal;
-use baton_model::task::sealed::{STAND_IN as SEALED, put_beside};
+use baton_model::task::sealed::{STAND_IN as SEALED, merge_plain_fields};
 use baton_model::task::{check_context, patch};
 use baton_ops::message::{MailAck, MailSend};
 use baton_ops::op::Operation;
@@ -85,7 +85,7 @@ impl WithheldText {
             Some(sealed) => opened(sealed, texts)?,
             None => Map::new(),
         };
-        put_beside(&mut whole, fields);
+        merge_plain_fields(&mut whole, fields);
         match kept.as_ref().and_then(Value::as_str).map(|name| self.get(name)) {
             Some(Some(Value::Object(change))) if whole.is_empty() => whole = change.clone(),
             Some(Some(Value::Object(change))) => patch::merge(&mut whole, change),
@@ -104,7 +104,7 @@ pub(super) fn reveal(answer: &mut Value, sealed: &str, text: &str) {
         Value::Object(fields) if fields.get(SEALED).and_then(Value::as_str) == Some(sealed) => {
             if let Some(mut whole) = opened(sealed, &[(sealed.to_owned(), text.to_owned())]) {
                 fields.shift_remove(SEALED);
-                put_beside(&mut whole, std::mem::take(fields));
+                merge_plain_fields(&mut whole, std::mem::take(fields));
                 *fields = whole;
             }
         }

@@ -43,7 +43,7 @@ impl Mode {
 
 /// Where the paths of a lease lie: as of the last call of its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spot {
+pub struct WorktreeLocation {
     /// The top folder of the working copy.
     pub root: String,
     /// What is checked out in it; none where that is no branch, or there is no git.
@@ -80,7 +80,7 @@ pub struct Lease {
     /// The access token that took it, by its id.
     pub bearer: Option<String>,
     /// The working copy of its session. One without a session is not bound to any.
-    pub spot: Option<Spot>,
+    pub spot: Option<WorktreeLocation>,
 }
 
 /// A lease as answers show it.
@@ -265,7 +265,7 @@ mod tests {
     fn a_lease_holds_in_its_working_copy_and_on_its_branch() {
         let at = |identity: &str, machine: &str, root: &str, branch: Option<&str>| Lease {
             place: Some(Place { machine: machine.into(), process: String::new() }),
-            spot: Some(Spot { root: root.into(), branch: branch.map(str::to_owned) }),
+            spot: Some(WorktreeLocation { root: root.into(), branch: branch.map(str::to_owned) }),
             ..lease(identity, "src/**", Mode::Exclusive)
         };
         let held = [at("Lola", "m", "/shop", Some("main"))];

@@ -1,7 +1,7 @@
 //! Reading `AGENT_ROLES.yaml`: every fault names its line and field, and the word that was probably meant.
 
 use super::yaml::{self, Kind, Node, YamlError};
-use super::{Origin, Role, Sourced};
+use super::{Origin, Role, WithOrigin};
 use crate::id::{check_label, visible};
 use crate::refusal::Refusal;
 use crate::suggest::near;
@@ -74,8 +74,8 @@ impl File<'_> {
         Ok(role)
     }
 
-    fn sourced<T>(&self, line: usize, value: T) -> Sourced<T> {
-        Sourced { value, origin: Origin::File { path: self.path.to_owned(), line } }
+    fn sourced<T>(&self, line: usize, value: T) -> WithOrigin<T> {
+        WithOrigin { value, origin: Origin::File { path: self.path.to_owned(), line } }
     }
 
     fn map<'n>(&self, node: &'n Node, at: &str) -> Result<&'n [(String, usize, Node)], Refusal> {

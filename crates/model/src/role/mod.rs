@@ -52,14 +52,14 @@ impl Origin {
 
 /// A value and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sourced<T> {
+pub struct WithOrigin<T> {
     /// The value.
     pub value: T,
     /// Where it came from.
     pub origin: Origin,
 }
 
-impl<T> Sourced<T> {
+impl<T> WithOrigin<T> {
     fn built_in(value: T) -> Self {
         Self { value, origin: Origin::Default }
     }
@@ -71,15 +71,15 @@ pub struct Role {
     /// Its name in the form that [`role_key`] makes.
     pub name: String,
     /// What it is good at; a task's tags are matched with these.
-    pub skills: Option<Sourced<Vec<String>>>,
+    pub skills: Option<WithOrigin<Vec<String>>>,
     /// Kinds of work that it usually gets.
-    pub typical_tasks: Option<Sourced<Vec<String>>>,
+    pub typical_tasks: Option<WithOrigin<Vec<String>>>,
     /// After how many minutes a session of it is to end.
-    pub max_session_duration: Option<Sourced<i64>>,
+    pub max_session_duration: Option<WithOrigin<i64>>,
     /// How many tasks one agent of it may have at once.
-    pub max_concurrent_tasks: Option<Sourced<i64>>,
+    pub max_concurrent_tasks: Option<WithOrigin<i64>>,
     /// What it answers for.
-    pub responsibilities: Option<Sourced<String>>,
+    pub responsibilities: Option<WithOrigin<String>>,
 }
 
 impl Role {
@@ -96,12 +96,13 @@ impl Role {
     }
 
     fn built_in(name: &str, skills: &[&str], tasks: &[&str], minutes: i64, duty: &str) -> Self {
-        let texts = |list: &[&str]| Some(Sourced::built_in(list.iter().map(|s| (*s).to_owned()).collect()));
+        let texts =
+            |list: &[&str]| Some(WithOrigin::built_in(list.iter().map(|s| (*s).to_owned()).collect()));
         Self {
             skills: texts(skills),
             typical_tasks: texts(tasks),
-            max_session_duration: Some(Sourced::built_in(minutes)),
-            responsibilities: Some(Sourced::built_in(duty.to_owned())),
+            max_session_duration: Some(WithOrigin::built_in(minutes)),
+            responsibilities: Some(WithOrigin::built_in(duty.to_owned())),
             ..Self::bare(name)
         }
     }
@@ -140,11 +141,11 @@ impl Role {
     }
 }
 
-fn value<T: Clone>(known: &Option<Sourced<T>>) -> Option<T> {
+fn value<T: Clone>(known: &Option<WithOrigin<T>>) -> Option<T> {
     known.as_ref().map(|known| known.value.clone())
 }
 
-fn origin<T>(known: &Option<Sourced<T>>) -> Option<String> {
+fn origin<T>(known: &Option<WithOrigin<T>>) -> Option<String> {
     known.as_ref().map(|known| known.origin.describe())
 }
 

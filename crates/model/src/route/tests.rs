@@ -112,9 +112,9 @@ fn waiting_begins_once_and_a_human_is_told_once() {
         (Task { agent_role: Some("testing".into()), ..Task::default() }, Policy::default());
     queue(&mut task, "nobody", false, 1_000);
     queue(&mut task, "still nobody", true, 400_000);
-    assert_eq!((queued_at(&task), was_told(&task)), (Some(1_000), true));
+    assert_eq!((queued_at(&task), was_notified(&task)), (Some(1_000), true));
     queue(&mut task, "nobody", false, 500_000);
-    assert!(was_told(&task));
+    assert!(was_notified(&task));
     let fallback = |now| Requirements::of(&task, now, &policy).map(|wanted| wanted.fallback);
     assert_eq!(fallback(1_000 + FALLBACK_AFTER - 1), Some(false));
     assert_eq!(fallback(1_000 + FALLBACK_AFTER), Some(true));
@@ -123,11 +123,11 @@ fn waiting_begins_once_and_a_human_is_told_once() {
 #[test]
 fn why_nobody_names_what_is_missing() {
     let wish = wanted(&["qa"]);
-    assert_eq!(why_nobody(&wish, &[]), "no agent with the role testing is registered");
+    assert_eq!(no_candidate_reason(&wish, &[]), "no agent with the role testing is registered");
     let full = Candidate { open_claims: 1, ..agent("Ann", "testing", &["qa"]) };
     let silent = Candidate { fresh: false, ..agent("Bob", "testing", &["qa"]) };
     assert_eq!(
-        why_nobody(&wish, &[full, silent]),
+        no_candidate_reason(&wish, &[full, silent]),
         "2 with the role testing: 1 not heard of lately, 1 with as many tasks as allowed"
     );
 }

@@ -161,7 +161,7 @@ impl Task {
     pub fn check_unsealed(&self) -> Result<(), Refusal> {
         let contexts =
             [("agent_context", &self.agent_context), ("handoff_instructions", &self.handoff_instructions)];
-        contexts.into_iter().try_for_each(|(name, context)| match sealed::is_stood_for(context) {
+        contexts.into_iter().try_for_each(|(name, context)| match sealed::is_encrypted_context(context) {
             true => check_size(name, context, MAX_SEALED),
             false => check_context(name, context),
         })

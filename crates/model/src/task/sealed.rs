@@ -44,7 +44,7 @@ pub fn is_whole(text: &str) -> bool {
 }
 
 /// Whether an encrypted text stands in the place of the plain context.
-pub fn is_stood_for(context: &Map<String, Value>) -> bool {
+pub fn is_encrypted_context(context: &Map<String, Value>) -> bool {
     context.get(STAND_IN).and_then(Value::as_str).is_some_and(|text| text.starts_with(HEAD))
 }
 
@@ -141,13 +141,13 @@ pub fn opened(context: &Map<String, Value>, plain: &str) -> Result<Map<String, V
     let mut beside = context.clone();
     beside.shift_remove(TEXT);
     beside.shift_remove(READERS);
-    put_beside(&mut whole, beside);
+    merge_plain_fields(&mut whole, beside);
     Ok(whole)
 }
 
 /// Adds the plain fields that stand beside an encrypted text to what was decrypted. One that is in it, too, gets another name: anybody
 /// who writes the file can have put it there.
-pub fn put_beside(decrypted: &mut Map<String, Value>, beside: Map<String, Value>) {
+pub fn merge_plain_fields(decrypted: &mut Map<String, Value>, beside: Map<String, Value>) {
     for (key, value) in beside {
         let key = if decrypted.contains_key(&key) { format!("{key}{BESIDE}") } else { key };
         decrypted.insert(key, value);

@@ -1,8 +1,8 @@
 //! Agents: who works in a project, what they can do, and the roles that they have.
 
 mod list;
+mod list_roles;
 mod register;
-mod roles_shown;
 mod show;
 
 pub use baton_model::agent::{Profile, State};
@@ -12,8 +12,8 @@ pub use baton_model::role::{RoleOrigins, RoleRow};
 use baton_model::suggest::near;
 use baton_store::{Failure, Tx, agent, session};
 pub use list::{List, ListInput, ListOutput, Row};
+pub use list_roles::{ListRoles, RolesShownInput, RolesShownOutput};
 pub use register::{Register, RegisterInput, RegisterOutput, Warning, WarningKind};
-pub use roles_shown::{RolesShown, RolesShownInput, RolesShownOutput};
 use serde_json::json;
 pub use show::{Show, ShowInput, ShowOutput};
 

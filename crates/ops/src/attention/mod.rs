@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baton_model::attention::{Matter, Reason, Remedy, STARVING_AFTER, STUCK_AFTER};
+use baton_model::attention::{AttentionItem, Reason, STARVING_AFTER, STUCK_AFTER, SuggestedCommand};
 use baton_model::delta::Kind;
 use baton_model::id::identity_key;
 use baton_model::lease::Lease;
@@ -64,9 +64,9 @@ pub struct AttentionOutput {
     /// The project, where one was named.
     pub project_id: Option<String>,
     /// On the first page: what is for the identity that looks, or its own, the oldest first.
-    pub mine: Vec<Matter>,
+    pub mine: Vec<AttentionItem>,
     /// The matters of this page, the oldest first.
-    pub items: Vec<Matter>,
+    pub items: Vec<AttentionItem>,
     /// How many there are on all pages.
     pub total: usize,
     /// How many there are for each reason.
@@ -115,7 +115,7 @@ fn read_reason(word: &str) -> Result<Reason, Refusal> {
     })
 }
 
-fn position_of(matter: &Matter) -> String {
+fn position_of(matter: &AttentionItem) -> String {
     Position { at: matter.since.0, id: matter.id.clone() }.to_string()
 }
 
@@ -208,7 +208,7 @@ impl<'a, 'e> Scan<'a, 'e> {
         after: &Position,
         key: &str,
         limit: usize,
-    ) -> Result<Vec<Matter>, Failure> {
+    ) -> Result<Vec<AttentionItem>, Failure> {
         let mut found = Vec::new();
         for (part, projects) in &self.present {
             let Some((from, before)) = self.span(part) else { continue };
@@ -227,7 +227,7 @@ impl<'a, 'e> Scan<'a, 'e> {
             let own = self.conflicts.iter().filter(|(of, other)| is_own(&of.identity) || is_own(other));
             found.extend(own.map(conflict));
         }
-        let place = |matter: &Matter| (matter.since.0, matter.id.clone());
+        let place = |matter: &AttentionItem| (matter.since.0, matter.id.clone());
         found.retain(|matter| place(matter) > (after.at, after.id.clone()));
         found.sort_by_key(place);
         found.truncate(limit);
@@ -251,15 +251,20 @@ impl<'a, 'e> Scan<'a, 'e> {
 }
 
 impl Part {
-    fn matter(&self, row: MatterRow) -> Matter {
+    fn matter(&self, row: MatterRow) -> AttentionItem {
         let reason = self.fresh.filter(|_| row.since >= self.divide).unwrap_or(self.concern);
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         let MatterRow { project_id, id, subject, from, to, since, detail } = row;
         let (from, to) = (some(from), some(to));
-        let remedy =
-            Remedy { reason, project_id: &project_id, id: &id, subject: &subject, to: to.as_deref() };
+        let remedy = SuggestedCommand {
+            reason,
+            project_id: &project_id,
+            id: &id,
+            subject: &subject,
+            to: to.as_deref(),
+        };
         let help = remedy.command();
-        Matter {
+        AttentionItem {
             reason,
             project_id,
             id,
@@ -273,10 +278,11 @@ impl Part {
     }
 }
 
-fn silent(of: &Session) -> Matter {
+fn silent(of: &Session) -> AttentionItem {
     let reason = Reason::SessionSilent;
-    let remedy = Remedy { reason, project_id: &of.project_id, id: &of.session_id, subject: "", to: None };
-    Matter {
+    let remedy =
+        SuggestedCommand { reason, project_id: &of.project_id, id: &of.session_id, subject: "", to: None };
+    AttentionItem {
         reason,
         help: remedy.command(),
         project_id: of.project_id.clone(),
@@ -289,11 +295,16 @@ fn silent(of: &Session) -> Matter {
     }
 }
 
-fn conflict((of, other): &(Lease, String)) -> Matter {
+fn conflict((of, other): &(Lease, String)) -> AttentionItem {
     let reason = Reason::LeaseConflict;
-    let remedy =
-        Remedy { reason, project_id: &of.project_id, id: &of.lease_id, subject: &of.pattern, to: None };
-    Matter {
+    let remedy = SuggestedCommand {
+        reason,
+        project_id: &of.project_id,
+        id: &of.lease_id,
+        subject: &of.pattern,
+        to: None,
+    };
+    AttentionItem {
         reason,
         help: remedy.command(),
         project_id: of.project_id.clone(),

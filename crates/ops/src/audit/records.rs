@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use baton_model::accounting::{SessionActivity, Unwrapped, unwrapped};
+use baton_model::accounting::{SessionActivity, UnwrappedReason, unwrapped};
 use baton_model::completeness::{self, Completeness, CompletenessTotals};
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::identity_key;
@@ -18,7 +18,7 @@ use crate::op::Env;
 struct Record {
     session: Session,
     completeness: Completeness,
-    unwrapped: Option<Unwrapped>,
+    unwrapped: Option<UnwrappedReason>,
     at_work: bool,
     /// Deltas since it inherited: those marked as inherited, and those that are not.
     inherited: (usize, usize),
@@ -164,7 +164,7 @@ pub struct UnwrappedRow {
     /// The tool it worked through.
     pub surface: String,
     /// How it ended.
-    pub how: Unwrapped,
+    pub how: UnwrappedReason,
     /// Time of its last heartbeat.
     pub last_heartbeat: Timestamp,
     /// For how many seconds it has been silent.

@@ -48,7 +48,7 @@ impl Operation for Show {
             let (project_id, baton_id) = resolve::object_by_prefix(
                 tx,
                 ("baton", &input.id),
-                baton::everywhere_by_prefix,
+                baton::by_prefix_everywhere,
                 reaches,
                 unknown,
             )?;

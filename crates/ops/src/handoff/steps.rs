@@ -100,7 +100,7 @@ pub(crate) fn is_outside(handoff: &Handoff, step: &Step) -> bool {
 pub(crate) fn call(tx: &mut Tx<'_>, handoff: &Handoff, step: &Step) -> Result<Call, Failure> {
     if step.kind == Kind::Publish {
         let draft = draft_of_task(tx, handoff)?;
-        return Ok(Call::Create(Box::new(Draft { maybe_there: step.is_unknown, known: None, ..draft })));
+        return Ok(Call::Create(Box::new(Draft { may_exist: step.is_unknown, known: None, ..draft })));
     }
     Ok(call_of(handoff, step)?)
 }
@@ -114,7 +114,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
         marker: content_marker(id, what, &comment),
         comment,
         reason,
-        maybe_there: step.is_unknown || step.attempts > 0,
+        may_exist: step.is_unknown || step.attempts > 0,
     };
     match step.kind {
         Kind::UndoTask => {
@@ -135,7 +135,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
                 step.result.as_deref().unwrap_or_default(),
             ),
             comment: step.result.clone().unwrap_or_default(),
-            maybe_there: step.is_unknown,
+            may_exist: step.is_unknown,
         }),
         Kind::Edit => Ok(Call::Edit {
             repo,
@@ -144,7 +144,7 @@ fn call_of(handoff: &Handoff, step: &Step) -> Result<Call, Refusal> {
         }),
         _ => {
             let known = handoff.issue_number.filter(|_| step.kind == Kind::DuplicateCheck);
-            let draft = Box::new(Draft { maybe_there: step.is_unknown, known, ..draft(handoff)? });
+            let draft = Box::new(Draft { may_exist: step.is_unknown, known, ..draft(handoff)? });
             let forward = step.kind == Kind::Task && is_forward(handoff.state);
             Ok(if forward { Call::Create(draft) } else { Call::Find(draft) })
         }
@@ -168,7 +168,7 @@ pub(crate) fn draft(handoff: &Handoff) -> Result<Draft, Refusal> {
         labels: labels(&plan.tags, plan.priority),
         marker: marker(&handoff.handoff_id),
         since: handoff.created_at.saturating_sub(SKEW),
-        maybe_there: false,
+        may_exist: false,
         known: None,
     })
 }

@@ -185,7 +185,7 @@ impl Operation for TrackerEvent {
     type Output = TrackerEventOutput;
 
     fn run(input: TrackerEventInput, cx: &mut Cx<'_>) -> Result<TrackerEventOutput, Failure> {
-        cx.env.caller.grant.require_everywhere()?;
+        cx.env.caller.grant.require_all_projects()?;
         // What it says ends hand-offs that others have accepted.
         cx.env.caller.grant.require(Scope::Operator)?;
         let repo = parse_issues_repo(&input.repo, cx.env.host.github_enterprise())?;

@@ -2,7 +2,7 @@
 
 use baton_model::holder::Holder;
 use baton_model::id::{check_label, visible};
-use baton_model::lease::{LONGEST, Lease, Mode, Row, Spot, USUAL, admit, pattern};
+use baton_model::lease::{LONGEST, Lease, Mode, Row, USUAL, WorktreeLocation, admit, pattern};
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::time::Millis;
@@ -232,7 +232,7 @@ fn take(
         for other in overlapping {
             let (kind, apart) = match other.spot.as_ref().filter(|_| wanted.is_apart(&other)) {
                 None => (WarningKind::LeaseOverlaps, String::new()),
-                Some(Spot { root, branch }) => {
+                Some(WorktreeLocation { root, branch }) => {
                     let branch = branch.as_deref().map(visible).unwrap_or_default();
                     let apart =
                         format!("; in {}, on branch {branch}: the two meet in a merge", visible(root));
@@ -289,8 +289,11 @@ fn path_remark(
 }
 
 /// Where a session works.
-fn spot(session: &Session) -> Option<Spot> {
-    session.copy.as_ref().map(|copy| Spot { root: copy.root.clone(), branch: copy.branch.clone() })
+fn spot(session: &Session) -> Option<WorktreeLocation> {
+    session
+        .copy
+        .as_ref()
+        .map(|copy| WorktreeLocation { root: copy.root.clone(), branch: copy.branch.clone() })
 }
 
 /// The lease to write: the caller's own on the same pattern, extended, or a new one.

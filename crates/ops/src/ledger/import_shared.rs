@@ -65,7 +65,7 @@ pub(super) fn receivers<'a>(rows: impl Iterator<Item = (&'a str, &'a Row)>) -> B
 
 /// Puts messages that were sent after the receiver's project was exported into its mailbox. Returns how many.
 pub(super) fn deliver(tx: &mut Tx<'_>, project_id: &str) -> Result<usize, Failure> {
-    let copies = message::not_arrived(tx, project_id)?;
+    let copies = message::undelivered(tx, project_id)?;
     for copy in &copies {
         let to_project = copy.to_project_id.clone().unwrap_or_default();
         let seq = tx.next_seq(&to_project)?;

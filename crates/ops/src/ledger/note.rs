@@ -112,7 +112,7 @@ fn add(
     let session = match named {
         Some(_) => Some(resolve::acting(tx, env, project_id, named, input.identity.as_deref())?),
         None => {
-            bearer::require_free(tx, env, project_id, identity)?;
+            bearer::require_name_available(tx, env, project_id, identity)?;
             match resolve::own_if_any(tx, env, project_id, identity)? {
                 None => resolve::ousted_here(tx, env, project_id, identity)?,
                 own => own,

@@ -56,7 +56,7 @@ impl Operation for Reindex {
             let (ids, made) = store.write(&[&project_id], |tx| {
                 resolve::require(tx, &project_id)?;
                 if from.is_empty() {
-                    outbox::hurry(tx, Adapter::MemoryIndex, &project_id, begin)?;
+                    outbox::make_due(tx, Adapter::MemoryIndex, &project_id, begin)?;
                 }
                 let page = memory::page(tx, &project_id, &from, limit)?;
                 let mut made = 0;

@@ -1,7 +1,7 @@
 //! The one baton of a tool's session: an agent's own wrap, a hook's capture and an import find each other here.
 
 use baton_model::baton::{Baton, State};
-use baton_model::conversation::{Conversation, Origin, with_words_of};
+use baton_model::conversation::{Conversation, Origin, merge_packets};
 use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
 use baton_model::packet::ValidatedPacket;
@@ -201,7 +201,7 @@ pub(crate) fn replacing(
     }
     let of_transcript = earlier.origin == Origin::Transcript && known.last_entry_at > 0;
     let until = rfc3339(if of_transcript { known.last_entry_at } else { earlier.baton.created_at });
-    let joined = with_words_of(before.view(), later.view().clone(), &earlier.baton.baton_id, &until);
+    let joined = merge_packets(before.view(), later.view().clone(), &earlier.baton.baton_id, &until);
     // What is too long together stays readable apart: the earlier wrap is in the ledger.
     Ok(Some(ValidatedPacket::from_view(joined).unwrap_or_else(|_| later.clone())))
 }

@@ -36,7 +36,7 @@ use baton_model::delta::Kind;
 use baton_model::id::{is_bot, short};
 use baton_model::message::Message;
 use baton_model::refusal::Refusal;
-use baton_model::session::{Admission, Applicant, Release, ReleaseReason, Session, admit};
+use baton_model::session::{Admission, RegistrationRequest, Release, ReleaseReason, Session, admit};
 use baton_model::time::Millis;
 use baton_store::{Failure, Tx, baton, message, place, session};
 use serde_json::json;
@@ -216,7 +216,7 @@ pub(crate) fn register(
     if wish.force.is_none() && !open.iter().any(is_others) {
         bearer::require_nothing_held(tx, env, (wish.project_id, wish.identity), &open)?;
     }
-    let applicant = Applicant {
+    let applicant = RegistrationRequest {
         identity: wish.identity,
         place: &env.caller.place,
         now: env.now,

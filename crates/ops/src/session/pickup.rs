@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::bundle_view::Bundle;
-use super::pickup_again::asked_again;
+use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::decide;
 use super::{
@@ -175,7 +175,7 @@ fn preview(
     }
     let decision = decide(tx, env, input, project_id, identity)?;
     if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
-        return asked_again(tx, own, &decision);
+        return repeat_answer(tx, own, &decision);
     }
     let recovered = decision.taken_from();
     Ok(PickupResult {
@@ -237,7 +237,7 @@ fn pick(
     let decision = decide(tx, env, input, project_id, identity)?;
     if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
         session::beat(tx, own, Pickup::NAME, env.now)?;
-        let mut picked = asked_again(tx, own, &decision)?;
+        let mut picked = repeat_answer(tx, own, &decision)?;
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;
         return Ok(picked);
     }
@@ -255,7 +255,7 @@ fn pick(
         predecessor: decision.predecessor.as_ref().zip(decision.predecessor_yields),
         claim: decision.claim.as_ref(),
     };
-    make_way(tx, env, &ousted, &own, input.why.as_deref())?;
+    release_yielding(tx, env, &ousted, &own, input.why.as_deref())?;
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
     working_copy::save(tx, env, &mut own, is_new)?;
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
@@ -297,7 +297,7 @@ struct YieldingSessions<'a> {
     claim: Option<&'a ClaimOutcome>,
 }
 
-fn make_way(
+fn release_yielding(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     ousted: &YieldingSessions<'_>,
@@ -305,13 +305,13 @@ fn make_way(
     why: Option<&str>,
 ) -> Result<(), Failure> {
     if let Some((session, reason)) = ousted.predecessor {
-        oust(tx, env, session, by, reason, why)?;
+        preempt(tx, env, session, by, reason, why)?;
     }
     match ousted.claim {
         Some(ClaimOutcome::Forced(session)) => {
-            oust(tx, env, session, by, ReleaseReason::PreemptedByPickup, why)
+            preempt(tx, env, session, by, ReleaseReason::PreemptedByPickup, why)
         }
-        Some(ClaimOutcome::Recovered(session)) => oust(tx, env, session, by, ReleaseReason::Stale, why),
+        Some(ClaimOutcome::Recovered(session)) => preempt(tx, env, session, by, ReleaseReason::Stale, why),
         _ => Ok(()),
     }
 }
@@ -367,7 +367,7 @@ fn pickup_body(
 }
 
 /// Releases a session that has to yield; one that was preempted by force gets a signal that names its successor.
-fn oust(
+fn preempt(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     who: &Session,

@@ -8,7 +8,7 @@ use super::pickup::PickupResult;
 use super::pickup_decide::Decision;
 
 /// The holder asks again: the same answer, found by its pickup delta.
-pub(super) fn asked_again(
+pub(super) fn repeat_answer(
     tx: &mut Tx<'_>,
     own: &Session,
     decision: &Decision,

@@ -30,7 +30,7 @@ pub struct ShowInput {
 
 /// A session on the way of the work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WayStation {
+pub struct LineageEntry {
     /// Its id.
     pub session_id: String,
     /// Whose it was.
@@ -48,7 +48,7 @@ pub struct ShowOutput {
     #[serde(flatten)]
     pub row: HistoryRow,
     /// The sessions that its work came through, the earliest first, itself the last.
-    pub way: Vec<WayStation>,
+    pub way: Vec<LineageEntry>,
 }
 
 impl Operation for Show {
@@ -90,8 +90,8 @@ fn unknown(id: &str) -> Refusal {
 }
 
 /// The sessions whose baton led to this one, earliest first.
-fn way(tx: &mut Tx<'_>, of: &Session) -> Result<Vec<WayStation>, Failure> {
-    let station = |one: &Session| WayStation {
+fn way(tx: &mut Tx<'_>, of: &Session) -> Result<Vec<LineageEntry>, Failure> {
+    let station = |one: &Session| LineageEntry {
         session_id: one.session_id.clone(),
         identity: one.identity.clone(),
         started_at: Timestamp(one.started_at),

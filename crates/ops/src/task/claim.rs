@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use task::TaskList;
 
 use super::answer::ClaimedTask;
-use super::claim_right::{Force, oust, refuse_unready};
-use super::lease::{give_back, liveness};
+use super::claim_right::{Force, preempt, refuse_unready};
+use super::lease::{liveness, release_claim};
 use super::surroundings::surroundings;
 use super::write::{answer, change, claimant, is_elsewhere, refuse_elsewhere, write};
 use super::{by_id_to_change, collect, secret};
@@ -161,7 +161,7 @@ impl Operation for ClaimTask {
         let for_agent = AgentFilter::find(cx, input.project.as_deref(), input.for_agent.as_deref())?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
-            give_back(tx, env, author)?;
+            release_claim(tx, env, author)?;
             let found = match &input.id {
                 Some(id) => Some(by_id_to_change(tx, author.project_id, id)?),
                 None => first(tx, env, author, (&input, for_agent.as_ref()))?,
@@ -346,7 +346,7 @@ fn take(
     let own = live.filter(|_| refused.is_none());
     if let (Some(claim), Some(no)) = (live, refused) {
         let Some(why) = force.why.filter(|_| force.given) else { return Err(no.into()) };
-        oust(tx, env, author, found, claim, why)?;
+        preempt(tx, env, author, found, claim, why)?;
     }
     if own.is_none() && !force.given {
         refuse_unready(tx, found, author)?;

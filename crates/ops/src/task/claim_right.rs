@@ -23,7 +23,7 @@ pub(super) struct Force<'a> {
 }
 
 /// Writes down that a live claim is taken over, and tells its holder why.
-pub(super) fn oust(
+pub(super) fn preempt(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

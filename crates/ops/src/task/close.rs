@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use task::dependency;
 
 use super::answer::TaskAnswer;
-use super::comment::LateWords;
+use super::comment::LateComment;
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id, by_id_to_change, comment, follow_up, readiness};
@@ -210,7 +210,7 @@ fn closed_before(
 
 /// What a close that comes too late says: its reason, unless the task has it already, and its context. That of a sensitive
 /// task stays encrypted, in a comment of its own.
-fn late_words(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> LateWords {
+fn late_words(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> LateComment {
     let reason = input.reason.as_deref();
     let reason =
         reason.filter(|reason| !reason.trim().is_empty() && known.close_reason.as_deref() != Some(*reason));
@@ -221,7 +221,7 @@ fn late_words(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> Late
     let encrypted = secret.and_then(Secret::encrypted_input).cloned();
     // A task that became sensitive just now has no encrypted form of the context: the reason alone is kept.
     let is_part = !input.context.is_empty() && !is_shown && encrypted.is_none();
-    LateWords { texts: plain.into_iter().collect(), encrypted, is_part }
+    LateComment { texts: plain.into_iter().collect(), encrypted, is_part }
 }
 
 /// Notifies the assignee of a task that another caller closes.

@@ -130,7 +130,7 @@ pub(super) struct Encrypted {
 
 /// What a caller says at the end of its work, which is kept if it comes too late.
 #[derive(Default)]
-pub(super) struct LateWords {
+pub(super) struct LateComment {
     /// Each becomes a comment.
     pub(super) texts: Vec<String>,
     /// An encrypted text, which becomes a comment of its own.
@@ -139,7 +139,7 @@ pub(super) struct LateWords {
     pub(super) is_part: bool,
 }
 
-impl LateWords {
+impl LateComment {
     /// A reason, with which the call says nothing else or more.
     pub(super) fn reason(reason: Option<&str>, is_part: bool) -> Self {
         Self { texts: reason.map(str::to_owned).into_iter().collect(), encrypted: None, is_part }
@@ -152,7 +152,7 @@ pub(super) fn keep_late(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
-    (id, words): (&str, &LateWords),
+    (id, words): (&str, &LateComment),
     failure: Failure,
 ) -> Result<Refusal, Failure> {
     let mut no = match failure {
@@ -173,7 +173,7 @@ pub(super) fn late_comments(
     env: &mut Env<'_>,
     author: &Author<'_>,
     found: &Task,
-    words: &LateWords,
+    words: &LateComment,
 ) -> Result<Option<Value>, Failure> {
     let texts: Vec<&String> = words.texts.iter().filter(|text| !text.trim().is_empty()).collect();
     if texts.iter().any(|text| text.len() > MAX_BYTES) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::answer::TaskAnswer;
-use super::comment::LateWords;
+use super::comment::LateComment;
 use super::lease::free;
 use super::write::{answer, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, comment};
@@ -65,7 +65,7 @@ impl Operation for Release {
         let done = write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input) {
             Ok(output) => Ok(Ok(output)),
             Err(no) => {
-                let words = LateWords::reason(input.why.as_deref(), false);
+                let words = LateComment::reason(input.why.as_deref(), false);
                 comment::keep_late(tx, env, author, (&input.id, &words), no).map(Err)
             }
         })?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::answer::TaskAnswer;
-use super::comment::LateWords;
+use super::comment::LateComment;
 use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, comment};
 use crate::op::{Cx, Meta, Operation};
@@ -64,7 +64,7 @@ impl Operation for Reopen {
             let changed = change(tx, env, author, &known, wanted, "is open again")?;
             if let Some(reason) = input.reason.as_ref().filter(|_| !is_reopened) {
                 // Nothing is reopened, and what was said is kept all the same.
-                let words = LateWords::reason(Some(&format!("reopened: {reason}")), false);
+                let words = LateComment::reason(Some(&format!("reopened: {reason}")), false);
                 comment::late_comments(tx, env, author, &changed, &words)?;
             }
             Ok(answer(&reload(tx, changed)?, env, author))

@@ -185,8 +185,8 @@ fn decide(
         None => {
             let waited = route::queued_at(&task).map(|since| now.saturating_sub(since));
             let tell =
-                waited.is_some_and(|waited| waited >= policy.escalate_after) && !route::was_told(&task);
-            let why = route::why_nobody(&wanted, agents);
+                waited.is_some_and(|waited| waited >= policy.escalate_after) && !route::was_notified(&task);
+            let why = route::no_candidate_reason(&wanted, agents);
             Some(Step::Wait { news: tell || waited.is_none(), task, why, tell, scores })
         }
     }

@@ -120,6 +120,6 @@ impl WaitState {
     /// Of a task that waits for an agent; `tell`: a human is told now.
     pub(super) fn queued(task: &Task, tell: bool) -> Self {
         let since = route::queued_at(task).map(Timestamp);
-        Self::Queued { since, told: tell || route::was_told(task) }
+        Self::Queued { since, told: tell || route::was_notified(task) }
     }
 }

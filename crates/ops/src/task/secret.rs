@@ -79,7 +79,7 @@ pub(super) fn changed(
     let identity = resolve::identity(cx.env.caller, asked.identity)?;
     let known = cx.store.read(|tx| {
         resolve::require_project(tx, &project_id)?;
-        bearer::require_free(tx, &cx.env, &project_id, &identity)?;
+        bearer::require_name_available(tx, &cx.env, &project_id, &identity)?;
         by_id(tx, &project_id, asked.id)
     })?;
     if !asked.sensitive && !sealed::is_sensitive(&known) {

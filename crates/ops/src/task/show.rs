@@ -116,7 +116,7 @@ impl Operation for Show {
             let mut found = by_id(tx, &project_id, &input.id)?;
             let sensitive = sealed::is_sensitive(&found);
             if let Some(reader) = reader.as_deref().filter(|_| sensitive)
-                && bearer::require_free(tx, env, &project_id, reader).is_ok()
+                && bearer::require_name_available(tx, env, &project_id, reader).is_ok()
             {
                 let mut plain = found.clone();
                 if secret::open(host, &mut plain, reader).is_ok() {
@@ -135,7 +135,8 @@ impl Operation for Show {
                 bound(&mut shown, &found, &beside, budget);
             }
             links(tx, &found, &mut shown, input.full)?;
-            let reader = reader.filter(|name| bearer::require_free(tx, env, &project_id, name).is_ok());
+            let reader =
+                reader.filter(|name| bearer::require_name_available(tx, env, &project_id, name).is_ok());
             shown
                 .comments
                 .iter_mut()

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
-use super::comment::LateWords;
+use super::comment::LateComment;
 use super::depend::{DependencyRequest, link};
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
@@ -151,7 +151,7 @@ impl Operation for Update {
             write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input, secret.as_ref()) {
                 Ok(task) => Ok(Ok(task)),
                 Err(no) => {
-                    let words = LateWords::reason(input.close_reason.as_deref(), true);
+                    let words = LateComment::reason(input.close_reason.as_deref(), true);
                     comment::keep_late(tx, env, author, (&input.id, &words), no).map(Err)
                 }
             })?;

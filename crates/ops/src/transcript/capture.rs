@@ -253,7 +253,7 @@ impl CaptureJob<'_> {
             // What another one wrapped in its place is no word of the agent's.
             Some(release)
                 if matches!(release.reason, ReleaseReason::Wrapped | ReleaseReason::Ended)
-                    && !own.is_ousted() =>
+                    && !own.is_preempted() =>
             {
                 CaptureTarget::Done(own)
             }
@@ -264,7 +264,7 @@ impl CaptureJob<'_> {
     /// A session for an agent that never began one itself. It claims nothing and replaces no session.
     fn registered(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Session, Failure> {
         let named = resolve::identity(env.caller, None)?;
-        bearer::require_free(tx, env, project_id, &named)?;
+        bearer::require_name_available(tx, env, project_id, &named)?;
         let taken = !session::open_of(tx, project_id, &named)?.is_empty();
         let session_id = env.id();
         let surface = Some(env.caller.surface.clone()).filter(|surface| !surface.is_empty());

@@ -10,7 +10,7 @@ use baton_model::time::{Millis, ago, rfc3339};
 use baton_store::transcript::{self, Cached};
 use baton_store::{Failure, Store, place};
 use baton_transcripts::{
-    Brief, Filter, Header, HeaderCache, Listed, Stamp, TranscriptFile, TranscriptReader,
+    Brief, Filter, Header, HeaderCache, SessionListing, Stamp, TranscriptFile, TranscriptReader,
     by_id as format_by_id, detect,
 };
 use serde::Serialize;
@@ -109,7 +109,7 @@ fn rules() -> String {
 pub(super) fn list(
     cx: &mut Cx<'_>,
     filter: &Filter,
-    choose: impl FnOnce(&mut Vec<Listed>) -> Result<(), Refusal>,
+    choose: impl FnOnce(&mut Vec<SessionListing>) -> Result<(), Refusal>,
 ) -> Result<Vec<Header>, Failure> {
     let machine = cx.env.caller.place.machine.clone();
     let cache = StoreCache::load(cx.store, &machine)?;
@@ -223,7 +223,7 @@ pub(super) fn find(
     let now = cx.env.now;
     let view = View::of(cx, project)?;
     let chosen = list(cx, &filter, |listed| {
-        let (shown, hidden): (Vec<Listed>, Vec<Listed>) =
+        let (shown, hidden): (Vec<SessionListing>, Vec<SessionListing>) =
             std::mem::take(listed).into_iter().partition(|one| view.shows(one.brief.cwd.as_deref()));
         *listed = shown;
         let at = match wanted {
@@ -290,10 +290,10 @@ fn project_folders(cx: &mut Cx<'_>) -> Result<(Vec<String>, Option<String>), Fai
 fn latest(
     here: &[String],
     is_own: impl Fn(&str) -> bool,
-    listed: &[Listed],
+    listed: &[SessionListing],
     (command, now): (&str, Millis),
 ) -> Result<Option<usize>, Refusal> {
-    let is_here = |one: &Listed| {
+    let is_here = |one: &SessionListing| {
         let cwd = one.brief.cwd.as_ref().map(|cwd| without_dots(Path::new(cwd)));
         cwd.is_some_and(|cwd| here.iter().any(|root| cwd.starts_with(root)))
             || one.brief.cwd.as_deref().is_some_and(&is_own)
@@ -305,7 +305,12 @@ fn latest(
     }
 }
 
-fn other_folder_refusal(here: Option<&String>, newest: &Listed, command: &str, now: Millis) -> Refusal {
+fn other_folder_refusal(
+    here: Option<&String>,
+    newest: &SessionListing,
+    command: &str,
+    now: Millis,
+) -> Refusal {
     let (Brief { id, cwd, updated_at_ms, .. }, agent) = (&newest.brief, newest.agent());
     let age = updated_at_ms.map_or_else(String::new, |at| format!(", {}", ago(now, at)));
     let folder = here.map_or("of this folder", String::as_str);
@@ -322,13 +327,13 @@ fn other_folder_refusal(here: Option<&String>, newest: &Listed, command: &str, n
     )
 }
 
-fn by_id(wanted: &str, listed: &[Listed]) -> Result<Option<usize>, Refusal> {
+fn by_id(wanted: &str, listed: &[SessionListing]) -> Result<Option<usize>, Refusal> {
     // A path, too, where none is opened by itself: then it is one of those that were found.
-    let is_it = |one: &Listed| one.brief.id == wanted || one.path() == Path::new(wanted);
+    let is_it = |one: &SessionListing| one.brief.id == wanted || one.path() == Path::new(wanted);
     if let Some(exact) = listed.iter().position(is_it) {
         return Ok(Some(exact));
     }
-    let begins = |one: &Listed| wanted.len() >= 4 && one.brief.id.starts_with(wanted);
+    let begins = |one: &SessionListing| wanted.len() >= 4 && one.brief.id.starts_with(wanted);
     let matching: Vec<usize> = (0..listed.len()).filter(|at| begins(&listed[*at])).collect();
     match matching.as_slice() {
         [] => Ok(None),

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::find::FoundTranscript;
 use super::read::{DocumentRequest, read};
-use super::same_conversation::{self, Likeness};
+use super::same_conversation::{self, SessionMatch};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
@@ -208,11 +208,11 @@ impl ImportJob<'_> {
             return Ok(Vec::new());
         }
         match same_conversation::likeness(tx, env, (self.project_id, self.meant, self.is_alone))? {
-            Likeness::Same(own) => {
+            SessionMatch::Same(own) => {
                 conversation::join(tx, known, &own)?;
                 Ok(Vec::new())
             }
-            Likeness::Unclear(sessions) => {
+            SessionMatch::Unclear(sessions) => {
                 let mut named = Vec::new();
                 for own in sessions {
                     let left = baton_store::baton::of_session(tx, self.project_id, &own.session_id)?;

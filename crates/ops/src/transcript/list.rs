@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use baton_store::{Failure, place};
-use baton_transcripts::{Filter, Listed};
+use baton_transcripts::{Filter, SessionListing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +79,7 @@ impl Operation for List {
         let is_here = |cwd: Option<&str>| {
             is_below(&roots, cwd) || own.as_deref().is_some_and(|own| view.is_of(cwd, own))
         };
-        let is_in = |one: &Listed| is_here(one.brief.cwd.as_deref());
+        let is_in = |one: &SessionListing| is_here(one.brief.cwd.as_deref());
         let mut total = 0;
         let headers = list(cx, &filter, |listed| {
             listed.retain(|one| view.shows(one.brief.cwd.as_deref()));

@@ -43,4 +43,4 @@ pub use show::{Message, Role, Show, ShowInput, ShowOutput};
 pub use unwrapped::UnwrappedQuery;
 pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};
 
-pub use read::{DocumentRequest, for_elsewhere};
+pub use read::{DocumentRequest, read_for_remote};

@@ -134,7 +134,7 @@ impl Operation for Push {
             resolve::require(tx, &project_id)?;
             require_not_merged(tx, &project_id)?;
             require_willing(tx, &project_id)?;
-            bearer::require_free(tx, env, &project_id, &identity)?;
+            bearer::require_name_available(tx, env, &project_id, &identity)?;
             push(tx, env, (&project_id, &identity), &input.copy)
         })
     }

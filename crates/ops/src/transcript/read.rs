@@ -85,7 +85,7 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
 }
 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
-pub fn for_elsewhere(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<Value, Failure> {
+pub fn read_for_remote(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<Value, Failure> {
     let (meant, packet) = read_here(cx, wish)?;
     Ok(json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions }))
 }

@@ -20,7 +20,7 @@ const SLACK: Millis = 60_000;
 const NEWEST: i64 = 200;
 
 /// What the ledger's sessions are to a transcript.
-pub(super) enum Likeness {
+pub(super) enum SessionMatch {
     /// The only agent of its tool there in that time.
     Same(Box<Session>),
     /// Any of these may be it.
@@ -55,14 +55,14 @@ pub(super) fn likeness(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     (project_id, meant, is_alone): (&str, &FoundTranscript, bool),
-) -> Result<Likeness, Failure> {
+) -> Result<SessionMatch, Failure> {
     let machine = &env.caller.place.machine;
     let (Some((from, to)), Some(cwd)) = (span(meant), &meant.header.cwd) else {
-        return Ok(Likeness::Unclear(Vec::new()));
+        return Ok(SessionMatch::Unclear(Vec::new()));
     };
     let roots = place::folders(tx, project_id, machine)?;
     if machine.is_empty() || !roots.iter().any(|root| Path::new(cwd).starts_with(root)) {
-        return Ok(Likeness::Unclear(Vec::new()));
+        return Ok(SessionMatch::Unclear(Vec::new()));
     }
     let mut found = Vec::new();
     // A session whose tool is not known may be of this conversation where it worked in the same working copy.
@@ -85,13 +85,13 @@ pub(super) fn likeness(
         }
     }
     if found.is_empty() && !unnamed.is_empty() {
-        return Ok(Likeness::Unclear(unnamed));
+        return Ok(SessionMatch::Unclear(unnamed));
     }
     match found.pop() {
-        Some(own) if is_alone && found.is_empty() => Ok(Likeness::Same(Box::new(own))),
+        Some(own) if is_alone && found.is_empty() => Ok(SessionMatch::Same(Box::new(own))),
         own => {
             found.extend(own);
-            Ok(Likeness::Unclear(found))
+            Ok(SessionMatch::Unclear(found))
         }
     }
 }

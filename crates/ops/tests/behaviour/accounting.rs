@@ -1,7 +1,7 @@
 //! Accounting: heartbeats and sweeps, acknowledgements, reminders, warnings of a wrap, the audit.
 
 use baton_model::time::rfc3339;
-use baton_ops::sweep::mark_silent;
+use baton_ops::sweep::mark_silent_sessions;
 use serde_json::{Value, json};
 
 use crate::backend::Backend;
@@ -15,7 +15,7 @@ fn beat(w: &mut World, who: &Agent) -> Value {
 
 /// The identities that a sweep marks now.
 fn sweep(w: &mut World) -> Vec<String> {
-    let marked = mark_silent(&mut w.store, w.now, w.limits);
+    let marked = mark_silent_sessions(&mut w.store, w.now, w.limits);
     assert!(marked.is_ok(), "{marked:?}");
     marked.into_iter().flatten().map(|session| session.identity).collect()
 }

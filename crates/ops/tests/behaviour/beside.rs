@@ -1,7 +1,7 @@
 //! Heartbeats that are kept beside the ledger: what reaches it, what is known without them, what is told of commits.
 
 use baton_model::time::rfc3339;
-use baton_ops::sweep::mark_silent;
+use baton_ops::sweep::mark_silent_sessions;
 use baton_store::CommitEvent;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn kept_at(w: &mut World) -> i64 {
 
 /// How many sessions a sweep marks now.
 fn marked(w: &mut World) -> usize {
-    mark_silent(&mut w.store, w.now, w.limits).expect("swept").len()
+    mark_silent_sessions(&mut w.store, w.now, w.limits).expect("swept").len()
 }
 
 on_every_backend! {

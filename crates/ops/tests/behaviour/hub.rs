@@ -30,7 +30,7 @@ impl Hub {
     /// What the adapter promises: look first where an earlier try may have worked.
     pub(crate) fn ask(&mut self, call: &Call) -> CallEnd {
         let retry = |unknown| CallEnd::Retry { why: "no answer".into(), after: None, unknown };
-        let maybe = call.maybe_there();
+        let maybe = call.may_exist();
         if self.refuse {
             return CallEnd::Final { why: "404: no such repository".into(), unknown: maybe };
         }
@@ -55,7 +55,7 @@ impl Hub {
     }
 
     fn create(&mut self, draft: &Draft) -> StepResult {
-        if draft.maybe_there && !self.with(&draft.marker).is_empty() {
+        if draft.may_exist && !self.with(&draft.marker).is_empty() {
             let came = self.find(draft);
             if let StepResult::Issue { number, .. } = came {
                 let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];

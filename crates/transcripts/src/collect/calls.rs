@@ -6,13 +6,13 @@ use super::Location;
 use super::capped::BoundedList;
 use super::checks::Checks;
 use super::clean::Cleaner;
+use super::error_line::error_line;
 use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
 use super::searched::SearchedNames;
 use super::shell_edits;
-use super::telling_line::telling_line;
 use super::touched::{TouchedFiles, read_by, searched_by};
 use crate::event::{Call, Category, Edit, Outcome, TYPED_COMMAND};
 use crate::shared::shell;
@@ -291,7 +291,7 @@ impl Calls {
             .exit_code
             .map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
         let tail = if failed { cleaner.tail(told, MAX_TAIL) } else { String::new() };
-        let note = telling_line(&tail).map(|line| one_line(line, 160));
+        let note = error_line(&tail).map(|line| one_line(line, 160));
         let note = match (open.is_typed(), note) {
             (true, Some(note)) => Some(format!("{BY_USER}: {note}")),
             (true, None) => Some(BY_USER.to_owned()),

@@ -6,6 +6,7 @@ mod capped;
 mod checks;
 pub(crate) mod clean;
 mod compaction;
+mod error_line;
 mod failed_edits;
 mod files;
 mod finish;
@@ -23,7 +24,6 @@ mod searched;
 mod shell_edits;
 mod show;
 mod substance;
-mod telling_line;
 mod touched;
 
 use std::path::Path;

@@ -9,7 +9,7 @@ use crate::op::{Cx, Meta, Operation};
 use crate::{resolve, roles};
 
 /// Shows the roles.
-pub struct RolesShown;
+pub struct ListRoles;
 
 /// Input of `agent_roles`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub struct RolesShownOutput {
     pub next: Option<i64>,
 }
 
-impl Operation for RolesShown {
+impl Operation for ListRoles {
     const META: Meta =
         Meta::read("agent_roles", "Show the roles that apply in a project and where each value came from");
     type Input = RolesShownInput;

@@ -1,7 +1,7 @@
 //! What a failing command said, in one line.
 
 /// The line of a failing command's output that says most: the last that names an error, else the last.
-pub(super) fn telling_line(tail: &str) -> Option<&str> {
+pub(super) fn error_line(tail: &str) -> Option<&str> {
     const CAUSES: &[&str] = &[
         "error",
         "fail",
