@@ -161,6 +161,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
         return Err(busy(env, &open, &input.from).into());
     }
     require_not_merged(tx, &input.from)?;
+    require_not_merged(tx, &input.into)?;
     require_no_open_handoffs(tx, &input.from)?;
     require_no_lease_conflict(tx, env, (&input.from, &input.into))?;
     let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();

@@ -58,6 +58,7 @@ pub(super) fn take_back(
         resolve::require_project(tx, id)?;
     }
     let record = last_merge(tx, input)?;
+    require_last_of_chain(tx, input)?;
     require_nobody_at_work(tx, env, &input.into, &record)?;
     for id in &record.handoffs {
         if handoff::get(tx, id)?.is_some_and(|one| one.from_project_id == input.into) {
@@ -95,6 +96,18 @@ pub(super) fn take_back(
         note_undoing(tx, env, (project_id, other, identity))?;
     }
     Ok(answer(input, paths, batons, 0))
+}
+
+/// Refuses to take a merge back whose result was merged on: folders and batons lie in the next project by now.
+fn require_last_of_chain(tx: &mut Tx<'_>, input: &MergeInput) -> Result<(), Failure> {
+    let (from, into) = (&input.from, &input.into);
+    let Some(next) = project::get(tx, into)?.and_then(|project| project.merged_into) else { return Ok(()) };
+    let what = format!("project {into} was merged into {next} since, with what came from {from}");
+    let hint = format!("first `baton project merge {into} --into {next} --undo`, then this again");
+    Err(Refusal::new(refusal::Kind::Conflict, "project_merged", what, hint)
+        .with("project_id", next.as_str())
+        .with("merged_from", into.as_str())
+        .into())
 }
 
 /// Writes into a ledger that the merge with another project was taken back.

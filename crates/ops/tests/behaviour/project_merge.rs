@@ -125,6 +125,31 @@ on_every_backend! {
         reclaim_after_two_merges(w, "fix");
     }
 
+    fn merges_are_taken_back_the_last_one_first(w) {
+        w.register("fix");
+        w.ok(&at("Ann", "fix"), "session_start", json!({}));
+        w.ok(&at("Ann", "fix"), "session_wrap", json!({ "summary": "the cart rounds" }));
+        merge(w);
+        merge_on(w);
+        let undo = |from: &str, into: &str| json!({ "from": from, "into": into, "undo": true });
+        let refusal = w.no_trace(&agent("Owner"), "project_merge", undo("fix", "p"), "project_merged");
+        assert!(text(&refusal, "hint").contains("baton project merge p --into last --undo"), "{refusal:#}");
+        w.ok(&agent("Owner"), "project_merge", undo("p", "last"));
+        w.ok(&agent("Owner"), "project_merge", undo("fix", "p"));
+        assert!(text(&w.pickup(&at("Hal", "fix"))["baton"], "body").contains("the cart rounds"));
+    }
+
+    fn no_merge_leads_into_a_project_that_was_merged(w) {
+        w.register("fix");
+        w.register("third");
+        merge(w);
+        for from in ["p", "third"] {
+            let circle = json!({ "from": from, "into": "fix" });
+            let refusal = w.no_trace(&agent("Owner"), "project_merge", circle.clone(), "project_merged");
+            assert_eq!(refusal["project_id"], "p", "{refusal:#}");
+        }
+    }
+
     fn after_two_merges_refusals_name_the_last_project(w) {
         w.register("fix");
         merge(w);
