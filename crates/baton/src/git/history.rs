@@ -52,7 +52,7 @@ pub(crate) fn is_pushed(folder: &Path, id: &str) -> Option<bool> {
 /// working copy. None where git does not know the file or the lines.
 pub(crate) fn commits_of_lines(folder: &Path, path: &str, lines: RangeInclusive<u32>) -> Option<Vec<String>> {
     let range = format!("-L{},{}", lines.start(), lines.end());
-    let text = super::read(folder, &["blame", "--porcelain", "--no-textconv", &range, "--", path])?;
+    let text = super::read_files(folder, &["blame", "--porcelain", "--no-textconv", &range, "--", path])?;
     let mut ids: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('\t')) {
         let id = line.split(' ').next().unwrap_or_default();

@@ -105,6 +105,16 @@ pub(crate) fn read(folder: &Path, args: &[&str]) -> Option<String> {
     run(&root, args, &[])
 }
 
+/// The same for a command that also reads files of the working copy: filters that the repository brings do not run. None where one
+/// of them cannot be switched off.
+pub(crate) fn read_files(folder: &Path, args: &[&str]) -> Option<String> {
+    let root = root(folder)?;
+    if !is_its_own(&root) {
+        return None;
+    }
+    run(&root, args, &filters(&root)?)
+}
+
 /// The working copies in which git did not answer in time, so that facts are missing.
 pub(crate) fn unanswered() -> Vec<PathBuf> {
     budget::of_process(|budget| budget.out())

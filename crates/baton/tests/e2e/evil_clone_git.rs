@@ -6,6 +6,24 @@ use std::fs;
 use crate::evil_clone::{COMMANDS, Clone};
 
 #[test]
+fn its_filters_do_not_run_on_a_committed_file() {
+    for key in ["clean", "process"] {
+        let clone = Clone::new();
+        clone.write(".gitattributes", "* filter=evil\n");
+        clone.write("committed.txt", "one\n");
+        clone.git(&["add", "."]);
+        clone.git(&["-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "one"]);
+        clone.git(&["config", &format!("filter.evil.{key}"), &clone.program(&format!("filter-{key}"))]);
+        clone.write("committed.txt", "one\ntwo\n");
+        let terminal = clone.terminal();
+        for place in ["committed.txt", "committed.txt:1", "committed.txt:2"] {
+            clone.give(&terminal, &["why", place], "");
+        }
+        clone.suffer();
+    }
+}
+
+#[test]
 fn its_git_settings_run_nothing_and_reach_nobody() {
     let clone = Clone::new();
     clone.write(".gitattributes", "* filter=evil diff=evil merge=evil\n");
