@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::mistyped::refuse_mistyped;
+use super::named_repo::require_registered;
 use super::preview::{Preview, preview};
 use super::remarks::{same_handoff, without_access};
 use super::steps::{Plan, draft, note_tags, task_of};
@@ -296,6 +297,7 @@ fn disclosed(
         access: env.host.github_access(),
         enterprise: env.host.github_enterprise(),
     };
+    require_registered(&env.caller.grant, &query, is_reached)?;
     let found = match tracker::resolve(&query) {
         Err(no) if input.dry_run && no.code == "github_unconfigured" => without_access(&query, &no)?,
         found => found?,

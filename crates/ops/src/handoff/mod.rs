@@ -8,6 +8,7 @@ pub(crate) mod isolation;
 mod list;
 mod mistyped;
 mod moved;
+mod named_repo;
 mod news;
 mod preview;
 mod publish;

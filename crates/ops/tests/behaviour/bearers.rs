@@ -36,6 +36,22 @@ fn session_verbs() -> Vec<(&'static str, Value)> {
 }
 
 on_every_backend! {
+    fn only_an_operator_chooses_where_the_servers_login_makes_an_issue(w) {
+        w.register("q");
+        for (scope, is_operator) in [(Scope::Write, false), (Scope::Operator, true)] {
+            let eve = impostor("Eve", scope);
+            for dry_run in [true, false] {
+                let wish = json!({ "to_project_id": "q", "subject": "s", "issues_github_repo": "victim/repo", "dry_run": dry_run });
+                if is_operator {
+                    let answer = w.call(&eve, "handoff_create", wish);
+                    assert!(!format!("{answer:?}").contains("scope_missing"), "{answer:?}");
+                } else {
+                    w.no_trace(&eve, "handoff_create", wish, "scope_missing");
+                }
+            }
+        }
+    }
+
     fn naming_somebody_ends_and_writes_nothing_of_theirs(w) {
         w.leave_baton(&agent("Lola"), "done");
         let held = w.pickup(&agent("Ann"));
