@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::list::{Row, row};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::UnnamedScope;
 use crate::resolve;
 
 /// Shows a baton.
@@ -40,10 +41,15 @@ impl Operation for Show {
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let named = resolve::project_or_all(cx, input.project.as_deref())?;
+        let shown = UnnamedScope::read(cx)?;
         let Cx { store, env } = cx;
         store.read(|tx| {
             let reaches = |project_id: &str| {
-                env.caller.grant.reaches(project_id) && named.as_deref().is_none_or(|only| only == project_id)
+                let is_meant = match named.as_deref() {
+                    Some(only) => only == project_id,
+                    None => shown.contains(project_id),
+                };
+                is_meant && env.caller.grant.reaches(project_id)
             };
             let (project_id, baton_id) = resolve::object_by_prefix(
                 tx,

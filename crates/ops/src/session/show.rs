@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::history::{HistoryRow, row};
 use crate::op::{Cx, Meta, Operation};
+use crate::project::UnnamedScope;
 use crate::resolve;
 
 /// The most sessions of a way.
@@ -59,9 +60,10 @@ impl Operation for Show {
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
         let named = resolve::project_or_all(cx, input.project.as_deref())?;
+        let shown = UnnamedScope::read(cx)?;
         let Cx { store, env } = cx;
         store.read(|tx| {
-            let reaches = |id: &str| env.caller.grant.reaches(id);
+            let reaches = |id: &str| env.caller.grant.reaches(id) && shown.contains(id);
             let of = match &named {
                 Some(project_id) => {
                     resolve::require_project(tx, project_id)?;

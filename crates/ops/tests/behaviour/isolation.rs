@@ -123,6 +123,26 @@ on_every_backend! {
         assert_eq!(found(w, &standing("/repos/a"), Some("lone")), ["lone"], "named outright");
     }
 
+    fn a_baton_and_a_session_are_shown_by_their_ids_on_their_own_side_of_isolation_only(w) {
+        world(w);
+        let there = at("a").at("/repos/a", None);
+        w.ok(&there, "project_init", json!({ "id": "a" }));
+        for project in ["a", "b", "lone"] {
+            w.start(&at(project).process(""));
+            let left = w.ok(&at(project).process(""), "session_wrap", json!({ "summary": format!("SECRET of {project}") }));
+            let ids = [("baton_show", "id", text(&left, "baton_id")), ("session_show", "session", text(&left, "session_id"))];
+            for (folder, is_shown) in [("/repos/a", project != "lone"), ("/repos/lone", project == "lone"), ("/tmp", project != "lone")] {
+                for (verb, field, id) in &ids {
+                    let answer = w.call(&standing(folder), verb, json!({ *field: id }));
+                    assert_eq!(answer.is_ok(), is_shown, "{verb} of {project} from {folder}: {answer:#?}");
+                    let begun = w.call(&standing(folder), verb, json!({ *field: id[..4] }));
+                    assert!(is_shown || !format!("{begun:?}").contains(id), "{verb} of {project} from {folder}: {begun:#?}");
+                    w.ok(&standing(folder), verb, json!({ *field: id, "project": project }));
+                }
+            }
+        }
+    }
+
     fn a_project_shown_from_outside_of_an_isolated_one_tells_nothing_that_was_said(w) {
         world(w);
         for (project, word) in [("lone", "secret"), ("a", "open")] {
