@@ -17,8 +17,8 @@ use task::TaskList;
 use super::answer::ClaimedTask;
 use super::claim_right::{Force, preempt, refuse_unready};
 use super::lease::{liveness, release_claim};
-use super::surroundings::surroundings;
-use super::write::{answer, change, claimant, is_elsewhere, refuse_elsewhere, write};
+use super::surroundings::reload_with_surroundings;
+use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
 use crate::bearer;
 use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
@@ -171,26 +171,24 @@ impl Operation for ClaimTask {
                 // Decrypted before the claim: a caller that cannot read a task cannot claim it.
                 secret::open(env.host, plain, author.identity)?;
             }
-            let task = match found {
+            let claimed = match found {
                 Some(found) => {
                     let force = Force { given: input.force, why: input.why.as_deref() };
-                    Some(take(tx, env, author, &found, lease, force)?)
+                    let claimed = take(tx, env, author, &found, lease, force)?;
+                    Some(reload_with_surroundings(tx, claimed)?)
                 }
                 None => None,
             };
-            let readable = task.as_ref().zip(plain).map(|(task, plain)| Task {
-                agent_context: plain.agent_context,
-                handoff_instructions: plain.handoff_instructions,
-                ..task.clone()
+            let packet = claimed.as_ref().zip(plain).map(|((task, around), plain)| {
+                let readable = Task {
+                    agent_context: plain.agent_context,
+                    handoff_instructions: plain.handoff_instructions,
+                    ..task.clone()
+                };
+                let budget = input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
+                bounded::packet(&readable, around, budget)
             });
-            let packet = match &readable {
-                Some(task) => {
-                    let budget =
-                        input.budget.unwrap_or_else(|| bounded::budget_of(task.agent_role.as_deref()));
-                    Some(bounded::packet(task, &surroundings(tx, task)?, budget))
-                }
-                None => None,
-            };
+            let task = claimed.map(|(task, _)| task);
             let claim = task.as_ref().and_then(|task| task.claim.clone());
             Ok(ClaimTaskOutput {
                 project_id: author.project_id.to_owned(),
@@ -378,5 +376,5 @@ fn take(
     let why = force.why.filter(|_| force.given && (live.is_none() || own.is_some()));
     let why = why.map(|why| format!(" by force: {}", visible(why))).unwrap_or_default();
     let what = format!("is claimed by {}{why}", author.identity);
-    change(tx, env, author, found, wanted, &what)
+    write_change(tx, env, author, found, wanted, &what)
 }

@@ -28,6 +28,20 @@ pub(super) fn change(
     wanted: Task,
     what: &str,
 ) -> Result<Task, Failure> {
+    let is_changed = wanted != *before;
+    let after = write_change(tx, env, author, before, wanted, what)?;
+    if is_changed { reload(tx, after) } else { Ok(after) }
+}
+
+/// The same for a caller that reloads the task itself.
+pub(super) fn write_change(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    before: &Task,
+    wanted: Task,
+    what: &str,
+) -> Result<Task, Failure> {
     wanted.check(Some(before))?;
     if wanted == *before {
         return Ok(wanted);
@@ -36,7 +50,7 @@ pub(super) fn change(
     let replaced = put_changed(tx, before, &after)?;
     append_json(tx, env, author, Kind::Other, &delta_body(&after, what, replaced))?;
     task_changed(tx, env, before, &after)?;
-    reload(tx, after)
+    Ok(after)
 }
 
 /// What the ledger says of a change. Texts that it replaces stay there.
