@@ -368,8 +368,8 @@ fn note(
         left = left.saturating_sub(1);
         let last = line.is_none();
         if let Some(line) = line {
-            let glance = LineHeader::of(&line);
-            if let Some(id) = glance.task().filter(|id| changed.contains(*id)) {
+            let header = LineHeader::of(&line);
+            if let Some(id) = header.task().filter(|id| changed.contains(*id)) {
                 chunk.push(Published { id: id.to_owned(), line });
             }
         }

@@ -133,15 +133,6 @@ pub(crate) fn session_by_id(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Resu
     }
 }
 
-/// The project in which an object is looked for: the named one, else none, which is every one that the caller reaches.
-pub(crate) fn project_or_all(cx: &mut Cx<'_>, named: Option<&str>) -> Result<Option<String>, Failure> {
-    if named.is_some() {
-        return project_id(cx.store, &cx.env, named).map(Some);
-    }
-    check_callers_project(cx.store, &cx.env)?;
-    Ok(None)
-}
-
 /// Project and id of each object whose id begins with a text.
 type ByPrefix = fn(&mut Tx<'_>, &str) -> Result<Vec<(String, String)>, Fault>;
 

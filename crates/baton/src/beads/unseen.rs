@@ -74,12 +74,12 @@ pub(super) fn unseen(app: &mut App, turn: &FileTurn, head: &BeadsExportOutput) -
             }
             Err(refusal) => return Err(refusal.into()),
         };
-        let glance = LineHeader::of(&line);
-        match glance.task() {
+        let header = LineHeader::of(&line);
+        match header.task() {
             _ if line.is_empty() => {}
             Some(id) if known.contains(id) => chunk.push((id.to_owned(), line)),
             None if others.contains(line.as_str()) => {}
-            _ => found.add(glance.name()),
+            _ => found.add(header.name()),
         }
         if chunk.len() >= CHUNK {
             compare(app, &head.project_id, &mut chunk, &mut found)?;

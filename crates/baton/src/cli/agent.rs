@@ -2,7 +2,7 @@
 
 use baton_model::id::visible;
 use baton_ops::agent::{
-    self, ListInput, Profile, RegisterInput, RoleRow, RolesShownInput, RolesShownOutput, Row, ShowInput,
+    self, ListInput, ListRolesInput, ListRolesOutput, Profile, RegisterInput, RoleRow, Row, ShowInput,
 };
 
 use super::ActingIdentity;
@@ -96,7 +96,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&shown, |shown| render::table(&facts(&shown.agent)))
         }
         Verb::Roles => {
-            let known = app.run::<agent::ListRoles>(&RolesShownInput { project })?;
+            let known = app.run::<agent::ListRoles>(&ListRolesInput { project })?;
             app.show(&known, roles)
         }
     }
@@ -141,7 +141,7 @@ fn join_visible(words: &[String]) -> String {
     words.iter().map(|word| visible(word)).collect::<Vec<_>>().join(", ")
 }
 
-fn roles(known: &RolesShownOutput) -> String {
+fn roles(known: &ListRolesOutput) -> String {
     let mut text = match &known.file {
         Some(file) => format!("{} over what is built in\n", visible(file)),
         None => "built in; AGENT_ROLES.yaml in the repository changes them and adds others\n".to_owned(),

@@ -57,16 +57,20 @@ impl File<'_> {
         for (field, line, value) in self.map(value, &at)? {
             let path = format!("{at}.{field}");
             match field.as_str() {
-                "skills" => role.skills = Some(self.sourced(*line, self.texts(value, &path)?)),
-                "typical_tasks" => role.typical_tasks = Some(self.sourced(*line, self.texts(value, &path)?)),
+                "skills" => role.skills = Some(self.with_origin(*line, self.texts(value, &path)?)),
+                "typical_tasks" => {
+                    role.typical_tasks = Some(self.with_origin(*line, self.texts(value, &path)?))
+                }
                 "max_session_duration" => {
-                    role.max_session_duration = Some(self.sourced(*line, self.number(value, &path, 10_080)?));
+                    role.max_session_duration =
+                        Some(self.with_origin(*line, self.number(value, &path, 10_080)?));
                 }
                 "max_concurrent_tasks" => {
-                    role.max_concurrent_tasks = Some(self.sourced(*line, self.number(value, &path, 1_000)?));
+                    role.max_concurrent_tasks =
+                        Some(self.with_origin(*line, self.number(value, &path, 1_000)?));
                 }
                 "responsibilities" => {
-                    role.responsibilities = Some(self.sourced(*line, self.text(value, &path)?));
+                    role.responsibilities = Some(self.with_origin(*line, self.text(value, &path)?));
                 }
                 unknown => return Err(self.unknown(*line, &path, unknown, &FIELDS)),
             }
@@ -74,7 +78,7 @@ impl File<'_> {
         Ok(role)
     }
 
-    fn sourced<T>(&self, line: usize, value: T) -> WithOrigin<T> {
+    fn with_origin<T>(&self, line: usize, value: T) -> WithOrigin<T> {
         WithOrigin { value, origin: Origin::File { path: self.path.to_owned(), line } }
     }
 

@@ -14,7 +14,7 @@ pub struct ListRoles;
 /// Input of `agent_roles`.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RolesShownInput {
+pub struct ListRolesInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
@@ -22,7 +22,7 @@ pub struct RolesShownInput {
 
 /// Answer of `agent_roles`.
 #[derive(Serialize, Deserialize)]
-pub struct RolesShownOutput {
+pub struct ListRolesOutput {
     /// The project.
     pub project_id: String,
     /// The roles file.
@@ -36,14 +36,14 @@ pub struct RolesShownOutput {
 impl Operation for ListRoles {
     const META: Meta =
         Meta::read("agent_roles", "Show the roles that apply in a project and where each value came from");
-    type Input = RolesShownInput;
-    type Output = RolesShownOutput;
+    type Input = ListRolesInput;
+    type Output = ListRolesOutput;
 
-    fn run(input: RolesShownInput, cx: &mut Cx<'_>) -> Result<RolesShownOutput, Failure> {
+    fn run(input: ListRolesInput, cx: &mut Cx<'_>) -> Result<ListRolesOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let roles = roles::of_project(cx.store, &cx.env, &project_id)?;
         let items = roles.iter().map(Role::row).collect();
-        Ok(RolesShownOutput { project_id, file: roles.file, items, next: None })
+        Ok(ListRolesOutput { project_id, file: roles.file, items, next: None })
     }
 }

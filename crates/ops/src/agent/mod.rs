@@ -12,7 +12,7 @@ pub use baton_model::role::{RoleOrigins, RoleRow};
 use baton_model::suggest::near;
 use baton_store::{Failure, Tx, agent, session};
 pub use list::{List, ListInput, ListOutput, Row};
-pub use list_roles::{ListRoles, RolesShownInput, RolesShownOutput};
+pub use list_roles::{ListRoles, ListRolesInput, ListRolesOutput};
 pub use register::{Register, RegisterInput, RegisterOutput, Warning, WarningKind};
 use serde_json::json;
 pub use show::{Show, ShowInput, ShowOutput};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::list::{Row, row};
 use crate::op::{Cx, Meta, Operation};
-use crate::project::UnnamedScope;
+use crate::project::VisibleProjects;
 use crate::resolve;
 
 /// Shows a baton.
@@ -40,17 +40,11 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let named = resolve::project_or_all(cx, input.project.as_deref())?;
-        let shown = UnnamedScope::read(cx)?;
+        let shown = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;
         let Cx { store, env } = cx;
         store.read(|tx| {
-            let reaches = |project_id: &str| {
-                let is_meant = match named.as_deref() {
-                    Some(only) => only == project_id,
-                    None => shown.contains(project_id),
-                };
-                is_meant && env.caller.grant.reaches(project_id)
-            };
+            let reaches =
+                |project_id: &str| env.caller.grant.reaches(project_id) && shown.contains(project_id);
             let (project_id, baton_id) = resolve::object_by_prefix(
                 tx,
                 ("baton", &input.id),

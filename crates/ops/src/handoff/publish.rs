@@ -1,6 +1,5 @@
 //! `handoff_publish`: bring a task of the embedded tracker into GitHub; its id stays.
 
-use baton_model::access::Scope;
 use baton_model::handoff::{Handoff, State};
 use baton_model::refusal::{self, Refusal};
 use baton_model::saga::{self, Kind, Step};
@@ -10,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::acceptor::require_publisher;
+use super::named_repo::require_registered;
 use super::steps::draft_of_task;
 use super::{Progress, Row, by_id, isolation, require_reach};
 use crate::op::{Cx, Env, Meta, Operation};
@@ -84,7 +84,7 @@ impl Operation for Publish {
         require_reach(&cx.env.caller.grant, &known.to_project_id)?;
         let here = resolve::project_id(cx.store, &cx.env, None).ok();
         let Cx { store, env } = cx;
-        store.read(|tx| require_right(tx, env, (&input, &identity), &known))?;
+        store.read(|tx| require_publisher(tx, env, &known, &identity))?;
         if input.dry_run {
             return store.read(|tx| {
                 let mut wanted = known.clone();
@@ -99,7 +99,7 @@ impl Operation for Publish {
         }
         store.write(&[&known.from_project_id, &known.to_project_id], |tx| {
             let mut after = by_id(tx, &env.caller.grant, &known.handoff_id)?;
-            require_right(tx, env, (&input, &identity), &after)?;
+            require_publisher(tx, env, &after, &identity)?;
             after.issues_repo = Some(repo(tx, env, &input, &after)?);
             draft_of_task(tx, &after)?;
             resolve::beat(tx, env, &after.from_project_id, &identity, Self::NAME)?;
@@ -116,27 +116,7 @@ impl Operation for Publish {
     }
 }
 
-/// Publishing makes the sender's words readable to all who read the repository, and lets its issue end the hand-off: what another has
-/// accepted is not a token's to publish, and the repository is the registry's unless an operator names one.
-fn require_right(
-    tx: &mut Tx<'_>,
-    env: &Env<'_>,
-    (input, identity): (&PublishInput, &str),
-    known: &Handoff,
-) -> Result<(), Failure> {
-    require_publisher(tx, env, known, identity)?;
-    let Some(named) = input.issues_github_repo.as_deref() else { return Ok(()) };
-    if env.caller.grant.is_operator() {
-        return Ok(());
-    }
-    let registered =
-        PublishInput { issues_github_repo: None, id: input.id.clone(), ..PublishInput::default() };
-    match repo(tx, env, &registered, known) {
-        Ok(own) if own.eq_ignore_ascii_case(named) => Ok(()),
-        _ => Ok(env.caller.grant.require(Scope::Operator)?),
-    }
-}
-
+/// The repository that the task is published to: the registry's, unless an operator names one.
 fn repo(tx: &mut Tx<'_>, env: &Env<'_>, input: &PublishInput, handoff: &Handoff) -> Result<String, Failure> {
     let asked = |step: &Step| step.kind == Kind::Publish && step.stage != saga::StepStage::Failed;
     if handoff.tracker == "github" || handoff_step::of(tx, &handoff.handoff_id)?.iter().any(asked) {
@@ -150,7 +130,7 @@ fn repo(tx: &mut Tx<'_>, env: &Env<'_>, input: &PublishInput, handoff: &Handoff)
     }
     let target = project::get(tx, &handoff.to_project_id)?;
     let owner = target.as_ref().and_then(|p| p.default_owner.clone());
-    let found = resolve_tracker(&TrackerQuery {
+    let query = TrackerQuery {
         explicit: input.issues_github_repo.as_deref(),
         target_id: &handoff.to_project_id,
         target: target.as_ref(),
@@ -158,8 +138,9 @@ fn repo(tx: &mut Tx<'_>, env: &Env<'_>, input: &PublishInput, handoff: &Handoff)
         access: env.host.github_access(),
         enterprise: env.host.github_enterprise(),
         ..TrackerQuery::default()
-    })?;
-    match found.tracker {
+    };
+    require_registered(&env.caller.grant, &query, env.caller.grant.reaches(&handoff.to_project_id))?;
+    match resolve_tracker(&query)?.tracker {
         Tracker::GitHub(repo) => Ok(repo),
         Tracker::Local => {
             let what = format!("no issues repository is known for {}", handoff.to_project_id);

@@ -21,7 +21,6 @@ mod visible;
 
 pub use baton_model::project::{LastWrapView, View};
 pub use init::{Init, InitInput, InitOutput, Suggestion};
-pub(crate) use isolation::UnnamedScope;
 pub use list::{List, ListInput, ListOutput, Row};
 pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub(crate) use merge::{carry_missing, carry_reclaimed};

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::merge_rest::end_open;
+use super::merged::{refuse_merged, require_not_merged};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
@@ -84,7 +85,7 @@ impl Operation for Split {
         let from = moved.project_id().to_owned();
         cx.store.read(|tx| match project::get(tx, &input.to)? {
             None => project_name::refuse(tx, &input.to),
-            Some(_) => Ok(()),
+            Some(_) => require_not_merged(tx, &input.to),
         })?;
         if from == input.to {
             let what = format!("{} belongs to project {from} already", visible(&input.path));
@@ -94,6 +95,7 @@ impl Operation for Split {
             let Cx { store, env } = cx;
             store.write(&[&from, &input.to], |tx| {
                 refuse_busy(tx, env, &moved)?;
+                refuse_merged(tx, &input.to)?;
                 project_name::register(tx, &input.to, false, env.now)?;
                 for place in moved.all() {
                     place::put(tx, &in_project(place, &input.to, &moved), env.now)?;

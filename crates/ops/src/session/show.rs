@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::history::{HistoryRow, row};
 use crate::op::{Cx, Meta, Operation};
-use crate::project::UnnamedScope;
+use crate::project::VisibleProjects;
 use crate::resolve;
 
 /// The most sessions of a way.
@@ -59,16 +59,12 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let named = resolve::project_or_all(cx, input.project.as_deref())?;
-        let shown = UnnamedScope::read(cx)?;
+        let shown = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;
         let Cx { store, env } = cx;
         store.read(|tx| {
             let reaches = |id: &str| env.caller.grant.reaches(id) && shown.contains(id);
-            let of = match &named {
-                Some(project_id) => {
-                    resolve::require_project(tx, project_id)?;
-                    resolve::session_by_id(tx, project_id, &input.session)?
-                }
+            let of = match &shown.only {
+                Some(project_id) => resolve::session_by_id(tx, project_id, &input.session)?,
                 None => {
                     let wanted = ("session", input.session.as_str());
                     let (project_id, id) =

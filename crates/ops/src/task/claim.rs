@@ -16,7 +16,7 @@ use task::TaskList;
 
 use super::answer::ClaimedTask;
 use super::claim_right::{Force, preempt, refuse_unready};
-use super::lease::{liveness, release_claim};
+use super::lease::{liveness, release_expired_claims};
 use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
@@ -161,7 +161,7 @@ impl Operation for ClaimTask {
         let for_agent = AgentFilter::find(cx, input.project.as_deref(), input.for_agent.as_deref())?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
-            release_claim(tx, env, author)?;
+            release_expired_claims(tx, env, author)?;
             let found = match &input.id {
                 Some(id) => Some(by_id_to_change(tx, author.project_id, id)?),
                 None => first(tx, env, author, (&input, for_agent.as_ref()))?,

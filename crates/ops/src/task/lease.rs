@@ -104,7 +104,7 @@ pub(super) fn free(tx: &mut Tx<'_>, task: &Task, why: Option<&str>, now: i64) ->
 }
 
 /// Gives back every task whose lease has run out; each counts as an attempt. Returns them.
-pub(super) fn release_claim(
+pub(super) fn release_expired_claims(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

@@ -7,7 +7,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lease::{release_claim, run_out};
+use super::lease::{release_expired_claims, run_out};
 use super::route_plan::{PassRequest, Step, plan};
 use super::route_row::{Assignment, BlockedTask, RoutedTask, StepEffect, WaitState, WaitingTask};
 use super::route_step::{block, give, wait};
@@ -206,7 +206,7 @@ fn take_back(cx: &mut Cx<'_>, project_id: &str, name: &str) -> Result<Vec<String
         return Ok(Vec::new());
     }
     let asked = (Some(project_id), Some(name), Route::NAME);
-    let given = write(cx, asked, release_claim)?;
+    let given = write(cx, asked, release_expired_claims)?;
     Ok(given.into_iter().map(|task| task.task_id).collect())
 }
 

@@ -148,6 +148,12 @@ on_every_backend! {
             let refusal = w.no_trace(&agent("Owner"), "project_merge", circle.clone(), "project_merged");
             assert_eq!(refusal["project_id"], "p", "{refusal:#}");
         }
+        let there = agent("Owner").at("/repos/own", None);
+        w.ok(&there, "project_init", json!({ "id": "own" }));
+        for dry_run in [true, false] {
+            let split = json!({ "path": "/repos/own", "to": "fix", "dry_run": dry_run });
+            w.no_trace(&there, "project_split", split, "project_merged");
+        }
     }
 
     fn after_two_merges_refusals_name_the_last_project(w) {

@@ -155,7 +155,7 @@ struct Create {
     /// What needs to be done, or - for standard input
     #[arg(long, value_name = "T|-", default_value = "", allow_hyphen_values = true)]
     description: String,
-    /// Issue tracker, as owner/repo; overrides the registry
+    /// Issue tracker, as owner/repo; overrides the registry (with a token: for operators)
     #[arg(long, value_name = "O/R")]
     repo: Option<String>,
     /// Use the embedded tracker, whatever the registry says
