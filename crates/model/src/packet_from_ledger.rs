@@ -61,6 +61,23 @@ pub fn is_saved(deltas: &[Delta]) -> bool {
     saved(deltas, false).is_some()
 }
 
+/// Whether a session saved or said what no baton carries: what came before its wrap, or before a merge that left it as a baton
+/// elsewhere, goes on with that. Late notes of a session that is over are no work of its own.
+pub fn is_left_unwrapped(deltas: &[Delta]) -> bool {
+    match deltas.iter().rposition(|delta| delta.kind == Kind::Wrap || is_carried(delta)) {
+        Some(at) => deltas[at..].iter().any(|delta| delta.kind == Kind::Checkpoint),
+        None => is_saved(deltas),
+    }
+}
+
+/// The field of an entry that says as which baton of another project the work of its session goes on.
+pub const CARRIED_AS: &str = "carried_as";
+
+fn is_carried(delta: &Delta) -> bool {
+    delta.kind == Kind::Other
+        && serde_json::from_str::<Value>(&delta.body).is_ok_and(|body| body.get(CARRIED_AS).is_some())
+}
+
 fn own_packet(session: &Session, deltas: &[Delta]) -> Packet {
     let of = |kind: Kind, text: fn(&Delta) -> Option<String>| {
         let text = move |delta: &Delta| text(delta).map(|text| Text { text, at: Some(place(delta)) });

@@ -162,6 +162,11 @@ pub(crate) fn require_unregistered(
     }
 }
 
+/// Whether the caller may act as this name for good: the local user, a token bound to identities, or an unbound one's own actor.
+pub(crate) fn is_bound_or_local(env: &Env<'_>, name: &str) -> bool {
+    unbound(env).is_none_or(|bearer| name == bearer.actor())
+}
+
 fn unbound<'a>(env: &Env<'a>) -> Option<&'a Bearer> {
     env.caller.grant.bearer.as_ref().filter(|bearer| bearer.identities.is_none())
 }

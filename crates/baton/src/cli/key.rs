@@ -50,13 +50,25 @@ enum Verb {
         #[command(flatten)]
         who: ActingIdentity,
     },
-    /// Remove a public key from the list
+    /// Remove your public key from the list, or with --force someone else's
     Remove {
         /// Identity the key belongs to
         name: String,
         #[command(flatten)]
         who: ActingIdentity,
+        #[command(flatten)]
+        force: RemovalForce,
     },
+}
+
+#[derive(clap::Args)]
+struct RemovalForce {
+    /// Remove the key of another identity
+    #[arg(long, requires = "why")]
+    force: bool,
+    /// Reason for using --force; recorded in the ledger
+    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
+    why: Option<String>,
 }
 
 #[derive(clap::Args)]
@@ -102,8 +114,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
                 keys.items.iter().map(|row| format!("{}\n", visible(&row.key.public_key))).collect()
             })
         }
-        Verb::Remove { name, who } => {
-            let removed = app.run::<Remove>(&RemoveInput { project, identity: who.identity, name })?;
+        Verb::Remove { name, who, force: RemovalForce { force, why } } => {
+            let input = RemoveInput { project, identity: who.identity, name, force, why };
+            let removed = app.run::<Remove>(&input)?;
             app.show(&removed, |removed| {
                 format!("took the key of {} off the list\n", visible(&removed.key.name))
             })

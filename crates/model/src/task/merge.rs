@@ -152,12 +152,16 @@ fn rank(value: Option<&Value>) -> (bool, bool, String) {
     (value.is_some(), is_closed, value.map(Value::to_string).unwrap_or_default())
 }
 
+/// Whether a status is that of a deleted issue.
+fn is_grave(status: Option<&Value>) -> bool {
+    status.is_some_and(|value| value == "tombstone")
+}
+
 /// Which of two versions of an entry is kept. What was deleted stays deleted.
 fn order(name: &str, ours: (Option<&Value>, Stamp), theirs: (Option<&Value>, Stamp)) -> Ordering {
-    let is_grave =
-        |value: Option<&Value>| name == "status" && value.is_some_and(|value| value == "tombstone");
-    is_grave(theirs.0)
-        .cmp(&is_grave(ours.0))
+    let is_deleted = |value: Option<&Value>| name == "status" && is_grave(value);
+    is_deleted(theirs.0)
+        .cmp(&is_deleted(ours.0))
         .then_with(|| theirs.1.cmp(&ours.1))
         .then_with(|| text::is_more(name, theirs.0, ours.0).cmp(&text::is_more(name, ours.0, theirs.0)))
         .then_with(|| rank(theirs.0).cmp(&rank(ours.0)))
@@ -169,6 +173,9 @@ fn join(ours: &State, came: &LineContent, texts: &BTreeMap<&str, Value>) -> (Sta
     let mut merged = State { entries: Map::new(), clocks: Clocks::since(floor) };
     let mut theirs_kept = Vec::new();
     let (status, result) = (Status::of(ours, came), Status::of_result(ours, came));
+    let has_grave = [&ours.entries, &came.entries].iter().any(|entries| is_grave(entries.get("status")));
+    // Why an issue was closed is not lost with its deletion elsewhere, so it goes by its own time there.
+    let goes_with_status = |name: &str| CLOSING.contains(&name) && !(has_grave && name == "close_reason");
     let mut names: Vec<&String> = ours.entries.keys().collect();
     names.extend(came.facts.keys().filter(|name| !ours.entries.contains_key(*name)));
     let gone = ours.clocks.entries.keys().filter(|name| !ours.entries.contains_key(*name));
@@ -177,8 +184,8 @@ fn join(ours: &State, came: &LineContent, texts: &BTreeMap<&str, Value>) -> (Sta
         let our = (ours.entries.get(name), stamp_of(&ours.clocks, name, ours.entries.contains_key(name)));
         let status = if name == RESULT { result } else { status };
         let their = match status {
-            Status::Ours if CLOSING.contains(&name.as_str()) => None,
-            Status::Theirs(stamp) if CLOSING.contains(&name.as_str()) => {
+            Status::Ours if goes_with_status(name) => None,
+            Status::Theirs(stamp) if goes_with_status(name) => {
                 Some((came.entries.get(name), stamp.max(our.1)))
             }
             _ => came.about(name),
@@ -187,7 +194,7 @@ fn join(ours: &State, came: &LineContent, texts: &BTreeMap<&str, Value>) -> (Sta
             (None, _) => our,
             // Its id and the parts of a second are but hints.
             (Some(_), _) if entry::is_comment(name) && our.0.is_some() => our,
-            (Some(their), Status::Theirs(_)) if CLOSING.contains(&name.as_str()) => their,
+            (Some(their), Status::Theirs(_)) if goes_with_status(name) => their,
             (Some(their), _) if order(name, our, their).is_gt() => their,
             (Some(their), _) => (our.0, our.1.max(their.1)),
         };

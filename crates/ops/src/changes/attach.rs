@@ -1,5 +1,6 @@
 //! `changes_attach`: give a baton the changes of the working copy in which it was left.
 
+use baton_model::baton::Baton;
 use baton_model::changes::Manifest;
 use baton_model::delta::Kind;
 use baton_model::id::{short, visible};
@@ -53,19 +54,19 @@ impl Operation for Attach {
         let Cx { store, env } = cx;
         let changes = store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
-            // One that is held or spent was read without them.
-            let is_open = |baton: &baton_model::baton::Baton| {
-                baton.holder_session_id.is_none() && baton.spent_by.is_none()
-            };
             let id = match baton::by_prefix(tx, &project_id, &input.baton_id)?.as_slice() {
                 [one] => one.clone(),
                 _ => input.baton_id.clone(),
             };
-            let Some(left) = baton::get(tx, &project_id, &id)?.filter(is_open) else {
-                let what = format!("no baton `{}` waits in project {project_id}", visible(&input.baton_id));
+            let Some(left) = baton::get(tx, &project_id, &id)? else {
+                let what = format!("project {project_id} has no baton `{}`", visible(&input.baton_id));
                 let hint = "`baton status` lists those that wait";
                 return Err(Refusal::new(refusal::Kind::NotFound, "baton_unknown", what, hint).into());
             };
+            // One that is held or spent was read without them.
+            if left.holder_session_id.is_some() || left.spent_by.is_some() {
+                return Err(taken(&left).into());
+            }
             let identity = resolve::identity(env.caller, None)?;
             refuse_others(env, (&left.baton_id, &left.identity), &identity)?;
             let before = of_baton(tx, &project_id, &left.baton_id)?
@@ -97,4 +98,15 @@ fn present(before: &BatonChanges) -> Refusal {
         "`baton changes show {id}` lists them; `baton changes keep {id} --replace` takes yours in their place"
     );
     Refusal::new(refusal::Kind::Conflict, "changes_present", what, hint)
+}
+
+fn taken(left: &Baton) -> Refusal {
+    let how = if left.spent_by.is_some() { "was continued" } else { "was picked up" };
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "baton_claimed",
+        format!("baton {} {how}, and whoever did so would not hear of these changes", short(&left.baton_id)),
+        "give them to a baton that waits (`baton status` lists those), or leave one: `baton wrap --with-changes`",
+    )
+    .with("baton_id", left.baton_id.clone())
 }

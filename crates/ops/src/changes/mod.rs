@@ -116,6 +116,26 @@ pub(crate) fn carry(
     Ok(changes::put(tx, into, &anew)?)
 }
 
+/// Brings the changes of a baton back to the one from which it was left anew: dropped, kept or replaced as they were meanwhile.
+pub(crate) fn give_back(
+    tx: &mut Tx<'_>,
+    (from, baton_id): (&str, &str),
+    (into, new_id): (&str, &str),
+) -> Result<(), Failure> {
+    let (now, before) = (changes::get(tx, into, new_id)?, changes::get(tx, from, baton_id)?);
+    match (now, before) {
+        (Some(now), Some(before)) if now.content_hash == before.content_hash => Ok(()),
+        (None, Some(before)) => Ok(changes::remove(tx, from, &before)?),
+        (Some(_), before) => {
+            if let Some(before) = before {
+                changes::remove(tx, from, &before)?;
+            }
+            carry(tx, (into, new_id), (from, baton_id))
+        }
+        (None, None) => Ok(()),
+    }
+}
+
 /// The changes that a caller means: of a baton by its id or a unique prefix of one, else of the one that the caller holds, else the
 /// newest of the project.
 fn find(

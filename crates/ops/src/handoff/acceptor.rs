@@ -115,12 +115,17 @@ pub(super) fn require_acceptor(
     if !force {
         return Err(not_yours(known, &holder).into());
     }
+    forced(env, why).map(Some)
+}
+
+/// The reason with which an operator ends what is another's.
+pub(super) fn forced(env: &Env<'_>, why: Option<&str>) -> Result<String, Failure> {
     env.caller.grant.require(Scope::Operator)?;
     let missing = || {
-        let what = "what another has accepted is ended only with a reason";
+        let what = "what another has accepted or sent is ended only with a reason";
         Refusal::invalid("why_missing", what, "say --why REASON")
     };
-    Ok(Some(why.ok_or_else(missing)?.to_owned()))
+    Ok(why.ok_or_else(missing)?.to_owned())
 }
 
 fn not_yours(known: &Handoff, acceptor: &Acceptor) -> Refusal {

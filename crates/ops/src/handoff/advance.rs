@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::steps::{Plan, close_row};
-use super::{Row, acceptor, by_id, isolation, record};
+use super::{Row, acceptor, by_id, isolation, record, sender};
 use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
@@ -46,7 +46,7 @@ pub struct AdvanceInput {
     /// Result or reason, for the other side to read.
     #[serde(default)]
     pub result: Option<String>,
-    /// Complete or decline what another has accepted; for operators.
+    /// Complete or decline what another has accepted, or cancel what another has sent; for operators.
     #[serde(default)]
     pub force: bool,
     /// Why force is used; written into the ledger with who used it.
@@ -90,7 +90,7 @@ impl Operation for Advance {
             for project_id in [&known.from_project_id, &known.to_project_id] {
                 resolve::beat(tx, env, project_id, &identity, Self::NAME)?;
             }
-            let forced = match may(tx, env, &input, &before, &identity) {
+            let forced = match may(tx, env, &input, &before, (&identity, here.as_deref())) {
                 Ok(forced) => forced,
                 Err(Failure::Refused(no)) => {
                     let no = acceptor::without_names(tx, here.as_deref(), &before, no)?;
@@ -122,18 +122,21 @@ fn acting_project(handoff: &Handoff, action: Action) -> &str {
     }
 }
 
-/// Whether the caller may do it; where it is done in the acceptor's place, why.
+/// Whether the caller may do it; where it is done in the acceptor's or the sender's place, why.
 fn may(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     input: &AdvanceInput,
     before: &Handoff,
-    identity: &str,
+    (identity, here): (&str, Option<&str>),
 ) -> Result<Option<String>, Failure> {
-    let event = event(input.action);
+    let (event, force) = (event(input.action), (input.force, input.why.as_deref()));
     super::require_reach(&env.caller.grant, acting_project(before, input.action))?;
     before.state.advance(event)?;
-    acceptor::require_acceptor(tx, env, before, (identity, event), (input.force, input.why.as_deref()))
+    match event {
+        Event::Cancel => sender::require_sender(tx, env, before, (identity, here), force),
+        _ => acceptor::require_acceptor(tx, env, before, (identity, event), force),
+    }
 }
 
 /// A result or reason that comes when the hand-off is over, or from one who did not accept it, is not lost with the refusal.

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::mistyped::refuse_mistyped;
+use super::mistyped::{placeholder_warning, refuse_mistyped};
 use super::named_repo::require_registered;
 use super::preview::{Preview, preview};
 use super::remarks::{same_handoff, without_access};
@@ -307,11 +307,7 @@ fn disclosed(
     if target.is_none() && is_reached && !input.create {
         refuse_mistyped(tx, env, &input.to_project_id)?;
     }
-    if target.is_none() && (is_reached || !input.dry_run) {
-        let message =
-            format!("project {} was not known and is registered as a placeholder", handoff.to_project_id);
-        warnings.push(Warning { kind: WarningKind::PlaceholderProject, message });
-    }
+    warnings.extend(placeholder_warning(&handoff.to_project_id, target.is_some(), is_reached));
     if let Tracker::GitHub(repo) = found.tracker {
         handoff.tracker = "github".into();
         handoff.issues_repo = Some(repo);

@@ -7,6 +7,12 @@ use baton_store::{Failure, Tx, project};
 
 use super::Row;
 
+/// The fields of a hand-off's plan that say who accepted it, where, and what else its receiver's people said.
+pub(crate) const RECEIVER_FIELDS: [&str; 5] =
+    ["accepted_by", "accepted_place", "accepted_bearer", "accepted_as", "late_results"];
+/// The field that says who ended it.
+pub(crate) const ENDED_FIELD: &str = "ended";
+
 /// Shows a row to a project, or to a caller outside of both. Where one end is isolated, what the other end's people did is
 /// shown without their names.
 pub(crate) fn shown_to(
@@ -44,6 +50,16 @@ pub(super) fn is_separated(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<bool, F
         }
     }
     Ok(false)
+}
+
+/// Whether a caller in neither of its projects is shown nothing of it, because both are isolated.
+pub(super) fn is_hidden(tx: &mut Tx<'_>, viewer: Option<&str>, handoff: &Handoff) -> Result<bool, Failure> {
+    let ends = [handoff.from_project_id.as_str(), handoff.to_project_id.as_str()];
+    if viewer.is_some_and(|viewer| ends.contains(&viewer)) {
+        return Ok(false);
+    }
+    let isolated = project::isolated(tx)?;
+    Ok(ends.iter().all(|end| isolated.iter().any(|one| one == end)))
 }
 
 /// Somebody of a project, without a name.

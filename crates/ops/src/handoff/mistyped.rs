@@ -1,11 +1,25 @@
-//! Work that would be left for a project whose name is a slip.
+//! Work that would be left for a project that is not known, or whose name is a slip.
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::suggest::near;
+use baton_model::tracker::{Warning, WarningKind};
 use baton_store::{Failure, Tx, project};
 use serde_json::json;
 
 use crate::op::Env;
+
+/// What is said of a receiver that may have to be registered. Which projects there are is no concern of a token that does not reach
+/// them: it hears the same of each.
+pub(super) fn placeholder_warning(project_id: &str, is_known: bool, is_reached: bool) -> Option<Warning> {
+    let message = match (is_reached, is_known) {
+        (true, true) => return None,
+        (true, false) => format!("project {project_id} was not known and is registered as a placeholder"),
+        (false, _) => format!(
+            "this token does not reach project {project_id}: if that is not known yet, it is registered as a placeholder"
+        ),
+    };
+    Some(Warning { kind: WarningKind::PlaceholderProject, message })
+}
 
 /// Refuses the name of an unknown project that is near those of known ones, as far as the caller reaches them.
 pub(super) fn refuse_mistyped(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {

@@ -16,6 +16,7 @@ mod remarks;
 mod retry;
 mod row;
 mod seeding;
+mod sender;
 mod show;
 pub(crate) mod steps;
 pub(crate) mod task_end;
@@ -46,14 +47,7 @@ pub use tracker::{TrackerEvent, TrackerEventInput, TrackerEventOutput};
 
 /// The hand-off named by an id or a unique prefix of one, if this caller has to do with either of its projects.
 pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff, Failure> {
-    let unknown = || {
-        Refusal::new(
-            refusal::Kind::NotFound,
-            "handoff_unknown",
-            format!("there is no hand-off `{}`", baton_model::id::visible(id)),
-            "`baton handoff list` names them",
-        )
-    };
+    let unknown = || unknown(id);
     let of_caller = |h: &Handoff| grant.reaches(&h.from_project_id) || grant.reaches(&h.to_project_id);
     if let Some(handoff) = handoff::get(tx, id)? {
         return if of_caller(&handoff) { Ok(handoff) } else { Err(unknown().into()) };
@@ -65,6 +59,15 @@ pub(crate) fn by_id(tx: &mut Tx<'_>, grant: &Grant, id: &str) -> Result<Handoff,
         _ if grant.projects.is_some() => Err(unknown().into()),
         many => Err(resolve::ambiguous_id("hand-off", id, many).into()),
     }
+}
+
+fn unknown(id: &str) -> Refusal {
+    Refusal::new(
+        refusal::Kind::NotFound,
+        "handoff_unknown",
+        format!("there is no hand-off `{}` here", baton_model::id::visible(id)),
+        "`baton handoff list` names them; one of an isolated project is shown in a folder of its projects, or with --project",
+    )
 }
 
 /// Refuses a caller whose token does not reach the project for which it would act, as if that project were not there.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::steps::Plan;
-use super::{Row, by_id, isolation};
+use super::{Row, by_id, isolation, unknown};
 use crate::card::WaitingKind;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::ownership::is_at_work;
@@ -105,6 +105,9 @@ impl Operation for Show {
             }
             Err(other) => Err(other),
             Ok(handoff) => {
+                if isolation::is_hidden(tx, here.as_deref(), &handoff)? {
+                    return Err(unknown(&input.id).into());
+                }
                 let packet = Some(handoff.packet.clone()).filter(|text| !text.is_empty());
                 let steps = handoff_step::of(tx, &handoff.handoff_id)?;
                 let note = match &handoff.memory_id {

@@ -45,7 +45,7 @@ impl From<&PublicKey> for ListedKey {
     }
 }
 
-/// Whether a listed key may be replaced, and why it is.
+/// Whether a listed key may be replaced or removed, and why it is.
 #[derive(Clone, Copy)]
 struct Force<'a> {
     force: bool,
@@ -57,7 +57,7 @@ impl Force<'_> {
         match (self.force, self.why) {
             (true, Some(why)) => check_label("reason", why),
             (true, None) => {
-                let what = "a listed key is replaced only with a reason";
+                let what = "a listed key is replaced or removed by force only with a reason";
                 Err(Refusal::invalid("why_missing", what, "say --why REASON"))
             }
             (false, _) => Ok(()),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::ListedKey;
+use super::{Force, ListedKey, same};
 use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
@@ -29,6 +29,12 @@ pub struct RemoveInput {
     pub identity: Option<String>,
     /// Whose key it is.
     pub name: String,
+    /// Remove the key of another identity.
+    #[serde(default)]
+    pub force: bool,
+    /// Why force is used; written into the ledger.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 /// Answer of `key_remove`: the key.
@@ -49,24 +55,44 @@ impl Operation for Remove {
     type Output = RemoveOutput;
 
     fn run(input: RemoveInput, cx: &mut Cx<'_>) -> Result<RemoveOutput, Failure> {
+        let force = Force { force: input.force, why: input.why.as_deref() };
+        force.check()?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
-            bearer::require_may_be(tx, env, &project_id, &input.name)?;
-            bearer::require_unregistered(tx, env, &project_id, &input.name)?;
+            if !input.force {
+                bearer::require_may_be(tx, env, &project_id, &input.name)?;
+                bearer::require_unregistered(tx, env, &project_id, &input.name)?;
+            }
             let Some(known) = key::get(tx, &project_id, &input.name)? else {
                 let what = format!("no key of `{}` is listed in project {project_id}", visible(&input.name));
                 let hint = "`baton key list` shows those that are";
                 return Err(Refusal::new(refusal::Kind::NotFound, "key_unknown", what, hint).into());
             };
+            // Whoever could remove a listed key could list another in its place, which `key_add` refuses.
+            let is_own = same(&identity, &known.identity) && bearer::is_bound_or_local(env, &known.identity);
+            if !(is_own || input.force) {
+                return Err(of_another(&known).into());
+            }
             key::remove(tx, &project_id, &input.name)?;
             let author = Author { project_id: &project_id, identity: &identity, session: None };
-            let body = json!({ "summary": format!("key of {} taken off the list", known.identity), "key": ListedKey::from(&known) });
+            let body = json!({ "summary": format!("key of {} taken off the list", known.identity), "key": ListedKey::from(&known), "forced": input.force, "why": force.why });
             append_json(tx, env, &author, Kind::Other, &body)?;
             Ok(RemoveOutput { project_id: project_id.clone(), identity: identity.clone(), key: ListedKey::from(&known) })
         })
     }
+}
+
+fn of_another(known: &key::PublicKey) -> Refusal {
+    let name = visible(&known.identity);
+    Refusal::new(
+        refusal::Kind::Conflict,
+        "key_not_yours",
+        format!("the key is {name}'s, who alone removes it without force"),
+        format!("as {name}: `baton key remove {name} --as {name}`; in another's place: --force --why REASON"),
+    )
+    .with("key", json!(ListedKey::from(known)))
 }

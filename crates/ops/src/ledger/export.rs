@@ -1,12 +1,14 @@
 //! `ledger_export`: what stands beside the ledger, so that an export is a whole store.
 
 use baton_model::access::Grant;
+use baton_model::handoff::State;
 use baton_model::refusal::{Kind, Refusal};
-use baton_store::{Failure, chain, dump};
+use baton_store::{Failure, chain, dump, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::handoff::isolation::{ENDED_FIELD, RECEIVER_FIELDS};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -49,24 +51,45 @@ fn is_reached(grant: &Grant, relation: &Map<String, Value>) -> bool {
     relation.get("other_project_id").and_then(Value::as_str).is_some_and(|other| grant.reaches(other))
 }
 
-/// Removes from a hand-off what belongs to a receiver that the caller's token does not reach: its people, and its tracker
-/// as long as there is no issue.
-fn without_other_end(grant: &Grant, row: &mut Map<String, Value>) {
-    if row.get("to_project_id").and_then(Value::as_str).is_none_or(|project_id| grant.reaches(project_id)) {
-        return;
-    }
-    let plan =
-        row.get("plan").and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
-    if let Some(Value::Object(mut plan)) = plan {
-        for field in
-            ["accepted_by", "accepted_place", "accepted_bearer", "accepted_as", "ended", "late_results"]
-        {
-            plan.remove(field);
+/// What an export of one project shows of the other end of its hand-offs.
+struct OtherEnd<'a> {
+    project_id: &'a str,
+    grant: &'a Grant,
+    /// The isolated projects.
+    isolated: &'a [String],
+}
+
+impl OtherEnd<'_> {
+    /// Removes from a hand-off the people of the other end, where an isolated project is one of the two or the caller's token does not
+    /// reach the receiver; of such a receiver also the tracker, as long as there is no issue.
+    fn hide(&self, row: &mut Map<String, Value>) {
+        let word = |column: &str| row.get(column).and_then(Value::as_str).unwrap_or_default();
+        let (from, to, state) =
+            (word("from_project_id"), word("to_project_id"), State::from_word(word("state")));
+        let is_reached = self.grant.reaches(to);
+        let is_separated =
+            from != to && [from, to].iter().any(|end| self.isolated.iter().any(|one| one == end));
+        if is_reached && !is_separated {
+            return;
         }
-        row.insert("plan".into(), Value::Object(plan).to_string().into());
-    }
-    if row.get("issue_number").is_none_or(Value::is_null) {
-        row.insert("issues_repo".into(), Value::Null);
+        let is_ended_by_receiver = state.is_some_and(State::is_answered);
+        let (is_senders, is_receivers) = (self.project_id == from, self.project_id == to);
+        let mut hidden: Vec<&str> = Vec::new();
+        if !is_receivers || !is_reached {
+            hidden.extend(RECEIVER_FIELDS);
+        }
+        if !is_reached || is_senders && is_ended_by_receiver || is_receivers && !is_ended_by_receiver {
+            hidden.push(ENDED_FIELD);
+        }
+        let plan = row.get("plan").and_then(Value::as_str);
+        let plan = plan.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+        if let Some(mut plan) = plan {
+            plan.retain(|field, _| !hidden.contains(&field.as_str()));
+            row.insert("plan".into(), Value::Object(plan).to_string().into());
+        }
+        if !is_reached && row.get("issue_number").is_none_or(Value::is_null) {
+            row.insert("issues_repo".into(), Value::Null);
+        }
     }
 }
 
@@ -91,19 +114,21 @@ impl Operation for Export {
 
     fn run(input: ExportInput, cx: &mut Cx<'_>) -> Result<ExportOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let rows = cx.store.snapshot(|tx| {
+        let (rows, isolated) = cx.store.snapshot(|tx| {
             resolve::require_project(tx, &project_id)?;
             if !input.unverified {
                 check_complete(&project_id, &chain::walk(tx, &project_id)?)?;
             }
-            Ok(dump::read(tx, &project_id)?)
+            Ok((dump::read(tx, &project_id)?, project::isolated(tx)?))
         })?;
+        let grant = &cx.env.caller.grant;
+        let other_end = OtherEnd { project_id: &project_id, grant, isolated: &isolated };
         let items = rows
             .into_iter()
-            .filter(|(table, row)| *table != "project_relation" || is_reached(&cx.env.caller.grant, row))
+            .filter(|(table, row)| *table != "project_relation" || is_reached(grant, row))
             .map(|(table, mut row)| {
                 if table == "handoff" {
-                    without_other_end(&cx.env.caller.grant, &mut row);
+                    other_end.hide(&mut row);
                 }
                 row.shift_insert(0, "_type".into(), table.into());
                 // A hand-off belongs to two projects; the line says for which it was exported.

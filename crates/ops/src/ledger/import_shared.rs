@@ -4,12 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use baton_model::handoff::State;
+use baton_model::handoff::{Handoff, State};
 use baton_model::message::Message;
 use baton_model::saga::Step;
 use baton_model::time::Millis;
 use baton_store::{Failure, Fault, Tx, dump, handoff, handoff_step, message};
 use serde_json::{Map, Value};
+
+use crate::handoff::isolation::{ENDED_FIELD, RECEIVER_FIELDS};
 
 type Row = Map<String, Value>;
 
@@ -33,8 +35,17 @@ impl SharedHandoffs {
         let there = handoff::get(tx, &id)?.ok_or_else(|| Fault::other(format!("hand-off {id} is gone")))?;
         let state = State::from_word(&text(row, "state"));
         let newness = (state.map_or(0, State::rank), int(row, "updated_at"));
-        if newness > (there.state.rank(), there.updated_at) {
-            dump::replace(tx, "handoff", row)?;
+        let is_newer = newness > (there.state.rank(), there.updated_at);
+        let plan = row.get("plan").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if is_newer {
+            let mut row = row.clone();
+            row.insert("plan".into(), with_people(&plan, &there.plan).into());
+            dump::replace(tx, "handoff", &row)?;
+        } else {
+            let plan = with_people(&there.plan, &plan);
+            if plan != there.plan {
+                handoff::put(tx, &Handoff { plan, ..there.clone() })?;
+            }
         }
         let version = |step: Step| (step.no, (step.updated_at, step.attempts));
         let steps = handoff_step::of(tx, &id)?.into_iter().map(version).collect();
@@ -54,6 +65,19 @@ impl SharedHandoffs {
         }
         Ok(true)
     }
+}
+
+/// The newer plan of a hand-off, with those who accepted and ended it as the older one names them: an export leaves out the people of
+/// the other project where the two are kept apart.
+fn with_people(newer: &str, older: &str) -> String {
+    let read = |text: &str| serde_json::from_str::<Map<String, Value>>(text).ok();
+    let (Some(mut plan), Some(older)) = (read(newer), read(older)) else { return newer.to_owned() };
+    for field in RECEIVER_FIELDS.into_iter().chain([ENDED_FIELD]) {
+        if let Some(known) = older.get(field).filter(|_| !plan.contains_key(field)) {
+            plan.insert(field.to_owned(), known.clone());
+        }
+    }
+    Value::Object(plan).to_string()
 }
 
 /// The projects to which the file's messages went.

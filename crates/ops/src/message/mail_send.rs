@@ -319,10 +319,18 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
         Address::Role(_) => return Ok((draft.to.clone(), Vec::new())),
         Address::Identity(name) => name,
     };
+    // A reply goes to the sender, registered or not.
+    if draft.reply.is_none() && !is_bot(name) && is_closed(tx, draft)? {
+        let message = format!(
+            "project {} is isolated and does not say who works there: the message waits for {name}",
+            draft.to_project
+        );
+        let warning = Warning { kind: WarningKind::RecipientWaitedFor, message, near: None };
+        return Ok((draft.to.clone(), vec![warning]));
+    }
     if let Some(known) = agent::first_name(tx, &draft.to_project, name)? {
         return Ok((Address::Identity(known), Vec::new()));
     }
-    // A reply goes to the sender, registered or not.
     if is_bot(name) || draft.reply.is_some() {
         return Ok((draft.to.clone(), Vec::new()));
     }
@@ -337,11 +345,14 @@ fn receiver(tx: &mut Tx<'_>, draft: &Draft, wait: bool) -> Result<(Address, Vec<
     Err(unknown_receiver(tx, draft, name)?.into())
 }
 
+/// Whether the receiver's project is another one and isolated: who works there is not disclosed, neither by a refusal nor by its lack.
+fn is_closed(tx: &mut Tx<'_>, draft: &Draft) -> Result<bool, Failure> {
+    Ok(draft.to_project != draft.from_project
+        && project::get(tx, &draft.to_project)?.is_some_and(|project| project.is_isolated))
+}
+
 fn unknown_receiver(tx: &mut Tx<'_>, draft: &Draft, name: &str) -> Result<Refusal, Failure> {
-    // The names of an isolated project are not disclosed to other projects.
-    let closed = draft.to_project != draft.from_project
-        && project::get(tx, &draft.to_project)?.is_some_and(|project| project.is_isolated);
-    let names = if closed { Vec::new() } else { agent::known_names(tx, &draft.to_project)? };
+    let names = agent::known_names(tx, &draft.to_project)?;
     let meant = near(name, names.iter().map(String::as_str));
     let hint = match meant.as_slice() {
         [] => "check the name with `baton agent list --all`, or send it with --wait: it then waits for them"

@@ -67,6 +67,9 @@ pub struct MergeOutput {
     pub paths: Vec<String>,
     /// The batons that were left anew: old and new id.
     pub batons: Vec<CarriedBaton>,
+    /// Where a merge is taken back: the batons that stay in the project that went on, because somebody continued them there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batons_left: Vec<CarriedBaton>,
     /// Open tasks that stay in the project that ended.
     pub tasks_left: usize,
     /// Messages that waited there, and wait in the other project now.
@@ -96,8 +99,11 @@ pub struct MergeOutput {
 /// A baton that was left anew in another project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CarriedBaton {
-    /// Its id before.
+    /// Its id before; of what a session saved without a wrap, the session's.
     pub from: String,
+    /// Whether it is what a session saved without a wrap.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_session: bool,
     /// Its id now; none in a preview.
     pub to: Option<String>,
     /// First line of its packet's summary.
@@ -166,11 +172,12 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     require_no_lease_conflict(tx, env, (&input.from, &input.into))?;
     let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
     let batons = baton::unspent(tx, &input.from, MOST)?.into_iter();
-    let mut batons: Vec<CarriedBaton> =
-        batons.map(|left| CarriedBaton { from: left.baton_id, to: None, summary: left.summary }).collect();
+    let mut batons: Vec<CarriedBaton> = batons
+        .map(|left| CarriedBaton { from: left.baton_id, is_session: false, to: None, summary: left.summary })
+        .collect();
     for saved in unwrapped_sessions(tx, env, &input.from)? {
         let summary = format!("what {} saved without a wrap", saved.identity);
-        batons.push(CarriedBaton { from: saved.session_id, to: None, summary });
+        batons.push(CarriedBaton { from: saved.session_id, is_session: true, to: None, summary });
     }
     let tasks = task::open(tx, &input.from, MOST)?.len();
     let mail = waiting_mail(tx, env, &input.from)?;
@@ -198,6 +205,7 @@ pub(super) fn answer(
         from: input.from.clone(),
         paths,
         batons,
+        batons_left: Vec::new(),
         tasks_left,
         messages_moved: 0,
         sealed_left: 0,

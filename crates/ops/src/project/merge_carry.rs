@@ -43,8 +43,12 @@ pub(super) fn carry(
     let anew = leave_in(tx, env, (past, into), &packet, &to)?;
     crate::changes::carry(tx, (&left.project_id, &left.baton_id), (into, &anew.delta_id))?;
     spend(tx, held, &anew.delta_id)?;
-    let carried =
-        CarriedBaton { from: left.baton_id.clone(), to: Some(anew.delta_id.clone()), summary: anew.summary };
+    let carried = CarriedBaton {
+        from: left.baton_id.clone(),
+        is_session: false,
+        to: Some(anew.delta_id.clone()),
+        summary: anew.summary,
+    };
     left.spent_by = Some(anew.delta_id);
     move_baton(tx, &left)?;
     Ok(carried)
@@ -106,7 +110,12 @@ pub(super) fn carry_saved(
     };
     let past = PastSession { before: saved.clone(), held: None };
     let anew = leave_in(tx, env, (past, into), &packet, &Address::default())?;
-    Ok(CarriedBaton { from: saved.session_id.clone(), to: Some(anew.delta_id), summary: anew.summary })
+    Ok(CarriedBaton {
+        from: saved.session_id.clone(),
+        is_session: true,
+        to: Some(anew.delta_id),
+        summary: anew.summary,
+    })
 }
 
 /// A session of the project that ended, for which one is registered in the other project.

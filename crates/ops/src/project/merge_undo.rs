@@ -2,13 +2,14 @@
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
+use baton_model::packet_from_ledger::CARRIED_AS;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::place::Place;
 use baton_store::{Failure, Tx, baton, handoff, place, project, session};
 use serde_json::json;
 
-use super::merge::{MOST, MergeInput, MergeOutput, MergeRecord, answer, busy};
+use super::merge::{CarriedBaton, MOST, MergeInput, MergeOutput, MergeRecord, answer, busy};
 use super::merged::last_record;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -73,17 +74,25 @@ pub(super) fn take_back(
             paths.push(path.clone());
         }
     }
-    let mut batons = Vec::new();
+    let (mut batons, mut batons_left) = (Vec::new(), Vec::new());
     for carried in record.batons {
         let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
         let before = baton::get(tx, &input.from, &carried.from)?;
         // One that somebody holds or has continued stays where it is.
         let is_taken = |now: &Baton| now.spent_by.is_some() || now.holder_session_id.is_some();
-        let Some(mut now) = now.filter(|now| !is_taken(now)) else { continue };
+        let Some(mut now) = now.filter(|now| !is_taken(now)) else {
+            note_carried(tx, env, input, &carried)?;
+            batons_left.push(carried);
+            continue;
+        };
         now.spent_by = Some(carried.from.clone());
         match before {
             Some(before) if before.spent_by != carried.to => continue,
-            Some(before) => move_baton(tx, &Baton { spent_by: None, ..before })?,
+            Some(before) => {
+                let own = (input.from.as_str(), before.baton_id.as_str());
+                crate::changes::give_back(tx, own, (&input.into, &now.baton_id))?;
+                move_baton(tx, &Baton { spent_by: None, ..before })?;
+            }
             // What a session had saved without a wrap: its own project hands it on again.
             None => {}
         }
@@ -95,7 +104,21 @@ pub(super) fn take_back(
     for (project_id, other) in [(&input.from, &input.into), (&input.into, &input.from)] {
         note_undoing(tx, env, (project_id, other, identity))?;
     }
-    Ok(answer(input, paths, batons, 0))
+    Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
+}
+
+/// Writes into a session that saved something without a wrap that this goes on elsewhere, so that nobody else is given it.
+fn note_carried(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &MergeInput,
+    carried: &CarriedBaton,
+) -> Result<(), Failure> {
+    let Some(saved) = session::get(tx, &input.from, &carried.from)? else { return Ok(()) };
+    let mut body =
+        json!({ "summary": format!("goes on in project {}", input.into), "project_id": input.into });
+    body[CARRIED_AS] = json!(carried.to);
+    append_json(tx, env, &Author::session(&saved), Kind::Other, &body).map(drop)
 }
 
 /// Refuses to take a merge back whose result was merged on: folders and batons lie in the next project by now.

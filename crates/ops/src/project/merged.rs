@@ -3,10 +3,10 @@
 use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
-use baton_store::{Failure, Tx, delta, place, project};
+use baton_store::{Failure, Tx, baton, delta, place, project};
 use serde::Deserialize;
 
-use super::merge::MergeRecord;
+use super::merge::{MOST, MergeRecord};
 use crate::resolve;
 
 /// How many of the newest entries tell that a project was merged by an earlier version.
@@ -58,6 +58,29 @@ fn noted_merge(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Fail
         return Ok(tx.merged_into(project_id).map(str::to_owned));
     }
     Ok(project::get(tx, project_id)?.and_then(|project| project.merged_into))
+}
+
+/// The baton as which a baton of a merged project, or what a session saved there, goes on in another project, if it was carried there.
+pub(crate) fn carried_as(
+    tx: &mut Tx<'_>,
+    (project_id, id): (&str, &str),
+    into: &str,
+) -> Result<Option<String>, Failure> {
+    let mut at = (project_id.to_owned(), id.to_owned());
+    let mut passed = Vec::new();
+    while at.0 != into && !passed.contains(&at) {
+        passed.push(at.clone());
+        let Some(record) = last_record(tx, &at.0, None, MOST)? else { return Ok(None) };
+        let carried = record.batons.iter().find(|carried| carried.from == at.1);
+        let next = match carried.and_then(|carried| carried.to.clone()) {
+            Some(to) => Some((record.merged_into, to)),
+            // It was continued before the merge, and what came of it may have been carried.
+            None => baton::get(tx, &at.0, &at.1)?.and_then(|left| left.spent_by).map(|next| (at.0, next)),
+        };
+        let Some(next) = next else { return Ok(None) };
+        at = next;
+    }
+    Ok(Some(at.1).filter(|_| at.0 == into))
 }
 
 /// What an entry says of a merge that was taken back.

@@ -26,7 +26,7 @@ pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub(crate) use merge::{carry_missing, carry_reclaimed};
 pub(crate) use merge_undo::reopen;
 pub(crate) use merged::{
-    hide_merge, merged_from, merged_into, refuse_merged, require_active, require_not_merged,
+    carried_as, hide_merge, merged_from, merged_into, refuse_merged, require_active, require_not_merged,
 };
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
 pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};

@@ -22,6 +22,9 @@ use crate::{bearer, changes};
 /// Verbs that make a baton of a transcript. A session whose last verb is one of these did not wrap by itself.
 pub(crate) const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_capture"];
 
+/// The field of a note that holds a packet which came when the baton of its conversation was taken.
+pub(super) const LATE_PACKET: &str = "late_packet";
+
 /// How the baton of a conversation stands, for an answer that offers no new one.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BatonStanding {
@@ -232,10 +235,11 @@ pub(crate) fn keep_late(
         Some(session) => Author::session(session),
         None => Author { project_id: &project_id, identity: by, session: None },
     };
-    let body = json!({
+    let mut body = json!({
         "text": "more of a conversation whose baton was taken already",
-        "baton_id": earlier.baton.baton_id, "arrived_from": by, "late_packet": packet.text(),
+        "baton_id": earlier.baton.baton_id, "arrived_from": by,
     });
+    body[LATE_PACKET] = json!(packet.text());
     let note = append_json(tx, env, &author, Kind::Note, &body)?;
     let standing = BatonStanding { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
     if let Some(holder) = &earlier.holder

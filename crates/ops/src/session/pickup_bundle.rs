@@ -284,9 +284,12 @@ fn warnings(picked: &PickupResult, recovered: Option<&Recovered>) -> Vec<Warning
     }
     let message = match picked.waiting_for_others {
         0 if recovered.is_some() => {
-            "nobody has wrapped since: there is no baton, and `recovered` holds what was saved and said without one".to_owned()
+            "no baton waits, and `recovered` holds what was saved and said without one".to_owned()
         }
-        0 => "nobody has wrapped in this project: there is no baton to continue from".to_owned(),
+        0 => {
+            "no baton waits in this project: nobody has wrapped, or what was wrapped is continued or exported"
+                .to_owned()
+        }
         n => format!(
             "no open baton is meant for {}; {n} wait for others and can be taken by id",
             picked.identity

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use baton_model::delta::{Delta, Kind, Row};
-use baton_model::packet_from_ledger::is_saved;
+use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::Session;
-use baton_store::{Failure, Tx, delta, session};
+use baton_store::{Failure, Tx, baton, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::conversation::LATE_PACKET;
 use super::pickup::PickupResult;
 use crate::op::Env;
 use crate::ownership::is_at_work;
@@ -83,7 +84,11 @@ pub(super) fn recovered(
     for session in &sessions {
         deltas.extend(left_by(tx, session)?);
     }
+    if let Some(baton_id) = &picked.baton_id {
+        deltas.extend(late_packets(tx, project_id, baton_id)?);
+    }
     deltas.sort_by_key(|delta| delta.seq);
+    deltas.dedup_by(|one, other| one.delta_id == other.delta_id);
     let newest = deltas.iter().rev().find(|delta| delta.kind == Kind::Checkpoint);
     Ok(Some(Recovered {
         session: last,
@@ -93,6 +98,18 @@ pub(super) fn recovered(
         deltas: deltas.iter().map(Delta::row).collect(),
         has_more,
     }))
+}
+
+/// What came of the conversation of a baton while that was held: its holder was told, and may not have gone on with it.
+fn late_packets(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<Delta>, Failure> {
+    let Some(left) = baton::get(tx, project_id, baton_id)? else { return Ok(Vec::new()) };
+    let mut notes = delta::of_session(tx, project_id, &left.session_id)?;
+    let is_late = |note: &Delta| {
+        let body = serde_json::from_str::<Value>(&note.body).unwrap_or_default();
+        body.get(LATE_PACKET).is_some() && body["baton_id"] == baton_id
+    };
+    notes.retain(|note| note.kind == Kind::Note && is_late(note));
+    Ok(notes)
 }
 
 /// The sessions of a project which saved or said something and left no baton, oldest first: since the last wrap those that are over or
@@ -107,7 +124,7 @@ pub(crate) fn unwrapped_sessions(
     // A later wrap of another agent says nothing of a session that is open still.
     for session in session::open(tx, project_id)? {
         let is_new = !found.iter().any(|known| known.session_id == session.session_id);
-        if is_new && !is_at_work(env, &session) && is_saved(&left_by(tx, &session)?) {
+        if is_new && !is_at_work(env, &session) && is_left_unwrapped(&left_by(tx, &session)?) {
             found.push(session);
         }
     }
@@ -131,7 +148,7 @@ fn unwrapped(
             break;
         }
         let is_own = own == Some(session.session_id.as_str());
-        if !is_own && !is_at_work(env, &session) && is_saved(&left_by(tx, &session)?) {
+        if !is_own && !is_at_work(env, &session) && is_left_unwrapped(&left_by(tx, &session)?) {
             found.push(session);
         }
     }

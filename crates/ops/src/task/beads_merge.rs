@@ -199,6 +199,8 @@ impl Progress<'_, '_> {
         }
         let refused = self.guard.keep_held(tx, task, (&ours, &mut merged))?;
         self.is_refused = !refused.is_empty();
+        // What the merge decided about a field that the caller may not write has no effect.
+        conflicts.retain(|conflict| refused.iter().all(|one| one.field != conflict.field));
         conflicts.extend(refused);
         self.note_authors(&task.task_id, &entries(&ours), &merged);
         self.output.conflicts.extend(conflicts);

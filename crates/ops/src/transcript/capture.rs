@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::capture_end::end_of_caller;
+use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
@@ -93,9 +94,12 @@ impl Operation for Capture {
             }
             read => read?,
         };
+        let home = ConversationHome::of_running(cx, &project_id, &meant)?;
+        let project_id = home.project_id().to_owned();
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
+            home.adopt(tx)?;
             let kept = CaptureJob { input: &input, meant: &meant, packet: &packet };
             let output = kept.keep(tx, env, &project_id)?;
             kept.tell_failure(tx, env, output)

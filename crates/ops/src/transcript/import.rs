@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
 use super::read::{DocumentRequest, read};
 use super::same_conversation::{self, SessionMatch};
@@ -18,7 +19,7 @@ use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
-use crate::project::require_active;
+use crate::project::require_not_merged;
 use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding, EarlierBaton};
@@ -111,9 +112,16 @@ impl Operation for Import {
         input.to.iter().try_for_each(|name| check_identity(name))?;
         input.role.iter().try_for_each(|role| check_label("role", role))?;
         let is_alone = same_conversation::is_alone(cx, &meant)?;
+        cx.store.read(|tx| require_not_merged(tx, &project_id))?;
+        let home = match input.again {
+            true => ConversationHome::Project(project_id),
+            false => ConversationHome::of(cx, &project_id, &meant)?,
+        };
+        let project_id = home.project_id().to_owned();
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
-            require_active(tx, &project_id)?;
+            resolve::require(tx, &project_id)?;
+            home.adopt(tx)?;
             let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
             let (meant, packet, again) = (&meant, &packet, input.again);
             let importing = ImportJob {
@@ -245,7 +253,9 @@ impl ImportJob<'_> {
             && let Some(before) = request.answered::<ImportOutput>(tx)?
         {
             conversation::keep(tx, env, known, Some(&before.baton_id), extent(self.meant))?;
-            return Ok(ImportOutput { imported_before: true, ..before });
+            let of_before = Conversation { baton_id: Some(before.baton_id.clone()), ..known.clone() };
+            let standing = conversation::earlier_baton(tx, env, &of_before)?.map(|one| one.baton_standing());
+            return Ok(ImportOutput { imported_before: true, standing, ..before });
         }
         self.leave(tx, env, known, None)
     }

@@ -5,6 +5,7 @@ mod capture;
 mod capture_end;
 mod capture_wrap;
 mod continue_session;
+mod conversation_home;
 mod copies;
 mod copy;
 mod copy_file;

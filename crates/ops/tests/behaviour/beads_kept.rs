@@ -169,6 +169,22 @@ on_every_backend! {
         assert!(notes.iter().any(|note| note.contains("under the name Ann") && note.contains("Zed sent")), "{notes:?}");
     }
 
+    fn what_a_token_may_not_write_is_told_once_for_each_field(w) {
+        let id = text(&w.ok(&agent("Setup"), "task_create", json!({ "title": "t" })), "id");
+        publish(w);
+        let mut row = line(w, &id);
+        w.advance(1_000);
+        let claim = w.ok(&agent("Ann"), "task_claim", json!({ "id": id }));
+        w.ok(&agent("Ann"), "task_update", json!({ "id": id, "title": "by Ann", "token": claim["token"] }));
+        row["title"] = json!("by Zed");
+        let row = later(w, row);
+        let done = import(w, &token("Zed", Scope::Write), &[row]);
+        let mut told: Vec<String> = list(&done["conflicts"]).iter().map(|one| format!("{} {}", text(one, "field"), text(one, "kept"))).collect();
+        told.retain(|one| one.starts_with("title "));
+        assert_eq!(told, ["title ours"]);
+        assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["title"], "by Ann");
+    }
+
     fn no_line_of_a_token_ends_the_handoff_that_another_has_accepted(w) {
         w.register("q");
         w.register("p");

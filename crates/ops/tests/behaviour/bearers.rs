@@ -226,6 +226,12 @@ on_every_backend! {
         }
         eve.0.identity = None;
         w.no_trace(&eve, "key_remove", json!({ "name": "Ann" }), "identity_not_yours");
+        // Zoe never called; her key was listed for her.
+        let key = w.ok(&agent("Ann"), "key_list", json!({}))["items"][0]["public_key"].clone();
+        w.ok(&agent("Ann"), "key_add", json!({ "name": "Zoe", "public_key": key }));
+        w.no_trace(&eve, "key_remove", json!({ "name": "Zoe" }), "key_not_yours");
+        w.no_trace(&eve, "key_remove", json!({ "name": "Zoe", "force": true, "why": "mine now" }), "scope_missing");
+        w.no_trace(&eve, "key_remove", json!({ "name": "Zoe", "identity": "Zoe" }), "key_not_yours");
         w.ok(&agent("Ann"), "task_close", json!({ "id": id, "reason": "mine" }));
     }
 

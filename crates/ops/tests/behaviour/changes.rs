@@ -14,12 +14,12 @@ fn hash(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn manifest(content: &[u8]) -> Value {
+pub(crate) fn manifest(content: &[u8]) -> Value {
     json!({ "base": "a".repeat(40), "branch": "main", "files": ["a.txt", "b.txt"], "content_hash": hash(content),
         "bytes": content.len() })
 }
 
-fn upload(w: &mut World, who: &Agent, content: &[u8]) {
+pub(crate) fn upload(w: &mut World, who: &Agent, content: &[u8]) {
     for (part, bytes) in content.chunks(PART).enumerate() {
         let input = json!({ "content_hash": hash(content), "part": part, "content": STANDARD.encode(bytes) });
         w.ok(who, "changes_upload", input);
@@ -27,14 +27,14 @@ fn upload(w: &mut World, who: &Agent, content: &[u8]) {
 }
 
 /// A wrap with changes; the id of its baton.
-fn wrap(w: &mut World, who: &Agent, content: &[u8]) -> String {
+pub(crate) fn wrap(w: &mut World, who: &Agent, content: &[u8]) -> String {
     w.start(who);
     upload(w, who, content);
     text(&w.ok(who, "session_wrap", json!({ "summary": "s", "changes": manifest(content) })), "baton_id")
 }
 
 /// The content of a baton's changes.
-fn content(w: &mut World, who: &Agent, baton: &str) -> Vec<u8> {
+pub(crate) fn content(w: &mut World, who: &Agent, baton: &str) -> Vec<u8> {
     let shown = w.ok(who, "changes_show", json!({ "baton_id": baton }));
     let bytes = usize::try_from(shown["changes"]["bytes"].as_u64().expect("bytes")).expect("small");
     let part = |part| {
@@ -118,7 +118,7 @@ on_every_backend! {
         assert!(notes.iter().any(|note| text(&note["body"], "summary").contains("were replaced")), "{notes:#?}");
         assert!(!w.everything().join("\n").contains(&STANDARD.encode("first")), "what was replaced is gone");
         w.pickup(&agent("Lola"));
-        w.no_trace(&ann, "changes_attach", input(b"second"), "baton_unknown");
+        w.no_trace(&ann, "changes_attach", input(b"second"), "baton_claimed");
     }
 
     fn a_token_neither_drops_nor_replaces_what_another_agent_left(w) {

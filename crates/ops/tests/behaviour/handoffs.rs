@@ -298,6 +298,11 @@ on_every_backend! {
         token.0.grant = Grant { scope: Scope::Write, projects: Some(["p".to_owned()].into()), bearer: None };
         let hidden = json!({ "to_project_id": "bilingg", "subject": "add an endpoint", "dry_run": true });
         assert_eq!(column(&list(&w.ok(&token, "handoff_create", hidden)["warnings"]), "kind"), ["tracker_undisclosed"]);
+        let warned = |w: &mut World, to: &str| {
+            let made = w.ok(&token, "handoff_create", json!({ "to_project_id": to, "subject": format!("for {to}") }));
+            json!(made["warnings"]).to_string().replace(to, "TO")
+        };
+        assert_eq!(warned(w, "billing"), warned(w, "nowhere-at-all"));
     }
 
     fn a_dry_run_writes_nothing_at_all(w) {

@@ -3,6 +3,7 @@
 use baton_model::packet::MAX_BYTES;
 use serde_json::{Value, json};
 
+use crate::conversations::Talk;
 use crate::world::{Agent, STALE, World, agent, column, list, text};
 
 /// Donna takes the baton, saves a state, a summary, a decision and a note.
@@ -249,5 +250,25 @@ on_every_backend! {
         assert!(text(&refusal, "hint").contains("baton end --session"), "{refusal}");
         let taken = take(w, &agent("Tess"), &json!(baton), true);
         assert_eq!(taken["recovered"]["sessions"], json!([donna["session_id"]]));
+    }
+
+    fn what_came_of_a_conversation_while_its_baton_was_held_reaches_the_next_holder(w) {
+        let mut talk = Talk::new();
+        for (how, force) in endings() {
+            talk.grow();
+            let person = agent("Owner").process("terminal");
+            let again = json!({ "id": talk.input()["id"], "agent": "claude", "again": true });
+            let baton = w.ok(&person, "transcript_import", again)["baton_id"].clone();
+            let donna = agent("Donna").process("");
+            take(w, &donna, &baton, false);
+            talk.grow();
+            let late = w.ok(&person, "transcript_import", talk.input());
+            let note = text(&late["standing"], "kept_delta_id");
+            lose(w, &donna, how);
+            let next = take(w, &agent("Rex").process(how), &baton, force);
+            let told = column(&list(&next["recovered"]["deltas"]), "delta_id");
+            assert!(told.contains(&note), "{how}: {next:#}");
+            w.ok(&agent("Rex").process(how), "session_wrap", json!({ "summary": "done" }));
+        }
     }
 }

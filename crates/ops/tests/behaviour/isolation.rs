@@ -262,6 +262,34 @@ on_every_backend! {
         assert!(json!(w.ledger_of("lone")).to_string().contains("Insider"));
     }
 
+    fn a_handoff_between_isolated_projects_is_shown_in_these_alone(w) {
+        world(w);
+        w.ok(&at("hidden").at("/repos/hidden", None), "project_init", json!({ "id": "hidden", "isolated": true }));
+        let made = w.ok(&at("hidden"), "handoff_create", json!({ "to_project_id": "lone", "subject": "s" }));
+        let id = json!({ "id": made["handoff_id"] });
+        for who in [at("a"), standing("/somewhere")] {
+            w.no_trace(&who, "handoff_show", id.clone(), "handoff_unknown");
+        }
+        for who in [at("hidden"), at("lone")] {
+            w.ok(&who, "handoff_show", id.clone());
+        }
+    }
+
+    fn an_export_names_nobody_of_the_other_side_of_isolation_and_both_together_name_all(w) {
+        world(w);
+        let inside = agent("Insider").project("lone");
+        let made = w.ok(&at("a"), "handoff_create", json!({ "to_project_id": "lone", "subject": "s" }));
+        let id = json!({ "id": made["handoff_id"], "action": "accept" });
+        w.ok(&inside, "handoff_advance", id);
+        let rows = |w: &mut World, who: &Agent| list(&w.ok(who, "ledger_export", json!({}))["items"]);
+        let (of_sender, of_receiver) = (rows(w, &at("a")), rows(w, &inside));
+        let handoff = |rows: &[Value]| json!(rows.iter().filter(|row| row["_type"] == "handoff").collect::<Vec<_>>()).to_string();
+        assert!(handoff(&of_receiver).contains("Insider"));
+        for word in ["Insider", "m1"] {
+            assert!(!handoff(&of_sender).contains(word), "{word}: {}", handoff(&of_sender));
+        }
+    }
+
     fn a_handoff_from_an_isolated_project_names_its_sender_and_nobody_else(w) {
         world(w);
         let made = w.ok(&at("lone"), "handoff_create", json!({ "to_project_id": "a", "subject": "s" }));
@@ -269,7 +297,7 @@ on_every_backend! {
         w.ok(&agent("Ben").project("a"), "handoff_advance", json!({ "id": id, "action": "accept" }));
         let shown = w.ok(&at("lone"), "handoff_show", json!({ "id": id }));
         assert_eq!(shown.get("accepted_by"), None, "{shown:#}");
-        w.ok(&agent("Insider").project("lone"), "handoff_advance", json!({ "id": id, "action": "cancel", "result": "no longer" }));
+        w.ok(&agent("Insider").project("lone"), "handoff_advance", json!({ "id": id, "action": "cancel", "result": "no longer", "force": true, "why": "no longer" }));
         let shown = w.ok(&agent("Ben").project("a"), "handoff_show", json!({ "id": id }));
         assert_eq!((&shown["from_identity"], &shown["accepted_by"]), (&json!("Ann"), &json!("Ben")));
         assert_eq!((&shown["ended"]["by"], &shown["ended"]["why"]), (&json!("somebody of project lone"), &json!("no longer")));

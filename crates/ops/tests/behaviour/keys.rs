@@ -112,9 +112,16 @@ on_every_backend! {
         let keys = list(&w.ok(&agent("Rex"), "key_list", json!({}))["items"]);
         assert_eq!(column(&keys, "name"), ["Donna", "Lola"]);
         assert_eq!((&keys[0]["here"], &keys[1]["here"]), (&json!(false), &json!(true)));
-        w.ok(&agent("Lola"), "key_remove", json!({ "name": "Donna" }));
+        // The lister could otherwise put her own key in its place, which `key_add` refuses.
+        let no = w.no_trace(&agent("Lola"), "key_remove", json!({ "name": "Donna" }), "key_not_yours");
+        assert!(text(&no, "hint").contains("baton key remove Donna --as Donna"), "{no:#}");
+        w.no_trace(&agent("Lola"), "key_remove", json!({ "name": "Donna", "force": true }), "why_missing");
+        w.ok(&agent("Lola"), "key_remove", json!({ "name": "Donna", "force": true, "why": "she left" }));
+        let removal = w.newest("other")["body"].clone();
+        assert_eq!((&removal["forced"], &removal["why"]), (&json!(true), &json!("she left")));
         w.no_trace(&agent("Lola"), "key_remove", json!({ "name": "Donna" }), "key_unknown");
         assert_eq!(list(&w.ok(&agent("Rex"), "key_list", json!({}))["items"]).len(), 1);
+        w.ok(&agent("Lola"), "key_remove", json!({ "name": "lola" }));
         w.no_trace(&agent("Lola"), "key_add", json!({ "name": "Donna", "public_key": "ssh-rsa" }), "key_invalid");
     }
 }

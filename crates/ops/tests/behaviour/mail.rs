@@ -261,9 +261,16 @@ on_every_backend! {
         let owner = agent("Owner").project("q").at("/repos/q", None);
         w.ok(&owner, "project_init", json!({ "id": "q", "isolated": true }));
         w.ok(&agent("Ben").project("q"), "agent_register", json!({}));
-        w.ok(&agent("Lola"), "mail_send", json!({ "to": "Ben", "to_project": "q", "subject": "s" }));
-        let refusal = w.no_trace(&agent("Lola"), "mail_send", json!({ "to": "Benn", "to_project": "q", "subject": "s" }), "recipient_unknown");
-        assert_eq!(refusal["near"], json!([]));
+        // Neither a refusal nor its lack, nor how a name is written there, tells who works in it.
+        let answer = |w: &mut World, name: &str| {
+            let sent = w.ok(&agent("Lola"), "mail_send", json!({ "to": name, "to_project": "q", "subject": "s" }));
+            (sent["to"].clone(), column(&list(&sent["warnings"]), "kind"))
+        };
+        for name in ["Ben", "ben", "Benn"] {
+            assert_eq!(answer(w, name), (json!(name), vec!["recipient_waited_for".to_owned()]));
+        }
+        assert_eq!(list(&w.ok(&agent("Ben").project("q"), "mail_inbox", json!({}))["items"]).len(), 2);
+        w.no_trace(&agent("Ben").project("q"), "mail_send", json!({ "to": "Lolla", "subject": "s" }), "recipient_unknown");
     }
 
     fn an_unknown_project_is_refused_with_near_ones(w) {

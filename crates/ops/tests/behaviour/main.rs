@@ -60,6 +60,7 @@ mod pickup;
 mod portable;
 mod project_document;
 mod project_merge;
+mod project_merge_twice;
 mod project_rename;
 mod projects;
 mod publish;

@@ -165,6 +165,33 @@ on_every_backend! {
         assert_eq!(comments(w, &task), ["on branch x"]);
     }
 
+    fn an_accepted_handoff_is_cancelled_by_its_sender_alone(w) {
+        let id = accepted(w);
+        w.register("r");
+        let lola_elsewhere = sender().project("r");
+        for who in [receiver(), other(), agent("Bert"), agent("Rex").project("r"), sender().nameless().project("p"), receiver().nameless()] {
+            let no = w.no_trace(&who, "handoff_advance", end(&id, "cancel", "I say so"), "handoff_not_yours");
+            assert!(text(&no, "message").contains("sent by Lola of project p"), "{no:#}");
+        }
+        let mut forced = end(&id, "cancel", "duplicate");
+        forced["force"] = json!(true);
+        w.no_trace(&other(), "handoff_advance", forced, "why_missing");
+        w.ok(&lola_elsewhere, "handoff_advance", end(&id, "cancel", "the customer left"));
+        let second = accepted_again(w);
+        let forced = json!({ "id": second, "action": "cancel", "force": true, "why": "Lola is on holiday" });
+        let done = w.ok(&agent("Bert"), "handoff_advance", forced);
+        assert_eq!((&done["ended"]["by"], &done["ended"]["forced"]), (&json!("Bert"), &json!("Lola is on holiday")));
+    }
+
+    fn an_offered_handoff_is_cancelled_in_the_project_that_sent_it(w) {
+        let id = create(w);
+        for who in [receiver(), receiver().nameless().project("q")] {
+            let no = w.no_trace(&who, "handoff_advance", end(&id, "cancel", "no"), "handoff_not_yours");
+            assert!(text(&no, "hint").contains("handoff decline"), "{no:#}");
+        }
+        w.ok(&agent("Bert"), "handoff_advance", end(&id, "cancel", "sent twice"));
+    }
+
     fn nobody_is_told_of_what_it_did_itself(w) {
         let id = accepted(w);
         w.ok(&receiver(), "handoff_advance", end(&id, "decline", "not ours after all"));

@@ -60,7 +60,7 @@ enum Verb {
     /// Complete a hand-off: tell the sender the result and close the task
     Complete(EndArgs),
     /// Cancel a hand-off that you sent
-    Cancel(Answer),
+    Cancel(EndArgs),
     /// Retry a failed hand-off, or push a pending one forward
     Retry(RetryArgs),
     /// Publish a hand-off's local task to GitHub under the same id
@@ -106,7 +106,7 @@ struct Answer {
 struct EndArgs {
     #[command(flatten)]
     answer: Answer,
-    /// End a hand-off that someone else has accepted; for operators
+    /// End a hand-off that someone else has accepted or sent; for operators
     #[arg(long, requires = "why")]
     force: bool,
     /// Reason for using --force; recorded in the ledger
@@ -236,7 +236,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Accept(answer) => advance(Action::Accept, answer.plainly(), app),
         Verb::Decline(ending) => advance(Action::Decline, ending, app),
         Verb::Complete(ending) => advance(Action::Complete, ending, app),
-        Verb::Cancel(answer) => advance(Action::Cancel, answer.plainly(), app),
+        Verb::Cancel(ending) => advance(Action::Cancel, ending, app),
         Verb::Retry(RetryArgs { id, who, repo }) => {
             let progress = app.run::<Retry>(&RetryInput { id, identity: who.identity, repo })?;
             show_progress(&progress, app)

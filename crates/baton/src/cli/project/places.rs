@@ -4,8 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use baton_model::id::{short, visible};
 use baton_ops::project::{
-    self, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, RenameInput, RenameOutput,
-    SplitInput,
+    self, CarriedBaton, MergeInput, MergeOutput, PlaceRow, PlacesInput, RelocateOutput, RenameInput,
+    RenameOutput, SplitInput,
 };
 
 use crate::app::App;
@@ -184,6 +184,12 @@ pub(super) fn merge(args: Merge, app: &mut App) -> Result<(), AppError> {
     app.show(&merged, merged_text)
 }
 
+fn carried_text(carried: &CarriedBaton) -> String {
+    let to = carried.to.as_deref().map(|to| format!(" is {} now", visible(short(to)))).unwrap_or_default();
+    let what = if carried.is_session { "session" } else { "baton" };
+    format!("  {what} {}{to}: {}\n", visible(short(&carried.from)), visible(&carried.summary))
+}
+
 fn merged_text(answer: &MergeOutput) -> String {
     let (from, into) = (visible(&answer.from), visible(&answer.project_id));
     let mut text =
@@ -193,9 +199,10 @@ fn merged_text(answer: &MergeOutput) -> String {
         None => format!("the merge of project {from} into {into} is taken back\n"),
     });
     text.extend(answer.paths.iter().map(|path| format!("  folder {}\n", visible(path))));
-    for baton in &answer.batons {
-        let to = baton.to.as_deref().map(|to| format!(" is {} now", visible(short(to)))).unwrap_or_default();
-        text.push_str(&format!("  baton {}{to}: {}\n", visible(short(&baton.from)), visible(&baton.summary)));
+    text.extend(answer.batons.iter().map(carried_text));
+    if !answer.batons_left.is_empty() {
+        text.push_str(&format!("  continued in {into} meanwhile, and left there:\n"));
+        text.extend(answer.batons_left.iter().map(carried_text));
     }
     if answer.undo.is_some() {
         text.push_str(&format!("  the ledger of {from} stays as it is: `baton --project {from} log`\n"));

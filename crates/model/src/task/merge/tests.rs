@@ -103,6 +103,17 @@ fn what_is_there_wins_over_what_is_absent_at_the_same_time() {
 }
 
 #[test]
+fn a_deletion_keeps_why_the_other_side_had_closed_the_issue() {
+    let deleted = json!({ "status": "tombstone", "deleted_at": SECOND, "delete_reason": "stale", "updated_at": SECOND });
+    let closed = json!({ "status": "closed", "closed_at": THIRD, "close_reason": "fixed by 1a2b", "updated_at": THIRD });
+    for (ours, theirs) in [(deleted.clone(), closed.clone()), (closed, deleted)] {
+        let (row, _) = merged(json!({}), ours, theirs);
+        let kept = ["status", "close_reason", "delete_reason"].map(|field| row[field].clone());
+        assert_eq!(kept, [json!("tombstone"), json!("fixed by 1a2b"), json!("stale")]);
+    }
+}
+
+#[test]
 fn lists_are_joined_and_what_was_taken_away_stays_away() {
     let edge = |to: &str| json!({ "issue_id": "a-1", "depends_on_id": to, "type": "blocks" });
     let comment =
