@@ -67,6 +67,8 @@ fn is_tracked(folder: &Path, path: &str) -> bool {
 fn contents(folder: &Path, path: &str) -> Result<String, OmissionReason> {
     let longest = u64::try_from(LONGEST).unwrap_or(u64::MAX);
     match RepoFile::new(folder, path).text(longest) {
+        // Git takes a file with a zero byte for binary, and a terminal or a model reads on past it.
+        Ok(Some(text)) if text.contains('\0') => Err(OmissionReason::NotText),
         Ok(Some(text)) => Ok(text),
         Ok(None) => Err(OmissionReason::Missing),
         Err(Fault::TooLarge(_)) => Err(OmissionReason::TooLarge),
@@ -96,6 +98,7 @@ mod tests {
             (".env", "SECRET=1"),
             ("spec/.hidden/b.md", "# b"),
             ("docs/PROJECT.md", "# own"),
+            ("zero.txt", "a\0b"),
             ("large.md", &"x".repeat(LONGEST + 1)),
             ("whole.md", &"x".repeat(LONGEST)),
         ] {
@@ -140,6 +143,7 @@ mod tests {
             ("notes.md", OmissionReason::Untracked),
             ("large.md", OmissionReason::TooLarge),
             ("bytes.bin", OmissionReason::NotText),
+            ("zero.txt", OmissionReason::NotText),
             ("spec/gone.md", OmissionReason::Missing),
         ] {
             assert_eq!(read(&folder, path), Err(why), "{path}");

@@ -66,7 +66,7 @@ impl Keys {
             Ok(()) => Ok(public),
             // Another process created the file first: its key is the one in use.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                self.public(project_id, identity)?.ok_or_else(|| unreadable(&path, "it holds no key"))
+                self.public(project_id, identity)?.ok_or_else(|| without_key(&path))
             }
             Err(error) => Err(unreadable(&path, &error.to_string())),
         }
@@ -254,6 +254,28 @@ fn read(path: &Path) -> Result<Vec<Identity>, Refusal> {
     lines.map(|line| Identity::from_str(line).map_err(|why| unreadable(path, why))).collect()
 }
 
+/// Gives a draft its name, unless that is taken. Where the file system has no links, the name is taken first.
+fn give_name(draft: &Path, path: &Path, options: &OpenOptions) -> std::io::Result<()> {
+    match std::fs::hard_link(draft, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            options.open(path)?;
+            std::fs::rename(draft, path)
+        }
+        linked => linked,
+    }
+}
+
+/// What an earlier version left at a full disk, or somebody emptied.
+fn without_key(path: &Path) -> Refusal {
+    let what = format!("the key file {} holds no key", path.display());
+    Refusal::new(
+        Kind::Refused,
+        "key_unreadable",
+        what,
+        "bring its content back, or remove the file: then a new key is made",
+    )
+}
+
 fn unreadable(path: &Path, why: &str) -> Refusal {
     let what = format!("the key file {} cannot be used: {why}", path.display());
     Refusal::new(Kind::Refused, "key_unreadable", what, "mend its permissions or contents, or move it away")
@@ -273,14 +295,38 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         folders.recursive(true).create(folder)?;
     }
-    let mut file: File = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    // The name is there with the whole key or not at all: what a full disk or a kill leaves is a draft.
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    let _ = std::fs::remove_file(&draft);
+    let written = options.open(&draft).and_then(|mut file: File| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        give_name(&draft, path, &options)
+    });
+    let _ = std::fs::remove_file(&draft);
+    written
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_file_holds_a_key_or_is_not_there() {
+        let (dir, keys) = keys();
+        let path = keys.path("p", "Ann").expect("a path");
+        let folder = dir.path().join("keys").join("p");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(path.with_extension(format!("draft-{}", std::process::id())), "half")
+            .expect("a draft");
+        let public = keys.make("p", "Ann").expect("a key");
+        assert_eq!(keys.make("p", "Ann").expect("the same"), public);
+        let names = std::fs::read_dir(&folder).expect("a folder").count();
+        assert_eq!(names, 1, "the draft is gone");
+        std::fs::write(&path, "").expect("emptied");
+        let refusal = keys.make("p", "Ann").expect_err("it holds no key");
+        assert!(refusal.hint.contains("remove the file"), "{refusal:?}");
+    }
 
     fn keys() -> (tempfile::TempDir, Keys) {
         let dir = tempfile::tempdir().expect("dir");

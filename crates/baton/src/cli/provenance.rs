@@ -85,6 +85,15 @@ pub(super) fn run(args: &Args, app: &mut App) -> Result<(), AppError> {
     app.show(&report, show)
 }
 
+fn filters_kept_on(place: &FilePlace) -> Refusal {
+    let what = format!(
+        "the lines of {} are not looked at: the repository brings a filter that cannot be switched off",
+        visible(&place.path)
+    );
+    let hint = "`baton why FILE` without a line reads no file; `git config --list --local` shows the filters of the repository";
+    Refusal::new(Kind::Refused, "filters_untrusted", what, hint)
+}
+
 /// The commits of the lines; without lines the newest of the file.
 fn commits(place: &FilePlace) -> Result<Vec<CommitInfo>, Refusal> {
     let unknown = || {
@@ -99,6 +108,9 @@ fn commits(place: &FilePlace) -> Result<Vec<CommitInfo>, Refusal> {
     };
     let found = match &place.lines {
         Some(lines) => {
+            if !git::can_read_files(&place.folder) {
+                return Err(filters_kept_on(place));
+            }
             let ids = git::commits_of_lines(&place.folder, &place.path, lines.clone()).ok_or_else(unknown)?;
             git::commits(&place.folder, &ids)
         }

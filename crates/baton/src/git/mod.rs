@@ -115,6 +115,11 @@ pub(crate) fn read_files(folder: &Path, args: &[&str]) -> Option<String> {
     run(&root, args, &filters(&root)?)
 }
 
+/// Whether files of the working copy can be read without running a filter that the repository brings.
+pub(crate) fn can_read_files(folder: &Path) -> bool {
+    root(folder).is_none_or(|root| filters(&root).is_some())
+}
+
 /// The working copies in which git did not answer in time, so that facts are missing.
 pub(crate) fn unanswered() -> Vec<PathBuf> {
     budget::of_process(|budget| budget.out())

@@ -65,7 +65,7 @@ impl Operation for Attach {
             };
             // One that is held or spent was read without them.
             if left.holder_session_id.is_some() || left.spent_by.is_some() {
-                return Err(taken(&left).into());
+                return Err(claimed_baton(&left).into());
             }
             let identity = resolve::identity(env.caller, None)?;
             refuse_others(env, (&left.baton_id, &left.identity), &identity)?;
@@ -100,7 +100,7 @@ fn present(before: &BatonChanges) -> Refusal {
     Refusal::new(refusal::Kind::Conflict, "changes_present", what, hint)
 }
 
-fn taken(left: &Baton) -> Refusal {
+fn claimed_baton(left: &Baton) -> Refusal {
     let how = if left.spent_by.is_some() { "was continued" } else { "was picked up" };
     Refusal::new(
         refusal::Kind::Conflict,

@@ -6,7 +6,7 @@ use baton_model::id::check_project;
 use baton_model::refusal::{self, Refusal};
 use baton_model::time::parse_rfc3339;
 use baton_store::export_file::{self, FileError};
-use baton_store::{Failure, Tx, counter, delta, dump, handoff, project};
+use baton_store::{Failure, FaultKind, Tx, counter, delta, dump, handoff, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -281,6 +281,20 @@ fn ledger_row(row: &Map<String, Value>) -> Option<Delta> {
     })
 }
 
+/// Writes a row of one table, and says whether it was not there; a value that the table does not take is a fault of the line.
+fn write_row(
+    tx: &mut Tx<'_>,
+    (table, row): (&str, &Map<String, Value>),
+    number: usize,
+) -> Result<bool, Failure> {
+    dump::write(tx, table, row).map_err(|fault| match fault.kind {
+        FaultKind::Other => {
+            invalid(number, "lacks a value, or has one of another type than its column takes").into()
+        }
+        _ => fault.into(),
+    })
+}
+
 /// Writes the rows. Those of hand-offs may be there already: the other project's import has brought them.
 fn write(tx: &mut Tx<'_>, lines: &[NumberedLine]) -> Result<(), Failure> {
     let mut newest = String::new();
@@ -296,7 +310,7 @@ fn write(tx: &mut Tx<'_>, lines: &[NumberedLine]) -> Result<(), Failure> {
                 "handoff_step" => {
                     (!handoffs.step(tx, row)?).then_some("is a step of a hand-off that has not come")
                 }
-                _ => (!dump::write(tx, table, row)?).then_some("is a row that is there already"),
+                _ => (!write_row(tx, (table, row), line.number)?).then_some("is a row that is there already"),
             },
         };
         if let Some(what) = flaw {

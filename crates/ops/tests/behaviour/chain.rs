@@ -211,6 +211,18 @@ on_every_backend! {
         assert_eq!(export(w, "shop").0, lines);
     }
 
+    fn a_value_of_another_type_is_a_fault_of_its_line(w) {
+        let (_, lines, _) = shop();
+        for wrong in [json!(true), json!(["x"]), json!({ "a": 1 }), json!("x"), Value::Null] {
+            let mut rows = parsed(&lines);
+            let at = rows.iter().position(|row| row["_type"] == "session").expect("a session");
+            (rows[at]["identity"], rows[at]["started_at"]) = (Value::Null, wrong);
+            let no = w.no_trace(&agent("Ann"), "ledger_import", json!({ "lines": rows, "unverified": true }), "export_invalid");
+            assert!(text(&no, "message").contains(&format!("line {}", at + 1)), "{no:#}");
+            assert!(!no.to_string().contains("INSERT"), "{no:#}");
+        }
+    }
+
     fn an_unfinished_hand_off_goes_on_after_an_import(w) {
         let (lines, id, mut hub) = exported_unfinished(false);
         w.ok(&agent("Ann"), "ledger_import", json!({ "lines": lines }));
