@@ -138,6 +138,8 @@ fn show(report: &ReportOutput) -> String {
     text.push_str(&table("records per identity", &report.identities, identity_row));
     text.push_str(&table("records per thread", &report.threads, thread_row));
     text.push_str(&table("never wrapped", &report.unwrapped, unwrapped_row));
+    let sent = render::sent_section(&report.sent);
+    text.push_str(&if sent.is_empty() { sent } else { format!("\n{sent}") });
     text.push_str(&table("acknowledgements overdue", &report.overdue, overdue_row));
     text.push_str(&table("done by force", &report.forced, forced_row));
     text.push_str(&inheritance(&report.inherited));
@@ -330,6 +332,7 @@ mod tests {
             unwrapped: Vec::new(),
             inherited: Vec::new(),
             forced: Vec::new(),
+            sent: Vec::new(),
             overdue: Vec::new(),
             documents: Vec::new(),
             commands_judged: true,

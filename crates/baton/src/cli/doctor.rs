@@ -1,8 +1,10 @@
 //! `baton doctor`
 
+mod handoffs;
 pub(super) mod memory_index;
 mod worktrees;
 
+use baton_model::attention::AttentionItem;
 use baton_model::id::visible;
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use serde::Serialize;
@@ -39,6 +41,9 @@ struct Diagnosis {
     trusted: Vec<TrustedFile>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     worktrees: Vec<worktrees::StrayWorktree>,
+    /// Hand-offs that failed or are stuck.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    handoffs: Vec<AttentionItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recall: Option<memory_index::Report>,
 }
@@ -70,6 +75,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         trusted: trust::listed(app),
         // Of a store with damage in it as much is said as can be read.
         worktrees: worktrees::find(app).unwrap_or_default(),
+        handoffs: handoffs::stuck(app),
         recall: memory_index::report(app)?,
     };
     app.show(&diagnosis, show)?;
@@ -107,6 +113,7 @@ fn show(diagnosis: &Diagnosis) -> String {
         text.push_str(&format!("{folder}: its trusted settings are {}\n", file.state.as_str()));
     }
     text.extend(diagnosis.worktrees.iter().map(worktrees::StrayWorktree::text));
+    text.push_str(&handoffs::section(&diagnosis.handoffs));
     let tools: Vec<_> = diagnosis.tools.iter().map(install::row).collect();
     text + &render::section("tools", &tools)
 }

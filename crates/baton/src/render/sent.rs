@@ -7,7 +7,7 @@ use baton_ops::card::{SentHandoff, Unread};
 use super::{quotation, short_id, since};
 
 /// The hand-offs that the project sent, a line each; nothing where there are none.
-pub(super) fn section(sent: &[SentHandoff]) -> String {
+pub(crate) fn section(sent: &[SentHandoff]) -> String {
     super::section("sent hand-offs", &sent.iter().map(row).collect::<Vec<_>>())
 }
 

@@ -82,6 +82,11 @@ impl Ends<'_> {
         if !any {
             table.push_str("  (none)\n");
         }
+        for command in ["audit", "doctor"] {
+            let report = self.ann.run(&[command]).out;
+            let line = report.lines().find(|line| line.contains(short));
+            let _ = writeln!(table, "{command}\n{}", line.unwrap_or("  (nothing)"));
+        }
         let shown = self.ann.text(&["handoff", "show", id]);
         let head = shown.lines().take_while(|line| *line != "note" && *line != "packet");
         let _ = writeln!(table, "show");

@@ -4,15 +4,17 @@ mod forced;
 mod records;
 
 use baton_model::accounting::Outcomes;
+use baton_model::handoff::State;
 use baton_model::instructions::{self, Command, Finding, KnownNames};
 use baton_model::message::View;
 use baton_model::refusal::Refusal;
 use baton_model::time::Timestamp;
-use baton_store::{Failure, Tx, message, session};
+use baton_store::{Failure, Tx, handoff, message, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::all;
+use crate::card::{self, SentHandoff};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 pub use forced::ForcedRow;
@@ -101,6 +103,9 @@ pub struct ReportOutput {
     pub inherited: Vec<InheritedRow>,
     /// Sessions that were taken over by force.
     pub forced: Vec<ForcedRow>,
+    /// Hand-offs that the project sent, those that failed first.
+    #[serde(default)]
+    pub sent: Vec<SentHandoff>,
     /// Messages whose acknowledgement is overdue.
     pub overdue: Vec<View>,
     /// Documents of the project.
@@ -180,7 +185,11 @@ fn report(
     let unwrapped = records.unwrapped(env);
     let inherited = records.inherited();
     let unmarked = inherited.iter().filter(|row| row.unmarked != 0).count();
-    let found = findings.len() + unwrapped.len() + overdue.len() + unmarked + usize::from(rate.is_low());
+    let handoffs = handoff::of_project(tx, project_id)?;
+    let sent = card::sent(tx, env, project_id, handoffs)?;
+    let failed = sent.iter().filter(|one| one.state == State::Failed).count();
+    let found =
+        failed + findings.len() + unwrapped.len() + overdue.len() + unmarked + usize::from(rate.is_low());
     Ok(ReportOutput {
         project_id: project_id.to_owned(),
         days: input.days,
@@ -196,6 +205,7 @@ fn report(
         unwrapped,
         inherited,
         forced: forced::read(tx, project_id, since)?,
+        sent,
         overdue: overdue.iter().map(View::of).collect(),
         documents: input.documents.iter().map(|document| document.path.clone()).collect(),
         commands_judged: !input.commands.is_empty(),

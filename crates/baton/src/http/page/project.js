@@ -24,6 +24,7 @@ const project = {
       show: question(at(id, ''), {}),
       history: question(at(id, '/sessions'), { limit: 60 }, onSessions(id)),
       pages: pages((cursor) => inboxPage(cursor, id), state),
+      card: question(at(id, '/status'), {}, (event) => event.project_id === id && event.kind === 'handoff'),
       board: question(at(id, '/board'), {}, onOther(id)),
       mail: question(at(id, '/threads'), { limit: 20 }, (event) => event.project_id === id && event.kind === 'other'),
       decisions: question(at(id, '/ledger'), { limit: 20, newest: true, kind: 'decision' }, (event) => event.project_id === id && event.kind === 'decision'),
@@ -31,7 +32,7 @@ const project = {
     };
   },
   draw: (data, [id], view) => {
-    const { show, history, board, mail, decisions, ledger } = data;
+    const { show, history, card, board, mail, decisions, ledger } = data;
     const about = [show.phase, ...(show.focus || [])].filter(Boolean).join(' · ');
     const working = history.items.filter((one) => !one.released_at && one.fresh);
     return [
@@ -41,6 +42,7 @@ const project = {
       history.items.length ? timeline(id, history.items) : empty('No session yet. ', h('code', {}, 'baton start'), ' begins one.'),
       history.more ? h('p.quiet', {}, 'Only the newest sessions are drawn. ', h('a', { href: `#/sessions/${part(id)}` }, 'All sessions'), ' · ', h('a', { href: `#/batons//${part(id)}` }, 'all batons')) : null,
       matters(joined(data.pages), view),
+      card.sent?.length ? [h('h2', {}, `Sent hand-offs (${card.sent.length})`), h('ul.grid', {}, card.sent.map(sentHandoff))] : null,
       working.length ? [h('h2', {}, `At work (${working.length})`), h('ul.grid', {}, working.map((one) => works(one, id)))] : null,
       h('h2', {}, 'Tasks by role and state'), boardOf(id, board.items),
       mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
@@ -49,6 +51,16 @@ const project = {
     ];
   },
 };
+
+/** A hand-off that the project sent: who has it, why it stands where it stands, and the command that helps. */
+function sentHandoff(one) {
+  const answered = one.state === 'completed' || one.state === 'declined';
+  return h('li.card', { key: one.handoff_id, 'data-row': true },
+    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject || one.handoff_id.slice(0, 13)))),
+    one.why ? h(one.state === 'failed' ? 'p.error' : 'p.words', {}, answered ? `“${one.why}”` : one.why) : null,
+    h('p.meta', {}, 'to ', toProject(one.to_project_id), one.holder ? ` · by ${one.holder}` : '', ' · ', ago(one.updated_at)),
+    one.help ? h('details.help', {}, h('summary', {}, 'In a terminal'), command(one.help)) : null);
+}
 
 /** All sessions of a project, page by page. */
 const sessions = {

@@ -49,6 +49,9 @@ fn a_hand_off_that_failed_is_tried_again() {
     assert_eq!(made["state"], "failed", "{made:#}");
     hub.script(None);
     let server = Server::start(&with_github(&stage.terminal("Server"), &hub));
+    let overview = Tab::open(&browser, &server.address, "project/shop", WIDE);
+    overview.reads("Sent hand-offs (1)");
+    overview.reads("GitHub answered 410");
     let tab = Tab::open(&browser, &server.address, &format!("handoff/{id}"), WIDE);
     tab.reads("failed");
     tab.click("Try again");
@@ -59,6 +62,10 @@ fn a_hand_off_that_failed_is_tried_again() {
     tab.until("document.querySelector('main .row .chip')?.innerText === 'offered'");
     assert_eq!(stage.terminal("X").json(&["handoff", "show", &id])["state"], "offered");
     tab.assert_clean();
+    // What the sender's project shows changes with it.
+    overview.until("![...document.querySelectorAll('main .error')].some((one) => one.innerText.includes('410'))");
+    overview.reads("offered");
+    overview.assert_clean();
 }
 
 #[test]
