@@ -6,7 +6,7 @@ use crate::extent::{self, Site, is_end, line_end};
 use crate::fields::{self, Field};
 use crate::judge::{Place, is_secret};
 use crate::plain::is_literal;
-use crate::{arguments, block_scalar, prose};
+use crate::{arguments, block_scalar, boundary, prose};
 
 /// What kind of name it is: passwords may be short and human, tokens are long and random.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     let bytes = text.as_bytes();
     let sign = signs_at_end(&bytes[hit.clone()]);
     let (short, hit) = (sign > 0, hit.start..hit.end - sign);
-    let name_start = hit.start - back(bytes, hit.start, is_name).min(MAX_NAME);
+    let name_start = boundary::behind_escape(bytes, hit.start - back(bytes, hit.start, is_name), hit.start);
     let name_end = hit.end + skip_while(bytes, hit.end, is_name).min(MAX_NAME);
     let name = text.get(name_start..name_end)?;
     if is_about_a_secret(name) {

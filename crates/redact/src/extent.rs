@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::boundary::escape;
+
 /// So far behind the first word a value is followed.
 const REACH: usize = 256;
 /// So far before a name its line is looked at.
@@ -69,10 +71,11 @@ pub(crate) fn site(text: &str, name: usize) -> Site {
         Some(b'?' | b'&') => return Site::Query,
         Some(b';') => return Site::Connection,
         None | Some(b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'.') => {}
-        Some(b'n' | b't') if name > 1 && bytes[name - 2] == b'\\' => {}
+        Some(_) if escape(bytes, name) > 0 => {}
         Some(_) => return Site::Inside,
     }
     let before = line_before(text, name);
+    let before = &before[..before.len().saturating_sub(escape(before.as_bytes(), before.len()))];
     let own = before.trim_matches([' ', '\t', '-']);
     if own.is_empty() && !before.ends_with('-') || SETTERS.iter().any(|word| own.ends_with(word)) {
         return Site::Line;
@@ -82,7 +85,7 @@ pub(crate) fn site(text: &str, name: usize) -> Site {
 }
 
 /// What stands in the line before this place.
-fn line_before(text: &str, at: usize) -> &str {
+pub(crate) fn line_before(text: &str, at: usize) -> &str {
     let mut from = at.saturating_sub(BEFORE);
     while !text.is_char_boundary(from) {
         from += 1;

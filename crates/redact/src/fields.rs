@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use crate::boundary::escape;
+use crate::extent::line_before;
 use crate::plain::{is_literal, is_varied};
 
 /// How names of such fields end, in lower case without `_` and `-`.
@@ -241,8 +243,8 @@ impl Field<'_> {
         if self.separator() != ": " || !is_end_of_line(&bytes[self.value.end..]) || value.len() < 8 {
             return false;
         }
-        let line = bytes[..self.name.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let alone = bytes[line..self.name.start].iter().all(|byte| matches!(byte, b' ' | b'-'));
+        let line = self.line();
+        let alone = bytes[line..self.edge().max(line)].iter().all(|byte| matches!(byte, b' ' | b'-'));
         let env = name.contains('_')
             && name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9'));
         let lower = value.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'0'..=b'9'));
@@ -259,8 +261,7 @@ impl Field<'_> {
         if !self.tight || !ends || self.separator() != "=" {
             return false;
         }
-        let start = bytes[..self.name.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let start = start.max(self.name.start.saturating_sub(256));
+        let start = self.line();
         let query = matches!(self.preceding_byte(), Some(b'?' | b'&' | b';'));
         match kind {
             Kind::Named => {
@@ -289,8 +290,8 @@ impl Field<'_> {
             .preceding_byte()
             .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
         let varied = value.len() >= 7 && is_varied(value) && !value.contains(['_', '.', ':', '/', '*', '+']);
-        let alone =
-            bytes[line..self.name.start].trim_ascii().is_empty() && is_end_of_line(&bytes[self.value.end..]);
+        let alone = bytes[line..self.edge().max(line)].trim_ascii().is_empty()
+            && is_end_of_line(&bytes[self.value.end..]);
         fresh && (varied || alone && value.len() >= 6 && !value.contains(['*', '/', '+', '%', '.']))
     }
 
@@ -299,9 +300,22 @@ impl Field<'_> {
         if self.quoted { text } else { text.trim_start_matches(QUOTES) }
     }
 
-    /// What stands before the name.
+    /// What stands before the name; an escape sequence counts as a blank.
     fn preceding_byte(&self) -> Option<u8> {
-        self.name.start.checked_sub(1).map(|at| self.text.as_bytes()[at])
+        match self.edge() < self.name.start {
+            true => Some(b' '),
+            false => self.name.start.checked_sub(1).map(|at| self.text.as_bytes()[at]),
+        }
+    }
+
+    /// Where the line of the name begins.
+    fn line(&self) -> usize {
+        self.name.start - line_before(self.text, self.name.start).len()
+    }
+
+    /// Where the name begins, with the escape sequence before it.
+    fn edge(&self) -> usize {
+        self.name.start - escape(self.text.as_bytes(), self.name.start)
     }
 
     fn is_plain(&self, name: &str, value: &str) -> bool {

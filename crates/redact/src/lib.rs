@@ -9,6 +9,7 @@
 mod arguments;
 mod assigned;
 mod block_scalar;
+mod boundary;
 mod commands;
 mod encoded;
 mod entropy;

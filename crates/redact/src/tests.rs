@@ -1,4 +1,5 @@
 mod fields;
+mod glued;
 mod kinds;
 mod own;
 mod tails;
