@@ -68,7 +68,7 @@ pub(crate) enum Site {
 pub(crate) fn site(text: &str, name: usize) -> Site {
     let bytes = text.as_bytes();
     match name.checked_sub(1).map(|at| bytes[at]) {
-        Some(b'?' | b'&') => return Site::Query,
+        Some(b'?' | b'&' | b'#') => return Site::Query,
         Some(b';') => return Site::Connection,
         None | Some(b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'.') => {}
         Some(_) if escape(bytes, name) > 0 => {}
@@ -139,6 +139,60 @@ pub(crate) fn extend(text: &str, site: Site, span: Range<usize>) -> usize {
         end = next;
     }
     end
+}
+
+/// The value that begins at `start` where only data can stand: to the next blank, or to what closes the string that
+/// the line stands in.
+pub(crate) fn data(text: &str, site: Site, name: usize, start: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let open = open_quote(line_before(text, name));
+    let ends = |at: usize| match bytes[at] {
+        byte if byte.is_ascii_whitespace() => true,
+        b'&' => site == Site::Query,
+        b';' => site == Site::Connection,
+        byte @ (b'"' | b'\'' | b'`') => open == Some(byte) || closes(&bytes[at + 1..]),
+        b',' => is_pair(&bytes[at + 1..]),
+        b'\\' => bytes.get(at + 1).is_none_or(|next| next.is_ascii_alphanumeric() || is_quote(*next)),
+        _ => false,
+    };
+    let limit = bytes.len().min(start + REACH * 2);
+    let end = (start..limit).find(|at| ends(*at)).unwrap_or(limit);
+    let end = (start..=end).rev().find(|end| text.is_char_boundary(*end))?;
+    // What stands behind the value is of the list or the call that it stands in.
+    let free = site == Site::Line || site == Site::Free;
+    let behind: &[char] = if free { &[',', ';'] } else { &[',', ';', ')', ']', '}'] };
+    let value = text[start..end].trim_end_matches(behind);
+    // A string within is one of code.
+    let code = bytes.get(end).is_some_and(|byte| is_quote(*byte) && value.as_bytes().contains(byte));
+    let end = start + value.len();
+    (site != Site::Inside && end > start && !code).then_some(start..end)
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
+}
+
+/// Whether another name with its value begins here.
+fn is_pair(rest: &[u8]) -> bool {
+    let name = rest.iter().take(64).take_while(|byte| byte.is_ascii_lowercase() || **byte == b'_').count();
+    name >= 4 && rest.get(name) == Some(&b'=')
+}
+
+/// Whether a quote before this ends a string: data goes on, or the line ends.
+fn closes(rest: &[u8]) -> bool {
+    rest.first().is_none_or(|byte| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b',' | b'}' | b']' | b')' | b';' | b':' | b'\\' | b'"' | b'\'')
+    })
+}
+
+/// The quote that stands open at the end of this line.
+pub(crate) fn open_quote(line: &str) -> Option<u8> {
+    line.bytes().filter(|byte| is_quote(*byte)).fold(None, |open, byte| match open {
+        None => Some(byte),
+        Some(mark) if mark == byte => None,
+        open => open,
+    })
 }
 
 /// How many bytes end a line here; in a string of JSON the end is written out.
