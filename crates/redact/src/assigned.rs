@@ -2,32 +2,14 @@
 
 use std::ops::Range;
 
+use crate::class::SecretClass;
 use crate::extent::{self, Site, is_end, line_end};
 use crate::fields::Field;
 use crate::judge::{Place, is_secret};
-use crate::literal::{literal, scheme};
+use crate::literal::{NameWord, literal, scheme};
 use crate::noise::{is_noise, is_signed};
 use crate::plain::is_literal;
 use crate::{arguments, block_scalar, boundary, element, header, pairs, prose};
-
-/// What kind of name it is: passwords may be short and human, tokens are long and random.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SecretClass {
-    /// `password` and its kin.
-    Password,
-    /// `token`, `api_key` and their kin.
-    Token,
-}
-
-impl SecretClass {
-    /// What it is called in the replacement.
-    pub(crate) fn kind(self) -> &'static str {
-        match self {
-            SecretClass::Password => "password",
-            SecretClass::Token => "secret",
-        }
-    }
-}
 
 /// Names, in lower case.
 pub(crate) static NAMES: &[(&str, SecretClass)] = &[
@@ -86,32 +68,6 @@ const SETS: &[&str] = &["export ", "set ", "$env:", "-e ", "--env ", "TF_VAR_", 
 const MAX_NAME: usize = 32;
 const MAX_VALUE: usize = 4096;
 
-/// The bare word that was looked at last, and how often: names may stand in the value of a name.
-#[derive(Debug, Default)]
-pub(crate) struct NameWord {
-    span: Range<usize>,
-    looks: usize,
-}
-
-/// In one word no more names are looked at, so that a word of nothing but names takes no longer than others.
-const MOST_LOOKS: usize = 16;
-
-impl NameWord {
-    /// The end of the word at `start`, unless it has been looked at often enough.
-    pub(crate) fn end(&mut self, text: &str, start: usize) -> Option<usize> {
-        if !self.span.contains(&start) {
-            *self = Self { span: start..extent::word(text, start, MAX_VALUE), looks: 0 };
-        }
-        self.looks += 1;
-        (self.looks <= MOST_LOOKS).then_some(self.span.end)
-    }
-
-    /// Whether the word at `start` may be looked at.
-    pub(crate) fn once_more(&mut self, text: &str, start: usize) -> bool {
-        self.end(text, start).is_some()
-    }
-}
-
 /// Where a secret lies in a text, if there is one.
 type Span = Option<Range<usize>>;
 
@@ -127,16 +83,10 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     if is_about_a_secret(name) {
         return None;
     }
-    if let Some(span) = element::value(text, name_start..name_end) {
-        return Some(span);
-    }
-    if let Some(span) = pairs::value(text, name_start..name_end, class, hit.end == name_end) {
+    if let Some(span) = value_apart(text, name_start..name_end, class, hit.end == name_end) {
         return Some(span);
     }
     let flag = name.starts_with("--");
-    if let Some(span) = flag.then(|| arguments::value(text, name_start..name_end, class)).flatten() {
-        return Some(span);
-    }
     let Some((at, tight)) = separator(bytes, name_start..name_end, flag) else {
         let is_prose = class == SecretClass::Password && hit.end == name_end;
         return is_prose.then(|| prose::value(text, name_end)).flatten();
@@ -166,8 +116,7 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     if class == SecretClass::Token && !quoted && is_number(&text[span.clone()]) {
         return None;
     }
-    let whole = if quoted { span.end } else { extent::extend(text, site, span.clone()) };
-    let whole = whole.max(data.filter(|_| place.env || place.property).map_or(0, |data| data.end));
+    let whole = end_of_value(text, site, &span, data, place);
     for end in [span.end, whole] {
         let span = span.start..end;
         let followed = bytes.get(end).copied().unwrap_or(b' ');
@@ -182,6 +131,23 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     }
     let is_prose = class == SecretClass::Password && !tight && !quoted && !short && hit.end == name_end;
     is_prose.then(|| prose::value(text, name_end)).flatten()
+}
+
+/// The end of a value that is a secret, of which `span` is the first word.
+fn end_of_value(text: &str, site: Site, span: &Range<usize>, data: Span, place: Place) -> usize {
+    if place.quoted {
+        return span.end;
+    }
+    let data = data.filter(|_| place.env || place.property).map_or(0, |data| data.end);
+    extent::extend(text, site, span.clone()).max(data)
+}
+
+/// The value of a name to which no sign assigns it: in an element, in a field of its own, in a list of arguments.
+fn value_apart(text: &str, name: Range<usize>, class: SecretClass, whole: bool) -> Span {
+    let flag = text[name.clone()].starts_with("--");
+    element::value(text, name.clone())
+        .or_else(|| pairs::value(text, name.clone(), class, whole))
+        .or_else(|| flag.then(|| arguments::value(text, name, class)).flatten())
 }
 
 /// Whether a bare value can only be a secret: chance made it, and nothing else stands in its line.

@@ -277,12 +277,7 @@ impl Field<'_> {
         let start = self.line();
         let query = matches!(self.preceding_byte(), Some(b'?' | b'&' | b';'));
         match kind {
-            Kind::Named => {
-                query
-                    || self
-                        .preceding_byte()
-                        .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''))
-            }
+            Kind::Named => query || self.is_fresh(),
             // `pass` counts tests and `pw` is a width: the name of an account stands before a password.
             Kind::Short => query || self.is_account(start) || self.is_varied_or_alone(start),
         }
@@ -299,13 +294,16 @@ impl Field<'_> {
     fn is_varied_or_alone(&self, line: usize) -> bool {
         let bytes = self.text.as_bytes();
         let value = &self.text[self.value.clone()];
-        let fresh = self
-            .preceding_byte()
-            .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
         let varied = value.len() >= 7 && is_varied(value) && !value.contains(['_', '.', ':', '/', '*', '+']);
         let alone = bytes[line..self.edge().max(line)].trim_ascii().is_empty()
             && is_end_of_line(&bytes[self.value.end..]);
-        fresh && (varied || alone && value.len() >= 6 && !value.contains(['*', '/', '+', '%', '.']))
+        self.is_fresh() && (varied || alone && value.len() >= 6 && !value.contains(['*', '/', '+', '%', '.']))
+    }
+
+    /// Whether a blank or a quote stands before the name.
+    fn is_fresh(&self) -> bool {
+        let fresh = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'');
+        self.preceding_byte().is_none_or(fresh)
     }
 
     fn separator(&self) -> &str {

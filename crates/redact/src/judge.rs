@@ -1,6 +1,6 @@
 //! Whether a value is a secret for where it stands.
 
-use crate::assigned::SecretClass;
+use crate::class::SecretClass;
 use crate::entropy::{bits, looks_random};
 use crate::fields;
 use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::assigned::NameWord;
+use crate::extent;
 
 /// No more of a value is taken.
 const MOST: usize = 4096;
@@ -66,4 +66,30 @@ fn has(rest: &[u8], mark: u8) -> bool {
 fn is_twice(rest: &[u8], mark: u8) -> bool {
     let next = rest.get(2).copied().unwrap_or(b' ');
     rest.get(1) == Some(&mark) && (next.is_ascii_alphanumeric()) && has(&rest[2..], mark)
+}
+
+/// The bare word that was looked at last, and how often: names may stand in the value of a name.
+#[derive(Debug, Default)]
+pub(crate) struct NameWord {
+    span: Range<usize>,
+    looks: usize,
+}
+
+/// In one word no more names are looked at, so that a word of nothing but names takes no longer than others.
+const MOST_LOOKS: usize = 16;
+
+impl NameWord {
+    /// The end of the word at `start`, unless it has been looked at often enough.
+    pub(crate) fn end(&mut self, text: &str, start: usize) -> Option<usize> {
+        if !self.span.contains(&start) {
+            *self = Self { span: start..extent::word(text, start, MOST), looks: 0 };
+        }
+        self.looks += 1;
+        (self.looks <= MOST_LOOKS).then_some(self.span.end)
+    }
+
+    /// Whether the word at `start` may be looked at.
+    pub(crate) fn once_more(&mut self, text: &str, start: usize) -> bool {
+        self.end(text, start).is_some()
+    }
 }

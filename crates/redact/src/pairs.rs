@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 
-use crate::assigned::SecretClass;
+use crate::class::SecretClass;
 use crate::extent::line_before;
 use crate::fields::{is_known, is_plain_word};
 use crate::naming::{is_file, is_path, is_phrase, is_symbol, is_type, is_usage};
@@ -101,7 +101,7 @@ pub(crate) fn value(text: &str, name: Range<usize>, class: SecretClass, whole: b
     if !whole || matches!(next, b'=' | b'(') {
         return None;
     }
-    let before = before(text, name.start);
+    let before = context_before(text, name.start);
     let compile = || FORMS.iter().map(|form| Regex::new(form.expression).ok()).collect();
     for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| (form.is_before)(before)) {
         let regex = COMPILED.get_or_init(compile).get(at)?.as_ref()?;
@@ -128,7 +128,7 @@ fn reversed(text: &str, name: Range<usize>, class: SecretClass) -> Option<Range<
         from += 1;
     }
     let part = &text[from..name.start];
-    if !is_field(before(text, name.start)) || !(part.contains("alue")) {
+    if !is_field(context_before(text, name.start)) || !(part.contains("alue")) {
         return None;
     }
     let regex = REVERSED.get_or_init(|| Regex::new(BEHIND).ok()).as_ref()?;
@@ -147,7 +147,7 @@ fn is_next(between: &str) -> bool {
 }
 
 /// What stands before a name in its line and, where it begins its line, at the end of the one before.
-fn before(text: &str, name: usize) -> &str {
+fn context_before(text: &str, name: usize) -> &str {
     let before = line_before(text, name);
     before.trim_end_matches(|c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':' | '/' | '@')
