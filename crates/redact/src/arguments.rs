@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::assigned::SecretClass;
+use crate::class::SecretClass;
 use crate::extent::{is_end, line_end, word};
 use crate::naming::{is_path, is_symbol, is_type, is_usage};
 use crate::plain::{is_literal, is_varied};

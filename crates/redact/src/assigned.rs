@@ -2,30 +2,14 @@
 
 use std::ops::Range;
 
+use crate::class::SecretClass;
 use crate::extent::{self, Site, is_end, line_end};
-use crate::fields::{self, Field};
+use crate::fields::Field;
 use crate::judge::{Place, is_secret};
+use crate::literal::{NameWord, literal, scheme};
+use crate::noise::{is_noise, is_signed};
 use crate::plain::is_literal;
-use crate::{arguments, block_scalar, prose};
-
-/// What kind of name it is: passwords may be short and human, tokens are long and random.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SecretClass {
-    /// `password` and its kin.
-    Password,
-    /// `token`, `api_key` and their kin.
-    Token,
-}
-
-impl SecretClass {
-    /// What it is called in the replacement.
-    pub(crate) fn kind(self) -> &'static str {
-        match self {
-            SecretClass::Password => "password",
-            SecretClass::Token => "secret",
-        }
-    }
-}
+use crate::{arguments, block_scalar, boundary, element, header, pairs, prose};
 
 /// Names, in lower case.
 pub(crate) static NAMES: &[(&str, SecretClass)] = &[
@@ -37,14 +21,20 @@ pub(crate) static NAMES: &[(&str, SecretClass)] = &[
     ("pwd", SecretClass::Password),
     ("_pass", SecretClass::Password),
     ("pass=", SecretClass::Password),
+    ("pass:", SecretClass::Password),
     ("pass\"", SecretClass::Password),
     ("pass\\\"", SecretClass::Password),
     ("pw=", SecretClass::Password),
+    ("pw:", SecretClass::Password),
+    ("psk=", SecretClass::Password),
+    ("psk:", SecretClass::Password),
+    ("psk\"", SecretClass::Password),
     ("pw\"", SecretClass::Password),
     ("pw\\\"", SecretClass::Password),
     ("secret", SecretClass::Token),
     ("token", SecretClass::Token),
     ("api_key", SecretClass::Token),
+    ("api key", SecretClass::Token),
     ("api-key", SecretClass::Token),
     ("apikey", SecretClass::Token),
     ("access_key", SecretClass::Token),
@@ -70,7 +60,6 @@ const ABOUT: &[&str] = &[
     "name", "path", "file", "url", "uri", "type", "count", "limit", "len", "length", "host", "region", "arn",
     "kind", "field", "expiry", "ttl", "usage", "budget", "token_id", "token-id", "tokenid",
 ];
-const SCHEMES: &[&str] = &["bearer ", "basic ", "token "];
 /// Parts of names that stand for an error message about a secret.
 const FAULTS: &[&str] =
     &["ERR", "INVALID", "MISSING", "BAD_", "NO_", "WRONG", "MSG", "PROMPT", "HELP", "LABEL", "TITLE"];
@@ -79,32 +68,6 @@ const SETS: &[&str] = &["export ", "set ", "$env:", "-e ", "--env ", "TF_VAR_", 
 const MAX_NAME: usize = 32;
 const MAX_VALUE: usize = 4096;
 
-/// The bare word that was looked at last, and how often: names may stand in the value of a name.
-#[derive(Debug, Default)]
-pub(crate) struct NameWord {
-    span: Range<usize>,
-    looks: usize,
-}
-
-/// In one word no more names are looked at, so that a word of nothing but names takes no longer than others.
-const MOST_LOOKS: usize = 16;
-
-impl NameWord {
-    /// The end of the word at `start`, unless it has been looked at often enough.
-    fn end(&mut self, text: &str, start: usize) -> Option<usize> {
-        if !self.span.contains(&start) {
-            *self = Self { span: start..extent::word(text, start, MAX_VALUE), looks: 0 };
-        }
-        self.looks += 1;
-        (self.looks <= MOST_LOOKS).then_some(self.span.end)
-    }
-
-    /// Whether the word at `start` may be looked at.
-    pub(crate) fn once_more(&mut self, text: &str, start: usize) -> bool {
-        self.end(text, start).is_some()
-    }
-}
-
 /// Where a secret lies in a text, if there is one.
 type Span = Option<Range<usize>>;
 
@@ -112,20 +75,18 @@ type Span = Option<Range<usize>>;
 pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mut NameWord) -> Span {
     let bytes = text.as_bytes();
     let sign = signs_at_end(&bytes[hit.clone()]);
-    let (short, hit) = (sign > 0, hit.start..hit.end - sign);
-    let name_start = hit.start - back(bytes, hit.start, is_name).min(MAX_NAME);
+    let hit = hit.start..hit.end - sign;
+    let short = sign > 0 && !text[hit.clone()].eq_ignore_ascii_case("psk");
+    let name_start = boundary::behind_escape(bytes, hit.start - back(bytes, hit.start, is_name), hit.start);
     let name_end = hit.end + skip_while(bytes, hit.end, is_name).min(MAX_NAME);
     let name = text.get(name_start..name_end)?;
     if is_about_a_secret(name) {
         return None;
     }
-    if let Some(span) = fields::element(text, name_start..name_end) {
+    if let Some(span) = value_apart(text, name_start..name_end, class, hit.end == name_end) {
         return Some(span);
     }
     let flag = name.starts_with("--");
-    if let Some(span) = flag.then(|| arguments::value(text, name_start..name_end, class)).flatten() {
-        return Some(span);
-    }
     let Some((at, tight)) = separator(bytes, name_start..name_end, flag) else {
         let is_prose = class == SecretClass::Password && hit.end == name_end;
         return is_prose.then(|| prose::value(text, name_end)).flatten();
@@ -133,11 +94,8 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     if let Some(block) = block_scalar::value(text, name_start, at) {
         return is_secret_block(&text[block.clone()], class).then_some(block);
     }
-    let at = at + scheme(bytes, at);
+    let at = at + scheme(bytes, at).max(header::scheme(text, name, at));
     let (span, quoted) = literal(text, at, word)?;
-    if class == SecretClass::Token && !quoted && is_number(&text[span.clone()]) {
-        return None;
-    }
     let site = if quoted { Site::Inside } else { extent::site(text, name_start) };
     let place = Place {
         env: tight && is_env(name) || is_set(text, name_start, name),
@@ -150,7 +108,15 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
         quoted,
         followed: 0,
     };
-    let whole = if quoted { span.end } else { extent::extend(text, site, span.clone()) };
+    let data = if quoted { None } else { extent::data(text, site, name_start, span.start) };
+    let noisy = |data: &Range<usize>| is_noisy(text, data.clone(), place, is_header(name));
+    if let Some(data) = data.clone().filter(noisy) {
+        return Some(data);
+    }
+    if class == SecretClass::Token && !quoted && is_number(&text[span.clone()]) {
+        return None;
+    }
+    let whole = end_of_value(text, site, &span, data, place);
     for end in [span.end, whole] {
         let span = span.start..end;
         let followed = bytes.get(end).copied().unwrap_or(b' ');
@@ -167,6 +133,33 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     is_prose.then(|| prose::value(text, name_end)).flatten()
 }
 
+/// The end of a value that is a secret, of which `span` is the first word.
+fn end_of_value(text: &str, site: Site, span: &Range<usize>, data: Span, place: Place) -> usize {
+    if place.quoted {
+        return span.end;
+    }
+    let data = data.filter(|_| place.env || place.property).map_or(0, |data| data.end);
+    extent::extend(text, site, span.clone()).max(data)
+}
+
+/// The value of a name to which no sign assigns it: in an element, in a field of its own, in a list of arguments.
+fn value_apart(text: &str, name: Range<usize>, class: SecretClass, whole: bool) -> Span {
+    let flag = text[name.clone()].starts_with("--");
+    element::value(text, name.clone())
+        .or_else(|| pairs::value(text, name.clone(), class, whole))
+        .or_else(|| flag.then(|| arguments::value(text, name, class)).flatten())
+}
+
+/// Whether a bare value can only be a secret: chance made it, and nothing else stands in its line.
+fn is_noisy(text: &str, data: Range<usize>, place: Place, header: bool) -> bool {
+    let rest = &text.as_bytes()[data.end..];
+    let own = place.env || place.given;
+    let line = place.line || place.property || header;
+    let alone = own || line && (is_end(rest) || rest.starts_with(b" #"));
+    let value = &text[data];
+    alone && place.whole && (is_noise(value) || place.line && is_signed(value))
+}
+
 /// Whether the name says something about a secret, such as its length, and not the secret.
 fn is_about_a_secret(name: &str) -> bool {
     ABOUT.iter().any(|end| name.len() >= end.len() && ends_with_word(name, end))
@@ -174,7 +167,7 @@ fn is_about_a_secret(name: &str) -> bool {
 
 /// How many signs of an assignment end a keyword: some keywords include them, which tells them from longer words.
 fn signs_at_end(keyword: &[u8]) -> usize {
-    keyword.iter().rev().take_while(|byte| matches!(byte, b'=' | b'"' | b'\\')).count()
+    keyword.iter().rev().take_while(|byte| matches!(byte, b'=' | b':' | b'"' | b'\\')).count()
 }
 
 fn is_number(text: &str) -> bool {
@@ -197,11 +190,14 @@ fn is_set(text: &str, name_start: usize, name: &str) -> bool {
 }
 
 fn is_header(name: &str) -> bool {
-    name.len() > 2 && (name[..2].eq_ignore_ascii_case("x-") || name.eq_ignore_ascii_case("private-token"))
+    name.len() > 2
+        && (name[..2].eq_ignore_ascii_case("x-")
+            || name.eq_ignore_ascii_case("private-token")
+            || header::is_authorization(name))
 }
 
 fn is_parameter(bytes: &[u8], name_start: usize) -> bool {
-    name_start > 0 && matches!(bytes[name_start - 1], b'?' | b'&' | b';')
+    name_start > 0 && matches!(bytes[name_start - 1], b'?' | b'&' | b';' | b'#')
 }
 
 fn is_name(byte: u8) -> bool {
@@ -260,27 +256,4 @@ fn next_line(bytes: &[u8], name: usize, at: usize) -> Option<usize> {
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
-}
-
-/// The length of `Bearer ` or the like before the value; a quote may stand before it.
-fn scheme(bytes: &[u8], at: usize) -> usize {
-    let starts = |word: &&&str| {
-        bytes.get(at..at + word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    SCHEMES.iter().find(starts).map_or(0, |word| word.len())
-}
-
-/// A quoted string without its quotes, or a bare word.
-fn literal(text: &str, at: usize, word: &mut NameWord) -> Option<(Range<usize>, bool)> {
-    let bytes = text.as_bytes();
-    let slashes = skip_while(bytes, at, |byte| byte == b'\\').min(3);
-    let mark = bytes.get(at + slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
-    let start = if mark.is_some() { at + slashes + 1 } else { at };
-    let start = start + scheme(bytes, start);
-    let len = match mark {
-        Some(mark) => skip_while(bytes, start, |byte| byte != mark && byte != b'\n').checked_sub(slashes)?,
-        None => word.end(text, start)? - start,
-    };
-    let end = (start..=start + len).rev().find(|end| text.is_char_boundary(*end))?;
-    text.is_char_boundary(start).then_some((start..end, mark.is_some()))
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::plain::is_literal;
+use crate::naming::{is_file, is_path};
+use crate::noise::is_noise;
+use crate::plain::{is_literal, is_varied};
 
 /// A program and the option whose value is secret.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ enum Form {
     Apart,
     /// A name, a sign and the password.
     Behind(char),
+    /// Of the words that are no options, the one with this number.
+    Nth(usize),
     /// The last word of the command, where the option stands among its letters.
     Last,
 }
@@ -88,6 +92,25 @@ pub(crate) static COMMANDS: &[Command] = &[
     command("xfreerdp", &["/p:"], Form::Attached),
     command("useradd", &["-p"], Form::Any),
     command("usermod", &["-p"], Form::Any),
+    command("vault login", &[], Form::Nth(1)),
+    command("cargo login", &[], Form::Nth(1)),
+    command("snyk auth", &[], Form::Nth(1)),
+    command("authtoken", &[], Form::Nth(1)),
+    command("add-authtoken", &[], Form::Nth(1)),
+    command("nuget setapikey", &[], Form::Nth(1)),
+    command("nuget push", &["-k", "-ApiKey"], Form::Any),
+    command("net user", &[], Form::Nth(2)),
+    command("net use", &[], Form::Nth(2)),
+    command("wpa_passphrase", &[], Form::Nth(2)),
+    command("poetry config", &[], Form::Nth(3)),
+    command("nmcli", &["password", "wifi-sec.psk"], Form::Apart),
+    command("secret set", &["--body", "-b"], Form::Any),
+    command("swarm join", &["--token"], Form::Any),
+    command("kubeadm join", &["--token"], Form::Any),
+    command("twine upload", &["-p"], Form::Any),
+    command("doctl auth init", &["-t"], Form::Any),
+    command("tailscale up", &["--authkey", "--auth-key"], Form::Any),
+    command("cmdkey", &["/pass:"], Form::Attached),
 ];
 
 impl Command {
@@ -103,6 +126,13 @@ impl Command {
             return 0;
         }
         let end = end_of_command(bytes, at);
+        if let Form::Nth(number) = self.form {
+            if at > hit.end {
+                return 0;
+            }
+            found.extend(self.nth(text, at..end, number));
+            return end;
+        }
         if self.form == Form::Last {
             found.extend(self.last(text, at..end));
             return end;
@@ -133,6 +163,22 @@ impl Command {
         self.secret(text, word)
     }
 
+    /// The word with this number, where it is none of a sentence.
+    fn nth(&self, text: &str, range: Range<usize>, number: usize) -> Option<Range<usize>> {
+        let mut at = range.start;
+        let words = std::iter::from_fn(|| {
+            let word = next_word(text, at..range.end)?;
+            at = word.end;
+            Some(word)
+        });
+        let word = words.filter(|word| !text[word.clone()].starts_with(['-', '/'])).nth(number - 1)?;
+        let named = text[word.clone()].strip_prefix("token=").map_or(0, |_| "token=".len());
+        let span = self.secret(text, word.start + named..word.end)?;
+        let value = &text[span.clone()];
+        (value.len() >= 6 && is_varied(value) && !is_path(value) && !is_file(value) || is_noise(value))
+            .then_some(span)
+    }
+
     /// Where in a word the option's value begins; at its end where it is the next word.
     fn value(&self, word: &str) -> Option<usize> {
         let bare = word.trim_start_matches(QUOTES);
@@ -159,7 +205,7 @@ impl Command {
         let start = bare.as_ptr() as usize - text.as_ptr() as usize;
         let from = match self.form {
             Form::Behind(sign) => bare.split_once(sign).map(|(name, _)| name.len() + 1)?,
-            Form::Any | Form::Attached | Form::Apart | Form::Last => 0,
+            Form::Any | Form::Attached | Form::Apart | Form::Nth(_) | Form::Last => 0,
         };
         let (name, value) = bare.split_at(from);
         // Numbers of a user and a group are no name and password.

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use crate::boundary::escape;
+
 /// So far behind the first word a value is followed.
 const REACH: usize = 256;
 /// So far before a name its line is looked at.
@@ -66,13 +68,14 @@ pub(crate) enum Site {
 pub(crate) fn site(text: &str, name: usize) -> Site {
     let bytes = text.as_bytes();
     match name.checked_sub(1).map(|at| bytes[at]) {
-        Some(b'?' | b'&') => return Site::Query,
+        Some(b'?' | b'&' | b'#') => return Site::Query,
         Some(b';') => return Site::Connection,
         None | Some(b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'.') => {}
-        Some(b'n' | b't') if name > 1 && bytes[name - 2] == b'\\' => {}
+        Some(_) if escape(bytes, name) > 0 => {}
         Some(_) => return Site::Inside,
     }
     let before = line_before(text, name);
+    let before = &before[..before.len().saturating_sub(escape(before.as_bytes(), before.len()))];
     let own = before.trim_matches([' ', '\t', '-']);
     if own.is_empty() && !before.ends_with('-') || SETTERS.iter().any(|word| own.ends_with(word)) {
         return Site::Line;
@@ -82,7 +85,7 @@ pub(crate) fn site(text: &str, name: usize) -> Site {
 }
 
 /// What stands in the line before this place.
-fn line_before(text: &str, at: usize) -> &str {
+pub(crate) fn line_before(text: &str, at: usize) -> &str {
     let mut from = at.saturating_sub(BEFORE);
     while !text.is_char_boundary(from) {
         from += 1;
@@ -136,6 +139,60 @@ pub(crate) fn extend(text: &str, site: Site, span: Range<usize>) -> usize {
         end = next;
     }
     end
+}
+
+/// The value that begins at `start` where only data can stand: to the next blank, or to what closes the string that
+/// the line stands in.
+pub(crate) fn data(text: &str, site: Site, name: usize, start: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let open = open_quote(line_before(text, name));
+    let ends = |at: usize| match bytes[at] {
+        byte if byte.is_ascii_whitespace() => true,
+        b'&' => site == Site::Query,
+        b';' => site == Site::Connection,
+        byte @ (b'"' | b'\'' | b'`') => open == Some(byte) || closes(&bytes[at + 1..]),
+        b',' => is_pair(&bytes[at + 1..]),
+        b'\\' => bytes.get(at + 1).is_none_or(|next| next.is_ascii_alphanumeric() || is_quote(*next)),
+        _ => false,
+    };
+    let limit = bytes.len().min(start + REACH * 2);
+    let end = (start..limit).find(|at| ends(*at)).unwrap_or(limit);
+    let end = (start..=end).rev().find(|end| text.is_char_boundary(*end))?;
+    // What stands behind the value is of the list or the call that it stands in.
+    let free = site == Site::Line || site == Site::Free;
+    let behind: &[char] = if free { &[',', ';'] } else { &[',', ';', ')', ']', '}'] };
+    let value = text[start..end].trim_end_matches(behind);
+    // A string within is one of code.
+    let code = bytes.get(end).is_some_and(|byte| is_quote(*byte) && value.as_bytes().contains(byte));
+    let end = start + value.len();
+    (site != Site::Inside && end > start && !code).then_some(start..end)
+}
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
+}
+
+/// Whether another name with its value begins here.
+fn is_pair(rest: &[u8]) -> bool {
+    let name = rest.iter().take(64).take_while(|byte| byte.is_ascii_lowercase() || **byte == b'_').count();
+    name >= 4 && rest.get(name) == Some(&b'=')
+}
+
+/// Whether a quote before this ends a string: data goes on, or the line ends.
+fn closes(rest: &[u8]) -> bool {
+    rest.first().is_none_or(|byte| {
+        byte.is_ascii_whitespace()
+            || matches!(byte, b',' | b'}' | b']' | b')' | b';' | b':' | b'\\' | b'"' | b'\'')
+    })
+}
+
+/// The quote that stands open at the end of this line.
+pub(crate) fn open_quote(line: &str) -> Option<u8> {
+    line.bytes().filter(|byte| is_quote(*byte)).fold(None, |open, byte| match open {
+        None => Some(byte),
+        Some(mark) if mark == byte => None,
+        open => open,
+    })
 }
 
 /// How many bytes end a line here; in a string of JSON the end is written out.

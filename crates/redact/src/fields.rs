@@ -6,6 +6,9 @@
 
 use std::ops::Range;
 
+use crate::boundary::escape;
+use crate::extent::{is_end, line_before};
+use crate::naming::is_symbol;
 use crate::plain::{is_literal, is_varied};
 
 /// How names of such fields end, in lower case without `_` and `-`.
@@ -16,6 +19,7 @@ const NAMES: &[&str] = &[
     "passcode",
     "passwort",
     "pwd",
+    "psk",
     "secret",
     "secretkey",
     "apikey",
@@ -203,7 +207,8 @@ impl Field<'_> {
             true => self.is_pair(kind),
             false => kind == Kind::Named && (self.is_line(name, value) || self.is_parameter(kind)),
         };
-        let short = kind == Kind::Short && !self.quoted && self.is_parameter(kind);
+        let short =
+            kind == Kind::Short && !self.quoted && (self.is_parameter(kind) || self.is_short_line(value));
         (form || short) && self.is_plain(name, value)
     }
 
@@ -211,12 +216,9 @@ impl Field<'_> {
     fn is_pair(&self, kind: Kind) -> bool {
         let between = self.separator();
         let sign = between.trim_matches(|c: char| c.is_ascii_whitespace() || QUOTES.contains(&c));
+        let next = self.text.as_bytes().get(self.name.end);
         let in_quotes = self.preceding_byte().is_some_and(|byte| matches!(byte, b'"' | b'\''))
-            && self
-                .text
-                .as_bytes()
-                .get(self.name.end)
-                .is_some_and(|byte| matches!(byte, b'"' | b'\'' | b'\\'));
+            && next.is_some_and(|byte| matches!(byte, b'"' | b'\'' | b'\\'));
         // An arm of a match in Rust has a name in capitals before its arrow.
         let lower = self.text.as_bytes()[self.name.start].is_ascii_lowercase();
         match kind {
@@ -241,12 +243,25 @@ impl Field<'_> {
         if self.separator() != ": " || !is_end_of_line(&bytes[self.value.end..]) || value.len() < 8 {
             return false;
         }
-        let line = bytes[..self.name.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let alone = bytes[line..self.name.start].iter().all(|byte| matches!(byte, b' ' | b'-'));
+        let alone = self.is_first();
         let env = name.contains('_')
             && name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'0'..=b'9'));
         let lower = value.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'0'..=b'9'));
         alone && (env || lower && name.as_bytes()[0].is_ascii_lowercase())
+    }
+
+    /// `pass: value` of YAML, alone in its line: letters and digits, or a word behind the line with the account.
+    fn is_short_line(&self, value: &str) -> bool {
+        let bytes = self.text.as_bytes();
+        let line = self.line();
+        if !self.is_first() || self.separator() != ": " || !is_end(&bytes[self.value.end..]) {
+            return false;
+        }
+        let before = bytes[line.saturating_sub(128)..line].to_ascii_lowercase();
+        let account = [&b"user:"[..], b"username:", b"login:", b"email:", b"usr:"];
+        let last = before.trim_ascii_end().rsplit(|byte| matches!(byte, b'\n' | b' ' | b'\\')).nth(1);
+        let known = last.is_some_and(|name| account.iter().any(|own| name.ends_with(own)));
+        known || value.len() >= 7 && is_varied(value) && !is_symbol(value)
     }
 
     /// `name=value` of an environment, a query or a connection.
@@ -259,16 +274,10 @@ impl Field<'_> {
         if !self.tight || !ends || self.separator() != "=" {
             return false;
         }
-        let start = bytes[..self.name.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let start = start.max(self.name.start.saturating_sub(256));
+        let start = self.line();
         let query = matches!(self.preceding_byte(), Some(b'?' | b'&' | b';'));
         match kind {
-            Kind::Named => {
-                query
-                    || self
-                        .preceding_byte()
-                        .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''))
-            }
+            Kind::Named => query || self.is_fresh(),
             // `pass` counts tests and `pw` is a width: the name of an account stands before a password.
             Kind::Short => query || self.is_account(start) || self.is_varied_or_alone(start),
         }
@@ -285,13 +294,16 @@ impl Field<'_> {
     fn is_varied_or_alone(&self, line: usize) -> bool {
         let bytes = self.text.as_bytes();
         let value = &self.text[self.value.clone()];
-        let fresh = self
-            .preceding_byte()
-            .is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
         let varied = value.len() >= 7 && is_varied(value) && !value.contains(['_', '.', ':', '/', '*', '+']);
-        let alone =
-            bytes[line..self.name.start].trim_ascii().is_empty() && is_end_of_line(&bytes[self.value.end..]);
-        fresh && (varied || alone && value.len() >= 6 && !value.contains(['*', '/', '+', '%', '.']))
+        let alone = bytes[line..self.edge().max(line)].trim_ascii().is_empty()
+            && is_end_of_line(&bytes[self.value.end..]);
+        self.is_fresh() && (varied || alone && value.len() >= 6 && !value.contains(['*', '/', '+', '%', '.']))
+    }
+
+    /// Whether a blank or a quote stands before the name.
+    fn is_fresh(&self) -> bool {
+        let fresh = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'');
+        self.preceding_byte().is_none_or(fresh)
     }
 
     fn separator(&self) -> &str {
@@ -299,9 +311,27 @@ impl Field<'_> {
         if self.quoted { text } else { text.trim_start_matches(QUOTES) }
     }
 
-    /// What stands before the name.
+    /// What stands before the name; an escape sequence counts as a blank.
     fn preceding_byte(&self) -> Option<u8> {
-        self.name.start.checked_sub(1).map(|at| self.text.as_bytes()[at])
+        let before = || self.name.start.checked_sub(1).map(|at| self.text.as_bytes()[at]);
+        if self.edge() < self.name.start { Some(b' ') } else { before() }
+    }
+
+    /// Whether its line begins with the name.
+    fn is_first(&self) -> bool {
+        let line = self.line();
+        let before = &self.text.as_bytes()[line..self.edge().max(line)];
+        before.iter().all(|byte| matches!(byte, b' ' | b'-'))
+    }
+
+    /// Where the line of the name begins.
+    fn line(&self) -> usize {
+        self.name.start - line_before(self.text, self.name.start).len()
+    }
+
+    /// Where the name begins, with the escape sequence before it.
+    fn edge(&self) -> usize {
+        self.name.start - escape(self.text.as_bytes(), self.name.start)
     }
 
     fn is_plain(&self, name: &str, value: &str) -> bool {
@@ -343,13 +373,13 @@ pub(crate) fn is_plain_word(value: &str) -> bool {
 const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Named,
     /// `pass`, `pw`: words that mean other things as well.
     Short,
 }
 
-fn kind_of(name: &str) -> Option<Kind> {
+pub(crate) fn kind_of(name: &str) -> Option<Kind> {
     let name = name.trim_start_matches('-');
     let flat: String = name
         .bytes()
@@ -366,25 +396,4 @@ fn kind_of(name: &str) -> Option<Kind> {
 
 fn is_end_of_line(rest: &[u8]) -> bool {
     matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..])
-}
-
-/// The text of an element `<password>…</password>` whose name ends at `name.end`.
-pub(crate) fn element(text: &str, name: Range<usize>) -> Option<Range<usize>> {
-    let word = text.get(name.clone())?;
-    let open = text[..name.start].ends_with(['<', ':']);
-    if !open || kind_of(word).is_none() && !word.to_ascii_lowercase().ends_with("token") {
-        return None;
-    }
-    let rest = text[name.end..].strip_prefix('>')?;
-    let start = name.end + 1;
-    let len = rest.bytes().take(4096).position(|byte| byte == b'<')?;
-    let close = rest[len..].strip_prefix("</")?;
-    let value = rest[..len].trim();
-    let own = close.split('>').next().is_some_and(|end| end.ends_with(word));
-    let from = start + (value.as_ptr() as usize - rest.as_ptr() as usize);
-    let number = value.bytes().all(|byte| byte.is_ascii_digit());
-    let plain = value.len() >= 4 && is_literal(value) && !number && !value.contains(['(', '{', '$', '\n']);
-    let sentence = value.split_whitespace().count() > 3;
-    let known = WORDS.contains(&value.to_lowercase().as_str());
-    (own && plain && !sentence && !known).then(|| from..from + value.len())
 }

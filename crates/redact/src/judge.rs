@@ -1,9 +1,10 @@
 //! Whether a value is a secret for where it stands.
 
-use crate::assigned::SecretClass;
+use crate::class::SecretClass;
 use crate::entropy::{bits, looks_random};
 use crate::fields;
 use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
+use crate::noise::{is_noise, is_pattern};
 use crate::plain::{PLACEHOLDERS, is_literal, is_word};
 
 /// Maximum number of bytes of a value that are judged.
@@ -37,6 +38,11 @@ pub(crate) fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
     let end = (0..=value.len().min(JUDGED)).rev().find(|end| value.is_char_boundary(*end)).unwrap_or(0);
     let (len, value) = (value.len(), &value[..end]);
     if class == SecretClass::Password && place.env && is_rooted(value) {
+        return true;
+    }
+    if place.quoted && is_closed(place.followed) && is_noise(value)
+        || class == SecretClass::Password && place.env && is_numbered(value)
+    {
         return true;
     }
     if is_reference(value, place) {
@@ -96,6 +102,11 @@ fn is_rooted(value: &str) -> bool {
             .any(|part| part.len() >= 3 && part.bytes().all(|b| b.is_ascii_lowercase()))
 }
 
+/// Whether a value that begins as a comment does is none.
+fn is_numbered(value: &str) -> bool {
+    value.len() >= 6 && value.starts_with('#') && value.as_bytes()[1].is_ascii_alphanumeric()
+}
+
 /// Whether a bare value is no name of anything that a program holds.
 fn is_written_out(value: &str, place: Place) -> bool {
     if is_type(value) || is_path(value) || is_file(value) {
@@ -129,6 +140,7 @@ fn is_reference(value: &str, place: Place) -> bool {
         || value.contains("://")
         || value.contains("${")
         || is_word(value)
+        || is_pattern(value)
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
         || value.is_empty()
         || value.bytes().all(|byte| byte == value.as_bytes()[0])

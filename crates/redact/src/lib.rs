@@ -9,15 +9,22 @@
 mod arguments;
 mod assigned;
 mod block_scalar;
+mod boundary;
+mod class;
 mod commands;
+mod element;
 mod encoded;
 mod entropy;
 mod extent;
 mod fields;
+mod header;
 mod judge;
 mod keywords;
+mod literal;
 mod manifest;
 mod naming;
+mod noise;
+mod pairs;
 mod patterns;
 mod pem;
 mod plain;
@@ -31,10 +38,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use assigned::{NameWord, SecretClass};
+use class::SecretClass;
 use commands::{COMMANDS, Command};
 use entropy::Run;
 use keywords::Keywords;
+use literal::NameWord;
 use patterns::Patterns;
 use rules::UserRules;
 pub use rules::{RuleError, Rules};
@@ -88,6 +96,7 @@ enum Rule {
     Command(&'static Command),
     Manifest,
     Piped,
+    Cookie,
     Pem,
     Vault,
 }
@@ -186,13 +195,20 @@ impl Search<'_> {
         let (span, kind, rank) = match rule {
             Rule::Shape(shape) => (shape.matches(text, hit.start), shape.kind, 0),
             Rule::Assigned(class) => (assigned::value(text, hit, class, &mut self.word), class.kind(), 2),
-            Rule::Pattern(at) if !self.may_try(at, index, &hit) => return,
+            Rule::Pattern(at) if !self.may_try(at, &hit) => return,
             Rule::Pattern(at) => match self.patterns.matches(at, text, hit) {
                 Some((span, kind)) => (Some(span), kind, 1),
                 None => return,
             },
             Rule::Pem => (self.once(index, &hit, |hit| pem::block(text, hit.start)), "private-key", 0),
             Rule::Vault => (self.once(index, &hit, |hit| pem::vault(text, hit.start)), "ansible-vault", 0),
+            Rule::Cookie if hit.start < self.looked(index) => return,
+            // All cookies of a header are judged together.
+            Rule::Cookie => {
+                let (span, end) = header::cookies(text, &hit);
+                self.advance_to(index, end);
+                (span, "cookie", 1)
+            }
             Rule::Piped => (commands::piped(text, hit, 0), "password", 1),
             Rule::Command(_) | Rule::Manifest => return self.wide(rule, index, hit),
         };
@@ -200,18 +216,9 @@ impl Search<'_> {
     }
 
     /// Whether an expression is tried here: text of nothing but its keyword is not gone over again for each.
-    fn may_try(&mut self, pattern: usize, index: usize, hit: &Range<usize>) -> bool {
+    fn may_try(&mut self, pattern: usize, hit: &Range<usize>) -> bool {
         match table::TABLE.get(pattern).map_or("", |pattern| pattern.keyword) {
             "eyJ" => self.encoded.once_more(self.text, hit.start),
-            // All cookies of a header are judged together.
-            "cookie: " if hit.start < self.looked(index) => false,
-            "cookie: " => {
-                let line = self.text.as_bytes()[hit.end..].iter().take(4096);
-                let len =
-                    line.take_while(|byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`')).count();
-                self.advance_to(index, hit.end + len);
-                true
-            }
             _ => true,
         }
     }
@@ -272,7 +279,7 @@ fn table() -> Vec<(&'static str, Rule)> {
     let commands = COMMANDS.iter().map(|command| (command.program, Rule::Command(command)));
     let manifests = manifest::KEYWORDS.iter().map(|keyword| (*keyword, Rule::Manifest));
     let piped = commands::PIPED.iter().map(|keyword| (*keyword, Rule::Piped));
-    let blocks = [(pem::KEYWORD, Rule::Pem), (pem::VAULT, Rule::Vault)];
+    let blocks = [(header::COOKIE, Rule::Cookie), (pem::KEYWORD, Rule::Pem), (pem::VAULT, Rule::Vault)];
     shapes
         .chain(assigned)
         .chain(patterns)

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 
-use crate::shapes::starts_fresh;
+use crate::boundary::starts_fresh;
 use crate::table::TABLE;
 
 /// One rule. The first group that took part is the secret; without groups the whole match is.
@@ -58,10 +58,12 @@ impl Patterns {
         let anchored = if pattern.before == 0 { Anchored::Yes } else { Anchored::No };
         let mut captures = regex.create_captures();
         regex.captures(Input::new(text).range(from..to).anchored(anchored), &mut captures);
-        let whole = captures.get_match()?;
-        if pattern.before > 0 && !starts_fresh(text.as_bytes(), whole.start()) {
-            return None;
+        // Digits of an escape sequence before the match pass for its own.
+        while pattern.before > 0 && !may_begin(text.as_bytes(), captures.get_match()?.start()) {
+            let next = captures.get_match()?.start() + 1;
+            regex.captures(Input::new(text).range(next..to).anchored(anchored), &mut captures);
         }
+        let whole = captures.get_match()?;
         let groups = captures.iter().skip(1).flatten().next();
         let span = groups.unwrap_or(whole.span());
         (pattern.judge)(&text[span.start..span.end]).then_some((span.start..span.end, pattern.kind))
@@ -71,6 +73,12 @@ impl Patterns {
     pub(crate) fn all_compiled(&self) -> bool {
         (0..TABLE.len()).all(|index| self.regex(index).is_some())
     }
+}
+
+/// Whether a match may begin here: where a word does, or with a digit behind a letter.
+fn may_begin(bytes: &[u8], start: usize) -> bool {
+    let digit = bytes.get(start).is_some_and(u8::is_ascii_digit);
+    starts_fresh(bytes, start) || digit && bytes[start - 1].is_ascii_alphabetic()
 }
 
 fn floor(text: &str, mut at: usize) -> usize {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::noise::is_noise;
 use crate::plain::{is_literal, is_varied};
 
 /// So far behind the word a sentence is looked at.
@@ -80,7 +81,8 @@ fn value_after(line: &str, at: usize, verb: &str) -> Option<Range<usize>> {
     }
     let word = rest.split(|c: char| c.is_whitespace()).next()?;
     let bare = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '"', '\'', '`', '*']);
-    is_password(bare).then(|| at..at + bare.len())
+    let made = is_noise(bare) && !bare.contains(['"', '\'']) && (bare.len() == word.len() || is_noise(word));
+    (made || is_password(bare)).then(|| at..at + bare.len())
 }
 
 /// A bare word that no sentence holds: letters and digits, a sign within, or many words in one.

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use crate::boundary::starts_fresh;
+use crate::plain::is_varied;
+
 /// One token shape.
 #[derive(Debug)]
 pub(crate) struct TokenShape {
@@ -22,7 +25,9 @@ impl TokenShape {
         let len = body.iter().take(self.max + 1).take_while(|byte| (self.chars)(**byte)).count();
         let end = start + self.prefix.len() + len;
         let shown = self.prefix.len() + len >= 3 && len <= self.max;
-        if len < self.min && !shown || len > self.max || !starts_fresh(bytes, start) {
+        let within = || !starts_fresh(bytes, start);
+        if len < self.min && !shown || len > self.max || within() && !self.is_distinct(&text[start..end], len)
+        {
             return None;
         }
         match rest_of_masked(&text[end..]).filter(|_| shown) {
@@ -31,6 +36,14 @@ impl TokenShape {
             }
             _ => (len >= self.min).then_some(start..end),
         }
+    }
+
+    /// Whether this is a key even within a word: no word has its prefix, and what follows is made by chance.
+    fn is_distinct(&self, token: &str, len: usize) -> bool {
+        let sign = self.prefix.len() >= 4 && self.prefix.ends_with(['-', '_', '.']);
+        let own =
+            (sign || self.prefix.len() >= 6 || self.prefix == "AIza") && !IN_WORDS.contains(&self.prefix);
+        own && len >= self.min && is_varied(&token[self.prefix.len()..])
     }
 
     /// Whether the end of a key stands behind what hides its middle, and not a word.
@@ -52,14 +65,6 @@ fn rest_of_masked(rest: &str) -> Option<(usize, &str)> {
     let hidden = rest.len() - tail.len();
     let len = tail.bytes().take(17).take_while(u8::is_ascii_alphanumeric).count();
     (hidden >= 3 && (2..=16).contains(&len)).then(|| (hidden + len, &tail[..len]))
-}
-
-/// Whether a token may begin here: not inside a word, unless the letter before belongs to an escape such as `\n`.
-pub(crate) fn starts_fresh(bytes: &[u8], start: usize) -> bool {
-    match bytes[..start] {
-        [.., b'\\', b'n' | b'r' | b't'] | [] => true,
-        [.., before] => !before.is_ascii_alphanumeric(),
-    }
 }
 
 fn alnum(byte: u8) -> bool {
@@ -88,6 +93,9 @@ fn upper(byte: u8) -> bool {
 }
 
 const ANY: usize = 4096;
+
+/// Prefixes with which words end: `cachekey-`.
+const IN_WORDS: &[&str] = &["key-", "pul-"];
 
 const fn shape(
     kind: &'static str,

@@ -1,7 +1,8 @@
 //! The rules that are an expression, by what they take out.
 
 use crate::encoded::user_and_password;
-use crate::naming::{is_path, is_type};
+use crate::naming::{is_path, is_symbol, is_type};
+use crate::noise::{is_noise, is_pattern, is_signed};
 use crate::patterns::Pattern;
 use crate::plain::{PLACEHOLDERS, credential, is_literal, is_varied, not_a_word};
 
@@ -24,6 +25,17 @@ fn is_bearer(secret: &str) -> bool {
 
 fn either(secret: &str) -> bool {
     credential(secret) || user_and_password(secret)
+}
+
+/// A sign within that no word has, or chance.
+fn is_signed_or_noise(secret: &str) -> bool {
+    let signs = secret.bytes().any(|byte| !byte.is_ascii_alphanumeric() && !b"._~+/-=".contains(&byte));
+    signs && (is_noise(secret) || is_signed(secret))
+}
+
+/// A user's name that chance made.
+fn is_user_token(secret: &str) -> bool {
+    is_varied(secret) && !is_symbol(secret) && is_literal(secret)
 }
 
 /// Even a short password in an address is one, unless it is the word for it.
@@ -60,6 +72,13 @@ pub(crate) static TABLE: &[Pattern] = &[
         is_password_of_address,
         r#"://[^\s/:@"'<>`\\]{0,128}:([^\s/@"'<>`$*{}\\][^\s/"'<>`\\]*)@[A-Za-z0-9\[]"#,
     ),
+    // A token in the place of the user's name.
+    pattern(
+        "url-token",
+        "://",
+        is_user_token,
+        r#"://([^\s/:@"'<>`\\$*{}]{16,256})(?::(?:x-oauth-basic)?)?@[A-Za-z0-9\[]"#,
+    ),
     pattern(
         "url-password",
         "jdbc:oracle:",
@@ -95,6 +114,12 @@ pub(crate) static TABLE: &[Pattern] = &[
     pattern("azure-key", "SharedAccessKey=", any, r"SharedAccessKey=([A-Za-z0-9+/]{40,}={0,2})"),
     from_before(pattern("telegram-token", ":AA", any, r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"), 10),
     pattern("bearer-token", "bearer ", is_bearer, r"(?i:bearer) +([A-Za-z0-9._~+/-]{8,}=*)"),
+    pattern(
+        "bearer-token",
+        "bearer ",
+        is_signed_or_noise,
+        r#"(?i:bearer) +([^\s"'`\\<{\[$%(][^\s"'`\\]{5,})"#,
+    ),
     pattern("basic-auth", "basic ", either, r"(?i:basic) +([A-Za-z0-9+/]{8,}={0,2})"),
     pattern(
         "basic-auth",
@@ -126,6 +151,19 @@ pub(crate) static TABLE: &[Pattern] = &[
         "_auth",
         user_and_password,
         r#"_auth\s{0,4}=\s{0,4}"?([A-Za-z0-9+/_-]{6,}={0,2})"#,
+    ),
+    pattern("registry-auth", "_auth=", is_varied, r#"_auth=\s{0,4}"?([^\s"'$<>{}\\]{8,})"#),
+    pattern(
+        "registry-auth",
+        "_authToken",
+        is_literal,
+        r#"_authToken["']?\s{0,4}[= ]\s{0,4}["']?([^\s"'$<>{}\\]{6,})"#,
+    ),
+    pattern(
+        "registry-auth",
+        ":_password",
+        is_literal,
+        r#":_password\s{0,4}[= ]\s{0,4}"?([^\s"'$<>{}\\]{4,})"#,
     ),
     pattern(
         "password",
@@ -165,7 +203,6 @@ pub(crate) static TABLE: &[Pattern] = &[
     // The signature in a signed URL grants its rights to every holder of the URL.
     pattern("signature", "sig=", is_varied, r"sig=([A-Za-z0-9%+/_-]{24,}={0,2})"),
     pattern("signature", "Signature=", is_varied, r"Signature=([A-Za-z0-9%+/_-]{32,}={0,2})"),
-    pattern("cookie", "cookie: ", is_cookie, r#"(?i:set-cookie|cookie): ([^\r\n"'`\\]{8,})"#),
     pattern(
         "putty-key",
         "Private-Lines: ",
@@ -210,7 +247,27 @@ pub(crate) static TABLE: &[Pattern] = &[
         "password",
         "IDENTIFIED BY ",
         is_literal,
-        r#"(?:(?i:identified by) (?:PASSWORD )?'([^'"\r\n]{4,})'|IDENTIFIED BY (?:PASSWORD )?"([^'"\r\n]{4,})")"#,
+        r#"(?:(?i:identified by) (?:PASSWORD )?'([^'\r\n]{4,})'|IDENTIFIED BY (?:PASSWORD )?"([^'"\r\n]{4,})")"#,
+    ),
+    pattern(
+        "password",
+        "IDENTIFIED WITH ",
+        is_literal,
+        r#"(?i:identified with) [A-Za-z0-9_'"]{1,64} (?i:by|as) (?:'([^'\r\n]{4,})'|"([^"\r\n]{4,})")"#,
+    ),
+    pattern("password", "PASSWORD '", not_code, r"PASSWORD '([^'\r\n]{4,})'"),
+    pattern("password", "PASSWORD('", is_literal, r"PASSWORD\('([^'\r\n]{4,})'\)"),
+    pattern(
+        "password",
+        "sqlplus ",
+        is_literal,
+        r#"sqlplus (?:-[A-Za-z]{1,8} ){0,4}["']?[A-Za-z0-9_]{1,64}/([^\s"'@\\]{3,128})"#,
+    ),
+    pattern(
+        "password",
+        "lftp ",
+        is_literal,
+        r#"lftp [^\r\n]{0,64}?-u ["']?[^\s,"']{1,64},([^\s"'\\]{3,128})"#,
     ),
     pattern("password", "WITH PASSWORD ", is_literal, r#"(?i:with password) ['"]([^'"\r\n]{4,})['"]"#),
 ];
@@ -220,10 +277,6 @@ fn is_hook(secret: &str) -> bool {
     secret.contains('/') || secret.len() == 26 && is_varied(secret)
 }
 
-/// Cookies of which one holds what was made by chance; attributes and names of examples do not.
-fn is_cookie(header: &str) -> bool {
-    header.split(';').filter_map(|one| one.split_once('=')).any(|(_, value)| {
-        let value = value.trim();
-        value.len() >= 8 && is_varied(value) && !value.contains([' ', '(', '{', '<'])
-    })
+fn not_code(secret: &str) -> bool {
+    is_literal(secret) && !secret.starts_with(['"', ',', '(']) && !is_pattern(secret)
 }

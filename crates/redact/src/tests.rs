@@ -1,7 +1,10 @@
 mod fields;
+mod glued;
 mod kinds;
 mod own;
+mod places;
 mod tails;
+mod values;
 
 use std::sync::LazyLock;
 
@@ -95,6 +98,7 @@ fn random_strings_assigned_to_nothing_are_found() {
 #[test]
 fn every_expression_compiles() {
     assert!(Patterns::new().all_compiled());
+    assert!(pairs::all_compiled());
 }
 
 #[test]
@@ -200,6 +204,12 @@ fn source_code_and_lock_files_give_no_false_positive() {
         include_str!("naming.rs"),
         include_str!("judge.rs"),
         include_str!("fields.rs"),
+        include_str!("boundary.rs"),
+        include_str!("element.rs"),
+        include_str!("header.rs"),
+        include_str!("literal.rs"),
+        include_str!("noise.rs"),
+        include_str!("pairs.rs"),
         include_str!("commands.rs"),
         include_str!("manifest.rs"),
         include_str!("plain.rs"),

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::render;
 
-/// Redact secrets from standard input, as Baton does in everything it passes on
+/// Redact secrets from standard input, as Baton does in what it reads from transcripts
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Print only the number of secrets of each kind; exit with code 1 if there were any

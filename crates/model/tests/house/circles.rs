@@ -66,11 +66,6 @@ const ALLOWED: &[Circle] = &[
     },
     Circle {
         krate: "redact",
-        modules: &["arguments", "assigned", "judge"],
-        reason: "a value in the arguments of a command is judged like one that is assigned, whose value may be a command",
-    },
-    Circle {
-        krate: "redact",
         modules: &["entropy", "naming"],
         reason: "a random text is one unless its name says otherwise, and a name is one unless it is random",
     },
