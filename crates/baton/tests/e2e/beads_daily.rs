@@ -84,7 +84,7 @@ fn a_plan_with_a_fault_leaves_nothing_behind() {
     for (fault, expected) in [
         ("### Dependencies\nshop-none", "task_unknown"),
         ("### Labels\nfine,a\u{1}b", "label_invalid"),
-        ("### Dependencies\n:", "task_invalid"),
+        ("### Dependencies\n:", "dependency_invalid"),
     ] {
         file("plan.md", &format!("## First\nDo it.\n## Second\n{fault}\n"));
         assert_eq!(code(&ann, &["create", "-f", "plan.md"]), expected, "{fault}");
@@ -279,7 +279,7 @@ fn quiet_before_or_behind_the_verb_leaves_errors_alone_and_no_reason_leaves_no_c
     for args in [&["-q", "list"][..], &["list", "-q"], &["--quiet", "list"]] {
         assert_eq!(bd(&ann, args).done().out, "", "{args:?}");
     }
-    for args in [&["-q", "label", "add", &a, "shop-none", "x"][..], &["close", &a, "shop-none-2", "-q"]] {
+    for args in [&["-q", "close", &a, "shop-none"][..], &["close", &a, "shop-none-2", "-q"]] {
         let told = bd(&ann, args);
         assert!(told.err.contains("shop-none") && told.out.is_empty(), "{args:?}: {}", told.err);
     }

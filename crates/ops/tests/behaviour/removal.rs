@@ -179,7 +179,7 @@ on_every_backend! {
             assert_eq!(shown(w, "x-3")["parent"], expected, "{to}");
         }
         w.ok(&agent("Ann"), "task_update", json!({ "id": "x-3", "parent": "x-1" }));
-        w.no_trace(&agent("Ann"), "task_update", json!({ "id": "x-1", "parent": "x-3" }), "task_cycle");
+        w.no_trace(&agent("Ann"), "task_update", json!({ "id": "x-1", "parent": "x-3" }), "dependency_cycle");
         task(w, "x-1.1", json!({}));
         w.no_trace(&agent("Ann"), "task_update", json!({ "id": "x-1.1", "parent": "", "title": "t" }), "task_parent_implied");
         w.assert_sound();

@@ -79,7 +79,7 @@ pub(super) fn create(mut args: Create, out: &mut Out<'_>) -> Result<(), AppError
     let validate = args.validate;
     let inherits = !args.no_inherit_labels;
     let mut input = created(args, out)?;
-    if let Some(parent) = input.parent.clone().filter(|_| inherits) {
+    if let Some(parent) = input.parent.clone().filter(|id| inherits && !id.is_empty()) {
         inherit_labels(&mut input, &parent, out)?;
     }
     if validate || dry_run {
