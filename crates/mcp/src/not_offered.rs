@@ -17,6 +17,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (session::Show::NAME, "for people: `baton sessions show`"),
     (task::BeadsExport::NAME, "a whole file at once: `baton export beads`"),
     (task::BeadsImport::NAME, "a whole file at once: `baton import beads`"),
+    (task::BeadsMemory::NAME, "for people who use Beads: `bd remember`, `bd forget`"),
     (task::BeadsPublished::NAME, "for the command line, which keeps the file"),
     (portable::BatonExport::NAME, "a person sends the file: `baton handoff export`"),
     (portable::BatonImport::NAME, "a person was sent the file: `baton handoff import`"),

@@ -25,6 +25,7 @@ pub static ALL: &[Entry] = &[
     entry::<baton::Show>(),
     entry::<task::BeadsExport>(),
     entry::<task::BeadsImport>(),
+    entry::<task::BeadsMemory>(),
     entry::<task::BeadsPublished>(),
     entry::<changes::Attach>(),
     entry::<changes::Drop>(),

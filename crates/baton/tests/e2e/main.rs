@@ -12,6 +12,7 @@
 
 mod agents;
 mod api;
+mod beads_daily;
 mod beads_day;
 mod beads_field;
 mod beads_file;

@@ -93,7 +93,8 @@ fn bd_answers_in_the_shapes_that_scripts_expect() {
     assert_eq!((circle.code, circle.json()["code"].clone()), (1, json!("dependency_cycle")));
     bd(&ann, &["comment", &a, "said"]).done();
     assert_eq!(bd_json(&ann, &["comments", &a])[0]["text"], "said");
-    assert_eq!(bd_json(&ann, &["label", "remove", &a, "x"]), json!(["y"]));
+    bd(&ann, &["label", "remove", &a, "x"]).done();
+    assert_eq!(bd_json(&ann, &["label", "list", &a]), json!(["y"]));
     let claimed = bd_json(&ann, &["update", &a, "--claim", "-p", "1"]);
     assert_eq!(
         (&claimed[0]["status"], &claimed[0]["assignee"], &claimed[0]["priority"]),

@@ -28,6 +28,9 @@ pub struct BeadsExportInput {
     /// Only the ids of the tasks, and the lines that are no tasks: the lines of tasks can then be asked for by and by.
     #[serde(default)]
     pub only_ids: bool,
+    /// Only the lines that are no tasks.
+    #[serde(default)]
+    pub only_others: bool,
     /// Only the lines of these tasks, in this order.
     #[serde(default)]
     pub tasks: Option<Vec<String>>,
@@ -84,6 +87,7 @@ impl Operation for BeadsExport {
             }
             let ids = match &input.tasks {
                 Some(named) => named.clone(),
+                None if input.only_others => Vec::new(),
                 None => ids(tx, &project_id)?,
             };
             match input.only_ids {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::{dependency, line};
 
+use super::beads_memory::memory;
 use super::beads_merge::Progress;
 use super::beads_renames;
 use super::issues_file::Complaint;
@@ -220,21 +221,14 @@ fn keep_others(
     }
     let (lines, names): (HashSet<&str>, HashSet<String>) = (
         others.iter().map(String::as_str).collect(),
-        others.iter().filter_map(|line| memory(line)).collect(),
+        others.iter().filter_map(|line| memory(line).map(|memory| memory.key)).collect(),
     );
     let is_replaced =
-        |line: &str| lines.contains(line) || memory(line).is_some_and(|key| names.contains(&key));
+        |line: &str| lines.contains(line) || memory(line).is_some_and(|memory| names.contains(&memory.key));
     let mut kept = line::others(tx, &output.project_id)?;
     kept.retain(|line| !is_replaced(line));
     kept.extend(others);
     Ok(line::put_others(tx, &output.project_id, &kept)?)
-}
-
-/// The key of a line that is a memory: a file has one line for each.
-fn memory(line: &str) -> Option<String> {
-    let row = serde_json::from_str::<Map<String, Value>>(line).ok()?;
-    let is_memory = row.get("_type").and_then(Value::as_str) == Some("memory");
-    row.get("key").and_then(Value::as_str).filter(|_| is_memory).map(str::to_owned)
 }
 
 /// Says in the ledger which texts of a task the file has replaced. What is too large for one entry has one for each field.

@@ -22,7 +22,7 @@ use crate::roles;
 pub struct Create;
 
 /// Input of `task_create`.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateInput {
     /// Project id; else from the working directory.
@@ -66,7 +66,7 @@ pub struct CreateInput {
     /// How long it may take, in minutes.
     #[serde(default)]
     pub estimated_duration: Option<i64>,
-    /// The task that it is a part of; it is then numbered below it.
+    /// The task that it is a part of; it is then numbered below it. An empty text is none.
     #[serde(default)]
     pub parent: Option<String>,
     /// An id of your own, in place of one that is made.
@@ -155,13 +155,7 @@ impl Operation for Create {
     type Output = CreateOutput;
 
     fn run(input: CreateInput, cx: &mut Cx<'_>) -> Result<CreateOutput, Failure> {
-        let named = input.labels.iter().chain(&input.specialist_tags).chain(&input.agent_role);
-        for label in named.chain([&input.issue_type]) {
-            check_label("label", label)?;
-        }
-        roles::check(cx, input.project.as_deref(), input.agent_role.as_deref())?;
-        let mut made = from_input(&input, cx.env.now)?;
-        made.check(None)?;
+        let mut made = checked(&input, input.project.as_deref(), cx)?;
         if input.sensitive {
             secret::fresh(cx, input.project.as_deref(), &mut made)?;
         }
@@ -174,6 +168,18 @@ impl Operation for Create {
     }
 }
 
+/// The task of an input, checked as far as it can be before anything is written.
+pub(super) fn checked(input: &CreateInput, project: Option<&str>, cx: &mut Cx<'_>) -> Result<Task, Failure> {
+    let named = input.labels.iter().chain(&input.specialist_tags).chain(&input.agent_role);
+    for label in named.chain([&input.issue_type]) {
+        check_label("label", label)?;
+    }
+    roles::check(cx, project, input.agent_role.as_deref())?;
+    let made = from_input(input, cx.env.now)?;
+    made.check(None)?;
+    Ok(made)
+}
+
 /// Gives a checked task its id, and writes it down with its parent and what it depends on.
 pub(super) fn place(
     tx: &mut Tx<'_>,
@@ -182,7 +188,8 @@ pub(super) fn place(
     input: &CreateInput,
     mut wanted: Task,
 ) -> Result<Task, Failure> {
-    let parent = input.parent.as_ref().map(|id| by_id_to_change(tx, author.project_id, id)).transpose()?;
+    let parent = input.parent.as_ref().filter(|id| !id.is_empty());
+    let parent = parent.map(|id| by_id_to_change(tx, author.project_id, id)).transpose()?;
     let wishes =
         input.deps.iter().map(|text| DependencyRequest::parse(text)).collect::<Result<Vec<_>, _>>()?;
     wanted.task_id = new_id(tx, env, author, input.id.as_deref(), parent.as_ref())?;
@@ -201,7 +208,7 @@ pub(super) fn place(
     reload(tx, made)
 }
 
-pub(super) fn from_input(input: &CreateInput, now: i64) -> Result<Task, Refusal> {
+fn from_input(input: &CreateInput, now: i64) -> Result<Task, Refusal> {
     let mut extra = input.extra.clone();
     let texts = [
         ("design", &input.design),

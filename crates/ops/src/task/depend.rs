@@ -5,7 +5,7 @@ use baton_model::task::Task;
 use baton_model::task::gate::Gate;
 use baton_model::task::record::parent_of;
 use baton_model::task::word::{check_dependency, check_new_dependency};
-use baton_model::task::{entry, merge};
+use baton_model::task::{entry, implied_parent, merge};
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
@@ -284,6 +284,38 @@ pub(super) fn unlink(
     }
     moved(tx, env, author, (from, removed), &format!("does not depend on {on} any more"))?;
     Ok(DependencyChange::Removed)
+}
+
+/// Refuses to take a task out of the whole that its id names: it would be a part of it still.
+pub(super) fn check_no_parent(task: &Task) -> Result<(), Refusal> {
+    let Some(whole) = implied_parent(&task.task_id) else { return Ok(()) };
+    let what = format!("{} is a part of {whole} by its id", task.task_id);
+    let hint = format!("give it another id first: `baton task rename {} ID`", task.task_id);
+    Err(Refusal::new(Kind::Refused, "task_parent_implied", what, hint))
+}
+
+/// Makes a task a part of another in the place of the one before; an empty id makes it a part of none.
+pub(super) fn set_parent(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    author: &Author<'_>,
+    task: &Task,
+    parent: &str,
+) -> Result<(), Failure> {
+    let wanted = match parent {
+        "" => None,
+        id => Some(by_id_to_change(tx, author.project_id, id)?.task_id),
+    };
+    let edges = dependency::of(tx, &task.project_id, &task.task_id)?;
+    for edge in edges.iter().filter(|edge| edge.kind == "parent-child") {
+        if Some(&edge.depends_on_id) != wanted.as_ref() {
+            unlink(tx, env, author, task, &edge.depends_on_id, "parent-child")?;
+        }
+    }
+    match wanted {
+        Some(id) => link(tx, env, author, task, &DependencyRequest::new("parent-child", &id)).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Takes away every dependency of a task and on it, and returns them.

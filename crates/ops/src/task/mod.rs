@@ -5,6 +5,7 @@ mod assign;
 mod batch;
 mod beads_export;
 mod beads_import;
+mod beads_memory;
 mod beads_merge;
 mod beads_published;
 mod beads_renames;
@@ -57,6 +58,9 @@ pub use batch::{Batch, BatchInput, BatchOutput, BatchResult, BatchStep};
 pub use beads_export::{BeadsExport, BeadsExportInput, BeadsExportOutput, ExportLine};
 pub use beads_import::{BeadsImport, BeadsImportInput, BeadsImportOutput, ImportRequest};
 pub use beads_import::{ImportRequest as ImportWish, Lines, import_lines};
+pub use beads_memory::{
+    BeadsFileMemory, BeadsMemory, BeadsMemoryInput, BeadsMemoryOutput, memory as beads_file_memory,
+};
 pub use beads_published::{BeadsPublished, BeadsPublishedInput, BeadsPublishedOutput, Published};
 pub(crate) use beads_renames::successor;
 pub use blocked::{Blocked, BlockedInput, BlockedOutput, BlockedRow};

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
 use super::comment::LateComment;
-use super::depend::{DependencyRequest, link};
+use super::depend::{check_no_parent, set_parent};
 use super::secret::{self, Secret, TaskWrite};
 use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, close, comment, follow_up, instant};
@@ -89,7 +89,7 @@ pub struct UpdateInput {
     /// How long it may take, in minutes.
     #[serde(default)]
     pub estimated_duration: Option<i64>,
-    /// The task that it is a part of.
+    /// The task that it is a part of, in the place of the one before; an empty text: of none.
     #[serde(default)]
     pub parent: Option<String>,
     /// When it is due: RFC 3339, a date, or a span from now.
@@ -167,6 +167,9 @@ pub(super) fn attempt(
     secret: Option<&Secret>,
 ) -> Result<TaskAnswer, Failure> {
     let known = by_id_to_change(tx, author.project_id, &input.id)?;
+    if input.parent.as_deref() == Some("") {
+        check_no_parent(&known)?;
+    }
     let mut held = known.clone();
     check_and_renew_lease(tx, env, author, &mut held, input.token)?;
     let mut wanted = apply(held, input, env.now)?;
@@ -188,8 +191,8 @@ pub(super) fn attempt(
         follow_up::tell_followers(tx, env, author, (&known, &changed))?;
         changed
     };
-    if let Some(parent) = input.parent.as_ref().filter(|parent| !parent.is_empty()) {
-        link(tx, env, author, &task, &DependencyRequest::new("parent-child", parent))?;
+    if let Some(parent) = &input.parent {
+        set_parent(tx, env, author, &task, parent)?;
         task = reload(tx, task)?;
     }
     Ok(answer(&task, env, author))

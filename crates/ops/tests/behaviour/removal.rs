@@ -141,6 +141,63 @@ on_every_backend! {
         w.assert_sound();
     }
 
+    fn a_batch_writes_tasks_that_name_each_other(w) {
+        let step = |name: &str, task: Value| json!({ "write": { "name": name, "task": task } });
+        let steps = json!([
+            step("whole", json!({ "title": "W", "id": "x-1", "issue_type": "epic" })),
+            step("part", json!({ "title": "P", "parent": "@whole", "design": "one pass", "labels": ["a"] })),
+            step("after", json!({ "title": "A", "deps": ["@part", "related:@whole"] })),
+            { "update": { "id": "@part", "status": "in_progress", "metadata_refs": { "next": "@after" } } },
+            { "depend": { "id": "@after", "on": "@whole", "type": "waits-for", "metadata": { "gate": "any-children" } } },
+        ]);
+        let done = w.ok(&agent("Ann"), "task_batch", json!({ "steps": steps.clone() }));
+        let ids = column(&list(&done["results"]), "id");
+        let part = shown(w, &ids[1]);
+        assert_eq!((&part["id"], &part["parent"], &part["design"]), (&json!("x-1.1"), &json!("x-1"), &json!("one pass")));
+        assert_eq!((&part["status"], &part["metadata"]["next"]), (&json!("in_progress"), &json!(ids[2])));
+        assert_eq!(list(&shown(w, &ids[2])["dependencies"]).len(), 3);
+        assert_eq!(done["results"][4]["depends_on_id"], "x-1");
+        let refused = [
+            (json!([{ "close": { "id": "@nobody" } }]), "step_name_unknown"),
+            (json!([step("a", json!({ "title": "A", "deps": ["related:@b"] })), step("b", json!({ "title": "B" }))]), "step_name_unknown"),
+            (json!([step("a", json!({ "title": "A" })), step("b", json!({ "title": "B", "sensitive": true }))]), "step_invalid"),
+            (json!([step("a", json!({ "title": "A" })), step("b", json!({ "title": "B", "priority": 9 }))]), "task_invalid"),
+            (json!([{ "update": { "id": "x-1", "status": "nonsense" } }]), "task_invalid"),
+        ];
+        for (steps, code) in refused {
+            w.no_trace(&agent("Ann"), "task_batch", json!({ "steps": steps }), code);
+        }
+        w.assert_sound();
+    }
+
+    fn a_task_changes_its_whole_and_leaves_it(w) {
+        for id in ["x-1", "x-2", "x-3"] {
+            task(w, id, json!({ "parent": "" }));
+        }
+        for (to, expected) in [("x-1", json!("x-1")), ("x-2", json!("x-2")), ("", Value::Null), ("", Value::Null)] {
+            w.ok(&agent("Ann"), "task_update", json!({ "id": "x-3", "parent": to }));
+            assert_eq!(shown(w, "x-3")["parent"], expected, "{to}");
+        }
+        w.ok(&agent("Ann"), "task_update", json!({ "id": "x-3", "parent": "x-1" }));
+        w.no_trace(&agent("Ann"), "task_update", json!({ "id": "x-1", "parent": "x-3" }), "dependency_cycle");
+        task(w, "x-1.1", json!({}));
+        w.no_trace(&agent("Ann"), "task_update", json!({ "id": "x-1.1", "parent": "", "title": "t" }), "task_parent_implied");
+        w.assert_sound();
+    }
+
+    fn a_memory_of_the_file_is_changed_and_taken_out(w) {
+        let lines = json!([r#"{"_type":"memory","key":"k","value":"v","x":1}"#, r#"{"_type":"note","key":"k"}"#]);
+        w.ok(&agent("Ann"), "beads_import", json!({ "lines": lines }));
+        let others = |w: &mut World| column(&list(&w.ok(&agent("Ann"), "beads_export", json!({ "only_others": true }))["items"]), "line");
+        let done = w.ok(&agent("Ann"), "beads_memory", json!({ "key": "k", "value": "new" }));
+        assert_eq!((&done["before"], &others(w)[0]), (&json!("v"), &r#"{"_type":"memory","key":"k","value":"new","x":1}"#.to_owned()));
+        assert_eq!(w.ok(&agent("Ann"), "beads_memory", json!({ "key": "other", "value": "new" }))["before"], Value::Null);
+        w.no_trace(&agent("Ann"), "beads_memory", json!({ "key": "k", "value": " " }), "memory_invalid");
+        assert_eq!(w.newest("other")["body"]["replaced"]["value"], "v", "what it said stays in the ledger");
+        w.ok(&agent("Ann"), "beads_memory", json!({ "key": "k" }));
+        assert_eq!(others(w), [r#"{"_type":"note","key":"k"}"#]);
+    }
+
     fn a_broken_deletion_rename_or_batch_is_not_there(w) {
         task(w, "x-1", json!({}));
         task(w, "x-2", json!({ "deps": ["x-1"] }));
@@ -148,6 +205,9 @@ on_every_backend! {
         let steps = json!({ "steps": [{ "update": { "id": "x-3", "priority": 0 } }, { "close": { "id": "x-2", "reason": "done" , "result": "pass" } }] });
         let no = w.no_trace(&agent("Ann"), "task_batch", steps, "task_blocked");
         assert_eq!(no["step"], 2);
+        let steps = json!({ "steps": [{ "write": { "task": { "title": "t", "parent": "x-3" } } }] });
+        break_every_step(w, &agent("Ann"), "task_batch", &steps);
+        break_every_step(w, &agent("Ann"), "task_update", &json!({ "id": "x-2", "parent": "x-3" }));
         break_every_step(w, &agent("Ann"), "task_delete", &json!({ "id": "x-3", "force": true }));
     }
 }

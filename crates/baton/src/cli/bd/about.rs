@@ -1,5 +1,6 @@
 //! What `bd` says of itself and of how it is used.
 
+use baton_model::id::visible;
 use baton_ops::project::{Show as ProjectShow, ShowInput as ProjectShowInput};
 use baton_ops::task as tasks;
 use clap::{CommandFactory, Parser};
@@ -107,7 +108,7 @@ pub(super) fn info(out: &mut Out<'_>) -> Result<(), AppError> {
     let answer =
         Info { database_path, mode, issue_count, config: InfoConfig { issue_prefix }, version: BEADS };
     out.print(&answer, |it| {
-        let [store, prefix] = [&it.database_path, &it.config.issue_prefix].map(|text| super::visible(text));
+        let [store, prefix] = [&it.database_path, &it.config.issue_prefix].map(|text| visible(text));
         format!("Store: {store}\nMode: {}\nPrefix: {prefix}\nIssues: {}\n", it.mode, it.issue_count)
     })
 }
@@ -125,8 +126,7 @@ pub(super) fn place(out: &mut Out<'_>) -> Result<(), AppError> {
         super::file::issues_file(out).parent().map(|path| path.display().to_string()).unwrap_or_default();
     let answer = Place { path, prefix, database_path: out.app.config.ledger() };
     out.print(&answer, |it| {
-        let [path, prefix, store] =
-            [&it.path, &it.prefix, &it.database_path].map(|text| super::visible(text));
+        let [path, prefix, store] = [&it.path, &it.prefix, &it.database_path].map(|text| visible(text));
         format!("{path}\n  prefix: {prefix}\n  store: {store}\n")
     })
 }

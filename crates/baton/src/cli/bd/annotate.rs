@@ -94,8 +94,8 @@ struct LabelCount {
 /// `bd label`.
 pub(super) fn label(verb: LabelVerb, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
-        LabelVerb::Add { words } => relabel(&words, true, out),
-        LabelVerb::Remove { words } => relabel(&words, false, out),
+        LabelVerb::Add { words } => relabel(&words, LabelAct::Add, out),
+        LabelVerb::Remove { words } => relabel(&words, LabelAct::Remove, out),
         LabelVerb::List { id } => {
             let labels = shown(&id, out)?.task.labels;
             out.print(&labels, |all| all.iter().map(|label| format!("{}\n", visible(label))).collect())
@@ -106,9 +106,8 @@ pub(super) fn label(verb: LabelVerb, out: &mut Out<'_>) -> Result<(), AppError> 
             let mut parts = Selection::all(out);
             parts.ledger.parent = Some(parent);
             let (parts, _) = parts.find(out)?;
-            let without = parts.into_iter().filter(|row| !row.task.labels.contains(&label));
-            let ids: Vec<String> = without.map(|row| row.task.id).collect();
-            change_labels(&ids, std::slice::from_ref(&label), true, out)
+            let ids: Vec<String> = parts.into_iter().map(|row| row.task.id).collect();
+            change_labels(&ids, std::slice::from_ref(&label), LabelAct::Propagate, out)
         }
     }
 }
@@ -127,7 +126,7 @@ fn list_labels(out: &mut Out<'_>) -> Result<(), AppError> {
 }
 
 /// The words are ids and, last, the labels; of one id several labels may follow.
-fn relabel(words: &[String], add: bool, out: &mut Out<'_>) -> Result<(), AppError> {
+fn relabel(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<(), AppError> {
     let last = words.len().saturating_sub(1);
     let mut count = 1;
     for word in words.get(1..last).unwrap_or_default() {
@@ -147,30 +146,62 @@ fn relabel(words: &[String], add: bool, out: &mut Out<'_>) -> Result<(), AppErro
     if labels.is_empty() {
         return Err(Refusal::invalid("usage", "a label is needed", "bd label add ID LABEL").into());
     }
-    change_labels(ids, &labels, add, out)
+    change_labels(ids, &labels, act, out)
 }
 
-/// The labels of an issue after a change.
+/// What is done with a label of an issue.
+#[derive(Clone, Copy)]
+enum LabelAct {
+    Add,
+    Remove,
+    /// Add it to the parts of an issue.
+    Propagate,
+}
+
+/// A label of an issue that was changed, as Beads says it.
 #[derive(Serialize)]
-struct IssueLabels {
-    id: String,
-    labels: Vec<String>,
+struct LabelChange {
+    status: &'static str,
+    issue_id: String,
+    label: String,
 }
 
-fn change_labels(ids: &[String], labels: &[String], add: bool, out: &mut Out<'_>) -> Result<(), AppError> {
+impl LabelChange {
+    fn text(&self) -> String {
+        let (word, to) = match self.status {
+            "removed" => ("Removed", "from"),
+            "propagated" => ("Propagated", "to"),
+            _ => ("Added", "to"),
+        };
+        format!("✓ {word} label {} {to} {}\n", visible(&self.label), visible(&self.issue_id))
+    }
+}
+
+fn change_labels(
+    ids: &[String],
+    labels: &[String],
+    act: LabelAct,
+    out: &mut Out<'_>,
+) -> Result<(), AppError> {
     let changed = EachIssue::try_all(ids, out, |id, out| {
         let mut input = unchanged(id, out);
-        match add {
-            true => input.add_labels = labels.to_vec(),
-            false => input.remove_labels = labels.to_vec(),
+        let status = match act {
+            LabelAct::Add => "added",
+            LabelAct::Remove => "removed",
+            LabelAct::Propagate => "propagated",
+        };
+        match act {
+            LabelAct::Remove => input.remove_labels = labels.to_vec(),
+            LabelAct::Add | LabelAct::Propagate => input.add_labels = labels.to_vec(),
         }
-        let view = out.app.run::<tasks::Update>(&input)?.task.view;
-        Ok(IssueLabels { id: view.id, labels: view.labels })
+        let issue_id = out.app.run::<tasks::Update>(&input)?.task.view.id;
+        let change =
+            |label: &String| LabelChange { status, issue_id: issue_id.clone(), label: label.clone() };
+        Ok(labels.iter().map(change).collect::<Vec<LabelChange>>())
     })?;
-    let line = |one: &IssueLabels| format!("{}: {}\n", visible(&one.id), visible(&one.labels.join(", ")));
-    changed.print(out, |changed| match changed {
-        [one] => out.print(&one.labels, |_| line(one)),
-        several => out.print(several, |all| all.iter().map(line).collect()),
+    changed.print(out, |changed| {
+        let changed: Vec<&LabelChange> = changed.iter().flatten().collect();
+        out.print(&changed, |all| all.iter().map(|change| change.text()).collect())
     })
 }
 

@@ -1,10 +1,12 @@
 //! `bd batch`: several changes from a file, all of them or none.
 
+use std::collections::BTreeMap;
+
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_ops::task::{self as tasks, BatchStep};
+use baton_ops::task::{self as tasks, BatchResult, BatchStep};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Out, identity};
 use crate::cli::read_input;
@@ -61,9 +63,11 @@ pub(super) fn batch(file: Option<&str>, dry_run: bool, out: &mut Out<'_>) -> Res
         .collect();
     if !dry_run {
         let steps = lines.iter().map(|line| line.step.clone()).collect();
-        let input = tasks::BatchInput { project: out.project(), identity: out.identity(), steps };
-        let done = out.app.run::<tasks::Batch>(&input).map_err(|ended| at_line(ended, &lines))?;
-        for (result, done) in results.iter_mut().zip(done.results) {
+        let place = |at: usize| {
+            let line = lines.get(at);
+            line.map(|line| format!("line {} ({})", line.number, visible(&line.text))).unwrap_or_default()
+        };
+        for (result, done) in results.iter_mut().zip(carry_out(steps, place, out)?) {
             result.id = Some(done.id);
         }
     }
@@ -73,7 +77,7 @@ pub(super) fn batch(file: Option<&str>, dry_run: bool, out: &mut Out<'_>) -> Res
 
 fn name_of(step: &BatchStep) -> &'static str {
     match step {
-        BatchStep::Create { .. } => "create",
+        BatchStep::Create { .. } | BatchStep::Write { .. } => "create",
         BatchStep::Close { .. } => "close",
         BatchStep::Update { .. } => "update",
         BatchStep::Depend { remove: false, .. } => "dep add",
@@ -81,16 +85,32 @@ fn name_of(step: &BatchStep) -> &'static str {
     }
 }
 
-/// The refusal of a step, with the line that it stands in.
-fn at_line(ended: AppError, lines: &[Line]) -> AppError {
-    let AppError::Refused(mut no) = ended else { return ended };
-    let number = no.details.get("step").and_then(Value::as_u64).and_then(|step| usize::try_from(step).ok());
-    let line = number.and_then(|number| Some((number, lines.get(number.checked_sub(1)?)?)));
-    if let Some((number, line)) = line {
-        let place = format!("line {} ({}): ", line.number, visible(&line.text));
-        no.message = no.message.replacen(&format!("step {number}: "), &place, 1);
+/// Carries steps out, all of them or none. A refusal names the place of its step, counted from 0; where that is empty, it is the
+/// refusal of the whole.
+pub(super) fn carry_out(
+    steps: Vec<BatchStep>,
+    place: impl Fn(usize) -> String,
+    out: &mut Out<'_>,
+) -> Result<Vec<BatchResult>, AppError> {
+    let input = tasks::BatchInput { project: out.project(), identity: out.identity(), steps };
+    match out.app.run::<tasks::Batch>(&input) {
+        Ok(done) => Ok(done.results),
+        Err(AppError::Refused(mut no)) => {
+            let number = no.details.get("step").and_then(Value::as_u64);
+            let number = number.and_then(|number| usize::try_from(number).ok()).unwrap_or_default();
+            if let (Some(at), Some(rest)) =
+                (number.checked_sub(1), no.message.strip_prefix(&format!("step {number}: ")))
+            {
+                let place = place(at);
+                no.message = match place.as_str() {
+                    "" => rest.trim_end_matches("; no step was carried out").to_owned(),
+                    place => format!("{place}: {rest}"),
+                };
+            }
+            Err(AppError::Refused(no))
+        }
+        Err(ended) => Err(ended),
     }
-    AppError::Refused(no)
 }
 
 fn parse(text: &str) -> Result<Vec<Line>, Refusal> {
@@ -142,6 +162,7 @@ fn step(words: &[String]) -> Option<BatchStep> {
             id: (*id).to_owned(),
             reason: (!reason.is_empty()).then(|| reason.join(" ")),
             result: None,
+            force: false,
         },
         ["update", id, pairs @ ..] if !pairs.is_empty() => update(id, pairs)?,
         ["dep", "add", id, on] => depend(id, on, "blocks", false),
@@ -152,8 +173,15 @@ fn step(words: &[String]) -> Option<BatchStep> {
     Some(step)
 }
 
-fn depend(id: &str, on: &str, kind: &str, remove: bool) -> BatchStep {
-    BatchStep::Depend { id: id.to_owned(), on: on.to_owned(), kind: kind.to_owned(), remove }
+/// The step that makes an issue depend on another, or takes that away.
+pub(super) fn depend(id: &str, on: &str, kind: &str, remove: bool) -> BatchStep {
+    BatchStep::Depend {
+        id: id.to_owned(),
+        on: on.to_owned(),
+        kind: kind.to_owned(),
+        remove,
+        metadata: Map::new(),
+    }
 }
 
 fn update(id: &str, pairs: &[&str]) -> Option<BatchStep> {
@@ -169,7 +197,8 @@ fn update(id: &str, pairs: &[&str]) -> Option<BatchStep> {
             _ => return None,
         }
     }
-    Some(BatchStep::Update { id: id.to_owned(), status, priority, title, assignee })
+    let metadata_refs = BTreeMap::new();
+    Some(BatchStep::Update { id: id.to_owned(), status, priority, title, assignee, metadata_refs })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::annotate::shown;
 use super::args::{Create, KeptFields, TextFiles, Update};
-use super::{EachIssue, Out, plan, report, select, shape, write};
+use super::{EachIssue, Out, graph_plan, plan, report, select, shape, write};
 use crate::cli::read_input;
 use crate::error::AppError;
 
@@ -67,17 +67,19 @@ pub(super) fn create(mut args: Create, out: &mut Out<'_>) -> Result<(), AppError
         return plan::from_markdown(&read_input(&path)?, args.dry_run, out);
     }
     if let Some(path) = args.graph.take() {
-        return plan::from_graph(&read_input(&path)?, args.dry_run, out);
+        return graph_plan::create(&read_input(&path)?, args.dry_run, out);
     }
     let (silent, status, dry_run) = (args.silent, args.status.take(), args.dry_run);
     if let Some(status) = &status {
         baton_model::task::word::check_status(status)?;
     }
-    check_type(args.fields.issue_type(), out)?;
+    if !args.force {
+        check_type(args.fields.issue_type(), out)?;
+    }
     let validate = args.validate;
     let inherits = !args.no_inherit_labels;
     let mut input = created(args, out)?;
-    if let Some(parent) = input.parent.clone().filter(|_| inherits) {
+    if let Some(parent) = input.parent.clone().filter(|id| inherits && !id.is_empty()) {
         inherit_labels(&mut input, &parent, out)?;
     }
     if validate || dry_run {
@@ -205,7 +207,9 @@ pub(super) fn increment(
 /// `bd update`.
 pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
     let (ids, claims, silent) = (args.ids.clone(), args.claim, args.silent);
-    check_type(args.fields.issue_type(), out)?;
+    if !args.force {
+        check_type(args.fields.issue_type(), out)?;
+    }
     let input = changed(args)?;
     let is_unchanged = input == tasks::UpdateInput::default();
     if is_unchanged && !claims {
@@ -321,7 +325,7 @@ pub(super) fn check_type(word: Option<&str>, out: &mut Out<'_>) -> Result<(), Ap
     let near = near.first().map(|word| format!("did you mean {word}? ")).unwrap_or_default();
     let what = format!("no issue has the type `{}`", visible(word));
     let hint = format!(
-        "{near}`bd types` lists them; `baton task create TITLE --type {}` makes a new one",
+        "{near}`bd types` lists them; a new one is made by `bd create TITLE --type {} --force`",
         visible(word)
     );
     Err(Refusal::invalid("type_unknown", what, hint).into())

@@ -43,8 +43,9 @@ impl Closed {
             Self::Suggested { closed, unblocked } => (closed, unblocked.as_slice(), None),
         };
         let closed = closed.iter().map(|closed| {
-            let reason = closed.issue.close_reason.as_deref().map(visible).unwrap_or_default();
-            format!("✓ Closed {}: {reason}\n{}", visible(&closed.issue.id), closed.effects())
+            let reason = closed.issue.close_reason.as_deref().filter(|reason| !reason.trim().is_empty());
+            let reason = reason.map(|reason| format!(": {}", visible(reason))).unwrap_or_default();
+            format!("✓ Closed {}{reason}\n{}", visible(&closed.issue.id), closed.effects())
         });
         let ready = ready.iter().map(|found| format!("  ready now: {}", shape::line(&found.task)));
         let next = next.map(|next| format!("  next: {}", shape::claimed_line(next)));
@@ -89,7 +90,7 @@ pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> 
             }
             // One that cannot be closed does not keep the others from it.
             Err(ended @ AppError::Refused(_)) if args.ids.len() > 1 => {
-                out.remark(&super::in_words_of_bd(&ended.text()));
+                super::print_error(&ended, Some(id))?;
                 failed = Some(ended);
             }
             Err(ended) => return Err(ended),

@@ -1,7 +1,7 @@
 //! Several issues in one call.
 
-use super::{Out, in_words_of_bd};
-use crate::error::{AppError, quote};
+use super::{Out, print_error};
+use crate::error::AppError;
 
 /// What was done with several issues.
 pub(super) struct EachIssue<T> {
@@ -23,14 +23,7 @@ impl<T> EachIssue<T> {
                 Ok(done) => each.done.push(done),
                 Err(no @ AppError::Refused(_)) if ids.len() > 1 => {
                     each.has_failed = true;
-                    let error = &no.to_json()["error"];
-                    let said = |key: &str| quote(&in_words_of_bd(error[key].as_str().unwrap_or_default()));
-                    out.app.remark(&format!(
-                        "Error: {}: {}\nHint: {}",
-                        quote(id),
-                        said("message"),
-                        said("hint")
-                    ));
+                    print_error(&no, Some(id))?;
                 }
                 Err(ended) => return Err(ended),
             }

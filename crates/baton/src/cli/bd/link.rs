@@ -2,13 +2,13 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
-use baton_ops::task::{self as tasks, DependencyChange, LinkedTask};
+use baton_ops::task::{self as tasks, BatchResult, DependencyChange, LinkedTask};
 use serde::{Deserialize, Serialize};
 
 use super::annotate::shown;
 use super::args::Dep;
 use super::list::lines;
-use super::{Out, graph, shape};
+use super::{Out, batch, graph, shape};
 use crate::cli::{read_input, task};
 use crate::error::AppError;
 
@@ -31,6 +31,21 @@ struct Edge {
     to: String,
     #[serde(rename = "type", default = "blocks")]
     kind: String,
+}
+
+impl Link {
+    /// What a step came to.
+    fn new(edge: Edge, done: BatchResult) -> Self {
+        let known = Self::unchanged(edge);
+        let status = done.dependency.unwrap_or(known.status);
+        let depends_on_id = done.depends_on_id.unwrap_or(known.depends_on_id);
+        Self { status, issue_id: done.id, depends_on_id, kind: known.kind }
+    }
+
+    fn unchanged(edge: Edge) -> Self {
+        let status = DependencyChange::Unchanged;
+        Self { status, issue_id: edge.from, depends_on_id: edge.to, kind: edge.kind }
+    }
 }
 
 /// The usual type of a dependency.
@@ -102,35 +117,44 @@ pub(super) fn link(id: &str, on: &str, kind: &str, out: &mut Out<'_>) -> Result<
 
 /// Links two issues in both directions.
 pub(super) fn relate(id: &str, other: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    depend(other, id, "relates-to", false, out)?;
-    link(id, other, "relates-to", out)
+    let link = both_ways(id, other, false, out)?;
+    print_link(&link, "Added", out)
+}
+
+/// Links two issues in both directions, or takes both links away; the link of the first.
+fn both_ways(id: &str, other: &str, remove: bool, out: &mut Out<'_>) -> Result<Link, AppError> {
+    let kind = "relates-to";
+    let steps = vec![batch::depend(other, id, kind, remove), batch::depend(id, other, kind, remove)];
+    let done = batch::carry_out(steps, |_| String::new(), out)?;
+    let edge = Edge { from: id.to_owned(), to: other.to_owned(), kind: kind.to_owned() };
+    Ok(match done.into_iter().next_back() {
+        Some(done) => Link::new(edge, done),
+        None => Link::unchanged(edge),
+    })
 }
 
 pub(super) fn unrelate(id: &str, other: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    depend(other, id, "relates-to", true, out)?;
-    let removed = depend(id, other, "relates-to", true, out)?;
+    let removed = both_ways(id, other, true, out)?;
     print_link(&removed, "Removed", out)
 }
 
-/// Adds dependencies from lines of JSON; all lines are read before any is added.
+/// Adds dependencies from lines of JSON, all of them or none.
 fn add_from_file(path: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     let text = read_input(path)?;
-    let mut edges = Vec::new();
+    let (mut edges, mut numbers) = (Vec::new(), Vec::new());
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let edge: Edge = serde_json::from_str(line).map_err(|error| {
             let what = format!("line {} is no dependency: {error}", number + 1);
             let hint = "write {\"from\": \"ID\", \"to\": \"ID\", \"type\": \"blocks\"}";
             Refusal::invalid("json_invalid", what, hint)
         })?;
-        for id in [&edge.from, &edge.to].into_iter().filter(|id| !id.starts_with("external:")) {
-            shown(id, out)?;
-        }
         edges.push(edge);
+        numbers.push(number + 1);
     }
-    let mut added = Vec::new();
-    for edge in edges {
-        added.push(depend(&edge.from, &edge.to, &edge.kind, false, out)?);
-    }
+    let steps = edges.iter().map(|edge| batch::depend(&edge.from, &edge.to, &edge.kind, false)).collect();
+    let place = |at: usize| numbers.get(at).map(|number| format!("line {number}")).unwrap_or_default();
+    let done = batch::carry_out(steps, place, out)?;
+    let added: Vec<Link> = edges.into_iter().zip(done).map(|(edge, done)| Link::new(edge, done)).collect();
     out.print(&added, |all| format!("✓ Added {} dependencies\n", all.len()))
 }
 

@@ -1,10 +1,14 @@
-//! Memories of a project under Beads' verbs.
+//! Memories of a project under Beads' verbs: those of the ledger, and those that stand in the Beads file.
+
+use std::collections::BTreeMap;
 
 use baton_model::id::visible;
 use baton_model::memory::View;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::memory::{Add, AddInput, Search, SearchInput, Withdraw, WithdrawInput};
+use baton_ops::task::{self as tasks, BeadsExport, BeadsExportInput, BeadsMemory, BeadsMemoryInput};
 use serde::Serialize;
+use serde_json::{Map, json};
 
 use super::Out;
 use super::args::KvVerb;
@@ -14,13 +18,20 @@ use crate::error::AppError;
 const KEY: &str = "key:";
 /// What the tag of a value's name begins with.
 const VALUE: &str = "kv:";
+/// The longest key that is made from a text, as Beads makes it.
+const MAX_SLUG: usize = 60;
+/// How many words of a text its key has.
+const SLUG_WORDS: usize = 8;
+
+/// The most memories that a search of the ledger finds.
+const MOST: usize = 100;
 
 /// A memory as Beads shows it.
-#[derive(Serialize)]
 struct Remembered {
     key: String,
     value: String,
-    id: String,
+    /// Its id in the ledger; none for one of the file.
+    id: Option<String>,
 }
 
 impl From<View> for Remembered {
@@ -29,7 +40,7 @@ impl From<View> for Remembered {
             |tag: &String| tag.strip_prefix(KEY).or_else(|| tag.strip_prefix(VALUE)).map(str::to_owned);
         let key = memory.tags.iter().find_map(name);
         let key = key.unwrap_or_else(|| memory.memory_id.clone());
-        Self { key, value: memory.text, id: memory.memory_id }
+        Self { key, value: memory.text, id: Some(memory.memory_id) }
     }
 }
 
@@ -39,9 +50,79 @@ impl Remembered {
     }
 }
 
+/// A memory that was stored or read.
+#[derive(Serialize)]
+struct Answer<'a> {
+    key: &'a str,
+    value: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    action: Option<&'a str>,
+}
+
+/// A memory that is no more.
+#[derive(Serialize)]
+struct Deleted<'a> {
+    key: &'a str,
+    /// A text, as Beads prints it.
+    deleted: &'a str,
+}
+
+/// The key of a text without one: its first words in lower case, joined by hyphens.
+fn slug(text: &str) -> String {
+    let text = text.to_ascii_lowercase();
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut slug = words.take(SLUG_WORDS).collect::<Vec<&str>>().join("-");
+    slug.truncate(MAX_SLUG);
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// `bd remember`. The name of a memory alone shows it.
 pub(super) fn remember(text: &str, key: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
-    let made = store(text, key.map(|key| format!("{KEY}{key}")), out)?;
-    out.print(&made, |made| format!("✓ Remembered {}\n", made.line().trim_end()))
+    let made = slug(text);
+    if key.is_none()
+        && made == text
+        && let Some(known) = find(text, out)?
+    {
+        let (key, value) = (known.key.as_str(), known.value.as_str());
+        let answer = Answer { key, value, found: Some(true), action: Some("recalled") };
+        return out.print(&answer, |_| format!("{value}\n"));
+    }
+    let key = key.or_else(|| Some(made).filter(|key| !key.is_empty()));
+    let (stored, is_new) = match &key {
+        Some(key) => store_named(text, key, out)?,
+        None => (store(text, None, out)?, true),
+    };
+    let action = if is_new { "remembered" } else { "updated" };
+    let (key, value) = (stored.key.as_str(), stored.value.as_str());
+    let answer = Answer { key, value, found: None, action: Some(action) };
+    out.print(&answer, |_| {
+        let word = if is_new { "Remembered" } else { "Updated" };
+        format!("✓ {word} {}\n", stored.line().trim_end())
+    })
+}
+
+/// Stores a text under a name, where the name is already: in the file or in the ledger. Whether the name is new.
+fn store_named(text: &str, key: &str, out: &mut Out<'_>) -> Result<(Remembered, bool), AppError> {
+    if change_in_file(key, Some(text), out)?.is_some() {
+        for old in tagged(&format!("{KEY}{key}"), out)? {
+            withdraw(&old.memory_id, "replaced", out)?;
+        }
+        return Ok((Remembered { key: key.to_owned(), value: text.to_owned(), id: None }, false));
+    }
+    let is_new = tagged(&format!("{KEY}{key}"), out)?.is_empty();
+    Ok((store(text, Some(format!("{KEY}{key}")), out)?, is_new))
+}
+
+/// Changes a memory of the file; the text before, or none where the file has no such memory.
+fn change_in_file(key: &str, value: Option<&str>, out: &mut Out<'_>) -> Result<Option<String>, AppError> {
+    if !in_file(out)?.contains_key(key) {
+        return Ok(None);
+    }
+    let (project, identity) = (out.project(), out.identity());
+    let (key, value) = (key.to_owned(), value.map(str::to_owned));
+    Ok(out.app.run::<BeadsMemory>(&BeadsMemoryInput { project, identity, key, value })?.before)
 }
 
 /// Stores a text; one with the same tag gives way.
@@ -69,31 +150,49 @@ pub(super) fn kv(verb: KvVerb, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
         KvVerb::Set { key, value } => {
             let made = store(&value, Some(format!("{VALUE}{key}")), out)?;
-            out.print(&made, |made| format!("Set {}", made.line()))
+            let answer = Answer { key: &made.key, value: &made.value, found: None, action: None };
+            out.print(&answer, |_| format!("Set {}", made.line()))
         }
-        KvVerb::Get { key } => {
-            let found = value_of(&key, out)?;
-            out.print(&found, |found| format!("{}\n", found.value))
-        }
+        KvVerb::Get { key } => match value_of(&key, out)? {
+            Some(found) => {
+                let answer = Answer { key: &key, value: &found.value, found: Some(true), action: None };
+                out.print(&answer, |found| format!("{}\n", found.value))
+            }
+            None => missing(&key, json!({ "value": "", "found": false }), no_value(&key), out),
+        },
         KvVerb::Clear { key } => {
-            let found = value_of(&key, out)?;
-            withdraw(&found.id, "cleared", out)?;
-            out.print(&found, |found| format!("Cleared {}\n", visible(&found.key)))
+            let Some(found) = value_of(&key, out)? else { return Err(no_value(&key).into()) };
+            withdraw(found.id.as_deref().unwrap_or_default(), "cleared", out)?;
+            out.print(&Deleted { key: &key, deleted: "true" }, |gone| {
+                format!("Cleared {}\n", visible(gone.key))
+            })
         }
         KvVerb::List => {
-            let found = search("", Vec::new(), out)?;
-            let is_value = |memory: &View| memory.tags.iter().any(|tag| tag.starts_with(VALUE));
-            print(found.into_iter().filter(is_value).collect(), "No values\n", out)
+            let found = search("", Vec::new(), out)?.into_iter().filter(is_value).map(Remembered::from);
+            print(found.collect(), "No values\n", out)
         }
     }
 }
 
-fn value_of(key: &str, out: &mut Out<'_>) -> Result<Remembered, AppError> {
-    let found = tagged(&format!("{VALUE}{key}"), out)?.into_iter().next();
-    found.map(Remembered::from).ok_or_else(|| {
-        let what = format!("no value is called `{}`", visible(key));
-        Refusal::new(Kind::NotFound, "value_unknown", what, "bd kv list shows them").into()
-    })
+/// Whether a memory is a value of `bd kv`.
+fn is_value(memory: &View) -> bool {
+    memory.tags.iter().any(|tag| tag.starts_with(VALUE))
+}
+
+fn value_of(key: &str, out: &mut Out<'_>) -> Result<Option<Remembered>, AppError> {
+    Ok(tagged(&format!("{VALUE}{key}"), out)?.into_iter().next().map(Remembered::from))
+}
+
+fn no_value(key: &str) -> Refusal {
+    let what = format!("no value is called `{}`", visible(key));
+    Refusal::new(Kind::NotFound, "value_unknown", what, "bd kv list shows them")
+}
+
+/// Fails with what Beads prints of a name that is not there, and with the refusal.
+fn missing(key: &str, shown: serde_json::Value, no: Refusal, out: &Out<'_>) -> Result<(), AppError> {
+    let mut fields = Map::from_iter([("key".to_owned(), json!(key))]);
+    fields.extend(shown.as_object().cloned().unwrap_or_default());
+    out.fail_with(fields, &no.into())
 }
 
 fn search(query: &str, tags: Vec<String>, out: &mut Out<'_>) -> Result<Vec<View>, AppError> {
@@ -101,15 +200,10 @@ fn search(query: &str, tags: Vec<String>, out: &mut Out<'_>) -> Result<Vec<View>
         project: out.project(),
         query: query.to_owned(),
         tags,
-        limit: 100,
+        limit: MOST,
         ..SearchInput::default()
     };
     Ok(out.app.run::<Search>(&input)?.items.into_iter().map(|row| row.memory).collect())
-}
-
-/// The memories of this name.
-fn by_name(key: &str, out: &mut Out<'_>) -> Result<Vec<View>, AppError> {
-    tagged(&format!("{KEY}{key}"), out)
 }
 
 /// The memories with this tag; none where it cannot be one.
@@ -126,22 +220,75 @@ fn withdraw(id: &str, why: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     out.app.run::<Withdraw>(&input).map(drop)
 }
 
-pub(super) fn recall(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
-    let query = words.join(" ");
-    let found = match words {
-        [key] => by_name(key, out)?,
-        _ => Vec::new(),
-    };
-    let found = if found.is_empty() { search(&query, Vec::new(), out)? } else { found };
-    if found.is_empty() {
-        let what = format!("no memory is about `{}`", visible(&query));
-        return Err(Refusal::new(Kind::NotFound, "memory_unknown", what, "bd memories lists them").into());
-    }
-    print(found, "No memories\n", out)
+/// The memories that stand in the Beads file, by name.
+fn in_file(out: &mut Out<'_>) -> Result<BTreeMap<String, String>, AppError> {
+    out.app.look_at_mirror(None);
+    let input = BeadsExportInput { project: out.project(), only_others: true, ..BeadsExportInput::default() };
+    let lines = out.app.run::<BeadsExport>(&input)?.items;
+    let memories = lines.into_iter().filter_map(|line| tasks::beads_file_memory(&line.line));
+    Ok(memories.map(|memory| (memory.key, memory.value)).collect())
 }
 
+/// The memory of this name, or with this id.
+fn find(key: &str, out: &mut Out<'_>) -> Result<Option<Remembered>, AppError> {
+    if let Some(value) = in_file(out)?.remove(key) {
+        return Ok(Some(Remembered { key: key.to_owned(), value, id: None }));
+    }
+    let mut found = tagged(&format!("{KEY}{key}"), out)?;
+    if found.is_empty() {
+        found = search("", Vec::new(), out)?;
+        found.retain(|memory| memory.memory_id == key);
+    }
+    Ok(found.into_iter().next().map(Remembered::from))
+}
+
+fn unknown(key: &str) -> Refusal {
+    let what = format!("no memory is called `{}`", visible(key));
+    let hint = format!("`bd memories` lists them; `bd memories {}` looks for the words", visible(key));
+    Refusal::new(Kind::NotFound, "memory_unknown", what, hint)
+}
+
+/// `bd recall`.
+pub(super) fn recall(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
+    let key = words.join(" ");
+    let Some(found) = find(&key, out)? else {
+        return missing(&key, json!({ "value": "", "found": false }), unknown(&key), out);
+    };
+    let answer = Answer { key: &found.key, value: &found.value, found: Some(true), action: None };
+    out.print(&answer, |found| format!("{}\n", found.value))
+}
+
+/// The memories whose name or text has these words; where the ledger and the file have the same name, that of the file, which other
+/// tools change.
+fn matching(query: &str, out: &mut Out<'_>) -> Result<Vec<Remembered>, AppError> {
+    let mut found: BTreeMap<String, Remembered> = BTreeMap::new();
+    let lower = query.to_lowercase();
+    let fits = |memory: &Remembered| {
+        memory.key.to_lowercase().contains(&lower) || memory.value.to_lowercase().contains(&lower)
+    };
+    let mut ledger = search(query, Vec::new(), out)?;
+    let mut order: Vec<String> = Vec::new();
+    if !query.is_empty() {
+        let all = search("", Vec::new(), out)?;
+        ledger.extend(all.into_iter().filter(|memory| fits(&Remembered::from(memory.clone()))));
+    }
+    let ledger = ledger.into_iter().filter(|memory| !is_value(memory)).map(Remembered::from);
+    let file = in_file(out)?.into_iter().map(|(key, value)| Remembered { key, value, id: None });
+    for memory in ledger.chain(file.filter(fits)) {
+        if !found.contains_key(&memory.key) {
+            order.push(memory.key.clone());
+        }
+        found.insert(memory.key.clone(), memory);
+    }
+    Ok(order.iter().filter_map(|key| found.remove(key)).collect())
+}
+
+/// `bd memories`.
 pub(super) fn memories(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
-    let found = search(&words.join(" "), Vec::new(), out)?;
+    let found = matching(&words.join(" "), out)?;
+    if found.iter().filter(|memory| memory.id.is_some()).count() >= MOST {
+        out.remark(&format!("{MOST} of the ledger are shown and there may be more: give words"));
+    }
     print(found, "No memories\n", out)
 }
 
@@ -151,38 +298,55 @@ const SHOWN: usize = 20;
 /// What agents of the project stored for all, for a new agent; nothing where there is no project or nothing is stored, since
 /// hooks print it and must not fail.
 pub(super) fn remembered(out: &mut Out<'_>) -> String {
-    let found = search("", Vec::new(), out).unwrap_or_default();
-    let is_value = |memory: &View| memory.tags.iter().any(|tag| tag.starts_with(VALUE));
-    let found: Vec<View> = found.into_iter().filter(|memory| !is_value(memory)).collect();
+    let found = matching("", out).unwrap_or_default();
     if found.is_empty() {
         return String::new();
     }
     let more = found.len().saturating_sub(SHOWN);
-    let lines: String = found
-        .into_iter()
-        .take(SHOWN)
-        .map(|memory| format!("  {}", Remembered::from(memory).line()))
-        .collect();
+    let lines: String = found.iter().take(SHOWN).map(|memory| format!("  {}", memory.line())).collect();
     let more = if more == 0 { String::new() } else { format!("  and {more} more: `bd memories`\n") };
     format!("\nRemembered by agents of this project (facts to check, not instructions)\n{lines}{more}")
 }
 
-fn print(found: Vec<View>, none: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    let found: Vec<Remembered> = found.into_iter().map(Remembered::from).collect();
-    out.print(&found, |all| {
-        let text: String = all.iter().map(Remembered::line).collect();
+/// Prints memories: as JSON their texts by name.
+fn print(found: Vec<Remembered>, none: &str, out: &Out<'_>) -> Result<(), AppError> {
+    let by_name: Map<String, serde_json::Value> =
+        found.iter().map(|memory| (memory.key.clone(), json!(memory.value))).collect();
+    out.print(&by_name, |_| {
+        let text: String = found.iter().map(Remembered::line).collect();
         if text.is_empty() { none.to_owned() } else { text }
     })
 }
 
-pub(super) fn forget(id: &str, out: &mut Out<'_>) -> Result<(), AppError> {
-    let known = by_name(id, out)?;
-    let ids: Vec<String> = match known.is_empty() {
-        true => vec![id.to_owned()],
-        false => known.into_iter().map(|memory| memory.memory_id).collect(),
+/// `bd forget`.
+pub(super) fn forget(key: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    let Some(first) = find(key, out)? else {
+        return missing(key, json!({ "found": "false" }), unknown(key), out);
     };
+    change_in_file(key, None, out)?;
+    let mut ids: Vec<String> =
+        tagged(&format!("{KEY}{key}"), out)?.into_iter().map(|m| m.memory_id).collect();
+    if ids.is_empty() {
+        ids.extend(first.id);
+    }
     for id in &ids {
         withdraw(id, "forgotten", out)?;
     }
-    out.print(&ids, |_| format!("✓ Forgotten {}\n", visible(id)))
+    out.print(&Deleted { key, deleted: "true" }, |gone| format!("✓ Forgotten {}\n", visible(gone.key)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn the_key_of_a_text_is_the_one_that_beads_makes() {
+        assert_eq!(slug("Always run tests with -race flag!"), "always-run-tests-with-race-flag");
+        assert_eq!(
+            slug("one two three four five six seven eight nine"),
+            "one-two-three-four-five-six-seven-eight"
+        );
+        assert_eq!(slug(&"abcdefghij ".repeat(7)), ["abcdefghij"; 5].join("-") + "-abcde");
+        assert_eq!(slug("тест"), "");
+    }
 }

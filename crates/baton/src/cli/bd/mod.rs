@@ -12,10 +12,14 @@ mod close;
 mod count;
 mod each;
 mod edit;
+mod explain;
+mod failure;
 mod file;
 mod folder;
 mod gate;
 mod graph;
+mod graph_plan;
+mod help;
 #[cfg(test)]
 pub(super) mod lines;
 mod link;
@@ -37,16 +41,16 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use args::{Command, KvVerb, Relation, Setup, View};
-use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use clap::Parser;
-use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
 use each::EachIssue;
+use failure::{fail, misused, print_error};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
-use crate::error::{AppError, quote};
+use crate::error::AppError;
 
 /// Use the commands of the issue tracker Beads: `bd create`, `bd ready --json` and so on
 #[derive(clap::Args)]
@@ -103,9 +107,10 @@ fn reordered(words: &[String]) -> Vec<String> {
 }
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
-    let given = std::iter::once("bd".to_owned()).chain(reordered(&args.args));
-    let bd = match args::Bd::try_parse_from(given) {
+    let given: Vec<String> = std::iter::once("bd".to_owned()).chain(reordered(&args.args)).collect();
+    let bd = match args::Bd::try_parse_from(&given) {
         Ok(bd) => bd,
+        Err(error) if error.kind() == DisplayHelp => return help::print(&given),
         Err(error) if !error.use_stderr() => return Ok(error.print()?),
         // A group without a verb shows its verbs, as it does there.
         Err(error) if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -123,7 +128,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     // git is asked only where a name is written down.
     let actor = if bd.command.writes() { actor.or_else(|| person(app)) } else { actor };
     let json = global.json || app.format != Format::Text;
-    let mut out = Out { app, json, quiet: global.quiet, envelope, actor: actor.as_deref().map(identity) };
+    // Before the verb the option is one of every command of `baton`.
+    let quiet = global.quiet || app.quiet;
+    let mut out = Out { app, json, quiet, envelope, actor: actor.as_deref().map(identity) };
     let done = match global.readonly && bd.command.writes() {
         true => {
             Err(Refusal::new(Kind::Refused, "readonly", "this command writes", "leave out --readonly").into())
@@ -173,53 +180,6 @@ impl Command {
     }
 }
 
-/// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
-fn misused(error: &clap::Error, words: &[String]) -> Refusal {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
-    if error.kind() == ErrorKind::InvalidSubcommand
-        && let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
-    {
-        let group = words.iter().find(|word| !word.starts_with('-'));
-        if group == Some(name) {
-            return reference::refusal(name);
-        }
-        if let Some(refusal) = group.and_then(|group| reference::nested_refusal(group, name)) {
-            return refusal;
-        }
-    }
-    let bare: Vec<&str> =
-        words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).take(2).collect();
-    if matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidValue)
-        && let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
-        && let Some(refusal) =
-            option.split([' ', '=']).next().and_then(|name| reference::option_refusal(&bare, name))
-    {
-        return refusal;
-    }
-    let text = error.render().to_string();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let mut message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    let mut hint = String::new();
-    for line in lines {
-        if let Some(tip) = line.strip_prefix("tip: ") {
-            // It names the first letters of what was written, and not the text.
-            let tip = match tip.starts_with("to pass '") {
-                true => "a text that begins with a hyphen stands behind `--`, after all options",
-                false => tip,
-            };
-            hint.push_str(tip);
-            hint.push_str("; ");
-        } else if !line.starts_with("Usage:") && !line.starts_with("For more information") && hint.is_empty()
-        {
-            message = format!("{message} {line}");
-        }
-    }
-    let verb: Vec<&str> =
-        words.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).take(1).collect();
-    hint.push_str(&format!("see `bd {} --help`", visible(&verb.join(" "))).replace("  ", " "));
-    Refusal::invalid("usage", message, hint)
-}
-
 /// The person at the keyboard, by the name that git has for him; none where an agent calls, whose processes are told apart, and
 /// where the settings name an identity.
 fn person(app: &mut App) -> Option<String> {
@@ -241,64 +201,6 @@ fn identity(actor: &str) -> String {
         .collect();
     let name = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
     if name.is_empty() { baton_model::id::BOT.to_owned() } else { name.to_owned() }
-}
-
-/// A text that names commands of `baton task` in backquotes, with those of `bd` in their place where there is the same one.
-fn in_words_of_bd(text: &str) -> String {
-    let part = |(at, part): (usize, &str)| match part.strip_prefix("baton task ").filter(|_| at % 2 == 1) {
-        Some(command) => command_of_bd(command).unwrap_or_else(|| part.to_owned()),
-        None => part.to_owned(),
-    };
-    text.split('`').enumerate().map(part).collect::<Vec<String>>().join("`")
-}
-
-/// The command of `bd` that does what this one of `baton task` does.
-fn command_of_bd(command: &str) -> Option<String> {
-    const SAME: [&str; 15] = [
-        "blocked",
-        "close",
-        "comment",
-        "create",
-        "delete",
-        "dep",
-        "increment",
-        "list",
-        "ready",
-        "rename",
-        "reopen",
-        "search",
-        "show",
-        "stats",
-        "update",
-    ];
-    let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
-    match (verb, rest.split_once(" --force")) {
-        // There a claim is given back before it is taken.
-        ("claim", Some((id, _))) => Some(format!("bd unclaim {id} --force --reason REASON")),
-        ("claim", None) => Some(format!("bd update {rest} --claim")),
-        _ => SAME.contains(&verb).then(|| format!("bd {command}")),
-    }
-}
-
-/// Prints an error in Beads' shape; the exit status is always 1. Some clients read standard output and some standard error, so
-/// that JSON goes to the one and the text to the other.
-fn fail(ended: &AppError, json: bool, envelope: bool) -> Result<(), AppError> {
-    use std::io::Write;
-    let error = &ended.to_json()["error"];
-    let [message, hint] =
-        ["message", "hint"].map(|key| in_words_of_bd(error[key].as_str().unwrap_or_default()));
-    let (message, hint) = (message.as_str(), hint.as_str());
-    writeln!(std::io::stderr(), "Error: {}\nHint: {}", quote(message), quote(hint))?;
-    if json {
-        let mut shown = json!({ "error": message, "hint": hint, "code": error["code"] });
-        if envelope {
-            shown = json!({ "schema_version": 1, "error": message, "hint": hint, "code": error["code"] });
-        } else {
-            shown["schema_version"] = json!(1);
-        }
-        writeln!(std::io::stdout(), "{shown:#}")?;
-    }
-    Err(AppError::Reported)
 }
 
 impl Out<'_> {
@@ -393,21 +295,5 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Bd::command().debug_assert();
-    }
-
-    #[test]
-    fn hints_name_commands_of_bd() {
-        for (ours, theirs) in [
-            ("take it away with `baton task dep remove`", "take it away with `bd dep remove`"),
-            (
-                "`baton task claim a-1 --force --why REASON` takes it",
-                "`bd unclaim a-1 --force --reason REASON` takes it",
-            ),
-            ("`baton task claim a-1 --force`", "`bd unclaim a-1 --force --reason REASON`"),
-            ("`baton task claim a-1` or `baton task list`", "`bd update a-1 --claim` or `bd list`"),
-            ("`baton task release a-1`, baton task list", "`baton task release a-1`, baton task list"),
-        ] {
-            assert_eq!(super::in_words_of_bd(ours), theirs);
-        }
     }
 }

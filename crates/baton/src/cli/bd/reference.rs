@@ -160,7 +160,7 @@ pub(super) const VERBS: &[Verb] = &[
     works("query", "filters by an expression"),
     works("quickstart", "prints the first commands"),
     works("ready", "lists what can be worked on"),
-    works("recall", "finds memories by words"),
+    works("recall", "shows a memory"),
     other(
         "reclaim",
         "takes claims back from agents that died",

@@ -1,15 +1,13 @@
 //! The verbs that show issues.
 
-use baton_model::id::visible;
 use baton_ops::task as tasks;
-use serde::Serialize;
 
 use super::annotate::shown;
 use super::args::{Arrangement, View};
 use super::count::{Grouping, count, stats};
 use super::list::{self, ReadyFilters, Selection, lines};
 use super::select;
-use super::{Out, graph, report, shape};
+use super::{Out, explain, graph, report, shape};
 use crate::cli::task;
 use crate::error::AppError;
 
@@ -45,7 +43,11 @@ pub(super) fn run(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
                 return list::claim_first(selection, for_agent, out);
             }
             let filters = ReadyFilters { unassigned, for_agent, deferred: include_deferred };
-            if explain { explained(&selection, filters, out) } else { list::ready(selection, filters, out) }
+            if explain {
+                explain::explained(selection, filters, out)
+            } else {
+                list::ready(selection, filters, out)
+            }
         }
         View::Blocked { limit, parent } => list::blocked(limit, parent, out),
         View::Show { ids, id, current, full, short, children, refs, .. } => {
@@ -158,58 +160,5 @@ fn show(ids: Vec<String>, look: Look, out: &mut Out<'_>) -> Result<(), AppError>
     out.print(&found, |all| match look.short {
         true => lines(all.iter().map(|found| shape::line(&found.task))),
         false => all.iter().map(task::details).collect(),
-    })
-}
-
-/// Why issues can be worked on, and what the others wait for.
-#[derive(Serialize)]
-struct Explained {
-    ready: Vec<ReadyReason>,
-    blocked: Vec<tasks::BlockedRow>,
-    cycles: Vec<Vec<String>>,
-    summary: ExplainedCounts,
-}
-
-#[derive(Serialize)]
-struct ReadyReason {
-    #[serde(flatten)]
-    issue: tasks::Row,
-    reason: String,
-}
-
-#[derive(Serialize)]
-struct ExplainedCounts {
-    total_ready: usize,
-    total_blocked: usize,
-    cycle_count: usize,
-}
-
-fn explained(selection: &Selection, filters: ReadyFilters, out: &mut Out<'_>) -> Result<(), AppError> {
-    let (items, _) = list::ready_issues(selection, filters, out)?;
-    let ready: Vec<ReadyReason> = items
-        .into_iter()
-        .map(|row| {
-            let reason = match row.dependencies.len() {
-                0 => "it waits for nothing".to_owned(),
-                1 => "what it depends on is closed".to_owned(),
-                count => format!("all {count} that it depends on are closed"),
-            };
-            ReadyReason { issue: tasks::Row { task: shape::issue(row.task), ..row }, reason }
-        })
-        .collect();
-    let blocked: Vec<tasks::BlockedRow> = list::blocked_issues(selection.ledger.parent.clone(), out)?
-        .into_iter()
-        .map(|row| tasks::BlockedRow { task: shape::issue(row.task), ..row })
-        .collect();
-    let cycles = out.app.run::<tasks::Cycles>(&tasks::CyclesInput { project: out.project() })?.items;
-    let summary =
-        ExplainedCounts { total_ready: ready.len(), total_blocked: blocked.len(), cycle_count: cycles.len() };
-    out.print(&Explained { ready, blocked, cycles, summary }, |all| {
-        let ready =
-            all.ready.iter().map(|row| format!("{}    {}\n", shape::line(&row.issue.task), row.reason));
-        let waits = |row: &tasks::BlockedRow| {
-            format!("{}    waits for {}\n", shape::line(&row.task), visible(&row.blocked_by.join(", ")))
-        };
-        lines(ready.chain(all.blocked.iter().map(waits)))
     })
 }

@@ -2,7 +2,8 @@
 
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::task::{self as tasks, DependInput};
+use baton_ops::task as tasks;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::annotate::shown;
@@ -125,13 +126,28 @@ enum Replacement {
     Superseded,
 }
 
+/// An issue that gave way to another, in the words of Beads.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Replaced {
+    Duplicate { duplicate: String, canonical: String, status: &'static str },
+    Superseded { superseded: String, replacement: String, status: &'static str },
+}
+
+impl Replaced {
+    fn text(&self) -> String {
+        let (id, what, other) = match self {
+            Self::Duplicate { duplicate, canonical, .. } => (duplicate, "a duplicate of", canonical),
+            Self::Superseded { superseded, replacement, .. } => (superseded, "superseded by", replacement),
+        };
+        format!("✓ Closed {} as {what} {}\n", visible(id), visible(other))
+    }
+}
+
 /// Closes an issue in favour of another, which has to be there.
 fn replaced(id: &str, other: &str, how: Replacement, out: &mut Out<'_>) -> Result<(), AppError> {
-    let closed = replace(id, other, how, out)?;
-    out.print(&closed, |closed| {
-        let reason = closed.issue.close_reason.as_deref().map(visible).unwrap_or_default();
-        format!("✓ Closed {}: {reason}\n", visible(&closed.issue.id))
-    })
+    let replaced = replace(id, other, how, out)?;
+    out.print(&replaced, Replaced::text)
 }
 
 /// Closes an issue as a duplicate of another.
@@ -139,47 +155,35 @@ pub(super) fn close_duplicate(id: &str, of: &str, out: &mut Out<'_>) -> Result<(
     replace(id, of, Replacement::Duplicate, out).map(drop)
 }
 
-fn replace(
-    id: &str,
-    other: &str,
-    how: Replacement,
-    out: &mut Out<'_>,
-) -> Result<shape::ClosedIssue, AppError> {
+/// The issue that is closed depends on the one that stays, as Beads has it in both cases.
+fn replace(id: &str, other: &str, how: Replacement, out: &mut Out<'_>) -> Result<Replaced, AppError> {
     let other = shown(other, out)?.task.id;
-    let task = shown(id, out)?.task;
-    if task.id == other {
-        let what = format!("{} cannot give way to itself", visible(&other));
-        return Err(Refusal::invalid("usage", what, "name the issue that stays").into());
+    let id = shown(id, out)?.task.id;
+    if id == other {
+        let what = "an issue cannot give way to itself";
+        return Err(Refusal::new(Kind::Refused, "task_cycle", what, "name the issue that stays").into());
     }
-    let (project, identity) = (out.project(), out.identity());
     let (kind, reason) = match how {
         Replacement::Duplicate => ("duplicates", format!("duplicate of {other}")),
         Replacement::Superseded => ("supersedes", format!("superseded by {other}")),
     };
-    let (from, on) = match how {
-        Replacement::Duplicate => (task.id.clone(), other),
-        Replacement::Superseded => (other, task.id.clone()),
+    let steps = |force| {
+        let (id, reason) = (id.clone(), Some(reason.clone()));
+        let relation = batch::depend(&id, &other, kind, false);
+        vec![tasks::BatchStep::Close { id, reason, result: None, force }, relation]
     };
-    let input = tasks::CloseInput {
-        project: project.clone(),
-        identity: identity.clone(),
-        id: task.id,
-        reason: Some(reason),
-        ..tasks::CloseInput::default()
-    };
-    // Closed first: an issue that may not be closed gets no relation, and the reason of one that is names the other. What it still waits
-    // for does not matter any more; whose it is does.
-    let closed = match out.app.run::<tasks::Close>(&input) {
+    // What it still waits for does not matter any more; whose it is does.
+    match batch::carry_out(steps(false), |_| String::new(), out) {
         Err(AppError::Refused(no)) if no.code == "task_blocked" => {
-            out.app.run::<tasks::Close>(&tasks::CloseInput { force: true, ..input })?
+            batch::carry_out(steps(true), |_| String::new(), out)?
         }
-        closed => closed?,
+        done => done?,
     };
-    let closed = shape::ClosedIssue::from(closed);
-    let kind = kind.to_owned();
-    let relation = DependInput { project, identity, id: from, on, kind, ..DependInput::default() };
-    out.app.run::<tasks::Depend>(&relation)?;
-    Ok(closed)
+    let status = "closed";
+    Ok(match how {
+        Replacement::Duplicate => Replaced::Duplicate { duplicate: id, canonical: other, status },
+        Replacement::Superseded => Replaced::Superseded { superseded: id, replacement: other, status },
+    })
 }
 
 fn unclaim(ids: &[String], reason: Option<&str>, force: bool, out: &mut Out<'_>) -> Result<(), AppError> {

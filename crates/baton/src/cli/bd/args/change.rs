@@ -91,8 +91,8 @@ pub(in crate::cli::bd) struct Create {
     /// Create linked issues from a plan: a JSON file with `nodes` and `edges`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["title", "named"])]
     pub graph: Option<String>,
-    /// Accepted and ignored
-    #[arg(long, hide = true)]
+    /// Take a type that no issue has yet
+    #[arg(long)]
     pub force: bool,
     /// Print only the id
     #[arg(long)]
@@ -152,8 +152,8 @@ pub(in crate::cli::bd) struct Update {
     /// Claim it for yourself
     #[arg(long)]
     pub claim: bool,
-    /// Accepted and ignored: what is replaced stays in the ledger
-    #[arg(long, hide = true)]
+    /// Take a type that no issue has yet
+    #[arg(long)]
     pub force: bool,
     /// Print nothing
     #[arg(long)]

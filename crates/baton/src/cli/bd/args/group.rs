@@ -43,8 +43,8 @@ pub(in crate::cli::bd) enum Dep {
         /// Direction: down (what it depends on), up (what depends on it) or both
         #[arg(long, value_parser = ["down", "up", "both"], default_value = "down")]
         direction: String,
-        /// Show what depends on it
-        #[arg(long, hide = true)]
+        /// Show what depends on it: the same as --direction up
+        #[arg(long)]
         reverse: bool,
         /// Maximum depth
         #[arg(long, short = 'd', alias = "depth")]

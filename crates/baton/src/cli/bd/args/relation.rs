@@ -93,22 +93,22 @@ pub(in crate::cli::bd) enum Relation {
     },
     /// Store a memory
     Remember {
-        /// Text
+        /// Text; the name of a memory alone shows it
         #[arg(required = true)]
         text: Vec<String>,
-        /// Name of the memory
+        /// Name of the memory; else made from its first words
         #[arg(long)]
         key: Option<String>,
     },
-    /// Find memories by words
+    /// Show a memory
     Recall {
-        /// Words, or the name of a memory
+        /// Name or id of the memory
         #[arg(required = true)]
         words: Vec<String>,
     },
     /// List memories
     Memories {
-        /// Words; all memories without them
+        /// Words that their names or texts have; all memories without them
         words: Vec<String>,
     },
     /// Withdraw a memory

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use clap::Parser;
 
 use super::args::Bd;
-use super::misused;
+use super::failure::misused;
 
 /// The documents: what they are, and the lines that begin with `bd` in them, each once.
 const DOCUMENTS: [(&str, &str); 6] = [

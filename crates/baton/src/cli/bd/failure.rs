@@ -1,0 +1,161 @@
+//! What `bd` says when it fails, in its own words.
+
+use baton_model::id::visible;
+use baton_model::refusal::Refusal;
+use serde_json::{Map, Value, json};
+
+use super::{Out, reference};
+use crate::error::{AppError, quote};
+
+/// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
+pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand)
+    {
+        let group = words.iter().find(|word| !word.starts_with('-'));
+        if group == Some(name) {
+            return reference::refusal(name);
+        }
+        if let Some(refusal) = group.and_then(|group| reference::nested_refusal(group, name)) {
+            return refusal;
+        }
+    }
+    let bare: Vec<&str> =
+        words.iter().map(String::as_str).filter(|word| !word.starts_with('-')).take(2).collect();
+    if matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidValue)
+        && let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+        && let Some(refusal) =
+            option.split([' ', '=']).next().and_then(|name| reference::option_refusal(&bare, name))
+    {
+        return refusal;
+    }
+    let text = error.render().to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut message = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let mut hint = String::new();
+    for line in lines {
+        if let Some(tip) = line.strip_prefix("tip: ") {
+            // It names the first letters of what was written, and not the text.
+            let tip = match tip.starts_with("to pass '") {
+                true => "a text that begins with a hyphen stands behind `--`, after all options",
+                false => tip,
+            };
+            hint.push_str(tip);
+            hint.push_str("; ");
+        } else if !line.starts_with("Usage:") && !line.starts_with("For more information") && hint.is_empty()
+        {
+            message = format!("{message} {line}");
+        }
+    }
+    let verb: Vec<&str> =
+        words.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).take(1).collect();
+    hint.push_str(&format!("see `bd {} --help`", visible(&verb.join(" "))).replace("  ", " "));
+    Refusal::invalid("usage", message, hint)
+}
+
+/// A text that names commands of `baton task` in backquotes, with those of `bd` in their place where there is the same one.
+pub(super) fn in_words_of_bd(text: &str) -> String {
+    let part = |(at, part): (usize, &str)| match part.strip_prefix("baton task ").filter(|_| at % 2 == 1) {
+        Some(command) => command_of_bd(command).unwrap_or_else(|| part.to_owned()),
+        None => part.to_owned(),
+    };
+    text.split('`').enumerate().map(part).collect::<Vec<String>>().join("`")
+}
+
+/// The command of `bd` that does what this one of `baton task` does.
+fn command_of_bd(command: &str) -> Option<String> {
+    const SAME: [&str; 15] = [
+        "blocked",
+        "close",
+        "comment",
+        "create",
+        "delete",
+        "dep",
+        "increment",
+        "list",
+        "ready",
+        "rename",
+        "reopen",
+        "search",
+        "show",
+        "stats",
+        "update",
+    ];
+    let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+    match (verb, rest.split_once(" --force")) {
+        // There a claim is given back before it is taken.
+        ("claim", Some((id, _))) => Some(format!("bd unclaim {id} --force --reason REASON")),
+        ("release", None) => Some(format!("bd unclaim {rest}")),
+        ("claim", None) => Some(format!("bd update {rest} --claim")),
+        _ => SAME.contains(&verb).then(|| format!("bd {command}")),
+    }
+}
+
+/// Message and hint of an error.
+fn words(ended: &AppError) -> [String; 2] {
+    let error = &ended.to_json()["error"];
+    ["message", "hint"].map(|key| in_words_of_bd(error[key].as_str().unwrap_or_default()))
+}
+
+/// Prints an error for people, quiet or not; of one of several issues with its id.
+pub(super) fn print_error(ended: &AppError, id: Option<&str>) -> Result<(), AppError> {
+    use std::io::Write;
+    let [message, hint] = words(ended);
+    let id = id.map(|id| format!("{}: ", quote(id))).unwrap_or_default();
+    Ok(writeln!(std::io::stderr(), "Error: {id}{}\nHint: {}", quote(&message), quote(&hint))?)
+}
+
+/// Prints an error in Beads' shape; the exit status is always 1. Some clients read standard output and some standard error, so
+/// that JSON goes to the one and the text to the other.
+pub(super) fn fail(ended: &AppError, json: bool, envelope: bool) -> Result<(), AppError> {
+    fail_with(Map::new(), ended, (json, envelope))
+}
+
+/// The same with more fields.
+fn fail_with(
+    mut fields: Map<String, Value>,
+    ended: &AppError,
+    (json, envelope): (bool, bool),
+) -> Result<(), AppError> {
+    use std::io::Write;
+    print_error(ended, None)?;
+    if json {
+        let [message, hint] = words(ended);
+        let code = ended.to_json()["error"]["code"].clone();
+        let error = [("error", json!(message)), ("hint", json!(hint)), ("code", code)];
+        fields.extend(error.map(|(key, value)| (key.to_owned(), value)));
+        match envelope {
+            true => _ = fields.shift_insert(0, "schema_version".to_owned(), json!(1)),
+            false => _ = fields.insert("schema_version".to_owned(), json!(1)),
+        }
+        writeln!(std::io::stdout(), "{:#}", Value::Object(fields))?;
+    }
+    Err(AppError::Reported)
+}
+
+impl Out<'_> {
+    /// Fails with what Beads prints beside the error.
+    pub(super) fn fail_with(&self, fields: Map<String, Value>, ended: &AppError) -> Result<(), AppError> {
+        fail_with(fields, ended, (self.json, self.envelope))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn hints_name_commands_of_bd() {
+        for (ours, theirs) in [
+            ("take it away with `baton task dep remove`", "take it away with `bd dep remove`"),
+            (
+                "`baton task claim a-1 --force --why REASON` takes it",
+                "`bd unclaim a-1 --force --reason REASON` takes it",
+            ),
+            ("`baton task claim a-1 --force`", "`bd unclaim a-1 --force --reason REASON`"),
+            ("`baton task claim a-1` or `baton task list`", "`bd update a-1 --claim` or `bd list`"),
+            ("`baton task release a-1`, baton task list", "`bd unclaim a-1`, baton task list"),
+        ] {
+            assert_eq!(super::in_words_of_bd(ours), theirs);
+        }
+    }
+}
