@@ -3,7 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use temporary::{is_temporary, temporary_name};
+pub use unfinished::{GitOperation, UnfinishedOperation};
+
 use crate::refusal::Refusal;
+
+mod temporary;
+mod unfinished;
 
 /// The most bytes of a content that are kept: what a capture takes at most, compressed badly.
 pub const MOST_BYTES: u64 = 32 * 1024 * 1024;
@@ -36,6 +42,9 @@ pub struct Manifest {
     /// Where the content is, if it is not in the ledger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteContent>,
+    /// What git was in the middle of: index and files travel, this does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<UnfinishedOperation>,
 }
 
 /// A reference of a git remote that holds the content of changes.
@@ -96,6 +105,7 @@ impl Manifest {
         if self.files.len() > MOST_FILES || names.map(String::len).sum::<usize>() > MOST_NAMES {
             return Err(invalid(&format!("more than {MOST_FILES} files, or too long names")));
         }
+        self.unfinished.iter().try_for_each(UnfinishedOperation::check)?;
         self.remote.as_ref().map_or(Ok(()), RemoteContent::check)
     }
 }

@@ -32,6 +32,7 @@ pub(crate) fn register(
     now: Millis,
 ) -> Result<bool, Failure> {
     if !tx.has_project(project_id) {
+        project::lock_names(tx)?;
         refuse(tx, project_id)?;
     }
     Ok(project::create(tx, project_id, is_placeholder, now)?)

@@ -40,6 +40,7 @@ crate::sql! {
         ORDER BY other_project_id";
     OF_NAME = "SELECT project_id FROM project_relation WHERE other_project_id = $1 AND kind IN ('project_name', 'former_project_name')
         ORDER BY project_id";
+    LOCK_NAMES = "INSERT INTO counter_floor (floor_id, floor) VALUES (1, 0) ON CONFLICT (floor_id) DO UPDATE SET floor = counter_floor.floor";
     RETIRE_NAME = "UPDATE project_relation SET kind = 'former_project_name' WHERE project_id = $1 AND kind = 'project_name'";
     RELATED = "SELECT r.other_project_id, r.kind, p.is_isolated FROM project_relation r JOIN project p ON p.project_id = r.other_project_id
         WHERE r.project_id = $1 AND r.kind NOT IN ('project_name', 'former_project_name') ORDER BY r.other_project_id";
@@ -148,6 +149,13 @@ pub fn webhook(tx: &mut Tx<'_>, project_id: &str) -> Result<Option<String>, Faul
 /// The kinds of relation under which a project's names are kept: a row leads from the project to a name, which is no project.
 /// Nothing else may be related so.
 pub const NAME_KINDS: [&str; 2] = ["project_name", "former_project_name"];
+
+/// Keeps every other transaction that gives out a name or an id of a project waiting until this one ends, so that what it reads of
+/// them holds: two projects have rows of their own, and neither row tells of the other. The one row of the counters' floor stands for
+/// all names; its value stays.
+pub fn lock_names(tx: &mut Tx<'_>) -> Result<(), Fault> {
+    tx.execute_deferred(LOCK_NAMES, params![])
+}
 
 /// Gives a project a name; the id as a name is none. Names that it had stay and lead to it.
 pub fn rename(tx: &mut Tx<'_>, project_id: &str, name: &str, by: &str, now: Millis) -> Result<(), Fault> {

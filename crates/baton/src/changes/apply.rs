@@ -7,7 +7,7 @@ use std::path::Path;
 use super::capture::copy_index;
 use super::case::check_case;
 use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
-use super::journal::{Change, Journal, Lock, Recovery, Step};
+use super::journal::{Change, Journal, Lock, Step};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
 use super::{Changes, Fault, Limits, Unconverted};
 use crate::git::GitRunner;
@@ -84,13 +84,6 @@ fn check_hidden(repo: &Repo<'_>, plan: &[Entry]) -> Result<(), Fault> {
     let hit: Vec<String> =
         plan.iter().filter(|entry| hidden.contains(&entry.path)).map(|entry| text(&entry.path)).collect();
     if hit.is_empty() { Ok(()) } else { Err(Fault::HiddenChanges(hit)) }
-}
-
-/// Finishes an application that was interrupted, or takes it back.
-pub(crate) fn recover(git: &dyn GitRunner, root: &Path) -> Result<Recovery, Fault> {
-    let repo = Repo::open(git, root)?;
-    let lock = Lock::take(&repo.git_dir)?;
-    Journal::recover(&repo, &lock)
 }
 
 /// Files that the trees do not tell apart from the base.

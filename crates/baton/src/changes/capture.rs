@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use baton_model::changes::is_temporary;
 use baton_model::project_document;
 
 use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
 use super::status::Status;
 use super::submodules::submodules_beside;
+use super::unfinished::unfinished;
 use super::{Changes, Fault, LeftOut, Limits, Unconverted};
 use crate::git::GitRunner;
 
@@ -65,6 +67,7 @@ pub(crate) fn capture(
         files: names,
         unconverted,
         left_out,
+        unfinished: unfinished(&capture.repo.git_dir)?,
         pack,
     })
 }
@@ -143,7 +146,11 @@ impl Capture<'_> {
             leave(&entry.path, "arrives untracked: the mark of `git add -N` does not travel");
         }
         // Whether git knows the path; one that is only intended to be added is like an untracked one.
-        let mut paths: BTreeMap<Vec<u8>, bool> = untracked.drain(..).map(|path| (path, false)).collect();
+        let (own, untracked): (Vec<_>, Vec<_>) = untracked.drain(..).partition(|path| is_temporary(path));
+        for path in own {
+            leave(&path, "is named like a temporary file of Baton's");
+        }
+        let mut paths: BTreeMap<Vec<u8>, bool> = untracked.into_iter().map(|path| (path, false)).collect();
         for entry in staged.iter().chain(&*unstaged) {
             if entry.mode == SUBMODULE || entry.old_mode == SUBMODULE {
                 leave(&entry.path, "is a submodule: its own commits and changes do not travel");

@@ -13,11 +13,16 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use baton_model::changes::temporary_name;
 use serde::{Deserialize, Serialize};
 
 use super::Fault;
 use super::files::{Kind, check_regular, content, fault, inside, put, remove, text};
 use super::plumbing::Repo;
+
+/// The folder of the journal, and the file that whoever applies locks; in the git folder.
+pub(super) const FOLDER: &str = "baton-apply";
+pub(super) const LOCK: &str = "baton-apply.lock";
 
 /// A step of applying; each is safe to be interrupted before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +73,7 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "the open file is the lock")
 
 impl Lock {
     pub(crate) fn take(git_dir: &Path) -> Result<Self, Fault> {
-        let path = git_dir.join("baton-apply.lock");
+        let path = git_dir.join(LOCK);
         let file = fs::File::options().create(true).append(true).open(&path).map_err(fault("open", &path))?;
         file.try_lock().map_err(|_| Fault::Busy(path.display().to_string()))?;
         Ok(Self(file))
@@ -96,7 +101,7 @@ impl<'a> Journal<'a> {
         changes: Vec<Change>,
         write_index: &mut dyn FnMut(&Self) -> Result<(), Fault>,
     ) -> Result<Self, Fault> {
-        let journal = Self { repo, dir: repo.git_dir.join("baton-apply"), changes };
+        let journal = Self { repo, dir: repo.git_dir.join(FOLDER), changes };
         journal.check_temporaries()?;
         if let Err(fault) = journal.write_content().and_then(|()| write_index(&journal)) {
             let _ = fs::remove_dir_all(&journal.dir);
@@ -313,7 +318,7 @@ impl<'a> Journal<'a> {
 
     /// Finishes what was interrupted after its plan, drops what was interrupted before.
     pub(crate) fn recover(repo: &'a Repo<'a>, _: &Lock) -> Result<Recovery, Fault> {
-        let dir = repo.git_dir.join("baton-apply");
+        let dir = repo.git_dir.join(FOLDER);
         match dir.symlink_metadata() {
             Err(_) => return Ok(Recovery::Nothing),
             Ok(meta) if meta.is_dir() => {}
@@ -354,10 +359,6 @@ fn shell_word(path: &Path) -> String {
     let path = path.display().to_string();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@".contains(c);
     if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
-}
-
-fn temporary_name(n: usize) -> String {
-    format!(".baton-apply-{n}.tmp")
 }
 
 fn read_plan(dir: &Path, plan: &[u8]) -> Result<Vec<Change>, Fault> {

@@ -17,7 +17,10 @@ use baton_ops::transcript::CaptureOutput;
 use serde_json::Value;
 
 use super::remote::ChangesRemote;
-use super::{Applied, Changes, Fault, Limits, Recovery, apply, capture, content, patch, recover};
+use super::{
+    Applied, Changes, Fault, Limits, Recovery, apply, capture, content, is_interrupted, patch, recover,
+    settle,
+};
 use crate::app::{App, Format};
 use crate::clock;
 use crate::config::{ChangesMode, Config};
@@ -75,10 +78,30 @@ pub(crate) fn root(app: &App) -> Result<PathBuf, Refusal> {
     }
 }
 
-/// Captures a working copy; nothing where everything is committed.
-pub(crate) fn capture_copy(root: &Path, data_dir: &Path) -> Result<Option<CapturedCopy>, Refusal> {
-    let changes = capture(&Plumbing, root, &scratch(data_dir)?, Limits::default())?;
-    if changes.is_empty() && changes.left_out.is_empty() {
+/// Says that the working copy in which a command is given holds a part of changes only.
+pub(crate) fn remark_interrupted(app: &App) {
+    if app.config.cwd.as_deref().and_then(git::root).is_some_and(|root| is_interrupted(&root)) {
+        app.remark(
+            "warning: an application of changes was interrupted in this working copy, which may hold a part of its files: \
+             `baton changes apply` finishes it or takes it back",
+        );
+    }
+}
+
+/// Captures a working copy; nothing where everything is committed. An application of changes that was interrupted in it is finished or
+/// taken back before, which is said.
+pub(crate) fn capture_copy(app: &App, root: &Path) -> Result<Option<CapturedCopy>, Refusal> {
+    let settled = settle(&Plumbing, root)?;
+    let done = match settled.recovery {
+        Recovery::Nothing => None,
+        Recovery::Finished => Some("is finished now: what it wrote is among what is not committed"),
+        Recovery::TakenBack => Some("was taken back, because the index was written since"),
+    };
+    if let Some(done) = done {
+        app.remark(&format!("an application of changes was interrupted here and {done}"));
+    }
+    let changes = capture(&Plumbing, root, &scratch(&app.config.data_dir)?, Limits::default())?;
+    if changes.is_empty() && changes.left_out.is_empty() && changes.unfinished.is_empty() {
         return Ok(None);
     }
     let content = content::encode(&changes)?;
@@ -93,6 +116,7 @@ pub(crate) fn capture_copy(root: &Path, data_dir: &Path) -> Result<Option<Captur
         content_hash: content::hash(&content),
         bytes: content.len() as u64,
         remote: None,
+        unfinished: changes.unfinished.clone(),
     };
     manifest.check()?;
     Ok(Some(CapturedCopy { manifest, content }))
@@ -143,7 +167,7 @@ pub(crate) fn always(app: &mut App, project: Option<&str>) -> Result<Option<Capt
     }
     // A project need not be in git.
     let Ok(root) = root(app) else { return Ok(None) };
-    let mut copy = capture_copy(&root, &app.config.data_dir)?;
+    let mut copy = capture_copy(app, &root)?;
     if let Some(copy) = &mut copy {
         keep(app, project, copy, None)?;
     }

@@ -12,18 +12,22 @@ mod capture;
 mod case;
 mod content;
 mod files;
+mod interrupted;
 mod journal;
 pub(crate) mod ledger;
 mod plumbing;
 mod remote;
 mod status;
 mod submodules;
+mod unfinished;
 
+use baton_model::changes::UnfinishedOperation;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use apply::{Applied, apply, patch, recover};
+pub(crate) use apply::{Applied, apply, patch};
 pub(crate) use capture::capture;
 pub(crate) use content::hash as content_hash;
+pub(crate) use interrupted::{is_interrupted, recover, settle};
 pub(crate) use journal::Recovery;
 #[cfg(test)]
 pub(crate) use journal::Step;
@@ -47,6 +51,9 @@ pub(crate) struct Changes {
     pub unconverted: Vec<Unconverted>,
     /// What does not travel.
     pub left_out: Vec<LeftOut>,
+    /// What git was in the middle of.
+    #[serde(skip)]
+    pub unfinished: Vec<UnfinishedOperation>,
     /// A thin pack of the objects that the base does not have.
     #[serde(skip)]
     pub pack: Vec<u8>,

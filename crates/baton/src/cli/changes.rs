@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use baton_model::changes::Manifest;
+use baton_model::changes::{Manifest, UnfinishedOperation};
 use baton_model::id::{short, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::changes::{
@@ -33,11 +33,15 @@ enum Verb {
     Show {
         /// Baton with the changes
         baton: Option<String>,
+        #[command(flatten)]
+        who: ActingIdentity,
     },
     /// Print them as a patch; this repository has to hold their commit
     Diff {
         /// Baton with the changes
         baton: Option<String>,
+        #[command(flatten)]
+        who: ActingIdentity,
     },
     /// Put them into this working copy, all or none
     ///
@@ -47,6 +51,8 @@ enum Verb {
     Apply {
         /// Baton with the changes
         baton: Option<String>,
+        #[command(flatten)]
+        who: ActingIdentity,
     },
     /// Give what is not committed here to a baton that waits
     Keep {
@@ -58,6 +64,8 @@ enum Verb {
         /// Keep them as a reference in this git remote, not in the ledger: its name, or its address
         #[arg(long, value_name = "REMOTE")]
         changes_remote: Option<String>,
+        #[command(flatten)]
+        who: ActingIdentity,
     },
     /// Remove them from the ledger, or from the remote that holds them; the baton stays
     Drop {
@@ -71,14 +79,30 @@ enum Verb {
     },
 }
 
+impl Verb {
+    fn identity(&self) -> Option<&String> {
+        match self {
+            Self::Show { who, .. }
+            | Self::Diff { who, .. }
+            | Self::Apply { who, .. }
+            | Self::Keep { who, .. }
+            | Self::Drop { who, .. } => who.identity.as_ref(),
+        }
+    }
+}
+
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    // Whoever it is, the baton that they hold is meant, and their session has what is applied.
+    if let Some(identity) = args.verb.identity() {
+        app.config.identity = Some(identity.clone());
+    }
     let project = app.project.clone();
     match args.verb {
-        Verb::Show { baton } => {
+        Verb::Show { baton, .. } => {
             let shown = app.run::<Show>(&ShowInput { project, baton_id: baton })?;
             app.show(&shown, |shown| list(&shown.changes))
         }
-        Verb::Diff { baton } => {
+        Verb::Diff { baton, .. } => {
             let (_, changes) = ledger::load(app, project.as_deref(), baton.as_deref())?;
             let patch = ledger::patch_here(app, &changes)?;
             let mut out = std::io::stdout().lock();
@@ -89,8 +113,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let text = String::from_utf8_lossy(&patch).into_owned();
             app.show(&json!({ "patch": text }), |_| text.clone())
         }
-        Verb::Apply { baton } => apply(baton.as_deref(), app),
-        Verb::Keep { baton, replace, changes_remote } => {
+        Verb::Apply { baton, .. } => apply(baton.as_deref(), app),
+        Verb::Keep { baton, replace, changes_remote, .. } => {
             keep((baton, replace), changes_remote.as_deref(), app)
         }
         Verb::Drop { baton, leave_remote, who } => {
@@ -133,7 +157,7 @@ fn apply(baton: Option<&str>, app: &mut App) -> Result<(), AppError> {
 fn keep((baton_id, replace): (String, bool), remote: Option<&str>, app: &mut App) -> Result<(), AppError> {
     let project = app.project.clone();
     let root = ledger::root(app)?;
-    let Some(mut copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
+    let Some(mut copy) = ledger::capture_copy(app, &root)? else {
         let what = "everything is committed here: there is nothing to keep";
         return Err(Refusal::new(Kind::NotFound, "changes_none", what, "look at `git status`").into());
     };
@@ -164,11 +188,13 @@ pub(super) fn earlier_list(changes: &[EarlierChanges]) -> String {
     changes.iter().map(|one| format!("  {}\n", visible(&one.message))).collect()
 }
 
+/// What does not travel: paths, and what git was in the middle of.
 fn left_out(manifest: &Manifest) -> String {
     let line = |left: &baton_model::changes::LeftOut| {
         format!("  not among them: {} {}\n", visible(&left.path), visible(&left.reason))
     };
-    manifest.left_out.iter().map(line).collect()
+    let under_way = |one: &UnfinishedOperation| format!("  {}\n", one.sentence());
+    manifest.left_out.iter().map(line).chain(manifest.unfinished.iter().map(under_way)).collect()
 }
 
 fn list(changes: &BatonChanges) -> String {

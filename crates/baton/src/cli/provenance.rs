@@ -173,6 +173,10 @@ fn normal(path: &Path) -> PathBuf {
     plain
 }
 
+/// What is said of a commit at which the history of a shallow clone ends.
+const CUT: &str = "  the history of this clone is cut here, so it may come from an earlier commit: `git fetch --unshallow` brings the \
+    rest, `git fetch --deepen 100` a part\n";
+
 fn show(report: &Report) -> String {
     let mut text = String::new();
     for row in &report.commits {
@@ -180,6 +184,9 @@ fn show(report: &Report) -> String {
         let id = commit.id.get(..7).unwrap_or_default();
         let (subject, author) = (visible(&commit.subject), visible(&commit.author));
         let _ = writeln!(text, "{id}  {subject}  ({author}, {})", render::since(row.committed_at));
+        if commit.is_cut {
+            text.push_str(CUT);
+        }
         for session in &row.sessions {
             text.push_str(&session_lines(session));
         }

@@ -4,6 +4,7 @@ use baton_ops::session::{Status, StatusInput};
 
 use super::watch;
 use crate::app::App;
+use crate::changes::ledger;
 use crate::error::AppError;
 use crate::{render, unwrapped};
 
@@ -21,6 +22,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     }
     let mut status = app.run::<Status>(&StatusInput { project: app.project.clone() })?;
     app.remark_repository();
+    ledger::remark_interrupted(app);
     let own = app.session.clone();
     let left = unwrapped::remark(app, (&status.project_id, &status.card), (own.as_deref(), None));
     status.card.reminders.extend(left);

@@ -95,6 +95,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     }
     let wrapped = wrapped?;
     app.remark_repository();
+    ledger::remark_interrupted(app);
     match copy {
         Some(_) if wrapped.changes.is_none() && !wrapped.replay.replayed => {
             app.remark("what is not committed stays here: no baton was left that it could go with");
@@ -144,7 +145,7 @@ fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError>
         return if is_elsewhere { Ok(None) } else { ledger::always(app, None) };
     }
     let root = ledger::root(app)?;
-    let Some(mut copy) = ledger::capture_copy(&root, &app.config.data_dir)? else {
+    let Some(mut copy) = ledger::capture_copy(app, &root)? else {
         app.remark("everything is committed here: no changes go with the baton");
         return Ok(None);
     };

@@ -7,6 +7,8 @@ use baton_model::repository::is_commit_id;
 use baton_model::time::Millis;
 use serde::Serialize;
 
+use super::layout;
+
 /// The most commits that are read of a file.
 const MOST: &str = "-n20";
 /// Full id, committer's time, author, trailers, subject; between them a byte that no field holds.
@@ -24,6 +26,9 @@ pub(crate) struct CommitInfo {
     pub author: String,
     /// Its first line.
     pub subject: String,
+    /// Whether the history is cut here, as in a shallow clone: what stands in it may be older.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
     /// What its trailers `Baton:` name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trailers: Vec<String>,
@@ -77,7 +82,16 @@ pub(crate) fn commits_of_file(folder: &Path, path: &str) -> Option<Vec<CommitInf
         "--",
         path,
     ];
-    Some(super::read(folder, &args)?.lines().filter_map(parse).collect())
+    Some(marked(folder, super::read(folder, &args)?.lines().filter_map(parse).collect()))
+}
+
+/// Marks those at which the history of a shallow repository is cut.
+fn marked(folder: &Path, mut commits: Vec<CommitInfo>) -> Vec<CommitInfo> {
+    let cut = super::root(folder).map(|root| layout::cut_commits(&root)).unwrap_or_default();
+    for commit in &mut commits {
+        commit.is_cut = cut.contains(&commit.id);
+    }
+    commits
 }
 
 /// What git says of commits, in the order in which they are named.
@@ -86,7 +100,7 @@ pub(crate) fn commits(folder: &Path, ids: &[String]) -> Vec<CommitInfo> {
         let args = ["log", "-n1", FORMAT, "--no-show-signature", "--end-of-options", id.as_str()];
         super::read(folder, &args)?.lines().find_map(parse)
     };
-    ids.iter().filter_map(of).collect()
+    marked(folder, ids.iter().filter_map(of).collect())
 }
 
 fn parse(line: &str) -> Option<CommitInfo> {
@@ -97,6 +111,7 @@ fn parse(line: &str) -> Option<CommitInfo> {
     is_commit_id(id).then(|| CommitInfo {
         id: id.to_owned(),
         at: seconds.parse::<i64>().unwrap_or_default().saturating_mul(1_000),
+        is_cut: false,
         author: author.to_owned(),
         subject: subject.to_owned(),
         trailers: names.map(str::to_owned).collect(),

@@ -69,6 +69,11 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
     }
 }
 
+/// The git folder of the working copy with this top folder, where it is believed.
+pub(crate) fn git_dir(root: &Path) -> Option<PathBuf> {
+    layout(root).ok().map(|layout| layout.git_dir)
+}
+
 /// Whether a git folder is that of a submodule here: it lies in the git folder of the repository above.
 fn is_module(root: &Path, git_dir: &Path) -> bool {
     root.ancestors().skip(1).filter(|above| above.join(".git").symlink_metadata().is_ok()).any(|above| {
@@ -134,6 +139,13 @@ pub(crate) fn bare_folder(path: &Path) -> Option<&Path> {
 /// Whether a git folder is there and its settings hold this id.
 pub(crate) fn holds_id(common_dir: &Path, id: &str) -> bool {
     Settings::of(common_dir).id.as_deref() == Some(id)
+}
+
+/// The commits of a shallow repository whose parents are not in it.
+pub(super) fn cut_commits(root: &Path) -> Vec<String> {
+    let text = layout(root).ok().and_then(|layout| read(&layout.common_dir, "shallow", PACKED));
+    let ids = text.iter().flat_map(|text| text.lines()).map(str::trim);
+    ids.filter(|id| is_commit_id(id)).map(str::to_owned).collect()
 }
 
 /// The commit of a branch: in a file of its own, else in the list of packed ones.

@@ -26,12 +26,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use baton_model::changes::is_temporary;
 use baton_model::packet::Git;
 
 use crate::process;
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
-pub(crate) use layout::{ID_KEY, absolute_remote, bare_folder, holds_id, repository};
+pub(crate) use layout::{ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, repository};
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
 pub(crate) use transfer::transfer;
@@ -198,7 +199,8 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
     Some(state)
 }
 
-/// The files with changes that are not committed, untracked ones among them. None where git does not tell, or telling would run
+/// The files with changes that are not committed, untracked ones among them, without what an application of changes left when it was
+/// killed. None where git does not tell, or telling would run
 /// filters that the repository brings.
 pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     let root = root(folder)?;
@@ -214,7 +216,8 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
         "--no-renames",
     ];
     let text = run(&root, &args, &filters(&root)?)?;
-    Some(text.split('\0').filter_map(|entry| entry.get(3..)).map(str::to_owned).collect())
+    let paths = text.split('\0').filter_map(|entry| entry.get(3..));
+    Some(paths.filter(|path| !is_temporary(path.as_bytes())).map(str::to_owned).collect())
 }
 
 /// Branch and commit alone, which are read without looking at files.

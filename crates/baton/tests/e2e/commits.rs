@@ -186,3 +186,28 @@ fn a_file_that_was_renamed_keeps_its_history_and_an_open_session_its_newest_comm
     let refused = nowhere.refused(1, "commit_invalid", &["--project", "shop", "log", "--commit", "HEAD"]);
     assert!(refused.to_string().contains("git finds no commit `HEAD` here"), "{refused:#}");
 }
+
+#[test]
+fn a_shallow_clone_says_that_its_history_is_cut_and_not_that_nobody_made_a_line() {
+    let stage = committed();
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    commit(&stage, "total = 1\n", "first");
+    commit(&stage, "total = 1\nrounded = 2\n", "second");
+    commit(&stage, "total = 1\nrounded = 2\nsum = 3\n", "third");
+    let from = format!("file://{}", stage.shop().display());
+    git(&stage, stage.root(), &["clone", "-q", "--depth", "2", &from, "shallow"]);
+    let lola = stage.terminal("Lola").within(stage.root().join("shallow"));
+    lola.json(&["init", "--join", "shop"]);
+    // The oldest commit that is there stands for every one before it.
+    for (place, is_cut) in [("cart.py:1", true), ("cart.py:3", false), ("cart.py", true)] {
+        let report = lola.json(&["why", place]);
+        let last = report["commits"].as_array().and_then(|rows| rows.last().cloned()).expect("a commit");
+        assert_eq!(last["is_cut"] == true, is_cut, "{place}: {report:#}");
+        let shown = lola.text(&["why", place]);
+        assert_eq!(shown.contains("git fetch --unshallow"), is_cut, "{place}: {shown}");
+    }
+    assert!(!donna.text(&["why", "cart.py:1"]).contains("unshallow"), "the whole history is here");
+    git(&stage, stage.root().join("shallow"), &["fetch", "-q", "--unshallow"]);
+    assert!(!lola.text(&["why", "cart.py:1"]).contains("unshallow"));
+}

@@ -293,7 +293,7 @@ fn it_cannot_claim_a_project_of_the_user() {
                 || answer.err.contains("baton init --id shop"))
     );
     // The user's own word joins it.
-    let joined = clone.terminal().json(&["init", "--id", "shop"]);
+    let joined = clone.terminal().json(&["init", "--join", "shop"]);
     assert_eq!(joined["project_id"], "shop");
 }
 

@@ -88,4 +88,5 @@ mod worktree_changes;
 mod worktree_faults;
 mod worktree_machines;
 mod worktree_places;
+mod worktree_unfinished;
 mod worktrees;

@@ -136,6 +136,20 @@ fn changes_are_not_taken_for_those_of_a_copy_in_which_they_never_were() {
 }
 
 #[test]
+fn changes_that_a_named_agent_applies_are_credited_to_its_session() {
+    let stage = edited();
+    wrapped(&stage, &["--with-changes"]);
+    let second = second(&stage);
+    // Nothing but `--as` says who it is.
+    let shell = stage.bare().within(&second).with("BATON_PROCESS", "p");
+    shell.json(&["pickup", "--as", "Lola"]);
+    shell.json(&["changes", "apply", "--as", "Lola"]);
+    let said = shell.text(&["wrap", "--as", "Lola", "--summary", "applied", "--next", "n"]);
+    assert!(said.contains("applied, so they stay in that working copy"), "{said}");
+    stage.assert_sound();
+}
+
+#[test]
 fn what_could_not_be_applied_is_said_first_and_nothing_is_written() {
     let stage = edited();
     wrapped(&stage, &["--with-changes"]);

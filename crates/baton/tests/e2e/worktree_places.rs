@@ -95,11 +95,21 @@ fn a_pickup_says_where_the_work_lies_and_how_to_get_there() {
     let there = lola.within(&beside).json(&["pickup", "--dry-run"])["location"].clone();
     assert_eq!((&there["is_here"], &there["advice"]), (&json!(true), &serde_json::Value::Null));
     // The worktree goes; its branch is left.
-    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    fs::remove_dir_all(&beside).expect("removed");
     let gone = lola.json(&["pickup", "--dry-run"])["location"].clone();
     assert_eq!(gone["is_there"], false);
-    assert!(text(&gone, "advice").contains("its branch fix is left here: `git worktree add"), "{gone}");
+    let advice = text(&gone, "advice");
+    assert!(
+        advice.contains("its branch fix is left here: `git worktree prune`, then `git worktree add"),
+        "{gone}"
+    );
     lola.refused(3, "place_gone", &["pickup", "--there"]);
+    // What is advised works: git still takes the branch for checked out there.
+    let commands: Vec<&str> = advice.split('`').filter(|part| part.starts_with("git worktree")).collect();
+    assert_eq!(commands.len(), 2, "{advice}");
+    lola.shell(&commands.join(" && ")).done();
+    assert!(beside.join("b.txt").exists());
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
     git(&stage, stage.shop(), &["branch", "-q", "-D", "fix"]);
     let gone = lola.json(&["pickup", "--dry-run"])["location"].clone();
     assert!(text(&gone, "advice").contains(&format!("git switch --detach {}", &commit[..12])), "{gone}");
@@ -208,6 +218,50 @@ fn work_in_a_folder_that_was_moved_is_found_where_it_is() {
         (&picked["location"]["root"], &picked["location"]["uncommitted"]),
         (&json!(moved), &json!(["half.txt"]))
     );
+}
+
+#[test]
+fn a_worktree_that_was_moved_is_found_whatever_lies_in_its_old_place() {
+    for what in ["another worktree", "a plain folder", "another project"] {
+        let stage = committed();
+        let shop = stage.shop();
+        let old = worktree(&stage, "shop/.claude/worktrees/x", "fix");
+        let donna = stage.terminal("Donna").within(&old);
+        donna.json(&["start"]);
+        donna.json(&["wrap", "--summary", "s", "--next", "n"]);
+        let moved = stage.root().join("moved");
+        let (from, to) = (old.display().to_string(), moved.display().to_string());
+        git(&stage, &shop, &["worktree", "move", &from, &to]);
+        match what {
+            "another worktree" => drop(git(&stage, &shop, &["worktree", "add", "-q", "-b", "other", &from])),
+            "a plain folder" => fs::create_dir_all(&old).expect("folder"),
+            _ => {
+                git(&stage, stage.root(), &["init", "-q", &from]);
+                stage.terminal("Ann").within(&old).json(&["init", "--id", "lib", "--move"]);
+            }
+        }
+        let lola = stage.terminal("Lola");
+        let there = lola.text(&["pickup", "--there"]);
+        assert_eq!(there.trim(), to, "{what}");
+        // In the folder where something else lies, too, as far as that is of the repository.
+        if what == "another worktree" {
+            assert_eq!(lola.within(&old).text(&["pickup", "--there"]).trim(), to, "{what}");
+        }
+        let seen = lola.json(&["pickup"])["location"].clone();
+        assert_eq!((&seen["root"], &seen["is_there"]), (&json!(to), &json!(true)), "{what}");
+    }
+}
+
+#[test]
+fn a_worktree_in_which_another_branch_is_checked_out_by_now_is_still_the_place() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    donna.json(&["wrap", "--summary", "s", "--next", "n"]);
+    git(&stage, &beside, &["switch", "-q", "-c", "later"]);
+    let there = stage.terminal("Lola").text(&["pickup", "--there"]);
+    assert_eq!(there.trim(), beside.display().to_string(), "its branch is checked out nowhere else");
 }
 
 #[test]

@@ -370,3 +370,38 @@ fn a_remote_that_was_added_later_is_known_from_the_next_session_on() {
     stage.terminal("Lola").json(&["start"]);
     assert_eq!(ann.json(&["project", "show"])["vcs_remote_url"], "https://git.example/acme/shop.git");
 }
+
+#[test]
+fn a_repository_does_not_join_the_project_of_another_one_by_naming_its_id() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    git(&stage, stage.shop(), &["remote", "add", "origin", "https://github.com/acme/shop.git"]);
+    ann.json(&["init"]);
+    let other = stage.repo("other");
+    git(&stage, &other, &["remote", "add", "origin", "https://github.com/acme/other.git"]);
+    let before = stage.deltas();
+    let there = ann.within(&other);
+    for args in [
+        &["init", "--id", "shop"][..],
+        &["--project", "shop", "init"],
+        &["init", "--separate", "--id", "shop"],
+        &["init", "--id", "shop", "--move"],
+    ] {
+        let refused = there.refused(4, "project_taken", args);
+        let hint = text(&refused, "hint");
+        assert!(
+            hint.contains("`baton init --join shop`") && hint.contains("--id OTHER"),
+            "{args:?}: {refused}"
+        );
+    }
+    assert_eq!(stage.deltas(), before, "nothing was written");
+    let shown = ann.json(&["project", "show", "shop"]);
+    assert_eq!(shown["vcs_remote_url"], "https://github.com/acme/shop.git", "{shown:#}");
+    // Who says so joins, and names it by its id from then on; so does a clone of its remote.
+    assert_eq!(there.json(&["init", "--join", "shop"])["joined"], true);
+    assert_eq!(there.json(&["init", "--id", "shop"])["created"], false);
+    let clone = stage.repo("clone");
+    git(&stage, &clone, &["remote", "add", "origin", "git@github.com:acme/other.git"]);
+    assert_eq!(ann.within(&clone).json(&["init", "--id", "shop"])["joined"], true);
+    stage.assert_sound();
+}

@@ -2,6 +2,7 @@
 
 use baton_model::delta::Kind;
 use baton_model::id::{check_project, slug, visible};
+use baton_model::project::Project;
 use baton_model::project_document;
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::Repository;
@@ -11,7 +12,7 @@ use serde_json::json;
 
 use super::init::InitInput;
 use crate::ledger::{Author, append_json};
-use crate::locate::{Location, Standpoint, by_address, clone_refusal, locate, place_of, unresolved};
+use crate::locate::{CloneOf, Location, Standpoint, by_address, clone_refusal, locate, place_of, unresolved};
 use crate::op::{Cx, Env};
 use crate::resolve;
 
@@ -28,6 +29,8 @@ pub(super) struct Choice {
     pub taken_from: Option<String>,
     /// Whether it did not belong to the project before.
     pub is_new: bool,
+    /// Whether there was no such project, so that the folder founds it.
+    is_founding: bool,
 }
 
 impl Choice {
@@ -52,7 +55,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
         return Err(unknown_folder().into());
     }
     let host = cx.env.host;
-    let (project_id, location) = cx.store.read(|tx| {
+    let (project_id, location, is_founding) = cx.store.read(|tx| {
         let location = locate(tx, host, &here)?;
         let project_id = match named {
             Some(id) => named_project(tx, input, id)?,
@@ -66,7 +69,11 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
         if let Some(own) = belongs_to.filter(|own| **own != project_id && !input.move_folder) {
             return Err(folder_taken(tx, &here, own, &project_id)?.into());
         }
-        Ok((project_id, location))
+        if named.is_some() && input.join.is_none() && belongs_to.is_none() {
+            refuse_stranger(tx, input, &location, &project_id)?;
+        }
+        let is_founding = project::get(tx, &project_id)?.is_none_or(|known| known.is_placeholder);
+        Ok((project_id, location, is_founding))
     })?;
     let is_new = match &location {
         Location::Project(own) | Location::Moved(Place { project_id: own, .. }) => *own != project_id,
@@ -79,7 +86,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
         _ => None,
     };
     let place = place_of(&here, &project_id).ok_or_else(unknown_folder)?;
-    let mut chosen = Choice { place, also: Vec::new(), taken_from, is_new };
+    let mut chosen = Choice { place, also: Vec::new(), taken_from, is_new, is_founding };
     if let Some(repository) = here.repository {
         let fresh = cx.env.id();
         cx.store.read(|tx| settle(tx, &cx.env, (&here, repository), &mut chosen, &fresh))?;
@@ -153,6 +160,36 @@ fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &Standpoint<'_>) -> Re
     Ok(())
 }
 
+/// Refuses to make a folder a place of a project that is there and to which nothing leads from it but the id that was named: it may be
+/// the project of another repository.
+fn refuse_stranger(
+    tx: &mut Tx<'_>,
+    input: &InitInput,
+    location: &Location,
+    project_id: &str,
+) -> Result<(), Failure> {
+    let is_clone =
+        |of: &CloneOf| of.project_id == project_id || of.others.iter().any(|other| other == project_id);
+    if matches!(location, Location::Clone(of) if !input.separate && is_clone(of)) {
+        return Ok(());
+    }
+    // What was merged is refused as that.
+    let is_met = |known: &Project| !known.is_placeholder && known.merged_into.is_none();
+    let known = project::get(tx, project_id)?.filter(is_met);
+    if known.is_some() { Err(name_conflict(project_id).into()) } else { Ok(()) }
+}
+
+/// Refuses where a project was to be founded and another folder has founded it since, unless it is this very one.
+pub(super) fn refuse_overtaken(tx: &mut Tx<'_>, chosen: &Choice) -> Result<(), Failure> {
+    let place = &chosen.place;
+    if !chosen.is_founding || project::get(tx, &place.project_id)?.is_none_or(|known| known.is_placeholder) {
+        return Ok(());
+    }
+    let there = place::get(tx, &place.machine, &place.path)?;
+    let is_own = there.is_some_and(|there| there.project_id == place.project_id);
+    if is_own { Ok(()) } else { Err(name_conflict(&place.project_id).into()) }
+}
+
 fn name_conflict(id: &str) -> Refusal {
     Refusal::new(
         refusal::Kind::Conflict,
@@ -193,8 +230,9 @@ fn folder_taken(tx: &mut Tx<'_>, here: &Standpoint<'_>, own: &str, wanted: &str)
     };
     let folder = place_of(here, own).map(|place| visible(&place.path)).unwrap_or_default();
     let what = format!("{folder} belongs to project `{own}`{at_work}");
+    let verb = if project::get(tx, wanted)?.is_some() { "join" } else { "id" };
     let hint = format!(
-        "`baton init --id {wanted} --move` takes it away from there; what was done stays in project {own}"
+        "`baton init --{verb} {wanted} --move` takes it away from there; what was done stays in project {own}"
     );
     let sessions: Vec<&str> = open.iter().map(|session| session.session_id.as_str()).collect();
     let refusal = Refusal::new(refusal::Kind::Conflict, "folder_taken", what, hint);

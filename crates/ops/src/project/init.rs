@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::choose::{Choice, choose, record};
+use super::choose::{Choice, choose, record, refuse_overtaken};
 use super::merged::{merged, merged_into};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation, Reach};
@@ -185,6 +185,9 @@ fn register(
             return Err(merged_folder(project_id, &into).into());
         }
         let created = project_name::register(tx, project_id, false, env.now)?;
+        if !created {
+            refuse_overtaken(tx, chosen)?;
+        }
         record(tx, env, chosen, identity)?;
         let known = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
         let registration = wanted.project(&known);

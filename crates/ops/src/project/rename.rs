@@ -71,6 +71,7 @@ impl Operation for Rename {
             return store.read(|tx| preview(tx, &project_id, &input));
         }
         store.write(&[&project_id], |tx| {
+            project::lock_names(tx)?;
             let answer = preview(tx, &project_id, &input)?;
             project::rename(tx, &project_id, &input.to, &identity, env.now)?;
             let body = json!({ "summary": format!("project {} is called {} from now on", answer.before, answer.name),

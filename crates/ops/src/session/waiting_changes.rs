@@ -1,6 +1,6 @@
 //! What a pickup says of the changes that go with a baton: read before the packet, since edits made without them collide.
 
-use baton_model::changes::LeftOut;
+use baton_model::changes::{LeftOut, UnfinishedOperation};
 use baton_model::id::visible;
 use baton_store::{Failure, Tx, session};
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,9 @@ pub struct WaitingChanges {
     /// What did not travel, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// What git was in the middle of where they were made, which does not travel.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<UnfinishedOperation>,
     /// They lie in the caller's working copy, where they were made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_here: bool,
@@ -72,6 +75,7 @@ impl WaitingChanges {
             files,
             files_total,
             left_out: manifest.left_out,
+            unfinished: manifest.unfinished,
             outcome: None,
             is_here: false,
         }
@@ -102,12 +106,24 @@ impl WaitingChanges {
         self.outcome = Some(outcome);
     }
 
-    /// In a sentence, for the beginning of an answer.
+    /// In a sentence, for the beginning of an answer; one more for each operation of git's that was not finished.
     pub fn sentence(&self) -> String {
+        let begun = self.unfinished.iter().map(|one| {
+            let sentence = one.sentence();
+            format!(" Where they were made, {sentence}.")
+        });
+        self.fate() + &begun.collect::<String>()
+    }
+
+    /// What became of them.
+    fn fate(&self) -> String {
         let count = match self.files_total {
             1 => "1 file".to_owned(),
             count => format!("{count} files"),
         };
+        if self.files_total == 0 && self.left_out.is_empty() {
+            return "No uncommitted file goes with this baton.".to_owned();
+        }
         if self.files_total == 0 {
             let paths: Vec<String> = self.left_out.iter().map(|left| visible(&left.path)).collect();
             return format!("Uncommitted work did not go with this baton: {}.", paths.join(", "));

@@ -55,22 +55,10 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
     let is_same_machine = place.machine == caller.place.machine;
     let host = cx.env.host;
-    let mut is_there = if is_same_machine { host.has_folder(&copy.root) } else { None };
-    // No other folder is looked into than one of the project.
-    let mut owner = match is_there {
-        Some(true) => locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?,
-        _ => None,
+    let PlaceNow { is_there, owner, holds_other, earlier } = match is_same_machine {
+        true => look_up(cx, &bundle.project_id, &mut copy)?,
+        false => PlaceNow::default(),
     };
-    let holds_other = is_there == Some(true) && owner.is_none() && is_another(&copy, host);
-    if holds_other {
-        is_there = Some(false);
-    }
-    if is_there == Some(false)
-        && let Some(moved) = moved_to(&copy, caller, host)
-    {
-        (copy.root, is_there) = (moved, Some(true));
-        owner = locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?;
-    }
     let is_here = is_same_machine && own_root == Some(&copy.root);
     let changed = match owner {
         Some(owner) if owner == bundle.project_id => host.uncommitted(&copy.root),
@@ -89,7 +77,7 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
         copy,
         is_here,
         is_there,
-        holds_other: holds_other && is_there == Some(false),
+        holds_other,
         uncommitted,
         uncommitted_total,
         has_commit,
@@ -101,18 +89,72 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
     };
     let travel = bundle.changes.is_some();
     found.advice = advice(&found, travel, has_branch);
+    if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
+        advice.push_str(&earlier);
+    }
     Ok(Some(found))
 }
 
-/// Whether a folder that is no place of a project any more holds another repository than the one in which work was left, or none.
-fn is_another(copy: &WorkingCopy, host: &dyn Host) -> bool {
+/// What is known of the folder in which work was left, on the caller's machine.
+#[derive(Default)]
+struct PlaceNow {
+    /// Whether the working copy is there still, or where it was moved to.
+    is_there: Option<bool>,
+    /// The project of the folder.
+    owner: Option<String>,
+    /// Whether the folder holds something else, and the working copy is found nowhere.
+    holds_other: bool,
+    /// What the folder of before has checked out by now, as the end of an advice, where the branch is found in another one.
+    earlier: Option<String>,
+}
+
+/// Looks up the folder of a working copy. Where its branch is found in another folder, the copy is said to lie there.
+fn look_up(cx: &mut Cx<'_>, project_id: &str, copy: &mut WorkingCopy) -> Result<PlaceNow, Failure> {
+    let (caller, host) = (cx.env.caller, cx.env.host);
+    let is_there = host.has_folder(&copy.root);
+    // No other folder is looked into than one of the project.
+    let owner = match is_there {
+        Some(true) => locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?,
+        _ => None,
+    };
+    let is_own = owner.as_deref() == Some(project_id);
+    let holds_other = is_there == Some(true) && is_another(copy, host, is_own);
+    let switched = if is_there == Some(true) && is_own { other_branch(copy, host) } else { None };
+    let now = PlaceNow { is_there, owner, holds_other, earlier: None };
+    if is_there != Some(false) && !holds_other && switched.is_none() {
+        return Ok(now);
+    }
+    let Some(moved) = moved_to(copy, caller, host) else {
+        return Ok(PlaceNow { is_there: Some(switched.is_some() && !holds_other), ..now });
+    };
+    let earlier = switched.map(|branch| {
+        format!("; {}, in which the work was left, has branch {} now", visible(&copy.root), visible(&branch))
+    });
+    copy.root = moved;
+    let owner = locate::of_folder(cx.store, &cx.env, copy.root.as_ref())?;
+    Ok(PlaceNow { is_there: Some(true), owner, holds_other: false, earlier })
+}
+
+/// Whether a folder holds another repository than the one in which work was left, or none of its own. `is_own`: it belongs to the
+/// project of that work.
+fn is_another(copy: &WorkingCopy, host: &dyn Host, is_own: bool) -> bool {
     let Some(commit) = copy.commit.as_deref() else { return false };
     match host.repository(&copy.root) {
         Some((root, now)) if root == copy.root => {
-            now.commit.as_deref() != Some(commit) && host.has_commit(&copy.root, commit) == Some(false)
+            !is_own
+                && now.commit.as_deref() != Some(commit)
+                && host.has_commit(&copy.root, commit) == Some(false)
         }
-        _ => true,
+        // A worktree whose repository cannot be read is known by its folder.
+        None => !is_own,
+        Some(_) => true,
     }
+}
+
+/// The other branch that a worktree's folder has checked out by now.
+fn other_branch(copy: &WorkingCopy, host: &dyn Host) -> Option<String> {
+    let (root, now) = host.repository(&copy.root).filter(|_| copy.is_worktree)?;
+    now.branch.filter(|branch| root == copy.root && copy.branch.as_deref().is_some_and(|left| left != branch))
 }
 
 /// Where a working copy lies that was moved: where its branch is checked out in the repository that the caller stands in.
@@ -169,12 +211,17 @@ fn advice(work: &WorkLocation, travel: bool, has_branch: impl Fn(&str) -> Option
         }
         (Some(branch), Some(true), _, _) => {
             let branch = visible(branch);
+            // Git takes the branch for checked out in a worktree whose folder is gone.
+            let prune = match work.is_this_machine && work.copy.is_worktree {
+                true => "`git worktree prune`, then ",
+                false => "",
+            };
             // The path of another machine says nothing here.
             let anew = match work.is_this_machine && !work.holds_other {
                 true => format!("`git worktree add {root} {branch}`, or "),
                 false => String::new(),
             };
-            format!("{gone}; its branch {branch} is left here: {anew}`git switch {branch}`")
+            format!("{gone}; its branch {branch} is left here: {prune}{anew}`git switch {branch}`")
         }
         (_, _, Some(true), Some(commit)) => {
             format!("{gone}; its commit is here: `git switch --detach {commit}`")
@@ -234,7 +281,7 @@ mod tests {
             root: "/src/shop".into(),
             branch: Some("main".into()),
             commit: Some("1a2b3c4d5e6f7a8b".into()),
-            is_worktree: false,
+            ..work.copy
         };
         let work = WorkLocation { copy, ..work.clone() };
         assert_eq!(advice(&work, false, |_| is_left).as_deref(), Some(expected));
@@ -259,6 +306,14 @@ mod tests {
             &gone,
             Some(true),
             &format!("the folder is gone; {here}: `git worktree add /src/shop main`, or `git switch main`"),
+        );
+        let worktree = WorkingCopy { is_worktree: true, ..WorkingCopy::default() };
+        check(
+            &WorkLocation { copy: worktree, ..gone.clone() },
+            Some(true),
+            &format!(
+                "the folder is gone; {here}: `git worktree prune`, then `git worktree add /src/shop main`, or `git switch main`"
+            ),
         );
         let other = WorkLocation { holds_other: true, ..gone.clone() };
         check(

@@ -109,7 +109,7 @@ fn claude(name: &str) -> Agent {
 fn only_agent(w: &mut World, ids: &[&str]) -> Agent {
     w.settle();
     let there = agent("Owner").at("/home/you/shop", Some("/home/you/shop"));
-    w.ok(&there, "project_init", json!({ "id": "p" }));
+    w.ok(&there, "project_init", json!({ "join": "p" }));
     let donna = claude("Donna");
     w.start(&donna);
     w.advance(1_000);

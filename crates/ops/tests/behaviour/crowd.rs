@@ -31,6 +31,24 @@ fn all_at_once(ground: &Ground, crowd: &[Agent], verb: &str, input: &Value) -> V
     })
 }
 
+/// What each of these calls is answered when all are made at the same moment, with ids from this seed on.
+fn race(ground: &Ground, seed: u64, calls: Vec<(Agent, &'static str, Value)>) -> Vec<Result<Value, Value>> {
+    let gate = &Barrier::new(calls.len());
+    thread::scope(|scope| {
+        let asked: Vec<_> = (seed..)
+            .zip(calls)
+            .map(|(seed, (who, verb, input))| {
+                scope.spawn(move || {
+                    let mut own = World::beside(ground, seed);
+                    gate.wait();
+                    own.call(&who, verb, input)
+                })
+            })
+            .collect();
+        asked.into_iter().map(|answer| answer.join().expect("no thread fails")).collect()
+    })
+}
+
 /// One agent's working day: starts or picks up, saves, and wraps, over and over. Refusals are part of it.
 fn work(ground: &Ground, number: u64) -> BTreeMap<String, usize> {
     let mut own = World::beside(ground, 2_000 + number);
@@ -120,6 +138,33 @@ on_shared_backends! {
         assert!(held.iter().all(|one| one["session_id"] == held[0]["session_id"] && one["identity"] == held[0]["identity"]));
         assert!(refused.iter().all(|one| one.as_ref().is_err_and(|no| no["code"] == "baton_claimed")));
         assert_eq!(w.deltas("pickup").len(), 1);
+    }
+
+    fn of_many_projects_that_want_one_name_at_once_one_has_it(w) {
+        let projects: Vec<String> = (0..10).map(|n| format!("p{n}")).collect();
+        projects.iter().for_each(|project| w.register(project));
+        for round in 0..8 {
+            let name = format!("store{round}");
+            let rename = |project: &String| (agent("Owner").project(project), "project_rename", json!({ "to": name }));
+            let answers = race(&w.ground, 10_000 + 100 * round, projects.iter().map(rename).collect());
+            let named: Vec<&Value> = answers.iter().filter_map(|answer| answer.as_ref().ok()).collect();
+            assert_eq!(named.len(), 1, "{name}: {named:#?}");
+            assert!(answers.iter().all(|answer| answer.as_ref().err().is_none_or(|no| no["code"] == "project_taken")));
+        }
+        for round in 0..8 {
+            // A project that is founded with the id that another one takes for its name.
+            let name = format!("market{round}");
+            let founder = agent("Owner").project(&name).at(&format!("/repos/{name}"), None);
+            let calls = vec![
+                (agent("Owner").project("p0"), "project_rename", json!({ "to": name })),
+                (founder, "project_init", json!({ "id": name })),
+            ];
+            let answers = race(&w.ground, 20_000 + 100 * round, calls);
+            let known = list(&w.ok(&agent("Owner").project("p0"), "project_list", json!({}))["items"]);
+            let is_project = known.iter().any(|row| row["project_id"] == name.as_str());
+            assert_eq!(is_project, answers[0].is_err(), "{name} is a project or a name: {answers:#?}");
+        }
+        w.assert_sound();
     }
 
     fn sixteen_agents_at_work_leave_a_sound_ledger(w) {

@@ -120,7 +120,7 @@ on_every_backend! {
         let again = w.ok(&clone, "project_init", json!({ "claimed": "shop" }));
         assert_eq!(again["project_id"], "fresh", "a folder that is registered stays what it is");
         let joined = within("/repos/second");
-        assert_eq!(w.ok(&joined, "project_init", json!({ "id": "shop", "claimed": "shop" }))["project_id"], "shop");
+        assert_eq!(w.ok(&joined, "project_init", json!({ "join": "shop", "claimed": "shop" }))["project_id"], "shop");
     }
 
     fn a_placeholder_is_not_claimed_by_a_repository_either(w) {

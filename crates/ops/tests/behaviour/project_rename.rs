@@ -132,6 +132,8 @@ assert_eq!(preview["would_store_memory"]["project_id"], "p", "{preview:#}");
         assert_eq!((&joined["project_id"], &joined["created"]), (&json!("p"), &json!(false)));
         let mut other = here("/repos/other");
         other.0.project = None;
+        w.no_trace(&other, "project_init", json!({ "id": "store" }), "project_taken");
+        assert_eq!(w.ok(&other, "project_init", json!({ "join": "store" }))["project_id"], "p");
         assert_eq!(w.ok(&other, "project_init", json!({ "id": "store" }))["project_id"], "p");
         let mut third = here("/repos/third");
         third.0.project = None;

@@ -51,7 +51,8 @@ on_every_backend! {
         init(w, "/repos/a", json!({}));
         let other = nowhere().at("/elsewhere/a", Some("/elsewhere/a"));
         w.no_trace(&other, "project_init", json!({}), "project_taken");
-        assert_eq!(w.ok(&other, "project_init", json!({ "id": "a" }))["created"], false, "joined when named");
+        w.no_trace(&other, "project_init", json!({ "id": "a" }), "project_taken");
+        assert_eq!(w.ok(&other, "project_init", json!({ "join": "a" }))["created"], false, "joined when asked to");
     }
 
     fn credentials_are_never_stored(w) {

@@ -1,0 +1,178 @@
+//! Working copies in which something is half done: an application of changes that was killed, or an operation of git's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, text};
+use crate::worktrees::{committed, git, worktree};
+
+const WRAP: [&str; 6] = ["wrap", "--summary", "s", "--next", "n", "--with-changes"];
+
+/// A second working copy in which the changes of the first were applied by a process that was killed before its last file: the first is
+/// written, the temporary file of the second is there, git's lock is held, the journal is valid.
+fn killed_half_way(stage: &Stage) -> PathBuf {
+    git(stage, stage.shop(), &["add", "-A"]);
+    git(stage, stage.shop(), &["commit", "-q", "--allow-empty", "-m", "two"]);
+    stage.file("shop/a.txt", "later\n");
+    stage.file("shop/new/b.txt", "new\n");
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    ann.json(&WRAP);
+    let beside = worktree(stage, "beside", "fix");
+    let git_dir = PathBuf::from(git(stage, &beside, &["rev-parse", "--absolute-git-dir"]));
+    let before = fs::read(git_dir.join("index")).expect("an index");
+    stage.terminal("Lola").within(&beside).json(&["pickup", "--apply"]);
+    let journal = git_dir.join("baton-apply");
+    for folder in ["old", "new"] {
+        fs::create_dir_all(journal.join(folder)).expect("folder");
+    }
+    let write = |path: &Path, bytes: &[u8]| fs::write(path, bytes).expect("written");
+    fs::copy(git_dir.join("index"), journal.join("index")).expect("copied");
+    fs::hard_link(journal.join("index"), git_dir.join("index.lock")).expect("linked");
+    write(&journal.join("index.old"), &before);
+    write(&git_dir.join("index"), &before);
+    write(&journal.join("old/0"), b"a\n");
+    write(&journal.join("new/0"), b"later\n");
+    write(&journal.join("new/1"), b"new\n");
+    let plan = json!([
+        { "path": b"a.txt", "old": "File", "new": "File" },
+        { "path": b"new/b.txt", "old": null, "new": "File" },
+    ]);
+    write(&journal.join("plan"), plan.to_string().as_bytes());
+    fs::rename(beside.join("new/b.txt"), beside.join("new/.baton-apply-1.tmp")).expect("moved");
+    beside
+}
+
+#[test]
+fn a_wrap_where_an_application_was_killed_takes_all_of_it_and_no_temporary_file() {
+    let stage = committed();
+    let beside = killed_half_way(&stage);
+    let lola = stage.terminal("Lola").within(&beside);
+    let rex = stage.terminal("Rex").within(&beside);
+    for command in ["status", "start"] {
+        let said = rex.run(&[command]).done();
+        assert!(said.err.contains("`baton changes apply` finishes it"), "{command} says so: {said:#?}");
+    }
+    let said = lola.run(&WRAP).done();
+    assert!(said.err.contains("was interrupted") && !said.out.contains("baton-apply"), "{said:#?}");
+    let shown = lola.json(&["changes", "show"]);
+    assert_eq!(shown["changes"]["files"], json!(["a.txt", "new/b.txt"]), "{shown:#}");
+    assert_eq!(shown["changes"].get("left_out"), None, "{shown:#}");
+    assert_eq!(fs::read_to_string(beside.join("new/b.txt")).expect("finished"), "new\n");
+    assert!(!beside.join("new/.baton-apply-1.tmp").exists());
+    assert!(!git(&stage, &beside, &["status", "--porcelain"]).contains("baton"));
+    stage.assert_sound();
+}
+
+#[test]
+fn a_wrap_where_files_were_edited_after_a_kill_is_refused_and_the_session_goes_on() {
+    let stage = committed();
+    let beside = killed_half_way(&stage);
+    fs::write(beside.join("a.txt"), "mine\n").expect("written");
+    let lola = stage.terminal("Lola").within(&beside);
+    let refused = lola.refused(4, "apply_interrupted", &WRAP);
+    assert!(text(&refused, "hint").contains("put back what was there before"), "{refused}");
+    assert_eq!(fs::read_to_string(beside.join("a.txt")).expect("read"), "mine\n");
+    lola.json(&["checkpoint", "--summary", "still at work"]);
+}
+
+#[test]
+fn a_file_that_is_named_like_a_temporary_one_is_left_out_and_named() {
+    let stage = committed();
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    stage.file("shop/sub/.baton-apply-7.tmp", "x\n");
+    stage.file("shop/sub/.baton-apply-x.tmp", "x\n");
+    let left = ann.json(&WRAP)["changes"].clone();
+    assert_eq!(left["files"], json!(["sub/.baton-apply-x.tmp"]));
+    assert_eq!(left["left_out"][0]["path"], "sub/.baton-apply-7.tmp", "{left:#}");
+}
+
+/// Two branches that changed the same line, the other one merged with its conflict resolved, not committed. Returns the other commit.
+fn resolved_merge(stage: &Stage, folder: &Path) -> String {
+    git(stage, folder, &["switch", "-q", "-c", "other"]);
+    fs::write(folder.join("a.txt"), "other\n").expect("written");
+    git(stage, folder, &["commit", "-qam", "other"]);
+    let other = git(stage, folder, &["rev-parse", "HEAD"]);
+    git(stage, folder, &["switch", "-q", "-"]);
+    fs::write(folder.join("a.txt"), "own\n").expect("written");
+    git(stage, folder, &["commit", "-qam", "own"]);
+    // The conflict is what a person then resolves.
+    let program = std::process::Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "other"])
+        .env("HOME", stage.home())
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .expect("git runs");
+    assert!(!program.status.success(), "a conflict");
+    fs::write(folder.join("a.txt"), "both\n").expect("written");
+    other
+}
+
+#[test]
+fn a_merge_that_is_resolved_and_not_committed_travels_with_the_name_of_its_other_parent() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let other = resolved_merge(&stage, &beside);
+    let ann = stage.terminal("Ann").within(&beside);
+    ann.json(&["start"]);
+    ann.refused(4, "working_copy_unmerged", &WRAP);
+    git(&stage, &beside, &["add", "a.txt"]);
+    let said = ann.text(&WRAP);
+    assert!(said.contains("in the middle of a merge") && said.contains(&other), "{said}");
+    let shown = ann.json(&["changes", "show"])["changes"].clone();
+    assert_eq!(shown["unfinished"], json!([{ "operation": "merge", "commits": [other] }]), "{shown:#}");
+    // The receiver hears it, and what it is told to do brings the merge back.
+    let there = stage.root().join("there");
+    let there_text = there.display().to_string();
+    git(&stage, stage.shop(), &["worktree", "add", "-q", "--detach", &there_text, "fix"]);
+    let lola = stage.terminal("Lola").within(&there);
+    let picked = lola.json(&["pickup", "--apply"]);
+    let first = text(&picked, "instruction");
+    assert!(first.contains("in the middle of a merge") && first.contains(&other), "{first}");
+    assert_eq!(picked["changes"]["unfinished"][0]["commits"], json!([other]));
+    let command = first.split('`').find(|part| part.contains("MERGE_HEAD")).expect("a command").to_owned();
+    lola.shell(&command).done();
+    git(&stage, &there, &["commit", "-qm", "merged"]);
+    let parents = git(&stage, &there, &["show", "-s", "--format=%P", "HEAD"]);
+    assert!(parents.split(' ').any(|parent| parent == other), "{parents}");
+    assert!(lola.text(&["changes", "show"]).contains("in the middle of a merge"));
+    stage.assert_sound();
+}
+
+fn unfinished(stage: &Stage) -> Value {
+    let ann = stage.terminal("Ann");
+    ann.json(&["start"]);
+    ann.json(&WRAP)["changes"]["unfinished"].clone()
+}
+
+#[test]
+fn what_git_was_in_the_middle_of_is_named_for_every_operation() {
+    let stage = committed();
+    let shop = stage.shop();
+    let other = resolved_merge(&stage, &shop);
+    git(&stage, &shop, &["reset", "-q", "--hard"]);
+    assert_eq!(unfinished(&stage), Value::Null, "nothing is under way");
+    git(&stage, &shop, &["cherry-pick", "--no-commit", "-X", "theirs", "other"]);
+    let head =
+        |name: &str, id: &str| fs::write(shop.join(".git").join(name), format!("{id}\n")).expect("written");
+    head("CHERRY_PICK_HEAD", &other);
+    assert_eq!(unfinished(&stage), json!([{ "operation": "cherry_pick", "commits": [other] }]));
+    fs::rename(shop.join(".git/CHERRY_PICK_HEAD"), shop.join(".git/REVERT_HEAD")).expect("moved");
+    assert_eq!(unfinished(&stage), json!([{ "operation": "revert", "commits": [other] }]));
+    git(&stage, &shop, &["reset", "-q", "--hard"]);
+    git(&stage, &shop, &["bisect", "start", "HEAD"]);
+    assert_eq!(unfinished(&stage), json!([{ "operation": "bisect" }]), "also where nothing is changed");
+    git(&stage, &shop, &["bisect", "reset"]);
+    let onto = git(&stage, &shop, &["rev-parse", "HEAD~1"]);
+    git(&stage, &shop, &["-c", "sequence.editor=sed -i s/^pick/edit/", "rebase", "-q", "-i", "HEAD~1"]);
+    stage.file("shop/a.txt", "in a rebase\n");
+    let found = unfinished(&stage);
+    assert_eq!(found[0]["operation"], "rebase", "{found:#}");
+    assert_eq!(found[0]["commits"], json!([onto]), "{found:#}");
+    assert!(text(&found[0], "branch") == "main", "{found:#}");
+}
