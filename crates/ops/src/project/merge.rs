@@ -18,8 +18,8 @@ use serde_json::json;
 
 use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::{
-    awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail, move_sent, pushed_copies,
-    require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
+    MovedCopy, awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail, move_sent,
+    pushed_copies, require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
 };
 use super::merge_undo::{last_merge, take_back};
 use super::merged::{last_record, require_not_merged};
@@ -120,6 +120,9 @@ pub(super) struct MergeRecord {
     /// The hand-offs whose sender the other project became.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) handoffs: Vec<String>,
+    /// The sessions that were pushed there and moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) copies: Vec<MovedCopy>,
 }
 
 impl Operation for Merge {
@@ -232,7 +235,7 @@ fn merge(
     move_mail(tx, env, (&input.from, &input.into))?;
     move_leases(tx, env, (&input.from, &input.into))?;
     move_agents(tx, env, (&input.from, &input.into))?;
-    move_copies(tx, (&input.from, &input.into))?;
+    let copies = move_copies(tx, (&input.from, &input.into))?;
     // The oldest first, so that the newest stays the newest.
     let mut unspent = baton::unspent(tx, &input.from, MOST)?;
     unspent.reverse();
@@ -263,6 +266,7 @@ fn merge(
         places: places.into_iter().map(|place| (place.machine, place.path)).collect(),
         batons: merged.batons.clone(),
         handoffs: move_sent(tx, (&input.from, &input.into))?,
+        copies,
     };
     project::set_merged_into(tx, &input.from, Some(&input.into))?;
     note_merge(tx, env, (&input.from, &input.into, identity), &record)?;

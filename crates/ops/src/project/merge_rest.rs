@@ -13,6 +13,7 @@ use baton_model::time::rfc3339;
 use baton_model::transcript_copy::CopyManifest;
 use baton_store::transcript_copy::{self, StoredCopy};
 use baton_store::{Failure, Tx, agent, handoff, lease, message, project, session};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::ledger::{Author, append_json};
@@ -104,8 +105,17 @@ pub(super) fn pushed_copies(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Resu
     Ok(PushedCopies { movable, left: left.len() })
 }
 
-/// Moves the sessions that were pushed to a project. Of one session the newer copy stays.
-pub(super) fn move_copies(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
+/// A session that was pushed to a project and moved with it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct MovedCopy {
+    agent: String,
+    transcript_id: String,
+    content_hash: String,
+}
+
+/// Moves the sessions that were pushed to a project, and says which. Of one session the newer copy stays.
+pub(super) fn move_copies(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result<Vec<MovedCopy>, Failure> {
+    let mut moved = Vec::new();
     for copy in pushed_copies(tx, (from, into))?.movable {
         match transcript_copy::get(tx, into, &copy.agent, &copy.transcript_id)? {
             Some(there) if there.created_at > copy.created_at => {
@@ -116,6 +126,23 @@ pub(super) fn move_copies(tx: &mut Tx<'_>, (from, into): (&str, &str)) -> Result
             None => {}
         }
         transcript_copy::relocate(tx, (from, into), &copy)?;
+        let StoredCopy { agent, transcript_id, content_hash, .. } = copy;
+        moved.push(MovedCopy { agent, transcript_id, content_hash });
+    }
+    Ok(moved)
+}
+
+/// Takes those back that a merge moved: not what was pushed anew since, or withdrawn.
+pub(super) fn take_copies_back(
+    tx: &mut Tx<'_>,
+    (from, into): (&str, &str),
+    moved: &[MovedCopy],
+) -> Result<(), Failure> {
+    for one in moved {
+        let there = transcript_copy::get(tx, into, &one.agent, &one.transcript_id)?;
+        if let Some(copy) = there.filter(|copy| copy.content_hash == one.content_hash) {
+            transcript_copy::relocate(tx, (into, from), &copy)?;
+        }
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use baton_store::{Failure, Tx, baton, handoff, place, project, session};
 use serde_json::json;
 
 use super::merge::{CarriedBaton, MOST, MergeInput, MergeOutput, MergeRecord, answer, busy};
+use super::merge_rest::take_copies_back;
 use super::merged::last_record;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
@@ -66,6 +67,7 @@ pub(super) fn take_back(
             handoff::set_sender(tx, id, &input.from)?;
         }
     }
+    take_copies_back(tx, (&input.from, &input.into), &record.copies)?;
     let mut paths = Vec::new();
     for (machine, path) in &record.places {
         let known = place::get(tx, machine, path)?.filter(|place| place.project_id == input.into);

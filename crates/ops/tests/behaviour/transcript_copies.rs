@@ -207,6 +207,12 @@ on_every_backend! {
         assert_eq!(column(&list(&left["items"]), "transcript_id"), ["t2"]);
         assert_eq!(rows(w), 2 + 4);
         w.no(&ann, "transcript_push", json!({ "copy": manifest("t3", b"sealed") }), "project_merged");
+        // Taken back with the merge, but for what was pushed anew since.
+        push(w, &agent("Lola"), "t4", b"of the other project");
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "undo": true }));
+        assert_eq!(content(w, &ann, "t1"), large());
+        let left = w.ok(&agent("Lola"), "transcript_copies", json!({}));
+        assert_eq!(column(&list(&left["items"]), "transcript_id"), ["t4"]);
         w.assert_sound();
     }
 

@@ -63,7 +63,8 @@ fn a_hand_off_that_failed_is_tried_again() {
     assert_eq!(stage.terminal("X").json(&["handoff", "show", &id])["state"], "offered");
     tab.assert_clean();
     // What the sender's project shows changes with it.
-    overview.until("![...document.querySelectorAll('main .error')].some((one) => one.innerText.includes('410'))");
+    overview
+        .until("![...document.querySelectorAll('main .error')].some((one) => one.innerText.includes('410'))");
     overview.reads("offered");
     overview.assert_clean();
 }
