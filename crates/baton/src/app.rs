@@ -70,7 +70,7 @@ impl App {
     /// An application that has opened nothing yet.
     pub(crate) fn new(config: Config, format: Format, color: bool, quiet: bool) -> Self {
         let mut machine = Machine::new(&config);
-        machine.progress = (!quiet).then(crate::indexing::Indexing::on_terminal).flatten();
+        machine.progress = (!quiet).then(crate::index_progress::Indexing::on_terminal).flatten();
         let machine = Arc::new(machine);
         Self {
             config,
@@ -118,7 +118,7 @@ impl App {
 
     /// For the end of the process.
     pub(crate) fn leave(self) {
-        self.machine.settle();
+        self.machine.flush();
         self.store.into_iter().for_each(Store::leave);
     }
 
@@ -190,7 +190,7 @@ impl App {
             crate::relay::recall::drive(store, &machine, until)?;
             let (left, why) = store.read(|tx| {
                 use baton_model::effect::Adapter::MemoryIndex;
-                Ok((outbox::pending(tx, MemoryIndex)?, outbox::trouble(tx, MemoryIndex)?))
+                Ok((outbox::pending(tx, MemoryIndex)?, outbox::last_error(tx, MemoryIndex)?))
             })?;
             // What a server has in hand is waited for.
             if left == 0 || why.is_some() || Instant::now() >= until || machine.outside()?.is_none() {

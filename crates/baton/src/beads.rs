@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::error::AppError;
 use crate::issues_file::{FileLines, FileTurn, ReplaceResult, Version};
-use crate::private::store_identity;
+use crate::private_file::store_identity;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::RepoFile;
 
@@ -178,7 +178,7 @@ impl ExclusiveTurn {
     }
 
     /// Writes what the operation did and ends the turn.
-    pub(crate) fn settle(mut self, app: &mut App) -> Result<Vec<String>, AppError> {
+    pub(crate) fn finish(mut self, app: &mut App) -> Result<Vec<String>, AppError> {
         self.sync(app)
     }
 }

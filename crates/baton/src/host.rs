@@ -22,12 +22,12 @@ use crate::config::Config;
 use crate::document;
 use crate::error::AppError;
 use crate::git;
-use crate::indexing::Indexing;
+use crate::index_progress::Indexing;
 use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::recall::IndexServices;
 use crate::repo_file::{Fault, RepoFile, SMALL};
-use crate::{path_kind, private, process};
+use crate::{path_kind, private_file, process};
 
 /// The difference between two clocks, in milliseconds, of which nothing is made.
 const CLOSE_ENOUGH: i64 = 500;
@@ -110,8 +110,8 @@ impl Machine {
     }
 
     /// For a process that is about to end: says what is still to be said beside the ledger.
-    pub(crate) fn settle(&self) {
-        self.live.get().and_then(Option::as_ref).into_iter().for_each(|live| live.settle());
+    pub(crate) fn flush(&self) {
+        self.live.get().and_then(Option::as_ref).into_iter().for_each(|live| live.flush());
     }
 
     /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
@@ -326,7 +326,7 @@ fn machine_id(data_dir: &Path) -> String {
     let mut bytes = [0; 16];
     clock::random(&mut bytes);
     let id: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    let kept = private::create_folder(data_dir).and_then(|()| private::write(&file, id.as_bytes()));
+    let kept = private_file::create_folder(data_dir).and_then(|()| private_file::write(&file, id.as_bytes()));
     // Where nothing can be kept, the machine has no identity: rules that need one then never apply.
     if kept.is_ok() { id } else { String::new() }
 }

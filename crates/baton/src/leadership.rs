@@ -136,7 +136,7 @@ impl Watch {
     fn tick(&mut self, store: &mut Store, now: Millis, gone: impl Fn(&Duty) -> bool) -> Result<(), Failure> {
         let sure_at = Instant::now();
         let holder = self.duties.holder.clone();
-        let seen = store.relaxed(|tx| {
+        let seen = store.write_relaxed(|tx| {
             rows::beat(tx, &holder)?;
             Ok(rows::all(tx)?)
         })?;

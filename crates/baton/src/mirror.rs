@@ -51,7 +51,7 @@ pub(crate) struct Exclusive(Sender<oneshot::Sender<()>>);
 
 impl Exclusive {
     /// After the operation: what it did is in the file when this is over.
-    pub(crate) async fn settle(self) {
+    pub(crate) async fn finish(self) {
         let (done, wait) = oneshot::channel();
         if self.0.send(done).is_ok() {
             // The mirror thread reports errors itself.
@@ -205,7 +205,7 @@ impl MirrorThread {
         }
         // An asker that has gone has done what it did.
         let done = hold.over.recv_timeout(LONGEST_TURN).ok();
-        let settled = held.settle(app);
+        let settled = held.finish(app);
         self.report(settled);
         if let Some(done) = done {
             let _ = done.send(());

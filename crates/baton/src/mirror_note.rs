@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use baton_model::task::conflict::Conflict;
 
-use crate::private;
+use crate::private_file;
 
 /// The place of a note.
 pub(crate) struct MirrorNote(PathBuf);
@@ -16,7 +16,7 @@ impl MirrorNote {
     /// Of the file at this path, whatever name leads to its folder.
     pub(crate) fn of(file: &Path, data_dir: &Path) -> io::Result<Self> {
         let notes = data_dir.join("mirrors");
-        private::create_folder(&notes)?;
+        private_file::create_folder(&notes)?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
         let whole = folder.join(file.file_name().unwrap_or_default());
@@ -30,7 +30,7 @@ impl MirrorNote {
 
     /// Replaces the note.
     pub(crate) fn write(&self, text: &str) -> io::Result<()> {
-        private::write(&self.0, text.as_bytes())
+        private_file::write(&self.0, text.as_bytes())
     }
 
     /// Adds what git's merge driver has settled in the file, for the ledger to say.
@@ -38,7 +38,7 @@ impl MirrorNote {
         let mut all = self.settled();
         all.extend_from_slice(conflicts);
         let lines: Vec<String> = all.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
-        private::write(&self.settled_path(), lines.join("\n").as_bytes())
+        private_file::write(&self.settled_path(), lines.join("\n").as_bytes())
     }
 
     /// What the merge driver has settled and the ledger has not said yet.

@@ -139,7 +139,7 @@ fn session_row(session: &View) -> Vec<String> {
         short_id(&session.session_id),
         format!("{} {}", activity(&session.last_verb), since(session.last_heartbeat)),
         mark.to_owned(),
-        session.copy.as_ref().map(|copy| format!("in {}", copy.sighting())).unwrap_or_default(),
+        session.copy.as_ref().map(|copy| format!("in {}", copy.describe())).unwrap_or_default(),
     ]
 }
 

@@ -98,7 +98,7 @@ impl RoutingPass {
             let turn = mirror.and_then(|own| own.runtime.block_on(own.file.hold()));
             let routed = self.with(&caller, |cx| all::run_typed::<Route>(&input, cx));
             if let (Some(turn), Some(own)) = (turn, &self.mirror) {
-                own.runtime.block_on(turn.settle());
+                own.runtime.block_on(turn.finish());
             }
             match routed {
                 Ok(pass) => log(id, &pass),

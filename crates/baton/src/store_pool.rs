@@ -24,7 +24,7 @@ use crate::mirror::Mirror;
 use crate::recall::IndexServices;
 use crate::remote::{AnsweredQuestion, FACTS_REQUIRED, RemoteHost};
 use crate::runner::{self, Answer, Call};
-use crate::served::RemoteCallHost;
+use crate::server_host::RemoteCallHost;
 use crate::traces;
 use crate::transfer_driver::TransferDriver;
 

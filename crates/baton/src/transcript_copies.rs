@@ -21,7 +21,7 @@ use crate::changes::content_hash;
 use crate::changes::ledger::parts;
 use crate::error::AppError;
 use crate::keys::{self, Keys};
-use crate::private;
+use crate::private_file;
 
 /// A session takes less room at this level, and is pushed once.
 const LEVEL: i32 = 9;
@@ -122,10 +122,12 @@ pub(crate) fn fetch(app: &mut App, id: &str, agent: Option<&str>) -> Result<Opti
     let folder = app.config.data_dir.join("transcripts");
     let path = folder.join(format!("{}-{}.json", row.manifest.content_hash, std::process::id()));
     let text = serde_json::to_vec(&copy).map_err(|error| damaged(&row, &error.to_string()))?;
-    private::create_folder(&folder).and_then(|()| private::write(&path, &text)).map_err(|error| {
-        let what = format!("{} cannot be written: {error}", visible(&path.display().to_string()));
-        Refusal::new(Kind::Refused, "output_unwritable", what, "make room there, then repeat")
-    })?;
+    private_file::create_folder(&folder).and_then(|()| private_file::write(&path, &text)).map_err(
+        |error| {
+            let what = format!("{} cannot be written: {error}", visible(&path.display().to_string()));
+            Refusal::new(Kind::Refused, "output_unwritable", what, "make room there, then repeat")
+        },
+    )?;
     Ok(Some(FetchedCopy { path, row }))
 }
 

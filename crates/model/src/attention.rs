@@ -194,14 +194,14 @@ mod tests {
     fn the_command_that_helps_can_be_pasted_whatever_a_name_holds() {
         let id = "01999999-aaaa-7000-8000-000000000001";
         for reason in Reason::ALL {
-            let remedy = SuggestedCommand {
+            let suggestion = SuggestedCommand {
                 reason,
                 project_id: "shop",
                 id,
                 subject: "src/$(rm)'x",
                 to: Some("Bob's bot"),
             };
-            let line = remedy.command();
+            let line = suggestion.command();
             assert!(line.starts_with("baton "), "{line}");
             assert!(!line.contains("$(") || line.contains(r"'src/$(rm)'\''x'"), "{line}");
             assert!(!line.contains("Bob") || line.contains(r"'Bob'\''s bot'"), "{line}");

@@ -188,7 +188,7 @@ impl Baton {
         Refusal::new(
             Kind::Conflict,
             "baton_claimed",
-            format!("baton {} is held by {}", short(&self.baton_id), holder.sighting(picker.now)),
+            format!("baton {} is held by {}", short(&self.baton_id), holder.describe(picker.now)),
             "pick up another open baton, wait for its wrap, or take over with --force --why REASON",
         )
         .with("baton_id", self.baton_id.clone())
@@ -234,7 +234,7 @@ pub fn check_predecessor(
     Err(Refusal::new(
         Kind::Conflict,
         "predecessor_active",
-        format!("{} is still at work and has not wrapped", predecessor.sighting(picker.now)),
+        format!("{} is still at work and has not wrapped", predecessor.describe(picker.now)),
         "wait for its wrap, work on something else (baton start), or take over with --force --why REASON",
     )
     .with("predecessor", predecessor.to_json(picker.now, picker.limits))

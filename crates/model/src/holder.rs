@@ -47,13 +47,13 @@ impl Holder<'_> {
     }
 
     /// The holder in a clause: `Ann`, or `Bot (process 17:42@7 on machine m1)`.
-    pub fn sighting(&self) -> String {
+    pub fn describe(&self) -> String {
         let name = self.identity;
         if !is_bot(name) {
             return name.to_owned();
         }
         let session = self.session_id.map(|id| format!("session {}", short(id)));
-        let place = self.place.map(Place::sighting);
+        let place = self.place.map(Place::describe);
         let known: Vec<String> = session.into_iter().chain(place).collect();
         if known.is_empty() { name.to_owned() } else { format!("{name} ({})", known.join(", ")) }
     }
@@ -107,7 +107,7 @@ mod tests {
     fn an_unnamed_holder_is_shown_with_what_tells_it_apart() {
         let place = place("m1", "17:42@7");
         let holder = Holder { identity: "Bot", session_id: None, place: Some(&place), bearer: None };
-        assert_eq!(holder.sighting(), "Bot (process 17:42@7 on machine m1)");
-        assert_eq!(Holder { identity: "Ann", ..holder }.sighting(), "Ann");
+        assert_eq!(holder.describe(), "Bot (process 17:42@7 on machine m1)");
+        assert_eq!(Holder { identity: "Ann", ..holder }.describe(), "Ann");
     }
 }

@@ -163,7 +163,7 @@ pub enum StepResult {
         /// Its page.
         url: String,
         /// Younger doubles that were found and closed.
-        doubles: Vec<i64>,
+        duplicates: Vec<i64>,
     },
     /// There is no such issue.
     Nothing,
@@ -307,7 +307,7 @@ pub struct ResponseHeaders<'a> {
 }
 
 /// Reads an answer's status and marks. A 403 counts as a limit only with one of a limit's marks.
-pub fn verdict(status: u16, marks: &ResponseHeaders<'_>, now: Millis) -> RetryDecision {
+pub fn retry_decision(status: u16, marks: &ResponseHeaders<'_>, now: Millis) -> RetryDecision {
     let asked = marks.retry_after.map(|seconds| seconds.clamp(0, 86_400) * 1_000);
     let reset = || {
         let until = marks.reset.map(|seconds| seconds.saturating_mul(1_000).saturating_sub(now));
@@ -440,7 +440,7 @@ mod tests {
             (422, &none, RetryDecision::Never),
             (301, &none, RetryDecision::Never),
         ] {
-            assert_eq!(verdict(status, marks, 10_000), expected, "{status} {marks:?}");
+            assert_eq!(retry_decision(status, marks, 10_000), expected, "{status} {marks:?}");
         }
     }
 }

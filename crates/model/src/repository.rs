@@ -68,7 +68,7 @@ pub struct WorkingCopy {
 
 impl WorkingCopy {
     /// The working copy in a clause: `/src/shop-fix, branch fix at 1a2b3c4`.
-    pub fn sighting(&self) -> String {
+    pub fn describe(&self) -> String {
         let commit = self.commit.as_deref().map(|commit| visible(commit.get(..7).unwrap_or(commit)));
         let head = match (&self.branch, commit) {
             (Some(branch), Some(commit)) => format!(", branch {} at {commit}", visible(branch)),

@@ -72,7 +72,7 @@ pub struct Place {
 
 impl Place {
     /// The place in a clause: `process 17:42@7 on machine m1`.
-    pub fn sighting(&self) -> String {
+    pub fn describe(&self) -> String {
         let process = match self.process.as_str() {
             "" => "no process that is known".to_owned(),
             process => format!("process {}", visible(process)),
@@ -190,7 +190,7 @@ impl Session {
     }
 
     /// The holder in one clause, for messages: `Donna (claude_code, heard of 5m ago)`.
-    pub fn sighting(&self, now: Millis) -> String {
+    pub fn describe(&self, now: Millis) -> String {
         format!("{} ({}, heard of {})", self.identity, self.surface, ago(now, self.heartbeat_at))
     }
 
@@ -330,7 +330,7 @@ fn identity_conflict(holder: &Session, who: &RegistrationRequest<'_>) -> Refusal
     Refusal::new(
         Kind::Conflict,
         "identity_conflict",
-        format!("{} is already active in this project: {}", holder.identity, holder.sighting(who.now)),
+        format!("{} is already active in this project: {}", holder.identity, holder.describe(who.now)),
         "work under another name (--as NAME), or take over with --force --why REASON",
     )
     .with("holder", holder.to_json(who.now, who.limits))

@@ -10,7 +10,6 @@ pub mod answer;
 pub mod attention;
 pub mod audit;
 pub mod baton;
-mod bearer;
 pub mod card;
 pub mod changes;
 mod content;
@@ -45,6 +44,7 @@ pub mod session;
 pub mod sweep;
 pub mod task;
 pub mod token;
+mod token_rights;
 pub mod transcript;
 
 pub use task::{ImportWish, Lines, import_lines};

@@ -27,7 +27,7 @@ const NAMED: usize = 5;
 
 /// Where a caller stands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Standpoint<'a> {
+pub(crate) struct CallerPlace<'a> {
     /// The machine.
     pub machine: &'a str,
     /// The folder and those above it, nearest first.
@@ -42,7 +42,7 @@ pub(crate) struct Standpoint<'a> {
     pub grant: &'a Grant,
 }
 
-impl<'a> Standpoint<'a> {
+impl<'a> CallerPlace<'a> {
     /// Where a caller stands.
     pub(crate) fn of(caller: &'a Caller) -> Self {
         Self {
@@ -111,7 +111,7 @@ impl CloneOf {
 }
 
 /// The project of a standpoint, looked up; nothing is written.
-pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &Standpoint<'_>) -> Result<Location, Failure> {
+pub(crate) fn locate(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<Location, Failure> {
     let above = nearest(tx, host, here)?;
     let is_inside = |place: &Place| here.git_root.is_none_or(|git| is_at_or_below(&place.path, git));
     if let Some(place) = above.as_ref().filter(|place| is_inside(place) && !place.is_worktree) {
@@ -137,7 +137,7 @@ fn is_at_or_below(path: &str, folder: &str) -> bool {
 }
 
 /// The nearest folder that is a place of a project. To a token that does not reach what is here, nothing is here.
-fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &Standpoint<'_>) -> Result<Option<Place>, Failure> {
+fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &CallerPlace<'_>) -> Result<Option<Place>, Failure> {
     for folder in here.folders {
         let found = place::get(tx, here.machine, folder)?;
         if let Some(place) =
@@ -155,7 +155,7 @@ fn nearest(tx: &mut Tx<'_>, host: &dyn Host, here: &Standpoint<'_>) -> Result<Op
 fn is_replaced(
     tx: &mut Tx<'_>,
     host: &dyn Host,
-    here: &Standpoint<'_>,
+    here: &CallerPlace<'_>,
     place: &Place,
 ) -> Result<bool, Failure> {
     let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(false) };
@@ -174,7 +174,7 @@ fn is_replaced(
 fn by_repository(
     tx: &mut Tx<'_>,
     host: &dyn Host,
-    here: &Standpoint<'_>,
+    here: &CallerPlace<'_>,
 ) -> Result<Option<Location>, Failure> {
     let Some(repository) = here.repository else { return Ok(None) };
     let mut known = place::of_repository(tx, here.machine, &repository.common_dir, here.id())?;
@@ -214,7 +214,7 @@ fn by_repository(
 fn moved_or_copied(
     tx: &mut Tx<'_>,
     host: &dyn Host,
-    here: &Standpoint<'_>,
+    here: &CallerPlace<'_>,
     other: &Place,
 ) -> Result<Location, Failure> {
     let (project_id, path) = (other.project_id.clone(), visible(&other.path));
@@ -242,7 +242,7 @@ fn moved_or_copied(
 /// The project whose remote this is, or one of whose folders; `source` says where the address was read.
 pub(crate) fn by_address(
     tx: &mut Tx<'_>,
-    here: &Standpoint<'_>,
+    here: &CallerPlace<'_>,
     remote: Option<&str>,
     source: &str,
 ) -> Result<Option<CloneOf>, Failure> {
@@ -276,19 +276,19 @@ pub(crate) fn by_address(
 /// Writes that a repository moved: its place is where it is found now.
 pub(crate) fn record_move(
     store: &mut Store,
-    here: &Standpoint<'_>,
+    here: &CallerPlace<'_>,
     from: &Place,
     now: Millis,
 ) -> Result<(), Failure> {
     let Some(to) = place_of(here, &from.project_id) else { return Ok(()) };
-    store.relaxed(|tx| {
+    store.write_relaxed(|tx| {
         place::remove(tx, &from.machine, &from.path)?;
         Ok(place::put(tx, &to, now)?)
     })
 }
 
 /// The place that a project has at a standpoint: of a worktree the main working copy, which stays when the worktree goes.
-pub(crate) fn place_of(here: &Standpoint<'_>, project_id: &str) -> Option<Place> {
+pub(crate) fn place_of(here: &CallerPlace<'_>, project_id: &str) -> Option<Place> {
     let main = here.repository.and_then(|repository| repository.main.as_deref());
     let path = main.or(here.git_root).or(here.folders.first().map(String::as_str))?;
     Some(Place {
@@ -303,7 +303,7 @@ pub(crate) fn place_of(here: &Standpoint<'_>, project_id: &str) -> Option<Place>
 
 /// The project of a caller that names none.
 pub(crate) fn of_caller(store: &mut Store, env: &Env<'_>, caller: &Caller) -> Result<String, Failure> {
-    let here = Standpoint::of(caller);
+    let here = CallerPlace::of(caller);
     match store.read(|tx| locate(tx, env.host, &here))? {
         Location::Project(project_id) => Ok(project_id),
         Location::Moved(from) => {
@@ -322,7 +322,7 @@ pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Resu
     let folders: Vec<String> = folder.ancestors().map(|folder| folder.display().to_string()).collect();
     let around = folders.first().and_then(|folder| env.host.repository(folder));
     let everything = Grant::default();
-    let there = Standpoint {
+    let there = CallerPlace {
         machine: &env.caller.place.machine,
         folders: &folders,
         git_root: around.as_ref().map(|(root, _)| root.as_str()),
@@ -337,7 +337,7 @@ pub(crate) fn of_folder(store: &mut Store, env: &Env<'_>, folder: &Path) -> Resu
 }
 
 /// The refusal for what looks like a clone of a project: whether it is one is the user's to say.
-pub(crate) fn clone_refusal(here: &Standpoint<'_>, of: &CloneOf) -> Refusal {
+pub(crate) fn clone_refusal(here: &CallerPlace<'_>, of: &CloneOf) -> Refusal {
     let project = &of.project_id;
     let others = match of.others.as_slice() {
         [] => String::new(),
@@ -366,7 +366,7 @@ fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
     )
 }
 
-pub(crate) fn unresolved(here: &Standpoint<'_>) -> Refusal {
+pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
     if let Some(fault) = here.git_fault {
         return Refusal::new(
             Kind::NotFound,

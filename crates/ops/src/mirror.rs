@@ -39,7 +39,7 @@ pub fn note(
     if fresh.is_empty() {
         return Ok(());
     }
-    store.relaxed(|tx| {
+    store.write_relaxed(|tx| {
         for known in &fresh {
             check_project(&known.project_id)?;
             project::create(tx, &known.project_id, false, now)?;

@@ -69,7 +69,7 @@ fn in_batch(
 
 /// Deletes kept answers that have expired. Answers to request ids that callers chose themselves are kept.
 pub fn forget(store: &mut Store, now: Millis) -> Result<u64, Failure> {
-    store.relaxed(|tx| Ok(baton_store::request::forget(tx, now)?))
+    store.write_relaxed(|tx| Ok(baton_store::request::forget(tx, now)?))
 }
 
 /// A request under a key, of an operation that knows no request ids.

@@ -9,8 +9,8 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::session::{Place, Session, View};
 use baton_store::{Failure, Tx, session};
 
-use crate::bearer;
 use crate::op::Env;
+use crate::token_rights;
 
 /// Whether the session began where the caller runs. Where neither has a process, all callers of a machine count as one.
 pub(crate) fn is_here(env: &Env<'_>, session: &Session) -> bool {
@@ -19,7 +19,7 @@ pub(crate) fn is_here(env: &Env<'_>, session: &Session) -> bool {
 
 /// Whether the caller is the agent of a session that it names. `name` is who it says that it is.
 pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) -> bool {
-    if !bearer::is_own(env, session) {
+    if !token_rights::is_own(env, session) {
         return false;
     }
     if env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session)) {
@@ -90,20 +90,20 @@ fn is_id_of(id: &str, session: &Session) -> bool {
 
 /// Refuses a session in which the caller is not the agent.
 pub(crate) fn require_agent(env: &Env<'_>, session: &Session, name: Option<&str>) -> Result<(), Refusal> {
-    bearer::require_own(env, session)?;
-    if is_agent_of(env, session, name) { Ok(()) } else { Err(not_yours(env, session)) }
+    token_rights::require_own(env, session)?;
+    if is_agent_of(env, session, name) { Ok(()) } else { Err(session_of_another(env, session)) }
 }
 
 /// The refusal for a session of another agent.
-pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
-    if !bearer::is_own(env, session) {
-        return bearer::not_yours(env, session);
+pub(crate) fn session_of_another(env: &Env<'_>, session: &Session) -> Refusal {
+    if !token_rights::is_own(env, session) {
+        return token_rights::session_of_another(env, session);
     }
     let id = short(&session.session_id);
     Refusal::new(
         Kind::Conflict,
         "session_not_yours",
-        format!("session {id} belongs to {}, {}", session.sighting(env.now), session.place.sighting()),
+        format!("session {id} belongs to {}, {}", session.describe(env.now), session.place.describe()),
         "if you are its agent, say its name with --as and call from the process in which it began, or set BATON_SESSION to its id; \
          else work without --session, under a name of your own; `baton end` and `baton wrap` take it over with --force --why REASON",
     )
@@ -128,7 +128,7 @@ pub(crate) fn none_here(
                   under a name (--as NAME) by which you are known again"
             .to_owned(),
     };
-    let place = env.caller.place.sighting();
+    let place = env.caller.place.describe();
     Ok(Refusal::new(Kind::NotFound, "no_session", format!("{what}: {place}"), hint)
         .with("candidates", others))
 }

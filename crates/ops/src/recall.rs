@@ -54,18 +54,18 @@ pub struct MatrixCache(Mutex<BTreeMap<String, CachedMatrix>>);
 
 struct CachedMatrix {
     used: u64,
-    cached: Arc<RwLock<Cached>>,
+    cached: Arc<RwLock<VectorCache>>,
 }
 
 /// The vectors of one embedder, up to a number of the ledger.
 #[derive(Default)]
-struct Cached {
+struct VectorCache {
     embedder: String,
     seen: Option<i64>,
     matrix: Matrix,
 }
 
-impl Cached {
+impl VectorCache {
     /// Applies the changes since the last call. The lock may be held by another reader of the same rows: applying them
     /// twice changes nothing.
     fn follow(&mut self, tx: &mut Tx<'_>, project_id: &str, embedder: &str) -> Result<(), Failure> {
@@ -84,7 +84,7 @@ impl Cached {
 }
 
 impl MatrixCache {
-    fn of(&self, project_id: &str) -> Arc<RwLock<Cached>> {
+    fn of(&self, project_id: &str) -> Arc<RwLock<VectorCache>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = all.values().map(|kept| kept.used).max().unwrap_or_default() + 1;
         let kept = all
@@ -118,7 +118,7 @@ pub(crate) fn nearest(
     (question, limit): (&QuantizedVector, usize),
 ) -> Result<Vec<(String, f64)>, Failure> {
     let Some(kept) = kept else {
-        let mut cached = Cached::default();
+        let mut cached = VectorCache::default();
         cached.follow(tx, project_id, setup.embedder())?;
         return Ok(cached.matrix.nearest(question, setup.floor(), limit));
     };

@@ -63,7 +63,7 @@ fn other_process(env: &Env<'_>, known: &Session) -> Option<String> {
     ownership::is_held_elsewhere(env, known, &known.place).then(|| {
         format!(
             "its session goes on in {}, which is not known to have ended; if you are that agent, set BATON_SESSION={}",
-            known.place.sighting(),
+            known.place.describe(),
             known.session_id
         )
     })

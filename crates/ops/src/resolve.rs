@@ -9,7 +9,7 @@ use baton_store::{Failure, Fault, Store, Tx, project, session};
 use serde_json::{Value, json};
 
 use crate::op::{Caller, Cx, Env};
-use crate::{bearer, locate, ownership};
+use crate::{locate, ownership, token_rights};
 
 /// The project of a call: its argument, else the environment, else the working directory. To a token that does not reach
 /// it, it is as if it were not there.
@@ -197,7 +197,7 @@ pub(crate) fn heard_open(
     identity_arg: Option<&str>,
 ) -> Result<Session, Failure> {
     let session = meant_session(tx, env, project_id, named, identity_arg)?;
-    bearer::require_own(env, &session)?;
+    token_rights::require_own(env, &session)?;
     if session.is_open() { Ok(session) } else { Err(session_released(&session, env.now).into()) }
 }
 
@@ -215,7 +215,7 @@ pub(crate) fn meant_session(
         if let Some(name) = identity_arg
             && identity_key(name) != identity_key(&session.identity)
         {
-            return Err(ownership::not_yours(env, &session).into());
+            return Err(ownership::session_of_another(env, &session).into());
         }
         return Ok(session);
     }
@@ -242,10 +242,10 @@ pub(crate) fn beat(
     let own = match &env.caller.session {
         Some(id) => refuse_released(session::get(tx, project_id, id)?, env)?,
         None => {
-            bearer::require_name_available(tx, env, project_id, who)?;
+            token_rights::require_name_available(tx, env, project_id, who)?;
             let mut here = session::open_of(tx, project_id, who)?;
             here.retain(|s| {
-                s.place == env.caller.place && !s.place.process.is_empty() && bearer::is_own(env, s)
+                s.place == env.caller.place && !s.place.process.is_empty() && token_rights::is_own(env, s)
             });
             if here.is_empty()
                 && let Some(ousted) = ousted_here(tx, env, project_id, who)?
@@ -264,7 +264,9 @@ pub(crate) fn beat(
 /// A caller that names a session that was released is refused by every verb.
 fn refuse_released(named: Option<Session>, env: &Env<'_>) -> Result<Option<Session>, Refusal> {
     match named {
-        Some(session) if !bearer::is_own(env, &session) => Err(bearer::not_yours(env, &session)),
+        Some(session) if !token_rights::is_own(env, &session) => {
+            Err(token_rights::session_of_another(env, &session))
+        }
         Some(session) if !session.is_open() => Err(session_released(&session, env.now)),
         open_or_none => Ok(open_or_none),
     }
@@ -295,7 +297,7 @@ pub(crate) fn own_if_any(
     who: &str,
 ) -> Result<Option<Session>, Failure> {
     let mut open = own_open(tx, env, project_id, who)?;
-    open.retain(|one| bearer::is_own(env, one));
+    open.retain(|one| token_rights::is_own(env, one));
     Ok(if open.len() == 1 { open.pop() } else { None })
 }
 
@@ -305,8 +307,8 @@ fn own_open(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, who: &str) -> Resu
     let place = &env.caller.place;
     let mut open = session::open_of(tx, project_id, who)?;
     // Of several of a name, those are meant in which the caller may act.
-    if open.iter().any(|one| bearer::is_own(env, one)) {
-        open.retain(|one| bearer::is_own(env, one));
+    if open.iter().any(|one| token_rights::is_own(env, one)) {
+        open.retain(|one| token_rights::is_own(env, one));
     }
     // An unnamed caller is identified by its process; callers without one count as one for each machine.
     if is_bot(who) {
@@ -346,7 +348,7 @@ pub(crate) fn ousted_here(
         last.release.as_ref().is_some_and(|by| identity_key(&by.by) != identity_key(&last.identity))
     };
     let last = released_here(tx, env, project_id, who)?;
-    Ok(last.filter(|last| last.is_preempted() && by_another(last) && bearer::is_own(env, last)))
+    Ok(last.filter(|last| last.is_preempted() && by_another(last) && token_rights::is_own(env, last)))
 }
 
 /// The last session of a name, if another one's act ended it and it is the caller's. Its agent may not have heard of that, so that

@@ -136,7 +136,7 @@ pub(crate) fn advance(
             Local::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
             Local::Wait(why) => Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false },
         };
-        saga::settle(steps, at, outcome, env.now, 0);
+        saga::record_outcome(steps, at, outcome, env.now, 0);
         let event = if handoff.state == State::Declined { Event::Decline } else { Event::Complete };
         if step.kind == Kind::Closed && was != handoff.state {
             saga::on_event(steps, event, env.now);
@@ -236,7 +236,7 @@ pub fn record_outcome(
             }
             return Ok(OutcomeReport::Late);
         };
-        settle(tx, env, &mut handoff, (&mut steps, at), ended, jitter)?;
+        apply_outcome(tx, env, &mut handoff, (&mut steps, at), ended, jitter)?;
         handoff.updated_at = env.now;
         handoff_step::put(tx, &leased.handoff_id, &before, &steps)?;
         handoff::put(tx, &handoff)?;
@@ -253,7 +253,7 @@ fn may_have_made(leased: &LeasedStep, ended: &CallEnd) -> bool {
     made && matches!(leased.call, Call::Create(_))
 }
 
-fn settle(
+fn apply_outcome(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &mut Handoff,
@@ -269,7 +269,9 @@ fn settle(
         handoff.last_error = Some(why.clone());
     }
     match ended {
-        CallEnd::Completed(came) if aside => return double(tx, env, handoff, (steps, at), came),
+        CallEnd::Completed(came) if aside => {
+            return finish_duplicate_check(tx, env, handoff, (steps, at), came);
+        }
         CallEnd::Completed(came) => {
             tracker::record_success(tx, env, handoff, kind, came)?;
             if !matches!(kind, Kind::Publish | Kind::Comment | Kind::Edit) {
@@ -277,23 +279,29 @@ fn settle(
             }
             let result =
                 (!closed(came).is_empty()).then(|| json!({ "doubles_closed": closed(came) }).to_string());
-            saga::settle(steps, at, Outcome::Done(result), env.now, jitter);
+            saga::record_outcome(steps, at, Outcome::Done(result), env.now, jitter);
             if looked && *came == StepResult::Nothing {
                 steps[at].stage = StepStage::Skipped;
             }
         }
         CallEnd::Retry { why, after, unknown } => {
             let outcome = Outcome::Retry { why: why.clone(), after: *after, unknown: *unknown };
-            saga::settle(steps, at, outcome, env.now, jitter);
+            saga::record_outcome(steps, at, outcome, env.now, jitter);
         }
         // Whether it is there must become known one day: otherwise something would be left behind without a word.
         CallEnd::Final { why, .. } if looked => {
             let after = Some(baton_model::effect::MAX_PAUSE);
             let outcome = Outcome::Retry { why: why.clone(), after, unknown: true };
-            saga::settle(steps, at, outcome, env.now, jitter);
+            saga::record_outcome(steps, at, outcome, env.now, jitter);
         }
         CallEnd::Final { why, unknown } => {
-            saga::settle(steps, at, Outcome::Final { why: why.clone(), unknown: *unknown }, env.now, jitter);
+            saga::record_outcome(
+                steps,
+                at,
+                Outcome::Final { why: why.clone(), unknown: *unknown },
+                env.now,
+                jitter,
+            );
             if forward && kind == Kind::Task {
                 handoff.state = handoff.state.advance(Event::Fail)?;
                 record(tx, env, handoff, &handoff.from_identity.clone())?;
@@ -305,7 +313,7 @@ fn settle(
 }
 
 /// A look for doubles has come back. One that was found where the hand-off has ended and knew of none is undone like the first.
-fn double(
+fn finish_duplicate_check(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     handoff: &mut Handoff,
@@ -326,7 +334,7 @@ fn double(
 /// The doubles that a call has closed.
 fn closed(came: &StepResult) -> &[i64] {
     match came {
-        StepResult::Issue { doubles, .. } => doubles,
+        StepResult::Issue { duplicates, .. } => duplicates,
         _ => &[],
     }
 }
@@ -338,12 +346,12 @@ pub(crate) fn comment_on_issue(
     handoff: &Handoff,
     text: &str,
 ) -> Result<(), Failure> {
-    bring(tx, env, handoff, Kind::Comment, text)
+    send_to_issue(tx, env, handoff, Kind::Comment, text)
 }
 
 /// Brings something to the issue of a hand-off, where it has one: a comment, or as JSON what changed. While a task is being
 /// published, it waits for the issue.
-pub(crate) fn bring(
+pub(crate) fn send_to_issue(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     handoff: &Handoff,

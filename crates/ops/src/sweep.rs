@@ -18,7 +18,7 @@ pub fn mark_silent_sessions(store: &mut Store, now: Millis, limits: Limits) -> R
     // A session that is silent in the ledger may have a cached heartbeat.
     let is_silent = |session: &Session| session.heartbeat_at < before && !session.is_fresh(now, limits);
     for session in silent.into_iter().filter(is_silent) {
-        if store.relaxed(|tx| Ok(session::mark_stale(tx, &session, before, now)?))? {
+        if store.write_relaxed(|tx| Ok(session::mark_stale(tx, &session, before, now)?))? {
             marked.push(session);
         }
     }

@@ -24,7 +24,7 @@ fn is_joiner(c: char) -> bool {
 }
 
 /// The characters of a text, each with whether it hides or misleads where it stands.
-pub(crate) fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
+pub(crate) fn classify_characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut before = None;
     let mut rest = text.chars();
     std::iter::from_fn(move || {
@@ -84,7 +84,7 @@ fn replaced(text: &str, stays: impl Fn(char) -> bool, write: impl Fn(&mut String
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
-    for (c, bad) in judged(text) {
+    for (c, bad) in classify_characters(text) {
         if bad && !stays(c) { write(&mut shown, c) } else { shown.push(c) }
     }
     Cow::Owned(shown)

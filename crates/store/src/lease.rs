@@ -55,7 +55,7 @@ fn read(row: Row) -> Result<Lease, Fault> {
         released_at: r.opt_int()?,
         place: r.opt_text()?.zip(r.opt_text()?).map(|(machine, process)| Place { machine, process }),
         bearer: r.opt_text()?,
-        spot: r
+        location: r
             .opt_text()?
             .map(|root| Ok::<_, Fault>(WorktreeLocation { root, branch: r.opt_text()? }))
             .transpose()?,

@@ -94,7 +94,7 @@ pub fn count(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
 }
 
 /// Why the latest try of something failed that an adapter still has to do.
-pub fn trouble(tx: &mut Tx<'_>, adapter: Adapter) -> Result<Option<String>, Fault> {
+pub fn last_error(tx: &mut Tx<'_>, adapter: Adapter) -> Result<Option<String>, Fault> {
     match tx.query_opt(TROUBLE, params![adapter.as_str()])? {
         Some(row) => row.reader().opt_text(),
         None => Ok(None),

@@ -145,7 +145,7 @@ pub fn open(target: &Target, rules: u64, now_ms: i64) -> Result<Store, Failure> 
         }
         None => {}
     }
-    index.relaxed(|tx| {
+    index.write_relaxed(|tx| {
         // Another process may have been faster.
         if tx.query_opt(RULES, params![])?.is_none() {
             tx.execute_deferred(PUT_RULES, params![rules])?;

@@ -13,7 +13,7 @@ crate::sql! {
 
 /// A header as it was read from a file that looked like this.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cached {
+pub struct CachedHeader {
     /// Path of the file.
     pub path: String,
     /// Its size in bytes.
@@ -27,12 +27,12 @@ pub struct Cached {
 }
 
 /// Everything kept for a machine.
-pub fn all(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<Cached>, Fault> {
+pub fn all(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<CachedHeader>, Fault> {
     let rows = tx.query(ALL_OF, params![machine])?;
     rows.into_iter()
         .map(|row| {
             let mut r = row.reader();
-            Ok(Cached {
+            Ok(CachedHeader {
                 path: r.text()?,
                 size: r.int()?,
                 mtime_ns: r.int()?,
@@ -44,7 +44,7 @@ pub fn all(tx: &mut Tx<'_>, machine: &str) -> Result<Vec<Cached>, Fault> {
 }
 
 /// Keeps a header.
-pub fn put(tx: &mut Tx<'_>, machine: &str, cached: &Cached) -> Result<(), Fault> {
+pub fn put(tx: &mut Tx<'_>, machine: &str, cached: &CachedHeader) -> Result<(), Fault> {
     tx.execute_deferred(
         PUT,
         params![machine, &cached.path, cached.size, cached.mtime_ns, cached.inode, &cached.header],

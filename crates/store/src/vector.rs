@@ -73,7 +73,7 @@ pub fn since(tx: &mut Tx<'_>, project_id: &str, after: Option<i64>) -> Result<Ve
 }
 
 /// Ids of memories after this one that have no vector of this embedder and were not withdrawn.
-pub fn lacking(
+pub fn ids_without_vector(
     tx: &mut Tx<'_>,
     project_id: &str,
     after: &str,

@@ -70,7 +70,7 @@ impl App {
     }
 
     pub(super) fn bring_in_step(&mut self, (held, file): (beads::ExclusiveTurn, RepoFile)) {
-        let done = held.settle(self);
+        let done = held.finish(self);
         self.report_mirror(&file, done);
     }
 

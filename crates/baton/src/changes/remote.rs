@@ -79,7 +79,7 @@ impl ChangesRemote {
         if !self.has(&bare, reference)? {
             let what = format!(
                 "{} does not hold {}: the changes were dropped there",
-                self.shown(),
+                self.display_name(),
                 visible(reference)
             );
             let hint = "the baton stays; ask who left it to keep them again: `baton changes keep BATON`";
@@ -92,7 +92,8 @@ impl ChangesRemote {
         let file = format!("{FETCHED}:{FILE}");
         let size = self.line(&bare, &["cat-file", "-s", &file], b"")?;
         if !size.parse::<u64>().is_ok_and(|size| size <= MOST_BYTES) {
-            let what = format!("{} in {} holds more than changes do", visible(reference), self.shown());
+            let what =
+                format!("{} in {} holds more than changes do", visible(reference), self.display_name());
             return Err(Refusal::invalid(
                 "changes_damaged",
                 what,
@@ -143,7 +144,7 @@ impl ChangesRemote {
         }
     }
 
-    fn shown(&self) -> String {
+    fn display_name(&self) -> String {
         visible(&self.address)
     }
 
@@ -152,7 +153,7 @@ impl ChangesRemote {
         let error = error.replace(&self.url, &without_credentials(&self.url));
         let lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
         let why = lines.take(3).collect::<Vec<_>>().join("; ");
-        let what = format!("the remote {} did not do it: {}", self.shown(), visible(&why));
+        let what = format!("the remote {} did not do it: {}", self.display_name(), visible(&why));
         let hint = "nothing was changed; check that `git push` reaches it, or leave the remote out to keep the changes in the ledger";
         Refusal::new(Kind::Outside, "changes_remote_failed", what, hint)
     }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::error::AppError;
 use crate::launch::shell_word;
-use crate::{clock, holders};
+use crate::{clock, open_files};
 
 /// Copy the store to a file, even while it is in use
 #[derive(clap::Args)]
@@ -189,11 +189,11 @@ fn admit(args: &RestoreArgs, store: &Path) -> Result<(), Refusal> {
 
 /// Refuses to replace a store that others have open, and says who they are.
 fn refuse_users(store: &Path) -> Result<(), Refusal> {
-    let users = holders::of(store);
+    let users = open_files::of(store);
     if users.is_empty() { Ok(()) } else { Err(used(store, &users)) }
 }
 
-fn used(store: &Path, users: &[holders::Holder]) -> Refusal {
+fn used(store: &Path, users: &[open_files::Holder]) -> Refusal {
     let named: Vec<String> = users.iter().map(|user| format!("{} ({})", user.pid, user.command)).collect();
     let who = if named.is_empty() {
         "a process that this user cannot see".to_owned()
@@ -209,7 +209,7 @@ fn used(store: &Path, users: &[holders::Holder]) -> Refusal {
 }
 
 fn in_use(fault: Fault, store: &Path) -> AppError {
-    if fault.kind == FaultKind::Busy { used(store, &holders::of(store)).into() } else { fault.into() }
+    if fault.kind == FaultKind::Busy { used(store, &open_files::of(store)).into() } else { fault.into() }
 }
 
 /// What can be done about a backup that is not sound.

@@ -151,7 +151,7 @@ fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<ToolJob>, R
         let wants = (installer.install.wants)(places, scope).unwrap_or_default();
         let plan = if args.uninstall { take_out(&wants, record) } else { put_in(&wants, record) };
         let settled = plan.map(|mut plan| {
-            plan.settle();
+            plan.drop_unchanged();
             plan
         });
         ToolJob { installer, plan: settled }

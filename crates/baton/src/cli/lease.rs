@@ -117,7 +117,7 @@ fn seconds(span: Option<&str>) -> Result<Option<i64>, Refusal> {
 }
 
 /// Where it holds.
-fn spot(lease: &Row) -> String {
+fn location(lease: &Row) -> String {
     match (lease.folder.as_deref().map(visible), lease.branch.as_deref().map(visible)) {
         (Some(folder), Some(branch)) => format!("in {folder}, branch {branch}"),
         (Some(folder), None) => format!("in {folder}"),
@@ -136,7 +136,7 @@ fn table(leases: &[Row]) -> String {
             format!("taken {}", render::since(lease.taken_at)),
             format!("until {}", rfc3339(lease.expires_at.0)),
         ];
-        row.extend(is_placed.then(|| spot(lease)));
+        row.extend(is_placed.then(|| location(lease)));
         row.push(lease.why.as_deref().map(visible).unwrap_or_default());
         row
     };

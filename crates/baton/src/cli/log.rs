@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::error::AppError;
-use crate::{git, private, render};
+use crate::{git, private_file, render};
 
 /// Show the project's ledger, export it, or rebuild a store from an export
 #[derive(clap::Args)]
@@ -84,7 +84,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     match args.verb {
         Some(Verb::Export { file, unverified, overwrite }) => {
             if file != "-" {
-                private::check_output(Path::new(&file), overwrite)?;
+                private_file::check_output(Path::new(&file), overwrite)?;
             }
             export(&file, unverified, app)
         }
@@ -129,7 +129,7 @@ fn export(file: &str, unverified: bool, app: &mut App) -> Result<(), AppError> {
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(());
     }
-    private::write(Path::new(file), text.as_bytes()).map_err(|error| {
+    private_file::write(Path::new(file), text.as_bytes()).map_err(|error| {
         Refusal::invalid(
             "output_unwritable",
             format!("{file} cannot be written: {error}"),

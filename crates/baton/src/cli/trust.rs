@@ -392,5 +392,5 @@ pub(super) fn name_ignored(app: &App) {
     }
     app.remark(&format!("note: {note}"));
     // Where nothing can be kept it is named again.
-    let _ = crate::private::create_folder(&folder).and_then(|()| crate::private::write(&mark, b""));
+    let _ = crate::private_file::create_folder(&folder).and_then(|()| crate::private_file::write(&mark, b""));
 }

@@ -69,7 +69,7 @@ impl Trusted {
 
     /// Keeps it, readable for the user alone.
     pub(crate) fn write(&self, config_dir: &Path) -> std::io::Result<()> {
-        crate::private::create_folder(config_dir)?;
+        crate::private_file::create_folder(config_dir)?;
         let mut random = [0; 8];
         crate::clock::random(&mut random);
         let beside = config_dir.join(format!("trust.{:016x}.tmp", u64::from_le_bytes(random)));

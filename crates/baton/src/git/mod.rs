@@ -321,7 +321,7 @@ fn command(root: &Path, args: &[&str], settings: &[String]) -> Option<Command> {
         command.env("GIT_CEILING_DIRECTORIES", above);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    apart(&mut command);
+    in_own_process_group(&mut command);
     Some(command)
 }
 
@@ -352,12 +352,12 @@ fn bound(_: &Child) {}
 
 /// A group of its own, so that what a child starts ends with it.
 #[cfg(unix)]
-fn apart(command: &mut Command) {
+fn in_own_process_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
 #[cfg(not(unix))]
-fn apart(_: &mut Command) {}
+fn in_own_process_group(_: &mut Command) {}
 
 #[cfg(unix)]
 fn kill(child: &mut Child) {

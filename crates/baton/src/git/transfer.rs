@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::call::Answer;
 use super::plumbing::communicate;
-use super::{FOREIGN, apart, kill};
+use super::{FOREIGN, in_own_process_group, kill};
 use crate::process;
 
 /// How long a call may take, with the network in it.
@@ -46,7 +46,7 @@ pub(crate) fn transfer(bare: &Path, args: &[&str], input: &[u8]) -> io::Result<A
     command.envs(identity).envs(address).envs(date);
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C").env("GIT_DIR", bare);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    apart(&mut command);
+    in_own_process_group(&mut command);
     let mut child = command.spawn()?;
     let answer = communicate(&mut child, input, PATIENCE);
     if answer.is_err() {

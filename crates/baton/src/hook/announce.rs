@@ -17,7 +17,7 @@ use super::Call;
 use super::payload::Payload;
 use crate::config::Config;
 use crate::install::record::digest;
-use crate::{private, render};
+use crate::{private_file, render};
 
 /// The longest announcement, in bytes.
 const LIMIT: usize = 2_000;
@@ -125,7 +125,7 @@ fn is_held(waiting: &Waiting) -> bool {
 }
 
 fn worker(session: &View) -> String {
-    let place = session.copy.as_ref().map(|copy| format!(", in {}", copy.sighting())).unwrap_or_default();
+    let place = session.copy.as_ref().map(|copy| format!(", in {}", copy.describe())).unwrap_or_default();
     format!("{} ({}{place})", visible(&session.identity), visible(&session.surface))
 }
 
@@ -184,7 +184,7 @@ fn age_of(mark: &std::path::Path) -> Option<Duration> {
 /// announcement is repeated.
 fn leave(mark: &std::path::Path, agent: &str) {
     let Some(folder) = mark.parent() else { return };
-    let _ = private::create_folder(folder).and_then(|()| private::write(mark, agent.as_bytes()));
+    let _ = private_file::create_folder(folder).and_then(|()| private_file::write(mark, agent.as_bytes()));
     let marks: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
     if marks.len() < 200 {
         return;

@@ -56,7 +56,7 @@ pub(super) fn detach(
         command.env("BATON_SURFACE", surface(behind.surface(), tool));
     }
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    apart(&mut command);
+    in_own_process_group(&mut command);
     let mut child = command.spawn()?;
     if let Some(mut pipe) = child.stdin.take() {
         serde_json::to_writer(&mut pipe, &payload.to_json()).map_err(anyhow::Error::from)?;
@@ -71,12 +71,12 @@ fn surface(of_process: &'static str, tool: &Tool) -> &'static str {
 
 /// A process of a group of its own is not ended with the agent's.
 #[cfg(unix)]
-fn apart(command: &mut Command) {
+fn in_own_process_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
 #[cfg(not(unix))]
-fn apart(_: &mut Command) {}
+fn in_own_process_group(_: &mut Command) {}
 
 /// Does the work of a hook that has long returned.
 pub(crate) fn work(call: &Call) {
@@ -106,7 +106,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
     // Where no project is registered, no transcript is read either.
     app.run::<Status>(&StatusInput::default())?;
     if let Some(path) = &payload.transcript {
-        settle(path);
+        wait_until_written(path);
     }
     let file =
         payload.transcript.as_ref().filter(|path| path.is_file()).map(|path| path.display().to_string());
@@ -130,7 +130,7 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
 }
 
 /// Waits until a file has stopped growing: the last words are often written after the hook was called.
-fn settle(path: &Path) {
+fn wait_until_written(path: &Path) {
     let size = || std::fs::metadata(path).map(|meta| meta.len()).ok();
     let (begin, mut known, mut since) = (Instant::now(), size(), Instant::now());
     while begin.elapsed() < SETTLING && (known.is_none() || since.elapsed() < STILL) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use baton_model::refusal::{Kind, Refusal};
 
-use crate::private;
+use crate::private_file;
 
 use super::change::{Change, Plan};
 use super::files;
@@ -31,10 +31,10 @@ pub(crate) fn forget(plan: &Plan, record: &mut Record, kept: &Path) -> Result<()
 }
 
 fn keep(record: &Record, kept: &Path) -> Result<(), Refusal> {
-    let folder = kept.parent().map_or(Ok(()), private::create_folder);
+    let folder = kept.parent().map_or(Ok(()), private_file::create_folder);
     // The record contains settings of other tools.
     folder
-        .and_then(|()| private::write(kept, record.text().as_bytes()))
+        .and_then(|()| private_file::write(kept, record.text().as_bytes()))
         .map_err(|error| unwritten(kept, &error))
 }
 

@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// Takes over what another tool's plan would change, and leaves out what stays as it is.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn drop_unchanged(&mut self) {
         self.changes.retain(|change| change.before != change.after);
     }
 

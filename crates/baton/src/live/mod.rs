@@ -197,7 +197,7 @@ impl Live {
     }
 
     /// For a process that is about to end: waits a moment until everything was said.
-    pub(crate) fn settle(&self) {
+    pub(crate) fn flush(&self) {
         let (said, heard) = sync_channel(1);
         if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(said)).is_ok() {
             let _ = heard.recv_timeout(PATIENCE);

@@ -82,7 +82,7 @@ fn is_heard(url: &str) {
     assert!(here.keep_beat(&session("s1"), 5_000));
     assert_eq!(here.heard_at("s1"), Some(5_000), "at once where it was said");
     in_time("the other hears of it", || there.heard_at("s1") == Some(5_000));
-    here.settle();
+    here.flush();
     let later = live(url);
     assert_eq!(later.heard_at("s1"), Some(5_000), "a process that begins knows it");
     there.listen();
@@ -102,7 +102,7 @@ fn is_heard(url: &str) {
     });
     while woken() {}
     there.committed(vec![head(seq + 1)]);
-    there.settle();
+    there.flush();
     assert!(!woken(), "nobody is woken by what it wrote itself");
 }
 
@@ -136,7 +136,7 @@ fn a_cluster_does_as_well() {
     for n in 0..100 {
         assert!(here.keep_beat(&session(&format!("c{n}")), 6_000));
     }
-    here.settle();
+    here.flush();
     assert_eq!(server.ask::<usize>(&["ZCARD", "baton:heard"]), 101);
     assert_eq!(server.ask::<String>(&["HGET", "baton:session:c99", "heard"]), "6000");
 }
@@ -179,7 +179,7 @@ fn what_a_session_saved_stands_in_its_hash_until_it_ends() {
     here.committed(vec![saved("{\"next\":1}", 1)]);
     here.committed(vec![saved("{\"next\":2}", 2)]);
     assert!(here.keep_beat(&session("s1"), 5_000));
-    here.settle();
+    here.flush();
     let fields: BTreeMap<String, String> = server.ask(&["HGETALL", "baton:session:s1"]);
     let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(
@@ -189,7 +189,7 @@ fn what_a_session_saved_stands_in_its_hash_until_it_ends() {
     let left: i64 = server.ask(&["PTTL", "baton:session:s1"]);
     assert!((1..=600_000).contains(&left), "it goes by itself: {left}");
     here.committed(vec![CommitEvent::Released { session_id: "s1".into() }]);
-    here.settle();
+    here.flush();
     assert_eq!(server.ask::<i64>(&["EXISTS", "baton:session:s1"]), 0);
     assert_eq!(server.ask::<i64>(&["ZCARD", "baton:heard"]), 0);
 }
@@ -221,7 +221,7 @@ fn a_redis_that_is_full_is_known_and_keeps_no_state_of_yesterday() {
     let here = live(&server.url());
     is(&here, State::Up);
     here.committed(vec![saved("{}", 1)]);
-    here.settle();
+    here.flush();
     server.ask::<String>(&["CONFIG", "SET", "maxmemory", "1"]);
     in_time("it is full", || {
         here.keep_beat(&session("s2"), 5_000);
@@ -230,7 +230,7 @@ fn a_redis_that_is_full_is_known_and_keeps_no_state_of_yesterday() {
     assert!(!here.keep_beat(&session("s2"), 6_000));
     in_time("an old state is removed", || {
         here.committed(vec![saved("{}", 2)]);
-        here.settle();
+        here.flush();
         version(&server).is_none()
     });
     assert_eq!(probe(&config(&server.url())).0, State::Full);
@@ -250,7 +250,7 @@ fn what_was_saved_while_redis_was_away_leaves_no_older_state_behind() {
     is(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));
     here.committed(vec![saved("{}", 1)]);
-    here.settle();
+    here.flush();
     assert_eq!(version(&server), Some(1));
     // It hangs, and has all its data when it goes on.
     server.signal("-STOP");
@@ -259,12 +259,12 @@ fn what_was_saved_while_redis_was_away_leaves_no_older_state_behind() {
     server.signal("-CONT");
     is(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 6_000));
-    here.settle();
+    here.flush();
     let fields: BTreeMap<String, String> = server.ask(&["HGETALL", "baton:session:s1"]);
     let names: Vec<_> = fields.keys().map(String::as_str).collect();
     assert_eq!(names, ["heard", "identity", "project"], "the state is not the newest");
     here.committed(vec![saved("{}", 3)]);
-    here.settle();
+    here.flush();
     assert_eq!(version(&server), Some(3));
     // The one that finds out that it is away.
     server.signal("-STOP");
@@ -273,7 +273,7 @@ fn what_was_saved_while_redis_was_away_leaves_no_older_state_behind() {
     server.signal("-CONT");
     is(&here, State::Up);
     in_time("what was on its way came, or the older one went", || {
-        here.settle();
+        here.flush();
         version(&server).is_none_or(|version| version == 4)
     });
 }
@@ -285,7 +285,7 @@ fn more_sessions_than_are_remembered_leave_no_older_state_behind() {
     is(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));
     here.committed(vec![saved("{}", 1)]);
-    here.settle();
+    here.flush();
     server.signal("-STOP");
     is(&here, State::Away);
     let others = (0..70_000).map(|n| CommitEvent::Released { session_id: format!("other{n}") }).collect();
@@ -306,7 +306,7 @@ fn what_was_saved_while_redis_was_full_leaves_no_older_state_behind() {
     is(&here, State::Up);
     here.committed(vec![saved("{}", 1)]);
     assert!(here.keep_beat(&session("s1"), 5_000));
-    here.settle();
+    here.flush();
     server.ask::<String>(&["CONFIG", "SET", "maxmemory", "1"]);
     in_time("it is full", || {
         here.keep_beat(&session("s2"), 5_000);
@@ -314,12 +314,12 @@ fn what_was_saved_while_redis_was_full_leaves_no_older_state_behind() {
     });
     // Said once, in one of the pauses between two tries.
     here.committed(vec![saved("{}", 2)]);
-    here.settle();
+    here.flush();
     in_time("the old state is removed", || version(&server).is_none());
     server.ask::<String>(&["CONFIG", "SET", "maxmemory", "0"]);
     is(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 6_000));
-    here.settle();
+    here.flush();
     assert_eq!(version(&server), None);
 }
 
@@ -329,10 +329,10 @@ fn what_is_emptied_fills_again() {
     let here = live(&server.url());
     is(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));
-    here.settle();
+    here.flush();
     server.ask::<String>(&["FLUSHALL"]);
     assert!(here.keep_beat(&session("s1"), 6_000));
-    here.settle();
+    here.flush();
     assert_eq!(live(&server.url()).heard_at("s1"), Some(6_000));
     assert_eq!(here.heard_at("s1"), Some(6_000));
 }

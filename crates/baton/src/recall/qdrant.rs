@@ -151,7 +151,7 @@ impl Qdrant {
         };
         let answer = self.call::<Points>("POST", "/points/query", &body).await;
         let answer = answer.map_err(|trouble| match trouble.status {
-            Some(404) => self.missing(),
+            Some(404) => self.collection_missing(),
             _ => trouble,
         })?;
         hits(answer)
@@ -241,7 +241,7 @@ impl Qdrant {
         })
     }
 
-    fn missing(&self) -> ServiceError {
+    fn collection_missing(&self) -> ServiceError {
         let what = format!("Qdrant has no collection `{}`", self.collection);
         ServiceError {
             hint: Some("`baton memory reindex --all` fills it from the ledger"),

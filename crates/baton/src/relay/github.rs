@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use baton_model::issue::{
-    Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, StepResult, advice, verdict,
+    Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, StepResult, advice, retry_decision,
 };
 use baton_model::time::rfc3339;
 
@@ -131,7 +131,7 @@ impl GitHub {
         let new = json(&NewIssue { title: &draft.title, body: &draft.body, labels: &draft.labels });
         let path = format!("/repos/{}/issues", draft.repo);
         let answer = self.http.send("POST", &path, Some(&new), WRITE, None).await;
-        let made = judged(answer, true)?;
+        let made = classify_answer(answer, true)?;
         // What was created is said to be, whatever else the answer lacks.
         let Some((number, url)) = address(&read(&made.body)) else {
             return Err(Stop::Retry("GitHub's answer was cut off".into(), None, true));
@@ -142,7 +142,7 @@ impl GitHub {
         {
             return self.only_oldest(draft, there).await;
         }
-        Ok(StepResult::Issue { number, url, doubles: Vec::new() })
+        Ok(StepResult::Issue { number, url, duplicates: Vec::new() })
     }
 
     async fn find(&self, draft: &Draft) -> Result<StepResult, Stop> {
@@ -164,14 +164,14 @@ impl GitHub {
                 (first.number, first.url)
             }
         };
-        let mut doubles = Vec::new();
+        let mut duplicates = Vec::new();
         for double in there.into_iter().filter(|issue| issue.is_open && issue.is_ours) {
             let text = format!("Duplicate of #{}: two processes made the same hand-off.", first.0);
             self.close(&draft.repo, double.number, "duplicate", &text, Some(&text)).await?;
             tracing::warn!(repo = %draft.repo, number = double.number, of = first.0, "a double was closed");
-            doubles.push(double.number);
+            duplicates.push(double.number);
         }
-        Ok(StepResult::Issue { number: first.0, url: first.1, doubles })
+        Ok(StepResult::Issue { number: first.0, url: first.1, duplicates })
     }
 
     /// The issues with the marker, oldest first: by label, and if there are none, without it, because GitHub drops
@@ -189,7 +189,7 @@ impl GitHub {
                 "/repos/{}/issues?state=all&since={since}&sort=created&direction=desc&per_page=100&page={page}{filter}",
                 draft.repo
             );
-            let answer = judged(self.http.send("GET", &path, None, READ, None).await, false)?;
+            let answer = classify_answer(self.http.send("GET", &path, None, READ, None).await, false)?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             let marked = rows.iter().map(read::<Issue>).filter(|issue| is_marked(issue, draft));
             found.extend(marked.filter_map(|issue| {
@@ -239,13 +239,13 @@ impl GitHub {
         let comments = format!("{path}/comments");
         let new = json(&NewComment { body: text });
         let answer = self.http.send("POST", &comments, Some(&new), WRITE, None).await;
-        judged(answer, true).map(drop)
+        classify_answer(answer, true).map(drop)
     }
 
     async fn has_comment(&self, path: &str, marker: &str) -> Result<bool, Stop> {
         for page in 1..=PAGES {
             let path = format!("{path}/comments?per_page=100&page={page}");
-            let answer = judged(self.http.send("GET", &path, None, READ, None).await, false)?;
+            let answer = classify_answer(self.http.send("GET", &path, None, READ, None).await, false)?;
             let rows = answer.body.as_array().map(Vec::as_slice).unwrap_or_default();
             let mut comments = rows.iter().map(read::<Comment>);
             if comments.any(|comment| comment.body.is_some_and(|body| body.contains(marker))) {
@@ -260,12 +260,12 @@ impl GitHub {
 
     async fn change(&self, path: &str, change: &Change<'_>) -> Result<(), Stop> {
         // Done twice it is the same, so nothing about it is unknown; what was said before it is.
-        judged(self.http.send("PATCH", path, Some(&json(change)), WRITE, None).await, true).map(drop)
+        classify_answer(self.http.send("PATCH", path, Some(&json(change)), WRITE, None).await, true).map(drop)
     }
 
     /// Changes of an issue what changed about its task; everything else stays.
     async fn edit(&self, path: &str, edit: &Edit) -> Result<(), Stop> {
-        let now = judged(self.http.send("GET", path, None, READ, None).await, false)?.body;
+        let now = classify_answer(self.http.send("GET", path, None, READ, None).await, false)?.body;
         let now: Issue = read(&now);
         let open = edit.open.filter(|open| *open != now.is_open());
         let labels: Vec<String> = now.labels.into_iter().filter_map(Label::into_name).collect();
@@ -288,7 +288,7 @@ fn address(issue: &Issue) -> Option<(i64, String)> {
 }
 
 /// What an answer means. `changes`: the call may have done something although no good answer came.
-pub(super) fn judged(
+pub(super) fn classify_answer(
     answer: Result<Answer, super::github_http::RequestError>,
     changes: bool,
 ) -> Result<Answer, Stop> {
@@ -304,7 +304,7 @@ pub(super) fn judged(
         message: &message,
     };
     let said = |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
-    match verdict(answer.status, &marks, clock::now()) {
+    match retry_decision(answer.status, &marks, clock::now()) {
         RetryDecision::Good => Ok(answer),
         RetryDecision::Later(after) => Err(Stop::Retry(said(marks.message), after, false)),
         RetryDecision::Unknown => {

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use baton_model::issue::{ResponseHeaders, RetryDecision, verdict};
+use baton_model::issue::{ResponseHeaders, RetryDecision, retry_decision};
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
@@ -102,12 +102,12 @@ impl Http {
             Ok(token) => token,
             Err(instead) => {
                 let answer = instead?;
-                self.mind(&answer);
+                self.record_rate_limit(&answer);
                 return Ok(answer);
             }
         };
         let answer = self.raw(method, path, body, timeout, (&token, etag)).await?;
-        self.mind(&answer);
+        self.record_rate_limit(&answer);
         Ok(answer)
     }
 
@@ -157,14 +157,14 @@ impl Http {
     }
 
     /// Records a rate limit, which holds for all requests of this process.
-    fn mind(&self, answer: &Answer) {
+    fn record_rate_limit(&self, answer: &Answer) {
         let marks = ResponseHeaders {
             retry_after: answer.retry_after,
             remaining: answer.remaining,
             reset: answer.reset,
             message: answer.body["message"].as_str().unwrap_or_default(),
         };
-        if let RetryDecision::Later(Some(after)) = verdict(answer.status, &marks, clock::now())
+        if let RetryDecision::Later(Some(after)) = retry_decision(answer.status, &marks, clock::now())
             && let Ok(mut until) = self.blocked_until.lock()
         {
             let pause = Duration::from_millis(u64::try_from(after).unwrap_or_default());

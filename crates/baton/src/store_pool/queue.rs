@@ -82,7 +82,7 @@ impl Runner for Queue<'_> {
     }
 
     async fn end_turn(&mut self, turn: Exclusive) {
-        turn.settle().await;
+        turn.finish().await;
     }
 
     async fn import_beads_file(&mut self) {

@@ -90,7 +90,7 @@ impl Supervisor<'_> {
         })
     }
 
-    pub(super) fn tell_unclear(&mut self, rows: &[Transcript]) {
+    pub(super) fn report_unclear(&mut self, rows: &[Transcript]) {
         if rows.is_empty() {
             return;
         }

@@ -306,7 +306,7 @@ impl<'a> Supervisor<'a> {
                 // Of a program that is no known tool, a conversation that went on is hardly the work.
                 let fresh = rows.iter().any(|row| row.is_begun_since(self.began));
                 if event == "session-end" && (fresh || self.plan.launcher.is_some()) {
-                    self.tell_unclear(&rows);
+                    self.report_unclear(&rows);
                 }
                 return Ok(None);
             }

@@ -10,7 +10,7 @@ use baton_model::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::find_transcript::Conversation;
-use crate::{private, process};
+use crate::{private_file, process};
 
 /// What an earlier run was found to have written counts for so long.
 const RETENTION: Millis = 86_400_000;
@@ -31,7 +31,8 @@ pub(crate) fn report(data_dir: &Path, session_id: &str, process: &str, id: &str)
     let report = HookReport { process: process.to_owned(), id: id.to_owned() };
     if let Ok(line) = serde_json::to_string(&report) {
         // A report that cannot be written is no proof; another may follow.
-        let _ = private::append(&file.with_extension(REPORTS)).and_then(|mut file| writeln!(file, "{line}"));
+        let _ =
+            private_file::append(&file.with_extension(REPORTS)).and_then(|mut file| writeln!(file, "{line}"));
     }
 }
 
@@ -68,7 +69,7 @@ impl Registration {
     /// Says that this run has begun. Where that cannot be written, others do not see it.
     pub(super) fn take(data_dir: &Path, session_id: &str, run: Run) -> Self {
         let folder = data_dir.join("runs");
-        let _ = private::create_folder(&folder);
+        let _ = private_file::create_folder(&folder);
         let place = Self { file: folder.join(format!("{session_id}.json")), folder, run };
         place.write();
         place
@@ -76,7 +77,7 @@ impl Registration {
 
     fn write(&self) {
         if let Ok(text) = serde_json::to_vec(&self.run) {
-            let _ = private::write(&self.file, &text);
+            let _ = private_file::write(&self.file, &text);
         }
     }
 

@@ -16,7 +16,7 @@ use super::run::CommandEnd;
 use super::{ClaimedTask, Worker};
 use crate::app::App;
 use crate::error::AppError;
-use crate::private;
+use crate::private_file;
 
 /// A command that is over.
 pub(super) struct FinishedCommand {
@@ -96,7 +96,7 @@ impl Worker<'_> {
             match is_recorded {
                 true => drop(fs::remove_file(file)),
                 false => {
-                    private::restrict(file)?;
+                    private_file::restrict(file)?;
                     app.remark(&format!(
                         "{}: not all that the command wrote is recorded; it is kept in {}",
                         visible(&held.task_id),

@@ -80,7 +80,7 @@ pub struct Lease {
     /// The access token that took it, by its id.
     pub bearer: Option<String>,
     /// The working copy of its session. One without a session is not bound to any.
-    pub spot: Option<WorktreeLocation>,
+    pub location: Option<WorktreeLocation>,
 }
 
 /// A lease as answers show it.
@@ -149,7 +149,7 @@ impl Lease {
     /// What is not known is not apart.
     pub fn is_apart(&self, other: &Self) -> bool {
         let machine = |lease: &Self| lease.place.as_ref().map(|place| place.machine.clone());
-        let (Some(own), Some(its)) = (&self.spot, &other.spot) else { return false };
+        let (Some(own), Some(its)) = (&self.location, &other.location) else { return false };
         let is_elsewhere = own.root != its.root || machine(self) != machine(other);
         is_elsewhere && own.branch.is_some() && its.branch.is_some() && own.branch != its.branch
     }
@@ -192,19 +192,19 @@ impl Lease {
             expires_at: Timestamp(self.expires_at),
             process: place.map(|place| place.process.clone()),
             machine: place.map(|place| place.machine.clone()),
-            folder: self.spot.as_ref().map(|spot| spot.root.clone()),
-            branch: self.spot.as_ref().and_then(|spot| spot.branch.clone()),
+            folder: self.location.as_ref().map(|location| location.root.clone()),
+            branch: self.location.as_ref().and_then(|location| location.branch.clone()),
         }
     }
 
     /// In one clause: `Lola has src/** exclusively, since 5m ago (the parser)`.
-    pub fn sighting(&self, now: Millis) -> String {
+    pub fn describe(&self, now: Millis) -> String {
         let how = match self.mode {
             Mode::Exclusive => "exclusively",
             Mode::Shared => "shared",
         };
         let why = self.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-        let holder = self.holder().sighting();
+        let holder = self.holder().describe();
         format!("{holder} has {} {how}, since {}{why}", self.pattern, ago(now, self.taken_at))
     }
 }
@@ -227,7 +227,7 @@ pub fn admit(
     Err(Refusal::new(
         Kind::Conflict,
         "lease_conflict",
-        format!("{} cannot be leased: {}", wanted.pattern, first.sighting(now)),
+        format!("{} cannot be leased: {}", wanted.pattern, first.describe(now)),
         format!(
             "work on something else, write to {}, wait until {}, or announce it all the same with --advisory",
             first.identity,
@@ -257,7 +257,7 @@ mod tests {
             expires_at: USUAL,
             released_at: None,
             bearer: None,
-            spot: None,
+            location: None,
         }
     }
 
@@ -265,7 +265,7 @@ mod tests {
     fn a_lease_holds_in_its_working_copy_and_on_its_branch() {
         let at = |identity: &str, machine: &str, root: &str, branch: Option<&str>| Lease {
             place: Some(Place { machine: machine.into(), process: String::new() }),
-            spot: Some(WorktreeLocation { root: root.into(), branch: branch.map(str::to_owned) }),
+            location: Some(WorktreeLocation { root: root.into(), branch: branch.map(str::to_owned) }),
             ..lease(identity, "src/**", Mode::Exclusive)
         };
         let held = [at("Lola", "m", "/shop", Some("main"))];

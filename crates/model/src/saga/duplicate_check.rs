@@ -21,8 +21,9 @@ pub fn schedule_duplicate_check(steps: &mut Vec<Step>, sender: Option<&Place>, n
         let sender = sender.map(|place| json!({ "machine": place.machine, "process": place.process }));
         // A check that is due sooner stays so.
         step.due_at = step.due_at.min(now.saturating_add(PAUSES[0]));
-        step.result =
-            Some(json!({ "looks": 0, "sender": sender, "doubles_closed": doubles_of(step) }).to_string());
+        step.result = Some(
+            json!({ "looks": 0, "sender": sender, "doubles_closed": closed_duplicates(step) }).to_string(),
+        );
         step.updated_at = now;
     }
 }
@@ -55,12 +56,12 @@ pub fn record_duplicate_check(
 ) {
     let before = read(step);
     let looks = before["looks"].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(PAUSES.len()) + 1;
-    let doubles: Vec<i64> = doubles_of(step).into_iter().chain(closed.iter().copied()).collect();
+    let duplicates: Vec<i64> = closed_duplicates(step).into_iter().chain(closed.iter().copied()).collect();
     let is_over = match sender(&before) {
         Some(place) if !is_gone(&place) => looks >= PAUSES.len(),
         _ => looks >= CHECKS_WITHOUT_SENDER,
     };
-    let result = json!({ "looks": looks, "sender": before["sender"], "doubles_closed": doubles });
+    let result = json!({ "looks": looks, "sender": before["sender"], "doubles_closed": duplicates });
     step.result = Some(result.to_string());
     step.last_error = None;
     step.is_unknown = false;
@@ -75,7 +76,7 @@ pub fn record_duplicate_check(
 }
 
 /// Numbers of the duplicate issues that a step has closed.
-pub fn doubles_of(step: &Step) -> Vec<i64> {
+pub fn closed_duplicates(step: &Step) -> Vec<i64> {
     read(step)["doubles_closed"].as_array().into_iter().flatten().filter_map(Value::as_i64).collect()
 }
 

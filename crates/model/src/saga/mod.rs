@@ -8,7 +8,7 @@ mod rebuild;
 use serde::{Deserialize, Serialize};
 
 pub use duplicate_check::{
-    check_duplicates_now, doubles_of, record_duplicate_check, schedule_duplicate_check,
+    check_duplicates_now, closed_duplicates, record_duplicate_check, schedule_duplicate_check,
 };
 pub use events::{append_event, on_event, push, take_late_close};
 pub use rebuild::{is_planned, rebuild};
@@ -204,7 +204,7 @@ impl Step {
             attempts: self.attempts,
             next_try: (!self.is_over() && self.due_at != NOT_YET).then_some(Timestamp(self.due_at)),
             last_error: self.last_error.clone(),
-            doubles_closed: doubles_of(self),
+            doubles_closed: closed_duplicates(self),
             updated_at: Some(Timestamp(self.updated_at)),
         }
     }
@@ -315,7 +315,7 @@ pub enum Outcome {
 
 /// Records an outcome in the steps. `jitter` is a random number from 0 to 999. A step with an unknown outcome is never
 /// given up by count, because it may have left something outside.
-pub fn settle(steps: &mut [Step], at: usize, outcome: Outcome, now: Millis, jitter: i64) {
+pub fn record_outcome(steps: &mut [Step], at: usize, outcome: Outcome, now: Millis, jitter: i64) {
     let Some(step) = steps.get_mut(at) else { return };
     step.lease_until = 0;
     step.updated_at = now;

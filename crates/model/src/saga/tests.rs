@@ -19,7 +19,7 @@ fn after(done: usize) -> Vec<Step> {
     for _ in 0..done {
         let NextActor::Take(at) = turn(&steps, 0, nobody) else { panic!("no turn: {steps:?}") };
         take(&mut steps[at], &here(), 0);
-        settle(&mut steps, at, Outcome::Done(None), 0, 0);
+        record_outcome(&mut steps, at, Outcome::Done(None), 0, 0);
     }
     steps
 }
@@ -57,15 +57,15 @@ fn a_failure_waits_longer_each_time_and_obeys_the_other_side() {
     let mut steps = plan(0);
     let retry = |after| Outcome::Retry { why: "503".into(), after, unknown: false };
     take(&mut steps[0], &here(), 0);
-    settle(&mut steps, 0, retry(None), 0, 0);
+    record_outcome(&mut steps, 0, retry(None), 0, 0);
     assert_eq!((turn(&steps, 0, nobody), steps[0].is_unknown), (NextActor::At(1_000), false));
     take(&mut steps[0], &here(), 1_000);
-    settle(&mut steps, 0, retry(None), 1_000, 999);
+    record_outcome(&mut steps, 0, retry(None), 1_000, 999);
     assert_eq!(turn(&steps, 1_000, nobody), NextActor::At(1_000 + 2_499));
-    settle(&mut steps, 0, retry(Some(60_000)), 0, 0);
+    record_outcome(&mut steps, 0, retry(Some(60_000)), 0, 0);
     assert_eq!(turn(&steps, 0, nobody), NextActor::At(60_000));
     steps[0].attempts = 1_000;
-    settle(&mut steps, 0, retry(None), 0, 0);
+    record_outcome(&mut steps, 0, retry(None), 0, 0);
     assert_eq!(turn(&steps, 0, nobody), NextActor::At(MAX_PAUSE), "never given up by count");
 }
 
@@ -123,14 +123,14 @@ fn a_task_that_may_be_there_is_looked_for_before_it_is_undone() {
 fn a_final_failure_leaves_nothing_behind() {
     let mut steps = plan(0);
     take(&mut steps[0], &here(), 0);
-    settle(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
+    record_outcome(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     assert_eq!(kinds(&steps), ["task failed", "memory skipped", "session skipped", "offer skipped"]);
     assert_eq!(turn(&steps, 0, nobody), NextActor::Finished);
 
     let mut steps = plan(0);
     take(&mut steps[0], &here(), 0);
-    settle(&mut steps, 0, Outcome::Final { why: "401".into(), unknown: true }, 0, 0);
+    record_outcome(&mut steps, 0, Outcome::Final { why: "401".into(), unknown: true }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     assert_eq!(kinds(&steps)[0], "task pending", "it is looked for");
     assert_eq!(turn(&steps, 0, nobody), NextActor::At(FIRST_RETRY));
@@ -141,7 +141,7 @@ fn a_final_failure_leaves_nothing_behind() {
 fn a_retry_does_again_what_failed_or_was_undone() {
     let mut steps = plan(0);
     take(&mut steps[0], &here(), 0);
-    settle(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
+    record_outcome(&mut steps, 0, Outcome::Final { why: "404".into(), unknown: false }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     on_event(&mut steps, Event::Retry, 7);
     assert_eq!(kinds(&steps), ["task pending", "memory pending", "session pending", "offer pending"]);
@@ -149,11 +149,11 @@ fn a_retry_does_again_what_failed_or_was_undone() {
 
     let mut steps = after(2);
     take(&mut steps[2], &here(), 0);
-    settle(&mut steps, 2, Outcome::Final { why: "?".into(), unknown: false }, 0, 0);
+    record_outcome(&mut steps, 2, Outcome::Final { why: "?".into(), unknown: false }, 0, 0);
     on_event(&mut steps, Event::Fail, 0);
     for at in 4..6 {
         take(&mut steps[at], &here(), 0);
-        settle(&mut steps, at, Outcome::Done(None), 0, 0);
+        record_outcome(&mut steps, at, Outcome::Done(None), 0, 0);
     }
     on_event(&mut steps, Event::Retry, 7);
     assert_eq!(kinds(&steps)[..4], ["task pending", "memory pending", "session pending", "offer pending"]);
@@ -176,7 +176,7 @@ fn what_one_who_was_overtaken_made_is_looked_for_at_once() {
     assert_eq!(kinds(&steps)[4..], ["double pending"]);
     assert_eq!(turn(&steps, 3, nobody), NextActor::Take(4));
     record_duplicate_check(&mut steps[4], &[7], nobody, 3);
-    assert_eq!((turn(&steps, 3, nobody), doubles_of(&steps[4])), (NextActor::Finished, vec![7]));
+    assert_eq!((turn(&steps, 3, nobody), closed_duplicates(&steps[4])), (NextActor::Finished, vec![7]));
     assert_eq!(steps[4].view().doubles_closed, [7], "it is reported");
 }
 
@@ -224,15 +224,21 @@ fn a_look_for_doubles_holds_nothing_up_and_waits_while_a_task_is_made() {
     assert_eq!(turn(&steps, 1, nobody), NextActor::Held(LEASE));
     steps[0].lease_until = due * 2;
     assert_eq!(turn(&steps, due, nobody), NextActor::Held(due * 2), "the task is still being made");
-    settle(&mut steps, 0, Outcome::Done(None), 5, 0);
+    record_outcome(&mut steps, 0, Outcome::Done(None), 5, 0);
     for at in 1..4 {
         assert_eq!(turn(&steps, 5, nobody), NextActor::Take(at));
-        settle(&mut steps, at, Outcome::Done(None), 5, 0);
+        record_outcome(&mut steps, at, Outcome::Done(None), 5, 0);
     }
     assert_eq!(turn(&steps, 5, nobody), NextActor::OnlyDuplicateCheck(due));
     on_event(&mut steps, Event::Complete, 6);
     assert_eq!(turn(&steps, 6, nobody), NextActor::Take(5), "the report goes out at once");
-    settle(&mut steps, 5, Outcome::Retry { why: "503".into(), after: Some(due * 9), unknown: false }, 6, 0);
+    record_outcome(
+        &mut steps,
+        5,
+        Outcome::Retry { why: "503".into(), after: Some(due * 9), unknown: false },
+        6,
+        0,
+    );
     assert_eq!(turn(&steps, due, nobody), NextActor::Take(4), "and while it waits, the look is taken");
 }
 
@@ -243,7 +249,7 @@ fn a_comment_that_is_refused_does_not_hold_up_what_follows() {
     on_event(&mut steps, Event::Complete, 2);
     assert_eq!((turn(&steps, 2, nobody), steps[4].result.as_deref()), (NextActor::Take(4), Some("accepted")));
     take(&mut steps[4], &here(), 2);
-    settle(&mut steps, 4, Outcome::Final { why: "403".into(), unknown: false }, 3, 0);
+    record_outcome(&mut steps, 4, Outcome::Final { why: "403".into(), unknown: false }, 3, 0);
     assert_eq!((turn(&steps, 3, nobody), steps[5].due_at), (NextActor::Take(5), 3));
-    assert!(doubles_of(&steps[4]).is_empty());
+    assert!(closed_duplicates(&steps[4]).is_empty());
 }

@@ -169,7 +169,7 @@ pub fn check_lease(
         return match live {
             Some(claim) if claim.token == token && claim.takes_token_of(asker) => Ok(()),
             Some(claim) if claim.token == token => Err(claimed_refusal(task, claim)),
-            _ => Err(lost(task, (token, asker), live)),
+            _ => Err(lease_lost(task, (token, asker), live)),
         };
     }
     match live {
@@ -179,10 +179,10 @@ pub fn check_lease(
     }
 }
 
-fn lost(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&Claim>) -> Refusal {
+fn lease_lost(task: &Task, (token, asker): (i64, &Claimant<'_>), live: Option<&Claim>) -> Refusal {
     let now_with = live.map_or_else(
         || "nobody holds it now".to_owned(),
-        |claim| format!("{} holds it now", claim.holder().sighting()),
+        |claim| format!("{} holds it now", claim.holder().describe()),
     );
     let refusal = Refusal::new(
         Kind::Conflict,
@@ -209,14 +209,14 @@ pub fn claimed_refusal(task: &Task, claim: &Claim) -> Refusal {
             "; if the claim is yours, go on with its `token` from its process, and claim under a name (--as NAME) by which you are known again"
         }
     };
-    let refusal = refusal(task, claim, &format!("is claimed by {}", claim.holder().sighting()), own);
+    let refusal = refusal(task, claim, &format!("is claimed by {}", claim.holder().describe()), own);
     if is_bot(&claim.by) { with_place(refusal, claim) } else { refusal }
 }
 
 /// The refusal for a task that another live process of the same name has claimed in its session, of which it was last heard
 /// at `heard_at`.
 pub fn held_elsewhere(task: &Task, claim: &Claim, heard_at: Millis) -> Refusal {
-    let place = claim.place.as_ref().map(Place::sighting).unwrap_or_default();
+    let place = claim.place.as_ref().map(Place::describe).unwrap_or_default();
     let what = format!(
         "is held by the other process of {}: {place}, last heard of at {},",
         claim.by,

@@ -80,7 +80,7 @@ impl Conflict {
     }
 
     /// A clause about a field of an older line that was not taken.
-    pub fn passed_over(&self) -> String {
+    pub fn describe_ignored(&self) -> String {
         let (id, field) = (visible(&self.id), visible(&self.field));
         format!("{id} ({field}): {} is kept, the line has {}", short(&self.ours), short(&self.theirs))
     }

@@ -62,7 +62,7 @@ pub(super) fn merge_from(
 
 /// What a line without clocks that is older than what the ledger has says otherwise, and what was not taken of it: values that the ledger never
 /// had; of a line whose time no known version has, also earlier values and what it lacks, which its writer may have taken away.
-pub fn passed_over(known: &[Record], merged: &Record, theirs: &Record) -> Vec<Conflict> {
+pub fn ignored_changes(known: &[Record], merged: &Record, theirs: &Record) -> Vec<Conflict> {
     if theirs.stamp.is_some() || theirs.task.updated_at >= merged.task.updated_at {
         return Vec::new();
     }

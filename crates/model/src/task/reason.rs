@@ -78,7 +78,7 @@ const HEDGES: &[&str] = &[
 
 /// What one clause says.
 #[derive(Clone, Copy, PartialEq)]
-enum ClauseVerdict {
+enum ClauseMeaning {
     Neutral,
     Says(Outcome),
     Doubtful,
@@ -95,11 +95,11 @@ pub fn outcome(reason: &str) -> Option<Outcome> {
     for clause in
         reason.split([',', ';', ':', '.', '!', '\n', '(', ')', '–', '—']).flat_map(|part| part.split(" and "))
     {
-        match verdict(clause) {
-            ClauseVerdict::Neutral => {}
-            ClauseVerdict::Doubtful => return None,
-            ClauseVerdict::Says(said) if found.is_some_and(|before| before != said) => return None,
-            ClauseVerdict::Says(said) => found = Some(said),
+        match classify_clause(clause) {
+            ClauseMeaning::Neutral => {}
+            ClauseMeaning::Doubtful => return None,
+            ClauseMeaning::Says(said) if found.is_some_and(|before| before != said) => return None,
+            ClauseMeaning::Says(said) => found = Some(said),
         }
     }
     found
@@ -110,37 +110,37 @@ pub fn means_failure(reason: &str) -> bool {
     outcome(reason) == Some(Outcome::Fail)
 }
 
-fn verdict(clause: &str) -> ClauseVerdict {
+fn classify_clause(clause: &str) -> ClauseMeaning {
     let plain = |c: char| !c.is_alphanumeric() && c != '\'' && c != '/' && c != '%' && c != '-';
     let words: Vec<&str> = clause.split(plain).filter(|word| !word.is_empty()).collect();
     if clause.contains("won't fix") {
-        return ClauseVerdict::Says(Outcome::Fail);
+        return ClauseMeaning::Says(Outcome::Fail);
     }
     let at = |list: &[&str]| words.iter().position(|word| list.contains(word));
     let (fails, passes, troubles) = (at(FAILS), at(PASSES), at(TROUBLES));
-    let Some(place) = fails.or(passes).or(troubles) else { return ClauseVerdict::Neutral };
+    let Some(place) = fails.or(passes).or(troubles) else { return ClauseMeaning::Neutral };
     let named = [fails, passes, troubles].iter().flatten().count();
     if named > 1 || words.iter().any(|word| HEDGES.contains(word)) {
-        return ClauseVerdict::Doubtful;
+        return ClauseMeaning::Doubtful;
     }
     let is_negation = |word: &&&str| NEGATIONS.contains(*word) || word.ends_with("n't");
     if words[place..].iter().any(|word| is_negation(&word)) {
-        return ClauseVerdict::Doubtful;
+        return ClauseMeaning::Doubtful;
     }
     let negations = words[..place].iter().filter(is_negation).count();
     let good = passes.is_some();
     match (negations, count(&words[..place])) {
-        (0, Count::Absent) if troubles.is_some() => ClauseVerdict::Doubtful,
+        (0, Count::Absent) if troubles.is_some() => ClauseMeaning::Doubtful,
         (0, Count::Absent | Count::All) => clause_verdict(good),
         (0, Count::Zero) | (1, Count::Absent) => clause_verdict(!good),
         // Some did not pass; some failed.
         (0, Count::Part) => clause_verdict(false),
-        _ => ClauseVerdict::Doubtful,
+        _ => ClauseMeaning::Doubtful,
     }
 }
 
-fn clause_verdict(good: bool) -> ClauseVerdict {
-    ClauseVerdict::Says(if good { Outcome::Pass } else { Outcome::Fail })
+fn clause_verdict(good: bool) -> ClauseMeaning {
+    ClauseMeaning::Says(if good { Outcome::Pass } else { Outcome::Fail })
 }
 
 /// Of how many things a clause speaks.

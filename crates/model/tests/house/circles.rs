@@ -38,7 +38,7 @@ const ALLOWED: &[Circle] = &[
         krate: "ops",
         modules: &[
             "agent",
-            "bearer",
+            "token_rights",
             "card",
             "changes",
             "handoff",

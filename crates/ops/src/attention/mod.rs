@@ -115,8 +115,8 @@ fn read_reason(word: &str) -> Result<Reason, Refusal> {
     })
 }
 
-fn position_of(matter: &AttentionItem) -> String {
-    Position { at: matter.since.0, id: matter.id.clone() }.to_string()
+fn position_of(item: &AttentionItem) -> String {
+    Position { at: item.since.0, id: item.id.clone() }.to_string()
 }
 
 /// A kind of rows, the reasons that its rows have, and the instant that divides them.
@@ -216,7 +216,7 @@ impl<'a, 'e> Scan<'a, 'e> {
             let request = PageRequest { after, before, identity_key: key, limit: row_limit(limit) };
             for project_id in projects {
                 let rows = rows::page(tx, part.source, project_id, &request)?;
-                found.extend(rows.into_iter().map(|row| part.matter(row)));
+                found.extend(rows.into_iter().map(|row| part.item(row)));
             }
         }
         let is_own = |name: &str| key.is_empty() || identity_key(name) == key;
@@ -227,13 +227,13 @@ impl<'a, 'e> Scan<'a, 'e> {
             let own = self.conflicts.iter().filter(|(of, other)| is_own(&of.identity) || is_own(other));
             found.extend(own.map(conflict));
         }
-        let place = |matter: &AttentionItem| (matter.since.0, matter.id.clone());
-        found.retain(|matter| place(matter) > (after.at, after.id.clone()));
+        let place = |item: &AttentionItem| (item.since.0, item.id.clone());
+        found.retain(|item| place(item) > (after.at, after.id.clone()));
         found.sort_by_key(place);
         found.truncate(limit);
-        for matter in found.iter_mut().filter(|matter| matter.reason == Reason::SessionSilent) {
-            let last = delta::last_of_session(tx, &matter.project_id, &matter.id, Kind::Checkpoint)?;
-            matter.subject = last.map(|last| last.headline()).unwrap_or_default();
+        for item in found.iter_mut().filter(|item| item.reason == Reason::SessionSilent) {
+            let last = delta::last_of_session(tx, &item.project_id, &item.id, Kind::Checkpoint)?;
+            item.subject = last.map(|last| last.headline()).unwrap_or_default();
         }
         Ok(found)
     }
@@ -251,19 +251,19 @@ impl<'a, 'e> Scan<'a, 'e> {
 }
 
 impl Part {
-    fn matter(&self, row: MatterRow) -> AttentionItem {
+    fn item(&self, row: MatterRow) -> AttentionItem {
         let reason = self.fresh.filter(|_| row.since >= self.divide).unwrap_or(self.concern);
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         let MatterRow { project_id, id, subject, from, to, since, detail } = row;
         let (from, to) = (some(from), some(to));
-        let remedy = SuggestedCommand {
+        let suggestion = SuggestedCommand {
             reason,
             project_id: &project_id,
             id: &id,
             subject: &subject,
             to: to.as_deref(),
         };
-        let help = remedy.command();
+        let help = suggestion.command();
         AttentionItem {
             reason,
             project_id,
@@ -280,11 +280,11 @@ impl Part {
 
 fn silent(of: &Session) -> AttentionItem {
     let reason = Reason::SessionSilent;
-    let remedy =
+    let suggestion =
         SuggestedCommand { reason, project_id: &of.project_id, id: &of.session_id, subject: "", to: None };
     AttentionItem {
         reason,
-        help: remedy.command(),
+        help: suggestion.command(),
         project_id: of.project_id.clone(),
         id: of.session_id.clone(),
         subject: String::new(),
@@ -297,7 +297,7 @@ fn silent(of: &Session) -> AttentionItem {
 
 fn conflict((of, other): &(Lease, String)) -> AttentionItem {
     let reason = Reason::LeaseConflict;
-    let remedy = SuggestedCommand {
+    let suggestion = SuggestedCommand {
         reason,
         project_id: &of.project_id,
         id: &of.lease_id,
@@ -306,7 +306,7 @@ fn conflict((of, other): &(Lease, String)) -> AttentionItem {
     };
     AttentionItem {
         reason,
-        help: remedy.command(),
+        help: suggestion.command(),
         project_id: of.project_id.clone(),
         id: of.lease_id.clone(),
         subject: of.pattern.clone(),

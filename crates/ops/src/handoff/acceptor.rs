@@ -13,11 +13,11 @@ use serde_json::json;
 
 use super::isolation;
 use super::steps::Plan;
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::resolve;
 use crate::session::send_signal;
+use crate::token_rights;
 
 /// Who accepted a hand-off. A name is one agent; an unnamed one is its process and session.
 pub(crate) struct Acceptor {
@@ -70,7 +70,7 @@ impl Acceptor {
         }
         let own = resolve::own_or_callers(tx, env, project_id, identity)?;
         let session_id = own.as_ref().map(|own| own.session_id.as_str());
-        let token = bearer::token_id(env);
+        let token = token_rights::token_id(env);
         let bearer = token.as_deref();
         let caller = Holder { identity, session_id, place: Some(&env.caller.place), bearer };
         Ok(self.holder().is_same(&caller) || !self.is_live(env))
@@ -113,7 +113,7 @@ pub(super) fn require_acceptor(
         return Ok(None);
     }
     if !force {
-        return Err(not_yours(known, &holder).into());
+        return Err(held_by_another(known, &holder).into());
     }
     forced(env, why).map(Some)
 }
@@ -128,8 +128,8 @@ pub(super) fn forced(env: &Env<'_>, why: Option<&str>) -> Result<String, Failure
     Ok(why.ok_or_else(missing)?.to_owned())
 }
 
-fn not_yours(known: &Handoff, acceptor: &Acceptor) -> Refusal {
-    refusal_of_others(known, &acceptor.holder().sighting(), &acceptor.identity)
+fn held_by_another(known: &Handoff, acceptor: &Acceptor) -> Refusal {
+    refusal_of_others(known, &acceptor.holder().describe(), &acceptor.identity)
 }
 
 fn refusal_of_others(known: &Handoff, holder: &str, identity: &str) -> Refusal {
@@ -178,7 +178,7 @@ pub(crate) fn require_task_acceptor(
 ) -> Result<(), Failure> {
     let Some((known, holder)) = accepted_by_another(tx, env, task, identity)? else { return Ok(()) };
     if !force.given {
-        return Err(not_yours(&known, &holder).into());
+        return Err(held_by_another(&known, &holder).into());
     }
     env.caller.grant.require(Scope::Operator)?;
     match force.why.is_none_or(|why| why.trim().is_empty()) {
@@ -235,7 +235,7 @@ pub(super) fn require_publisher(
     let Some(holder) = Acceptor::of(tx, known)? else { return Ok(()) };
     match holder.is_caller(tx, env, (&known.to_project_id, identity))? {
         true => Ok(()),
-        false => Err(not_yours(known, &holder).into()),
+        false => Err(held_by_another(known, &holder).into()),
     }
 }
 

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::steps::{Plan, close_row};
 use super::{Row, acceptor, by_id, isolation, record, sender};
-use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{apply_event, comment_on_issue, expire_overdue};
+use crate::token_rights;
 
 /// Moves a hand-off on.
 pub struct Advance;
@@ -175,7 +175,7 @@ fn moved(
     let mut handoff = Handoff { state, result, updated_at: env.now, ..before };
     if state == State::Accepted {
         let (accepted_as, accepted_place) = (Some(identity.to_owned()), Some(env.caller.place.clone()));
-        let accepted_bearer = bearer::token_id(env);
+        let accepted_bearer = token_rights::token_id(env);
         handoff.plan = Plan { accepted_as, accepted_place, accepted_bearer, ..Plan::of(&handoff) }.to_text();
     } else {
         let why = input.result.as_deref();

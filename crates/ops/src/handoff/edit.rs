@@ -12,7 +12,7 @@ use super::create::check_issue;
 use super::steps::close_row;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
-use crate::saga::bring;
+use crate::saga::send_to_issue;
 use crate::task::update_without_delta;
 
 /// After the receiver has changed the task through Baton: queues the update of its issue as a step.
@@ -32,7 +32,7 @@ pub(crate) fn task_changed(
         return Ok(());
     }
     check_issue(edit.title.as_deref().unwrap_or_default(), &edit.add)?;
-    bring(tx, env, &known, Kind::Edit, &json!(edit).to_string())
+    send_to_issue(tx, env, &known, Kind::Edit, &json!(edit).to_string())
 }
 
 /// The difference as the issue shows it.

@@ -6,8 +6,8 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_store::{Failure, Tx};
 
 use super::{acceptor, isolation};
-use crate::bearer;
 use crate::op::Env;
+use crate::token_rights;
 
 /// Refuses to cancel what another has sent. With force an operator may; returns the reason then.
 pub(super) fn require_sender(
@@ -20,7 +20,7 @@ pub(super) fn require_sender(
     let is_inside = here == Some(known.from_project_id.as_str());
     // An unnamed sender is known by its project alone: any other of that project acts as it.
     let is_sender = identity_key(&known.from_identity) == identity_key(identity)
-        && bearer::is_bound_or_local(env, identity)
+        && token_rights::is_bound_or_local(env, identity)
         && (is_inside || !is_bot(identity));
     // What nobody has taken is withdrawn by any caller who acts for the project: a token that reaches it stands in no other.
     let acts_for_project = is_inside || here.is_none();

@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Force, ListedKey, put};
-use crate::bearer;
 use crate::op::{Cx, Meta, Operation};
 use crate::project::require_active;
 use crate::resolve;
+use crate::token_rights;
 
 /// Lists a key.
 pub struct Add;
@@ -71,8 +71,8 @@ impl Operation for Add {
             require_active(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             if !input.force {
-                bearer::require_may_be(tx, env, &project_id, &input.name)?;
-                bearer::require_unregistered(tx, env, &project_id, &input.name)?;
+                token_rights::require_may_be(tx, env, &project_id, &input.name)?;
+                token_rights::require_unregistered(tx, env, &project_id, &input.name)?;
             }
             let known = crate::agent::first_name(tx, &project_id, &input.name)?;
             let key = PublicKey {

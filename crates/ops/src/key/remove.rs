@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Force, ListedKey, same};
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
+use crate::token_rights;
 
 /// Removes a key.
 pub struct Remove;
@@ -64,8 +64,8 @@ impl Operation for Remove {
             resolve::require(tx, &project_id)?;
             resolve::beat(tx, env, &project_id, &identity, Self::NAME)?;
             if !input.force {
-                bearer::require_may_be(tx, env, &project_id, &input.name)?;
-                bearer::require_unregistered(tx, env, &project_id, &input.name)?;
+                token_rights::require_may_be(tx, env, &project_id, &input.name)?;
+                token_rights::require_unregistered(tx, env, &project_id, &input.name)?;
             }
             let Some(known) = key::get(tx, &project_id, &input.name)? else {
                 let what = format!("no key of `{}` is listed in project {project_id}", visible(&input.name));
@@ -73,7 +73,7 @@ impl Operation for Remove {
                 return Err(Refusal::new(refusal::Kind::NotFound, "key_unknown", what, hint).into());
             };
             // Whoever could remove a listed key could list another in its place, which `key_add` refuses.
-            let is_own = same(&identity, &known.identity) && bearer::is_bound_or_local(env, &known.identity);
+            let is_own = same(&identity, &known.identity) && token_rights::is_bound_or_local(env, &known.identity);
             if !(is_own || input.force) {
                 return Err(of_another(&known).into());
             }

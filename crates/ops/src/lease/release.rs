@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{held_elsewhere, taken_over, with_takeover};
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
+use crate::token_rights;
 
 /// Releases leases.
 pub struct Release;
@@ -97,7 +97,7 @@ fn release(
 ) -> Result<(Vec<Row>, Vec<Row>), Failure> {
     let held = lease::held_leases(tx, project_id, env.now)?;
     let session = resolve::own_or_callers(tx, env, project_id, identity)?;
-    let (place, token) = (env.caller.place.clone(), bearer::token_id(env));
+    let (place, token) = (env.caller.place.clone(), token_rights::token_id(env));
     let caller = Holder {
         identity,
         session_id: session.as_ref().map(|session| session.session_id.as_str()),
@@ -126,7 +126,7 @@ fn release(
         lease::put(tx, lease)?;
         if !is_own(lease) {
             let body = json!({
-                "text": format!("{identity} released the lease of {} on {}", lease.holder().sighting(), lease.pattern),
+                "text": format!("{identity} released the lease of {} on {}", lease.holder().describe(), lease.pattern),
                 "forced": true, "why": input.why, "lease": lease.row(),
             });
             append_json(tx, env, &Author { project_id, identity, session: None }, Kind::Note, &body)?;
@@ -170,8 +170,8 @@ fn select_leases(
         found.iter().filter(|lease| force || is_own(lease)).map(|lease| (*lease).clone()).collect();
     if mine.is_empty() {
         let holder = match first.place.as_ref().filter(|_| is_elsewhere(first)) {
-            Some(place) => format!("the other process of {}: {}", first.identity, place.sighting()),
-            None => first.holder().sighting(),
+            Some(place) => format!("the other process of {}: {}", first.identity, place.describe()),
+            None => first.holder().describe(),
         };
         let what = format!("{} is leased by {holder}", first.pattern);
         let hint = format!("ask {} for it, or release it with --force --why REASON", first.identity);

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{held_elsewhere, taken_over, with_takeover};
-use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation, PathKind};
 use crate::project::require_active;
 use crate::replay::{Replay, mark};
 use crate::session::refresh_working_copy;
+use crate::token_rights;
 use crate::{ownership, resolve};
 
 /// Takes leases.
@@ -213,7 +213,7 @@ fn take(
 ) -> Result<(Vec<Row>, Vec<Warning>), Failure> {
     let held = lease::held_leases(tx, wish.project_id, env.now)?;
     let expired = lease::expired(tx, wish.project_id, env.now)?;
-    let (place, token) = (env.caller.place.clone(), bearer::token_id(env));
+    let (place, token) = (env.caller.place.clone(), token_rights::token_id(env));
     let caller = Holder {
         identity: wish.identity,
         session_id: wish.session_id.as_deref(),
@@ -230,7 +230,7 @@ fn take(
         let overlapping =
             admit(&wanted, &held, is_elsewhere, env.now).map_err(|no| with_takeover(no, lost))?;
         for other in overlapping {
-            let (kind, apart) = match other.spot.as_ref().filter(|_| wanted.is_apart(&other)) {
+            let (kind, apart) = match other.location.as_ref().filter(|_| wanted.is_apart(&other)) {
                 None => (WarningKind::LeaseOverlaps, String::new()),
                 Some(WorktreeLocation { root, branch }) => {
                     let branch = branch.as_deref().map(visible).unwrap_or_default();
@@ -239,7 +239,7 @@ fn take(
                     (WarningKind::LeaseApart, apart)
                 }
             };
-            let message = format!("{} overlaps: {}{apart}", wanted.pattern, other.sighting(env.now));
+            let message = format!("{} overlaps: {}{apart}", wanted.pattern, other.describe(env.now));
             warnings.push(Warning { kind, message, lease: Some(other.row()), pattern: None });
         }
         // Who renews holds it already.
@@ -289,7 +289,7 @@ fn path_remark(
 }
 
 /// Where a session works.
-fn spot(session: &Session) -> Option<WorktreeLocation> {
+fn location(session: &Session) -> Option<WorktreeLocation> {
     session
         .copy
         .as_ref()
@@ -316,8 +316,8 @@ fn renewed_or_new<'a>(
         taken_at: env.now,
         expires_at: env.now.saturating_add(wish.span),
         released_at: None,
-        bearer: bearer::token_id(env),
-        spot: wish.session.filter(|_| wish.session_id.is_some()).and_then(spot),
+        bearer: token_rights::token_id(env),
+        location: wish.session.filter(|_| wish.session_id.is_some()).and_then(location),
     };
     match held.find(|own| own.pattern == new.pattern && own.same_holder(&new)) {
         Some(own) => {

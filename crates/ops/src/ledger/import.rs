@@ -107,7 +107,7 @@ impl Operation for Import {
             Ok(Settled {
                 messages_delivered: import_shared::deliver(tx, &project_id)?,
                 handoffs_without_task: handoff::without_task(tx, &project_id)?,
-                batons_held_and_moved: import_merged::settle(tx, env, &project_id)?,
+                batons_held_and_moved: import_merged::reconcile(tx, env, &project_id)?,
             })
         })?;
         let deltas = lines.iter().filter(|line| matches!(line.content, Content::Ledger(_))).count();

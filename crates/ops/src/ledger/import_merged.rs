@@ -61,7 +61,7 @@ pub(super) fn tied<'a>(
 /// Brings the batons of projects that were merged, or whose merge was taken back, to one place each. A merge and its undoing are written
 /// into both ledgers at once, so of two exports the one that knows more of them is the newer, and says how the two stand. Returns
 /// the batons that were moved on while an open session holds them.
-pub(super) fn settle(tx: &mut Tx<'_>, env: &mut Env<'_>, imported: &str) -> Result<Vec<String>, Failure> {
+pub(super) fn reconcile(tx: &mut Tx<'_>, env: &mut Env<'_>, imported: &str) -> Result<Vec<String>, Failure> {
     let mut still_held = Vec::new();
     for known in project::list(tx)? {
         let other = known.project_id;

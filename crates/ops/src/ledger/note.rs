@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::bearer;
 use crate::ledger::{Author, append_json, keep_late_note};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::project::require_not_merged;
 use crate::resolve;
+use crate::token_rights;
 
 /// Adds a note.
 pub struct Note;
@@ -112,7 +112,7 @@ fn add(
     let session = match named {
         Some(_) => Some(resolve::acting(tx, env, project_id, named, input.identity.as_deref())?),
         None => {
-            bearer::require_name_available(tx, env, project_id, identity)?;
+            token_rights::require_name_available(tx, env, project_id, identity)?;
             match resolve::own_if_any(tx, env, project_id, identity)? {
                 None => resolve::ousted_here(tx, env, project_id, identity)?,
                 own => own,

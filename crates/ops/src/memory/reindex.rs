@@ -62,8 +62,9 @@ impl Operation for Reindex {
                 let mut made = 0;
                 if setup.endpoint.is_none() && !page.is_empty() {
                     let seq = tx.next_seq(&project_id)?;
-                    let lacking = vector::lacking(tx, &project_id, &from, setup.embedder(), limit)?;
-                    for one in page.iter().filter(|one| lacking.contains(&one.memory_id)) {
+                    let ids_without_vector =
+                        vector::ids_without_vector(tx, &project_id, &from, setup.embedder(), limit)?;
+                    for one in page.iter().filter(|one| ids_without_vector.contains(&one.memory_id)) {
                         embed(tx, one, seq)?;
                         made += 1;
                     }

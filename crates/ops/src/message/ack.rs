@@ -153,7 +153,7 @@ fn acknowledge(verb: &str, input: MailAckInput, cx: &mut Cx<'_>, find: Find) -> 
         let (found, part) = find(tx, &project_id, &input.message_id, &identity)?;
         found.check_ack()?;
         let found = Message { from_project_id: home.clone(), ..find::take(tx, found, part, &identity)? };
-        settle(tx, env, &found, &identity, &text)
+        record_acknowledgement(tx, env, &found, &identity, &text)
     })
 }
 
@@ -179,7 +179,7 @@ fn text(cx: &mut Cx<'_>, known: &Message, identity: &str, input: &MailAckInput) 
     Ok(Text { body: sealed.text, readers: Some(sealed.readers), warnings: sealed.warnings })
 }
 
-fn settle(
+fn record_acknowledgement(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     known: &Message,
@@ -188,7 +188,7 @@ fn settle(
 ) -> Result<AckOutput, Failure> {
     let is_first = message::acked(tx, &known.project_id, &known.message_id, env.now)?;
     let reply = match is_first || is_new(tx, known, &text.body)? {
-        true => Some(tell_sender(tx, env, known, text)?),
+        true => Some(notify_sender(tx, env, known, text)?),
         false => None,
     };
     Ok(AckOutput {
@@ -228,7 +228,12 @@ fn unknown(identity: &str) -> Refusal {
     )
 }
 
-fn tell_sender(tx: &mut Tx<'_>, env: &mut Env<'_>, known: &Message, text: &Text) -> Result<String, Failure> {
+fn notify_sender(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    known: &Message,
+    text: &Text,
+) -> Result<String, Failure> {
     let home = known.from_project_id.as_deref().unwrap_or(&known.project_id);
     if home != known.project_id {
         message::acked(tx, home, &known.message_id, env.now)?;

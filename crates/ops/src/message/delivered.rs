@@ -4,9 +4,9 @@ use baton_store::{Failure, message};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bearer;
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
+use crate::token_rights;
 
 /// Marks signals as delivered.
 pub struct Delivered;
@@ -49,7 +49,7 @@ impl Operation for Delivered {
                 if let (Some(_), Some(known)) = (&env.caller.grant.bearer, message::get(tx, &project_id, id)?)
                     && !known.waits_for_role()
                 {
-                    bearer::require_may_be(tx, env, &project_id, &known.to_identity)?;
+                    token_rights::require_may_be(tx, env, &project_id, &known.to_identity)?;
                 }
                 marked += usize::from(message::delivered(tx, &project_id, id, now)?);
             }

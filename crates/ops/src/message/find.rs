@@ -42,12 +42,12 @@ pub(super) fn own(
     let roles = agent::roles(tx, project_id, identity)?;
     match found.part_of(identity, &roles) {
         Some(part) => Ok((found, part)),
-        None => Err(not_yours(&found, identity, &roles).into()),
+        None => Err(held_by_another(&found, identity, &roles).into()),
     }
 }
 
 /// The refusal for a message that is not addressed to the identity.
-fn not_yours(found: &Message, identity: &str, roles: &[String]) -> Refusal {
+fn held_by_another(found: &Message, identity: &str, roles: &[String]) -> Refusal {
     let role = found.to_role.as_deref().filter(|_| found.to_project_id.is_none());
     match role {
         Some(role) if found.waits_for_role() => Refusal::new(

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::find;
-use crate::bearer;
 use crate::op::{Cx, Meta, Operation, Retention};
 use crate::resolve;
+use crate::token_rights;
 
 /// Reads a message.
 pub struct Read;
@@ -57,7 +57,7 @@ impl Operation for Read {
         // Who cannot decrypt it does not take it either.
         let (found, _) = cx.store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            bearer::require_name_available(tx, &cx.env, &project_id, &identity)?;
+            token_rights::require_name_available(tx, &cx.env, &project_id, &identity)?;
             find::own(tx, &project_id, &input.message_id, &identity)
         })?;
         let text = match &found.readers {

@@ -90,7 +90,7 @@ fn state(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<String, Failure> 
     };
     Ok(match (&of.spent_by, holder) {
         (Some(next), _) => format!("was carried on and wrapped as {}", short(next)),
-        (None, Some(holder)) => format!("{} holds", holder.sighting(env.now)),
+        (None, Some(holder)) => format!("{} holds", holder.describe(env.now)),
         (None, None) => "waits there".to_owned(),
     })
 }

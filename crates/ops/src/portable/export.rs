@@ -279,7 +279,7 @@ fn require_open(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<(), Failur
         return Ok(());
     }
     let holder = match &of.holder_session_id {
-        Some(id) => session::get(tx, &of.project_id, id)?.map(|holder| holder.sighting(env.now)),
+        Some(id) => session::get(tx, &of.project_id, id)?.map(|holder| holder.describe(env.now)),
         None => None,
     };
     let what = format!("baton {} is held by {}", short(&of.baton_id), holder.unwrap_or_default());

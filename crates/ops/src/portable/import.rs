@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::records::{ImportRecord, ReceiptRecord, export_of};
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::project::{merged_from, require_not_merged};
 use crate::request::Request;
 use crate::resolve;
 use crate::session::{Address, leave};
+use crate::token_rights;
 
 /// Imports a baton.
 pub struct BatonImport;
@@ -279,7 +279,7 @@ fn over_session(env: &mut Env<'_>, project_id: &str, identity: &str, of: &Portab
         }),
         inherited_from: None,
         picked_up_session_id: None,
-        opened_by: bearer::token_id(env),
+        opened_by: token_rights::token_id(env),
         stale_after: env.limits.stale_after,
         baton_id: None,
         copy: of.location.as_ref().map(copy),

@@ -12,7 +12,9 @@ use serde_json::json;
 
 use super::init::InitInput;
 use crate::ledger::{Author, append_json};
-use crate::locate::{CloneOf, Location, Standpoint, by_address, clone_refusal, locate, place_of, unresolved};
+use crate::locate::{
+    CallerPlace, CloneOf, Location, by_address, clone_refusal, locate, place_of, unresolved,
+};
 use crate::op::{Cx, Env};
 use crate::resolve;
 
@@ -43,7 +45,7 @@ impl Choice {
 /// The project of the caller's folder: the one that is named, else the one that it belongs to, else a new one.
 pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failure> {
     let caller = cx.env.caller;
-    let here = Standpoint::of(caller);
+    let here = CallerPlace::of(caller);
     let unknown_folder = || {
         let what = "the working directory is not known";
         Refusal::invalid("folder_unknown", what, "run `baton init` in the repository")
@@ -89,7 +91,7 @@ pub(super) fn choose(cx: &mut Cx<'_>, input: &InitInput) -> Result<Choice, Failu
     let mut chosen = Choice { place, also: Vec::new(), taken_from, is_new, is_founding };
     if let Some(repository) = here.repository {
         let fresh = cx.env.id();
-        cx.store.read(|tx| settle(tx, &cx.env, (&here, repository), &mut chosen, &fresh))?;
+        cx.store.read(|tx| choose_repository_id(tx, &cx.env, (&here, repository), &mut chosen, &fresh))?;
     }
     Ok(chosen)
 }
@@ -106,7 +108,7 @@ fn named_project(tx: &mut Tx<'_>, input: &InitInput, id: &str) -> Result<String,
 fn unnamed_project(
     tx: &mut Tx<'_>,
     input: &InitInput,
-    here: &Standpoint<'_>,
+    here: &CallerPlace<'_>,
     location: &Location,
 ) -> Result<String, Failure> {
     match location {
@@ -146,7 +148,7 @@ fn unnamed_project(
 }
 
 /// Refuses a clone of a known project: by its own remote, or by the one that its committed document names.
-fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &Standpoint<'_>) -> Result<(), Failure> {
+fn refuse_clone(tx: &mut Tx<'_>, input: &InitInput, here: &CallerPlace<'_>) -> Result<(), Failure> {
     let said = input.document.as_deref().and_then(|text| project_document::read(text).ok());
     let said = said.and_then(|said| said.vcs_remote_url);
     let own = here.repository.and_then(|repository| repository.remote.as_deref());
@@ -217,7 +219,12 @@ fn claims_another(id: &str) -> Refusal {
 }
 
 /// The refusal for a folder that belongs to another project, with who is at work in that.
-fn folder_taken(tx: &mut Tx<'_>, here: &Standpoint<'_>, own: &str, wanted: &str) -> Result<Refusal, Failure> {
+fn folder_taken(
+    tx: &mut Tx<'_>,
+    here: &CallerPlace<'_>,
+    own: &str,
+    wanted: &str,
+) -> Result<Refusal, Failure> {
     let open = session::open(tx, own)?;
     let mut names: Vec<String> = open.iter().map(|session| visible(&session.identity)).collect();
     names.dedup();
@@ -240,10 +247,10 @@ fn folder_taken(tx: &mut Tx<'_>, here: &Standpoint<'_>, own: &str, wanted: &str)
 }
 
 /// Settles the id of the repository, and which other places are touched.
-fn settle(
+fn choose_repository_id(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    (here, repository): (&Standpoint<'_>, &Repository),
+    (here, repository): (&CallerPlace<'_>, &Repository),
     chosen: &mut Choice,
     fresh: &str,
 ) -> Result<(), Failure> {

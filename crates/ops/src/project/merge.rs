@@ -341,7 +341,7 @@ pub(crate) fn carry_missing(
 }
 
 pub(super) fn busy(env: &Env<'_>, open: &[Session], project_id: &str) -> Refusal {
-    let at_work: Vec<String> = open.iter().map(|session| session.sighting(env.now)).collect();
+    let at_work: Vec<String> = open.iter().map(|session| session.describe(env.now)).collect();
     let what = format!("{} is at work in project {project_id}", at_work.join(", "));
     let hint = "wait for the wrap, or end the session: `baton end --session ID --force --why REASON`";
     Refusal::new(refusal::Kind::Conflict, "project_busy", what, hint)

@@ -204,7 +204,7 @@ pub(super) fn require_no_lease_conflict(
         let moved = Lease { project_id: into.to_owned(), session_id: None, ..one };
         admit(&moved, &held, |_| false, env.now).map_err(|no| {
             let what =
-                format!("{} of project {from} cannot go to {into}: {}", moved.sighting(env.now), no.message);
+                format!("{} of project {from} cannot go to {into}: {}", moved.describe(env.now), no.message);
             let hint = format!(
                 "let one of them give it back (`baton lease release`), or merge after {}",
                 rfc3339(moved.expires_at)

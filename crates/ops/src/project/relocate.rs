@@ -204,7 +204,7 @@ fn lookup(cx: &mut Cx<'_>, path: &str) -> Result<PlaceGroup, Failure> {
 fn refuse_busy(tx: &mut Tx<'_>, env: &Env<'_>, moved: &PlaceGroup) -> Result<(), Failure> {
     let at_work = |session: &Session| is_at_work(env, session) && moved.holds(session);
     let open = session::open(tx, moved.project_id())?;
-    let busy: Vec<String> = open.iter().filter(|one| at_work(one)).map(|one| one.sighting(env.now)).collect();
+    let busy: Vec<String> = open.iter().filter(|one| at_work(one)).map(|one| one.describe(env.now)).collect();
     if busy.is_empty() {
         return Ok(());
     }

@@ -17,7 +17,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::ownership::is_at_work;
 use crate::request::Request;
-use crate::{bearer, changes};
+use crate::{changes, token_rights};
 
 /// Verbs that make a baton of a transcript. A session whose last verb is one of these did not wrap by itself.
 pub(crate) const FROM_TRANSCRIPT: [&str; 2] = ["transcript_import", "transcript_capture"];
@@ -116,7 +116,7 @@ pub(crate) fn of_transcript(
     });
     for id in named {
         let id = baton::get(tx, project_id, id)?.map_or_else(|| id.clone(), |left| left.session_id);
-        if let Some(own) = session::get(tx, project_id, &id)?.filter(|own| bearer::is_own(env, own)) {
+        if let Some(own) = session::get(tx, project_id, &id)?.filter(|own| token_rights::is_own(env, own)) {
             join(tx, &mut found, &own)?;
         }
     }

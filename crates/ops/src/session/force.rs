@@ -39,7 +39,7 @@ impl EndRequest<'_> {
             return Ok(None);
         }
         match (self.force, self.why) {
-            (false, _) => Err(ownership::not_yours(env, session)),
+            (false, _) => Err(ownership::session_of_another(env, session)),
             (true, None) => {
                 let what = "the session of another agent is taken only with a reason";
                 Err(Refusal::invalid("why_missing", what, "say --why REASON"))

@@ -8,9 +8,9 @@ use baton_store::{Failure, Tx, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bearer;
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::resolve;
+use crate::token_rights;
 
 /// Keeps a session fresh.
 pub struct Heartbeat;
@@ -63,7 +63,7 @@ impl Operation for Heartbeat {
             return Ok(kept);
         }
         let Cx { store, env } = cx;
-        store.relaxed(|tx| {
+        store.write_relaxed(|tx| {
             resolve::require_project(tx, &project_id)?;
             if input.here {
                 return beat_here(tx, env, &project_id);
@@ -134,7 +134,7 @@ fn keep_beside(
 
 fn is_here(session: &Session, env: &Env<'_>) -> bool {
     let place = &env.caller.place;
-    !place.process.is_empty() && session.place == *place && bearer::is_own(env, session)
+    !place.process.is_empty() && session.place == *place && token_rights::is_own(env, session)
 }
 
 /// Keeps the sessions of the caller's process alive and answers with the newest of them.

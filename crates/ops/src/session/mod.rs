@@ -41,10 +41,10 @@ use baton_model::time::Millis;
 use baton_store::{Failure, Tx, baton, message, place, session};
 use serde_json::json;
 
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
 use crate::project::require_not_merged;
+use crate::token_rights;
 pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 pub use checkpoint::{Checkpoint, CheckpointInput, CheckpointOutput};
 pub use commit_origin::{CommitOrigin, CommitOriginInput, CommitOriginOutput, OriginCommit, OriginRow};
@@ -64,7 +64,7 @@ pub use recovery::Recovered;
 pub(crate) use recovery::unwrapped_sessions;
 pub use resolve_state::{Resolution, Resolve, ResolveInput, ResolveOutput};
 pub use show::{Show, ShowInput, ShowOutput};
-pub use start::{First, Start, StartInput, StartOutput};
+pub use start::{Start, StartInput, StartOutput, StartRecord};
 pub use status::{Status, StatusInput, StatusOutput};
 pub use waiting_changes::{ApplyOutcome, WaitingChanges};
 pub use warning::{BatonWarning, Warning, WarningKind};
@@ -176,7 +176,7 @@ impl RegisterResult {
     }
 
     /// Another session as it will stand once this one is registered: released, if this one replaces it.
-    pub(crate) fn given_way(&self, mut other: Session, now: Millis) -> Session {
+    pub(crate) fn after_replacement(&self, mut other: Session, now: Millis) -> Session {
         if let Self::New(new, replaced) = self
             && let Some((_, reason)) = replaced.iter().find(|(old, _)| old.session_id == other.session_id)
         {
@@ -208,13 +208,13 @@ pub(crate) fn register(
     });
     require_not_merged(tx, wish.project_id)?;
     if wish.force.is_none() {
-        bearer::require_unreserved(tx, env, wish.project_id, wish.identity)?;
+        token_rights::require_unreserved(tx, env, wish.project_id, wish.identity)?;
     }
     let open = session::open_of(tx, wish.project_id, wish.identity)?;
     // Of one that is at work the same-identity rule says more.
-    let is_others = |one: &Session| !bearer::is_own(env, one) && one.is_fresh(env.now, env.limits);
+    let is_others = |one: &Session| !token_rights::is_own(env, one) && one.is_fresh(env.now, env.limits);
     if wish.force.is_none() && !open.iter().any(is_others) {
-        bearer::require_nothing_held(tx, env, (wish.project_id, wish.identity), &open)?;
+        token_rights::require_nothing_held(tx, env, (wish.project_id, wish.identity), &open)?;
     }
     let applicant = RegistrationRequest {
         identity: wish.identity,
@@ -224,7 +224,7 @@ pub(crate) fn register(
         force: wish.force,
     };
     let host = env.host;
-    let is_own = |session: &Session| bearer::is_own(env, session);
+    let is_own = |session: &Session| token_rights::is_own(env, session);
     match admit(&open, &applicant, |session| host.process_gone(&session.place), is_own)? {
         Admission::Same(session) => Ok(RegisterResult::Same(*session)),
         Admission::New(replaced) => {
@@ -244,7 +244,7 @@ pub(crate) fn register(
                 inherited_from: None,
                 picked_up_session_id: None,
                 baton_id: None,
-                opened_by: bearer::token_id(env),
+                opened_by: token_rights::token_id(env),
                 stale_after: env.limits.stale_after,
                 copy: working_copy::of_caller(env),
             };
@@ -265,7 +265,7 @@ pub(crate) fn again(
         return Ok(known);
     }
     // Callers of one name and place without a known process cannot be distinguished, so they count as one.
-    if bearer::is_own(env, &known) && known.place == env.caller.place {
+    if token_rights::is_own(env, &known) && known.place == env.caller.place {
         return Ok(known);
     }
     let unforced = Registration { force: None, ..*wish };

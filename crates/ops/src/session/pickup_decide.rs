@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::pickup::PickupInput;
 use super::{RegisterResult, register};
-use crate::bearer;
 use crate::op::Env;
 use crate::ownership::{is_at_work, is_process_gone};
 use crate::portable::exported_refusal;
 use crate::resolve;
+use crate::token_rights;
 
 /// The caller's own open session, if it has one that may become the picker.
 pub(super) fn own_session(
@@ -51,7 +51,10 @@ fn idle_bot(
     }
     let mut idle = session::open_of(tx, project_id, identity)?;
     idle.retain(|s| {
-        bearer::is_own(env, s) && s.place == *place && s.baton_id.is_none() && s.is_fresh(env.now, env.limits)
+        token_rights::is_own(env, s)
+            && s.place == *place
+            && s.baton_id.is_none()
+            && s.is_fresh(env.now, env.limits)
     });
     Ok(if idle.len() == 1 { idle.pop() } else { None })
 }
@@ -173,7 +176,7 @@ pub(super) fn decide(
     };
     let predecessor = predecessor(tx, project_id, from.as_ref(), found.as_ref(), own_id.as_deref())?
         .filter(|session| Some(&session.session_id) != own_id.as_ref())
-        .map(|session| own.given_way(session, env.now));
+        .map(|session| own.after_replacement(session, env.now));
     let predecessor_yields = match &predecessor {
         Some(before) => check_predecessor(before, &picker)?,
         None => None,
@@ -198,7 +201,9 @@ fn claim_baton(
     picker: &Picker<'_>,
 ) -> Result<ClaimOutcome, Failure> {
     let holder = match &found.holder_session_id {
-        Some(id) => session::get(tx, &found.project_id, id)?.map(|session| own.given_way(session, env.now)),
+        Some(id) => {
+            session::get(tx, &found.project_id, id)?.map(|session| own.after_replacement(session, env.now))
+        }
         None => None,
     };
     match found.claim(holder.as_ref(), picker) {

@@ -17,13 +17,13 @@ use super::pickup_bundle;
 use super::pickup_decide::{Decision, own_session};
 use super::pickup_transfer::{facts, transfer};
 use super::{RegisterResult, replace, working_copy};
-use crate::bearer;
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
 use crate::saga::expire_overdue;
+use crate::token_rights;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn find_handoff(
@@ -146,7 +146,7 @@ fn take(
         plan.accepted_by = Some(own.session_id.clone());
         plan.accepted_as = Some(own.identity.clone());
         plan.accepted_place = Some(own.place.clone());
-        plan.accepted_bearer = bearer::token_id(env);
+        plan.accepted_bearer = token_rights::token_id(env);
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;

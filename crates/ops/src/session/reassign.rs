@@ -15,10 +15,10 @@ use serde_json::Value;
 use super::checkpoint::task_key;
 use super::recovery::{holders, left_by};
 use super::{Address, Releaser, leave, notify, release, spend};
-use crate::bearer;
 use crate::changes::{EarlierChanges, after_wrap};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
+use crate::token_rights;
 
 /// Reassigns a session.
 pub struct Reassign;
@@ -81,7 +81,7 @@ impl Operation for Reassign {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             let mut given = resolve::session_by_id(tx, &project_id, &input.session)?;
-            if !bearer::is_own(env, &given) {
+            if !token_rights::is_own(env, &given) {
                 // Ending another caller's session needs the scope operator, as an explicit force does.
                 env.caller.grant.require(Scope::Operator)?;
             }

@@ -89,12 +89,12 @@ fn unknown(id: &str) -> Refusal {
 
 /// The sessions whose baton led to this one, earliest first.
 fn way(tx: &mut Tx<'_>, of: &Session) -> Result<Vec<LineageEntry>, Failure> {
-    let station = |one: &Session| LineageEntry {
+    let entry = |one: &Session| LineageEntry {
         session_id: one.session_id.clone(),
         identity: one.identity.clone(),
         started_at: Timestamp(one.started_at),
     };
-    let mut way = vec![station(of)];
+    let mut way = vec![entry(of)];
     let mut earlier = of.picked_up_session_id.clone();
     for _ in 0..LONGEST {
         let Some(id) = earlier.take() else { break };
@@ -102,7 +102,7 @@ fn way(tx: &mut Tx<'_>, of: &Session) -> Result<Vec<LineageEntry>, Failure> {
         if way.iter().any(|seen| seen.session_id == id) {
             break;
         }
-        way.push(station(&one));
+        way.push(entry(&one));
         earlier = one.picked_up_session_id;
     }
     way.reverse();

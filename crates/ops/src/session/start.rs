@@ -109,7 +109,7 @@ impl Operation for Start {
 
 /// What is kept for a retry; the card is read anew.
 #[derive(Serialize, Deserialize)]
-pub struct First {
+pub struct StartRecord {
     /// The session.
     pub session_id: String,
     /// The ledger entry that records it.
@@ -144,7 +144,7 @@ fn begin(
         verb: Start::NAME,
         force: input.force.then_some(ReleaseReason::Operator),
     };
-    if let Some(first) = request::answered::<First>(tx, request.as_ref())? {
+    if let Some(first) = request::answered::<StartRecord>(tx, request.as_ref())? {
         let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
         let session = again(tx, env, &wish, session)?;
         return Ok(SessionStart { session, delta_id: first.delta_id, resumed: true, replayed: true });
@@ -157,7 +157,7 @@ fn begin(
             working_copy::refresh(tx, env, &mut own)?;
             let first =
                 delta::of_session(tx, project_id, &own.session_id)?.into_iter().next().map(|d| d.delta_id);
-            let answer = First { session_id: own.session_id.clone(), delta_id: first.clone() };
+            let answer = StartRecord { session_id: own.session_id.clone(), delta_id: first.clone() };
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(SessionStart { session: own, delta_id: first, resumed: true, replayed: false })
         }
@@ -167,7 +167,8 @@ fn begin(
             working_copy::note_place(tx, env, project_id)?;
             let body = start_body(&new, input);
             let delta = append_json(tx, env, &Author::session(&new), Kind::Start, &body)?;
-            let answer = First { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
+            let answer =
+                StartRecord { session_id: new.session_id.clone(), delta_id: Some(delta.delta_id.clone()) };
             request::keep(tx, env, request.as_ref(), &answer)?;
             Ok(SessionStart { session: new, delta_id: Some(delta.delta_id), resumed: false, replayed: false })
         }

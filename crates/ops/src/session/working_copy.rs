@@ -6,7 +6,7 @@ use baton_model::session::Session;
 use baton_store::place::Place;
 use baton_store::{Failure, Tx, place, project, session, session_commit};
 
-use crate::locate::{Standpoint, place_of};
+use crate::locate::{CallerPlace, place_of};
 use crate::op::Env;
 
 /// The most commits of a session that are noted at once.
@@ -61,7 +61,7 @@ fn note_commits(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, head: Option<&str
 /// Notes the caller's worktree as a place of its project, so that it is known when it is gone, and the repository of a folder that
 /// was registered before places had one. A folder of another project is not touched.
 pub(crate) fn note_place(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<(), Failure> {
-    let here = Standpoint::of(env.caller);
+    let here = CallerPlace::of(env.caller);
     let (Some(repository), Some(root)) = (here.repository, here.git_root) else { return Ok(()) };
     let known = place::get(tx, here.machine, root)?;
     if known.as_ref().is_some_and(|known| known.project_id == project_id) {

@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use baton_model::task::Task;
 use baton_model::task::conflict::Conflict;
 use baton_model::task::entry::entries;
-use baton_model::task::merge::{Sides, adopt, keep_sealed, lost_by_sides, merge, passed_over, replaced_by};
+use baton_model::task::merge::{
+    Sides, adopt, ignored_changes, keep_sealed, lost_by_sides, merge, replaced_by,
+};
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
 use baton_model::task::renamed::ledger_version_under_id;
@@ -183,7 +185,7 @@ impl Progress<'_, '_> {
             }
             false => merge(known, &ours, theirs),
         };
-        let mut passed = passed_over(known, &merged, theirs);
+        let mut passed = ignored_changes(known, &merged, theirs);
         passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
         self.older.add(version.number, &passed);
         if version.is_side {

@@ -20,11 +20,11 @@ use super::lease::{liveness, release_expired_claims};
 use super::surroundings::reload_with_surroundings;
 use super::write::{answer, claimant, is_elsewhere, refuse_elsewhere, write, write_change};
 use super::{by_id_to_change, collect, secret};
-use crate::bearer;
 use crate::handoff::acceptor::{TaskForce, require_task_acceptor};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
+use crate::token_rights;
 use crate::{resolve, roles};
 
 /// Takes a task.
@@ -120,7 +120,7 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
         return Ok(answer);
     }
     let since = match live {
-        Some(claim) => format!("task {task_id} is claimed by {}", claim.holder().sighting()),
+        Some(claim) => format!("task {task_id} is claimed by {}", claim.holder().describe()),
         None if found.is_open() => {
             format!("the claim of task {task_id} is over: it ran out or was given back")
         }
@@ -367,7 +367,7 @@ fn take(
         token: wanted.claim_token,
         lease,
         until: env.now.saturating_add(promised),
-        bearer: bearer::token_id(env),
+        bearer: token_rights::token_id(env),
     });
     route::begin(&mut wanted);
     wanted.set_status("in_progress", env.now);

@@ -75,7 +75,7 @@ impl ClaimChange {
         if self.claim.ends(pulse) <= env.now {
             return Ok(());
         }
-        let (id, holder) = (&self.before.task_id, self.claim.holder().sighting());
+        let (id, holder) = (&self.before.task_id, self.claim.holder().describe());
         let by = self.new_holder();
         let (what, why) = self.words();
         let body = json!({

@@ -31,7 +31,7 @@ pub(super) fn preempt(
     claim: &Claim,
     why: &str,
 ) -> Result<(), Failure> {
-    let (id, by, holder) = (&found.task_id, author.identity, claim.holder().sighting());
+    let (id, by, holder) = (&found.task_id, author.identity, claim.holder().describe());
     let body = json!({
         "text": format!("{by} took task {id} over from {holder}"), "task_id": id,
         "forced": true, "why": why, "released_by": by, "released_from": claim.by,

@@ -134,7 +134,7 @@ impl Operation for Close {
                 Ok(output) => Ok(Ok(output)),
                 Err(no) => {
                     let known = by_id(tx, author.project_id, &input.id).ok();
-                    let words = known.map(|known| late_words(&input, &known, secret.as_ref()));
+                    let words = known.map(|known| late_comment(&input, &known, secret.as_ref()));
                     comment::keep_late(tx, env, author, (&input.id, &words.unwrap_or_default()), no).map(Err)
                 }
             }
@@ -193,7 +193,7 @@ fn closed_before(
     (said, input, secret): (Option<Outcome>, &CloseInput, Option<&Secret>),
 ) -> Result<CloseOutput, Failure> {
     if said.is_none_or(|said| known.result.as_deref() == Some(said.word())) {
-        let kept = comment::late_comments(tx, env, author, known, &late_words(input, known, secret))?;
+        let kept = comment::late_comments(tx, env, author, known, &late_comment(input, known, secret))?;
         let task = answer(&reload(tx, known.clone())?, env, author);
         return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: kept });
     }
@@ -210,7 +210,7 @@ fn closed_before(
 
 /// What a close that comes too late says: its reason, unless the task has it already, and its context. That of a sensitive
 /// task stays encrypted, in a comment of its own.
-fn late_words(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> LateComment {
+fn late_comment(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> LateComment {
     let reason = input.reason.as_deref();
     let reason =
         reason.filter(|reason| !reason.trim().is_empty() && known.close_reason.as_deref() != Some(*reason));
@@ -225,7 +225,7 @@ fn late_words(input: &CloseInput, known: &Task, secret: Option<&Secret>) -> Late
 }
 
 /// Notifies the assignee of a task that another caller closes.
-fn tell_assignee(
+fn notify_assignee(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
@@ -298,7 +298,7 @@ pub(super) fn close(
     let was_ready = ready(tx, author.project_id, &candidates)?;
     let what = format!("is now {} ({})", wanted.status, outcome.word());
     let closed = change(tx, env, author, known, wanted, &what)?;
-    tell_assignee(tx, env, author, (known, &closed))?;
+    notify_assignee(tx, env, author, (known, &closed))?;
     let steps = follow_up::set_off(tx, env, author, &closed, outcome)?;
     crate::handoff::task_end::task_closed(tx, env, &closed)?;
     let mut unblocked = ready(tx, author.project_id, &candidates)?;

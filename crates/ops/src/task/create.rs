@@ -342,7 +342,7 @@ pub(crate) fn insert(
     };
     refuse_merged(tx, author.project_id)?;
     task::insert(tx, &task)?;
-    readiness::settle(tx, None, &task)?;
+    readiness::update_readiness(tx, None, &task)?;
     let body = json!({ "summary": format!("task {} created: {}", task.task_id, task.title), "task_id": task.task_id });
     append_json(tx, env, author, Kind::Other, &body)?;
     reload(tx, task)

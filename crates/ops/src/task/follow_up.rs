@@ -79,7 +79,7 @@ pub(super) fn set_off(
 
 /// Brings what a closed task says after its closing to the follower that it has set off. One that has not begun gets it as its
 /// context, and its message anew if that went out already; one that has begun is told.
-pub(super) fn tell_followers(
+pub(super) fn notify_followers(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

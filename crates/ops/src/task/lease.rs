@@ -10,9 +10,9 @@ use baton_store::{Failure, Tx, message, session, task};
 use serde_json::json;
 
 use super::write::update_without_delta;
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
+use crate::token_rights;
 
 /// What is known of the session of a task's claim. Work that was given to an agent and that it has not begun yet lives
 /// as long as the agent does: with any open session of its own.
@@ -24,7 +24,7 @@ pub(super) fn liveness(
     let Some(claim) = &task.claim else { return Ok(None) };
     let gone = ClaimLiveness { open: false, heard_at: 0 };
     // What the client of a token says of the processes of others counts for nothing.
-    let is_gone = |s: &Session| bearer::is_own(env, s) && env.host.process_gone(&s.place);
+    let is_gone = |s: &Session| token_rights::is_own(env, s) && env.host.process_gone(&s.place);
     let heard = |s: &Session| match (s.is_open(), is_gone(s)) {
         (true, false) => ClaimLiveness { open: true, heard_at: s.heartbeat_at },
         // What was promised until a time holds until then; heartbeats that cannot come any more make it no longer.

@@ -26,7 +26,7 @@ impl OlderLines {
         }
         self.count += 1;
         if self.named < 5 {
-            self.names.extend(passed.iter().map(Conflict::passed_over));
+            self.names.extend(passed.iter().map(Conflict::describe_ignored));
             self.named += 1;
         }
     }

@@ -15,7 +15,7 @@ use task::dependency::{self, Dependency};
 pub(super) const DEEP: usize = 64;
 
 /// Works out anew what a change of a task moves: itself, what it holds back, and its parts.
-pub(crate) fn settle(tx: &mut Tx<'_>, before: Option<&Task>, after: &Task) -> Result<(), Failure> {
+pub(crate) fn update_readiness(tx: &mut Tx<'_>, before: Option<&Task>, after: &Task) -> Result<(), Failure> {
     let project = &after.project_id;
     let mut queue = vec![after.task_id.clone()];
     let effect = |task: &Task| (task.is_settled(), task.is_open(), task.result.clone());

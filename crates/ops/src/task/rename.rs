@@ -122,7 +122,7 @@ fn copy(
     for (place, body) in (0..).zip(comment::of(tx, &known.project_id, &known.task_id)?) {
         comment::insert(tx, &task, place, &with(body, "issue_id", id))?;
     }
-    readiness::settle(tx, None, &task)?;
+    readiness::update_readiness(tx, None, &task)?;
     let body = json!({ "summary": format!("task {} is now {id}", known.task_id), "task_id": id });
     append_json(tx, env, author, Kind::Other, &body)?;
     Ok(task)

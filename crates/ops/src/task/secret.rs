@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::by_id;
 use super::comment::Encrypted;
-use crate::bearer;
 use crate::op::{Cx, Host};
 use crate::resolve;
+use crate::token_rights;
 
 /// The two contexts of a task.
 type Contexts = (Map<String, Value>, Map<String, Value>);
@@ -79,7 +79,7 @@ pub(super) fn changed(
     let identity = resolve::identity(cx.env.caller, asked.identity)?;
     let known = cx.store.read(|tx| {
         resolve::require_project(tx, &project_id)?;
-        bearer::require_name_available(tx, &cx.env, &project_id, &identity)?;
+        token_rights::require_name_available(tx, &cx.env, &project_id, &identity)?;
         by_id(tx, &project_id, asked.id)
     })?;
     if !asked.sensitive && !sealed::is_sensitive(&known) {

@@ -14,9 +14,9 @@ use super::answer::{LinkTarget, LinkedTask};
 use super::surroundings::surroundings;
 use super::write::row;
 use super::{by_id, secret};
-use crate::bearer;
 use crate::op::{Cx, Env, Host, Meta, Operation};
 use crate::resolve;
+use crate::token_rights;
 
 /// Shows a task.
 pub struct Show;
@@ -116,7 +116,7 @@ impl Operation for Show {
             let mut found = by_id(tx, &project_id, &input.id)?;
             let sensitive = sealed::is_sensitive(&found);
             if let Some(reader) = reader.as_deref().filter(|_| sensitive)
-                && bearer::require_name_available(tx, env, &project_id, reader).is_ok()
+                && token_rights::require_name_available(tx, env, &project_id, reader).is_ok()
             {
                 let mut plain = found.clone();
                 if secret::open(host, &mut plain, reader).is_ok() {
@@ -135,8 +135,8 @@ impl Operation for Show {
                 bound(&mut shown, &found, &beside, budget);
             }
             links(tx, &found, &mut shown, input.full)?;
-            let reader =
-                reader.filter(|name| bearer::require_name_available(tx, env, &project_id, name).is_ok());
+            let reader = reader
+                .filter(|name| token_rights::require_name_available(tx, env, &project_id, name).is_ok());
             shown
                 .comments
                 .iter_mut()

@@ -188,7 +188,7 @@ pub(super) fn attempt(
             format!("is now {}", wanted.status)
         };
         let changed = change(tx, env, author, &known, wanted, &what)?;
-        follow_up::tell_followers(tx, env, author, (&known, &changed))?;
+        follow_up::notify_followers(tx, env, author, (&known, &changed))?;
         changed
     };
     if let Some(parent) = &input.parent {

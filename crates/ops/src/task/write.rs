@@ -100,7 +100,7 @@ fn put_changed(tx: &mut Tx<'_>, before: &Task, after: &Task) -> Result<Map<Strin
     if sealed::is_sensitive(&after) && !sealed::is_sensitive(before) {
         forget_plain(tx, &after)?;
     }
-    readiness::settle(tx, Some(before), &after)?;
+    readiness::update_readiness(tx, Some(before), &after)?;
     Ok(replaced)
 }
 

@@ -16,12 +16,12 @@ use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding};
+use crate::token_rights;
 
 /// For how long after a checkpoint a compaction makes no other.
 const PAUSE: Millis = 300_000;
@@ -102,7 +102,7 @@ impl Operation for Capture {
             home.adopt(tx)?;
             let kept = CaptureJob { input: &input, meant: &meant, packet: &packet };
             let output = kept.keep(tx, env, &project_id)?;
-            kept.tell_failure(tx, env, output)
+            kept.record_failure(tx, env, output)
         })
     }
 }
@@ -182,7 +182,7 @@ impl CaptureJob<'_> {
     }
 
     /// Records a failure even if another hook kept the work first: the two run concurrently.
-    fn tell_failure(
+    fn record_failure(
         &self,
         tx: &mut Tx<'_>,
         env: &mut Env<'_>,
@@ -220,14 +220,14 @@ impl CaptureJob<'_> {
         let place = &env.caller.place;
         if let Some(id) = &env.caller.session {
             let own = resolve::session_by_id(tx, project_id, id)?;
-            bearer::require_own(env, &own)?;
+            token_rights::require_own(env, &own)?;
             return Ok(if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) });
         }
         if place.process.is_empty() {
             return Ok(CaptureTarget::None);
         }
         let (mut captured, mut own) = (Vec::new(), Vec::new());
-        let is_here = |one: &Session| one.place == *place && bearer::is_own(env, one);
+        let is_here = |one: &Session| one.place == *place && token_rights::is_own(env, one);
         for open in session::open(tx, project_id)?.into_iter().filter(is_here) {
             if registered_here(tx, &open)? { captured.push(open) } else { own.push(open) }
         }
@@ -268,7 +268,7 @@ impl CaptureJob<'_> {
     /// A session for an agent that never began one itself. It claims nothing and replaces no session.
     fn registered(&self, tx: &mut Tx<'_>, env: &mut Env<'_>, project_id: &str) -> Result<Session, Failure> {
         let named = resolve::identity(env.caller, None)?;
-        bearer::require_name_available(tx, env, project_id, &named)?;
+        token_rights::require_name_available(tx, env, project_id, &named)?;
         let taken = !session::open_of(tx, project_id, &named)?.is_empty();
         let session_id = env.id();
         let surface = Some(env.caller.surface.clone()).filter(|surface| !surface.is_empty());
@@ -285,7 +285,7 @@ impl CaptureJob<'_> {
             release: None,
             inherited_from: None,
             picked_up_session_id: None,
-            opened_by: bearer::token_id(env),
+            opened_by: token_rights::token_id(env),
             stale_after: env.limits.stale_after,
             baton_id: None,
             copy: self.meant.working_copy(env.host),

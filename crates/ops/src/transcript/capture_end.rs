@@ -4,10 +4,10 @@ use baton_model::session::{ReleaseReason, Session};
 use baton_store::{Failure, Tx, session};
 
 use super::capture::{Capture, CaptureJob, registered_here};
-use crate::bearer;
 use crate::op::{Env, Operation};
 use crate::resolve;
 use crate::session::{Releaser, refresh_working_copy, release};
+use crate::token_rights;
 
 impl CaptureJob<'_> {
     /// Ends the session in which the end was kept, and those that captures registered in this process: the conversation that
@@ -35,7 +35,7 @@ pub(super) fn end_of_caller(
     let own = match &env.caller.session {
         Some(id) => {
             let own = resolve::session_by_id(tx, project_id, id)?;
-            bearer::require_own(env, &own)?;
+            token_rights::require_own(env, &own)?;
             Some(own).filter(Session::is_open)
         }
         None => {
@@ -53,7 +53,7 @@ fn sessions_here(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec
         return Ok(Vec::new());
     }
     let mut open = session::open(tx, project_id)?;
-    open.retain(|open| open.place == *place && bearer::is_own(env, open));
+    open.retain(|open| open.place == *place && token_rights::is_own(env, open));
     Ok(open)
 }
 

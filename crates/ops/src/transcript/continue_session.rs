@@ -14,7 +14,7 @@ use super::read::{DocumentRequest, read};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::project::require_active;
 use crate::session::{Address, PickupRequest, Releaser, claim, release};
-use crate::{bearer, locate, resolve};
+use crate::{locate, resolve, token_rights};
 
 /// Records that a session is continued.
 pub struct Continue;
@@ -163,7 +163,7 @@ fn project_of(cx: &mut Cx<'_>, named: Option<&str>, meant: &FoundTranscript) -> 
 fn release_the_gone(tx: &mut Tx<'_>, env: &mut Env<'_>, held: &Baton, by: &str) -> Result<(), Failure> {
     let Some(id) = &held.holder_session_id else { return Ok(()) };
     let Some(mut holder) = session::get(tx, &held.project_id, id)? else { return Ok(()) };
-    if holder.is_open() && bearer::is_own(env, &holder) && env.host.process_gone(&holder.place) {
+    if holder.is_open() && token_rights::is_own(env, &holder) && env.host.process_gone(&holder.place) {
         let why = Some("its process has ended");
         let by = Releaser { identity: by, reason: ReleaseReason::Stale, why, successor: None };
         release(tx, env, &mut holder, &by)?;

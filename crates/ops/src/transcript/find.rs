@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::WorkingCopy;
 use baton_model::time::{Millis, ago, rfc3339};
-use baton_store::transcript::{self, Cached};
+use baton_store::transcript::{self, CachedHeader};
 use baton_store::{Failure, Store, place};
 use baton_transcripts::{
     Brief, Filter, Header, HeaderCache, SessionListing, Stamp, TranscriptFile, TranscriptReader,
@@ -60,9 +60,9 @@ impl StoreCache {
         if fresh.is_empty() {
             return;
         }
-        let _ = store.relaxed(|tx| {
+        let _ = store.write_relaxed(|tx| {
             for (found, header) in &fresh {
-                let cached = Cached {
+                let cached = CachedHeader {
                     path: found.path.to_string_lossy().into_owned(),
                     size: i64::try_from(found.stamp.size).unwrap_or(i64::MAX),
                     mtime_ns: found.stamp.mtime_ns,

@@ -15,7 +15,6 @@ use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
 use super::read::{DocumentRequest, read};
 use super::same_conversation::{self, SessionMatch};
-use crate::bearer;
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
@@ -24,6 +23,7 @@ use crate::request::Request;
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding, EarlierBaton};
 use crate::session::{Address, leave, on_top_of_sessions, spend};
+use crate::token_rights;
 
 /// Imports a transcript as a baton.
 pub struct Import;
@@ -269,7 +269,7 @@ impl ImportJob<'_> {
     ) -> Result<Option<Session>, Failure> {
         let Some(id) = &known.session_id else { return Ok(None) };
         let own = session::get(tx, self.project_id, id)?;
-        Ok(own.filter(|own| !own.has_wrapped() && !is_at_work(env, own) && bearer::is_own(env, own)))
+        Ok(own.filter(|own| !own.has_wrapped() && !is_at_work(env, own) && token_rights::is_own(env, own)))
     }
 
     fn leave(
@@ -371,7 +371,7 @@ fn over_session(env: &mut Env<'_>, meant: &FoundTranscript, project_id: &str, id
         }),
         inherited_from: None,
         picked_up_session_id: None,
-        opened_by: bearer::token_id(env),
+        opened_by: token_rights::token_id(env),
         stale_after: env.limits.stale_after,
         baton_id: None,
         copy: meant.working_copy(env.host),

@@ -86,7 +86,7 @@ fn bring_up_to_date(
     let (mut next, mut bytes) = (0, 0);
     while next < changed.len() {
         let batch = batch(&changed[next..]);
-        index.relaxed(|tx| {
+        index.write_relaxed(|tx| {
             let mut seen = bytes;
             for (name, one) in &changed[next..next + batch] {
                 env.host.progress(seen, total);
@@ -139,7 +139,7 @@ fn remove_gone(
     if gone.is_empty() {
         return Ok(());
     }
-    done.removed = index.relaxed(|tx| {
+    done.removed = index.write_relaxed(|tx| {
         let mut removed = 0;
         for one in &gone {
             // Another process may have been here since we looked, and given the number to another session.

@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::withdraw::require_pusher;
-use crate::bearer;
 use crate::content::{self, ContentFacts};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
 use crate::project::require_not_merged;
 use crate::resolve;
+use crate::token_rights;
 
 /// Uploads a part of the content.
 pub struct CopyUpload;
@@ -134,7 +134,7 @@ impl Operation for Push {
             resolve::require(tx, &project_id)?;
             require_not_merged(tx, &project_id)?;
             require_willing(tx, &project_id)?;
-            bearer::require_name_available(tx, env, &project_id, &identity)?;
+            token_rights::require_name_available(tx, env, &project_id, &identity)?;
             push(tx, env, (&project_id, &identity), &input.copy)
         })
     }
@@ -162,7 +162,7 @@ fn push(
         transcript_id: copy.transcript_id.clone(),
         identity: identity.to_owned(),
         identity_key: identity_key(identity),
-        opened_by: bearer::token_id(env),
+        opened_by: token_rights::token_id(env),
         manifest: text,
         content_hash: copy.content_hash.clone(),
         created_at: env.now,
@@ -186,7 +186,7 @@ fn own(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, ids: &[String]) -> Resu
     for id in ids {
         let of_baton = baton::get(tx, project_id, id)?.map(|left| left.session_id);
         let own = session::get(tx, project_id, of_baton.as_ref().unwrap_or(id))?;
-        if own.is_some_and(|own| bearer::is_own(env, &own)) {
+        if own.is_some_and(|own| token_rights::is_own(env, &own)) {
             found.push(id.clone());
         }
     }

@@ -103,7 +103,7 @@ on_every_backend! {
         assert_eq!(seen.len(), 1);
         beat(w, &agent("Donna"));
         let now = w.now;
-        let marked = w.store.relaxed(|tx| Ok(baton_store::session::mark_stale(tx, &seen[0], before, now)?));
+        let marked = w.store.write_relaxed(|tx| Ok(baton_store::session::mark_stale(tx, &seen[0], before, now)?));
         assert!(matches!(marked, Ok(false)), "{marked:?}");
     }
 

@@ -124,5 +124,9 @@ impl Hub {
 
 fn issue(number: usize, doubles: Vec<i64>) -> StepResult {
     let number = i64::try_from(number).expect("small");
-    StepResult::Issue { number, url: format!("https://github.example/o/r/issues/{number}"), doubles }
+    StepResult::Issue {
+        number,
+        url: format!("https://github.example/o/r/issues/{number}"),
+        duplicates: doubles,
+    }
 }

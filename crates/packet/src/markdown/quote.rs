@@ -1,14 +1,14 @@
 //! Foreign text made harmless: nothing from a packet can leave the block it is put in, start a block of its own, hide
 //! characters, or pass for a prompt.
 
-use crate::printable::judged;
+use crate::printable::classify_characters;
 
 /// Foreign text in which every character shows: terminal escapes are gone, control, invisible and direction-changing
 /// characters are a visible `�`, line ends are `\n`, and tags that tools use to speak to a model lose their bracket.
 pub(super) fn clean(text: &str) -> String {
     let plain = without_escapes(&text.replace("\r\n", "\n"));
     let mut shown = String::with_capacity(plain.len());
-    for (c, is_hidden) in judged(&plain) {
+    for (c, is_hidden) in classify_characters(&plain) {
         match c {
             '\n' | '\t' => shown.push(c),
             '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => shown.push('\n'),

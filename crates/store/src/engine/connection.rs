@@ -56,7 +56,7 @@ impl Connection {
             return Err(Fault::other("no batch is open on this store"));
         };
         let notes = batch.notes;
-        if let Some(fault) = batch.broken.or_else(|| self.lost()) {
+        if let Some(fault) = batch.broken.or_else(|| self.transaction_fault()) {
             // The fault says more than what rolling back the remains would.
             let _ = self.engine.rollback();
             return Err(fault);
@@ -75,9 +75,9 @@ impl Connection {
 
     /// Begins a transaction, or sets the savepoint of the open batch, and takes the rows of projects.
     pub(crate) fn start(&mut self, mode: Mode, projects: &[&str]) -> Result<Numbers, Fault> {
-        let lost = self.lost();
+        let transaction_fault = self.transaction_fault();
         let Some(batch) = &mut self.batch else { return self.engine.begin(mode, projects) };
-        batch.broken = batch.broken.take().or(lost);
+        batch.broken = batch.broken.take().or(transaction_fault);
         if let Some(fault) = &batch.broken {
             return Err(fault.clone());
         }
@@ -123,13 +123,13 @@ impl Connection {
     /// Undoes what was written since [`start`](Self::start), because of a fault where there was one. A batch that cannot be
     /// rolled back to its savepoint is lost as a whole.
     pub(crate) fn undo(&mut self, cause: Option<&Fault>) {
-        let lost = self.lost();
+        let transaction_fault = self.transaction_fault();
         let Some(batch) = &mut self.batch else {
             // A connection that cannot roll back is broken; the next transaction on it reports that.
             let _ = self.engine.rollback();
             return;
         };
-        let undone = match lost {
+        let undone = match transaction_fault {
             Some(fault) => Err(cause.cloned().unwrap_or(fault)),
             None => self.engine.script("ROLLBACK TO SAVEPOINT one"),
         };
@@ -140,7 +140,7 @@ impl Connection {
     }
 
     /// The fault of a batch whose transaction the engine has already ended by itself.
-    fn lost(&self) -> Option<Fault> {
-        if self.in_batch() { self.engine.lost() } else { None }
+    fn transaction_fault(&self) -> Option<Fault> {
+        if self.in_batch() { self.engine.transaction_fault() } else { None }
     }
 }

@@ -78,7 +78,7 @@ pub(crate) type Numbers = Vec<Option<LedgerHead>>;
 
 /// How a connection is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum OpenMode {
     /// For writing; what does not exist is created.
     Create,
     /// For writing; what does not exist is a fault.
@@ -124,7 +124,7 @@ pub(crate) trait Engine: Send {
     /// Rolls back the open transaction, if there is one.
     fn rollback(&mut self) -> Result<(), Fault>;
     /// Why the transaction that was begun is not there any more; none while it is.
-    fn lost(&self) -> Option<Fault>;
+    fn transaction_fault(&self) -> Option<Fault>;
     /// Runs a statement and returns its rows.
     fn query(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, Fault>;
     /// Runs a statement and returns how many rows it changed.

@@ -10,7 +10,7 @@ use super::connection::Connection;
 use super::fault::{Failure, Fault, FaultKind};
 use super::target::Target;
 use super::tx::Tx;
-use super::{Access, Engine, Mode, pg, sqlite};
+use super::{Engine, Mode, OpenMode, pg, sqlite};
 use crate::migrate::{self, MIGRATIONS, Migrations};
 
 /// How often a transaction is run again after a serialization failure or a deadlock.
@@ -38,28 +38,28 @@ impl Store {
 
     /// Opens a store for writing and brings it up to date; one that does not exist is a fault.
     pub fn open_existing(target: &Target, now_ms: i64) -> Result<Self, Fault> {
-        Self::connect(target, Access::Existing, MIGRATIONS, Some(now_ms))
+        Self::connect(target, OpenMode::Existing, MIGRATIONS, Some(now_ms))
     }
 
     /// Opens a store that exists for reading only. It is not brought up to date: one that lacks migrations is
     /// [`FaultKind::Older`].
     pub fn open_read_only(target: &Target) -> Result<Self, Fault> {
-        Self::connect(target, Access::ReadOnly, MIGRATIONS, None)
+        Self::connect(target, OpenMode::ReadOnly, MIGRATIONS, None)
     }
 
     /// Like [`open`](Self::open), with a list of migrations of the caller's own.
     pub fn open_with(target: &Target, migrations: Migrations, now_ms: i64) -> Result<Self, Fault> {
-        Self::connect(target, Access::Create, migrations, Some(now_ms))
+        Self::connect(target, OpenMode::Create, migrations, Some(now_ms))
     }
 
     /// Like [`open_read_only`](Self::open_read_only), with a list of migrations of the caller's own.
     pub fn open_read_only_with(target: &Target, migrations: Migrations) -> Result<Self, Fault> {
-        Self::connect(target, Access::ReadOnly, migrations, None)
+        Self::connect(target, OpenMode::ReadOnly, migrations, None)
     }
 
     fn connect(
         target: &Target,
-        access: Access,
+        access: OpenMode,
         migrations: Migrations,
         now_ms: Option<i64>,
     ) -> Result<Self, Fault> {
@@ -118,7 +118,10 @@ impl Store {
 
     /// Like [`write_shared`](Self::write_shared), without waiting for the disk: a crash of the machine may lose it, but
     /// nothing that was written before it and nothing of the store's soundness. For heartbeats and caches.
-    pub fn relaxed<T>(&mut self, f: impl FnMut(&mut Tx<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    pub fn write_relaxed<T>(
+        &mut self,
+        f: impl FnMut(&mut Tx<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         self.attempt(Mode::Relaxed, &[], f)
     }
 

@@ -290,7 +290,7 @@ fn durable_writes_wait_for_the_disk_and_relaxed_ones_do_not() {
     let place = Place::file();
     let mut store = place.with_projects();
     let level = |tx: &mut baton_store::Tx<'_>| Ok(tx.query_one("PRAGMA synchronous", &[])?.reader().int()?);
-    assert_eq!(store.relaxed(level).unwrap(), 1);
+    assert_eq!(store.write_relaxed(level).unwrap(), 1);
     assert_eq!(store.write(&["a"], level).unwrap(), 2);
     let real = store.read(|tx| Ok(tx.query("SELECT 1.5", params![])?));
     assert!(real.is_err(), "a column that is neither BIGINT nor TEXT nor BLOB is a fault");

@@ -177,7 +177,7 @@ fn a_batch_keeps_what_succeeded_and_only_that() {
         assert_eq!(store.write(&["a"], |tx| append(tx, "a", "two")).unwrap(), 2);
         assert_eq!(store.write(&["b"], |tx| append(tx, "b", "other")).unwrap(), 1);
         assert_eq!(entries(&mut store, "a").len(), 2, "a batch reads its own writes");
-        store.relaxed(|tx| insert_project(tx, "d")).unwrap();
+        store.write_relaxed(|tx| insert_project(tx, "d")).unwrap();
         store.commit_batch().unwrap();
         assert!(!store.in_batch());
         assert_eq!(entries(&mut store, "a"), [(1, "one".to_owned()), (2, "two".to_owned())]);
@@ -251,7 +251,7 @@ fn statements_are_prepared_and_their_order_is_checked() {
 fn a_relaxed_write_is_a_write() {
     on_every_engine(|place| {
         let mut store = place.with_projects();
-        store.relaxed(|tx| insert_project(tx, "d")).unwrap();
+        store.write_relaxed(|tx| insert_project(tx, "d")).unwrap();
         assert_eq!(counter(&mut store, "d"), 0);
         assert_eq!(store.write(&["d"], |tx| append(tx, "d", "durable")).unwrap(), 1);
     });

@@ -6,7 +6,7 @@ const ENTRIES: &str = "cursorDiskKV";
 const ITEMS: &str = "ItemTable";
 
 /// Every conversation of the editor: its id.
-pub(crate) fn composers(db: &Db, each: &mut dyn FnMut(String)) -> Result<(), Fault> {
+pub(crate) fn conversation_ids(db: &Db, each: &mut dyn FnMut(String)) -> Result<(), Fault> {
     if !db.has(ENTRIES) {
         return Err(Fault::Damaged);
     }

@@ -83,7 +83,7 @@ pub(crate) fn report(app: &mut App) -> Result<Option<Report>, AppError> {
             memories,
             lacking,
             outbox::pending(tx, Adapter::MemoryIndex)?,
-            outbox::trouble(tx, Adapter::MemoryIndex)?,
+            outbox::last_error(tx, Adapter::MemoryIndex)?,
         ))
     })?;
     let mut report =

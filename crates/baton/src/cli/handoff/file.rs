@@ -22,7 +22,7 @@ use crate::app::App;
 use crate::changes::ledger;
 use crate::error::AppError;
 use crate::keys::{self, Keys, Protection};
-use crate::{git, private, render};
+use crate::{git, private_file, render};
 
 /// The longest passphrase that is read, in bytes.
 const MOST_PASSPHRASE: u64 = 4096;
@@ -89,7 +89,7 @@ pub(super) struct Reclaim {
 
 pub(super) fn export(args: Export, app: &mut App) -> Result<(), AppError> {
     if let Some(file) = args.output.as_ref().filter(|file| !is_stdout(file)) {
-        private::check_output(file, args.overwrite)?;
+        private_file::check_output(file, args.overwrite)?;
     }
     let mut input = BatonExportInput {
         project: app.project.clone(),
@@ -215,7 +215,7 @@ fn write(file: &BatonFile, protection: Option<&Protection>, path: &Path) -> Resu
             let mut out = std::io::stdout().lock();
             out.write_all(text.as_bytes()).and_then(|()| out.flush())
         }
-        false => private::write(path, text.as_bytes()),
+        false => private_file::write(path, text.as_bytes()),
     };
     outcome.map_err(|error| unwritable(path, &error).into())
 }
@@ -247,7 +247,7 @@ fn show(exported: &BatonExportOutput, file: Option<&Path>, app: &mut App) -> Res
 
 pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     if let Some(file) = &args.transcript {
-        private::check_output(file, false)?;
+        private_file::check_output(file, false)?;
     }
     let content = read(&args.file, MOST_BYTES)?;
     let text = plain_text(content, &args, app)?;
@@ -267,7 +267,7 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     let imported = app.run::<BatonImport>(&input)?;
     if let Some(file) = args.transcript.filter(|_| !transcript.is_empty()) {
         let lines: String = transcript.iter().map(|event| format!("{event}\n")).collect();
-        private::write(&file, lines.as_bytes()).map_err(|error| unwritable(&file, &error))?;
+        private_file::write(&file, lines.as_bytes()).map_err(|error| unwritable(&file, &error))?;
     }
     app.show(&imported, |imported| {
         let word = if imported.imported_before { "imported before" } else { "imported" };

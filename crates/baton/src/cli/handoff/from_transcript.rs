@@ -41,7 +41,7 @@ pub(super) fn run(request: FromTranscript, app: &mut App) -> Result<(), AppError
     let FromTranscript { id, agent, to, budget, preset, format, summarize, output, overwrite } = request;
     let output = output.as_deref();
     if let Some(file) = output {
-        crate::private::check_output(std::path::Path::new(file), overwrite)?;
+        crate::private_file::check_output(std::path::Path::new(file), overwrite)?;
     }
     if format == "jsonl" {
         let events = app.run::<Events>(&EventsInput { id, agent })?;
@@ -71,7 +71,7 @@ fn deliver(text: &str, file: Option<&str>, app: &App) -> Result<(), AppError> {
     use std::io::{IsTerminal, Write};
     match file {
         Some(path) => {
-            crate::private::write(std::path::Path::new(path), text.as_bytes()).map_err(|error| {
+            crate::private_file::write(std::path::Path::new(path), text.as_bytes()).map_err(|error| {
                 baton_model::refusal::Refusal::invalid(
                     "output_unwritable",
                     format!("{path} cannot be written: {error}"),

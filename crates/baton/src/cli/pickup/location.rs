@@ -36,7 +36,7 @@ pub(super) fn print(app: &mut App, bundle: Bundle) -> Result<(), AppError> {
 /// What a person reads of it.
 pub(super) fn text(work: &WorkLocation) -> String {
     let place = if work.is_here { "here, " } else { "" };
-    let mut text = format!("the work lies {place}in {}\n", work.copy.sighting());
+    let mut text = format!("the work lies {place}in {}\n", work.copy.describe());
     match work.uncommitted_total {
         Some(0) => text.push_str("  everything is committed\n"),
         Some(total) => {

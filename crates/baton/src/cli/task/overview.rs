@@ -3,7 +3,7 @@
 use baton_model::id::visible;
 use baton_ops::task::{self as ops, BoardCell, BoardRow, BoardState};
 
-use super::query::{joined, shown};
+use super::query::{joined, or_empty};
 use crate::render;
 
 /// Tasks by role and state.
@@ -51,7 +51,7 @@ fn board_role(role: &BoardRow) -> String {
 
 fn cell(task: &BoardCell, mark: &str, state: BoardState) -> Vec<String> {
     let tried = if task.attempts > 0 { format!("tried {}×", task.attempts) } else { String::new() };
-    let who = match (state, shown(task.assignee.as_deref())) {
+    let who = match (state, or_empty(task.assignee.as_deref())) {
         (_, name) if name.is_empty() => String::new(),
         (BoardState::InProgress, name) => format!("with {name}"),
         (_, name) => format!("for {name}"),
@@ -61,7 +61,7 @@ fn cell(task: &BoardCell, mark: &str, state: BoardState) -> Vec<String> {
         visible(&task.id),
         format!("P{}", task.priority),
         visible(&task.title),
-        [who, tried, shown(task.why.as_deref())]
+        [who, tried, or_empty(task.why.as_deref())]
             .into_iter()
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
@@ -94,10 +94,10 @@ pub(crate) fn figures(figures: &ops::TaskFigures) -> [(&'static str, String); 10
 pub(crate) fn tree(rows: &[ops::TreeRow]) -> String {
     let line = |row: &ops::TreeRow| {
         let kind = row.dependency_type.as_deref().map(|kind| format!("{} ", visible(kind)));
-        let state = if row.missing { "missing".to_owned() } else { shown(row.status.as_deref()) };
+        let state = if row.missing { "missing".to_owned() } else { or_empty(row.status.as_deref()) };
         let seen = if row.seen { " (see above)" } else { "" };
         let (indent, kind) = ("  ".repeat(row.depth), kind.unwrap_or_default());
-        format!("{indent}{kind}{} {state} {}{seen}\n", visible(&row.id), shown(row.title.as_deref()))
+        format!("{indent}{kind}{} {state} {}{seen}\n", visible(&row.id), or_empty(row.title.as_deref()))
     };
     rows.iter().map(line).collect()
 }

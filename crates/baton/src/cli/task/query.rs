@@ -172,11 +172,11 @@ fn row(task: &View) -> Vec<String> {
     if task.blocked == Some(true) {
         row[2].push_str(" (blocked)");
     }
-    row.insert(3, shown(task.agent_role.as_deref()));
+    row.insert(3, or_empty(task.agent_role.as_deref()));
     row
 }
 
-pub(super) fn shown(text: Option<&str>) -> String {
+pub(super) fn or_empty(text: Option<&str>) -> String {
     text.map(visible).unwrap_or_default()
 }
 
@@ -230,7 +230,7 @@ pub(crate) fn follow_ups(steps: &[ops::FollowUp]) -> String {
             FollowerAction::Unneeded => "is not needed",
         };
         let message = step.message.as_deref().map(|text| format!(", {}", visible(text))).unwrap_or_default();
-        format!("  {} {} {how}{message}\n", shown(step.agent_role.as_deref()), visible(&step.id))
+        format!("  {} {} {how}{message}\n", or_empty(step.agent_role.as_deref()), visible(&step.id))
     };
     steps.iter().map(line).collect()
 }

@@ -10,7 +10,7 @@ use tokio_postgres::{Config, NoTls};
 use super::pipeline::{self, PipelinedConnection};
 use super::tls::Tls;
 use super::url::{self, Mode};
-use super::{Access, error};
+use super::{OpenMode, error};
 use crate::engine::fault::{Fault, FaultKind};
 use crate::engine::target::Target;
 
@@ -36,7 +36,7 @@ pub(super) struct Dial {
 
 impl Dial {
     /// Reads a URL.
-    pub(super) fn new(url: &str, target: &Target, access: Access) -> Result<Self, Fault> {
+    pub(super) fn new(url: &str, target: &Target, access: OpenMode) -> Result<Self, Fault> {
         let place = target.to_string();
         let cannot = |why: String| Fault::new(FaultKind::CannotOpen, format!("cannot open {place}: {why}"));
         let parts = url::parts(url).map_err(cannot)?;
@@ -47,7 +47,7 @@ impl Dial {
             Mode::Prefer => SslMode::Prefer,
             Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
         });
-        settle(&mut config, access);
+        apply_settings(&mut config, access);
         Ok(Self { config, tls, place, weary: false })
     }
 
@@ -86,8 +86,8 @@ impl Dial {
 }
 
 /// What every connection of ours has, unless the URL says otherwise.
-fn settle(config: &mut Config, access: Access) {
-    let read_only = if access == Access::ReadOnly { " -c default_transaction_read_only=on" } else { "" };
+fn apply_settings(config: &mut Config, access: OpenMode) {
+    let read_only = if access == OpenMode::ReadOnly { " -c default_transaction_read_only=on" } else { "" };
     let own = config.get_options().unwrap_or_default();
     let options = format!("{SETTINGS} {own} -c standard_conforming_strings=on{read_only}");
     config.options(&options);

@@ -23,14 +23,14 @@ use super::fault::{Fault, FaultKind};
 use super::target::Target;
 use super::tx::reads;
 use super::value::{Row, Value};
-use super::{Access, Engine, Mode, Numbers, Savepoint};
+use super::{Engine, Mode, Numbers, OpenMode, Savepoint};
 
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
     line: PipelinedConnection,
     dial: Dial,
     place: String,
-    access: Access,
+    access: OpenMode,
     /// What this connection knows of each statement text.
     statements: HashMap<&'static str, CachedStatement>,
     /// The transaction that was begun. A read begins none, so that each of its statements is one round trip.
@@ -51,7 +51,7 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     /// Connects.
-    pub(crate) fn open(url: &str, target: &Target, access: Access) -> Result<Self, Fault> {
+    pub(crate) fn open(url: &str, target: &Target, access: OpenMode) -> Result<Self, Fault> {
         let dial = Dial::new(url, target, access)?;
         Ok(Self {
             line: dial.connect()?,
@@ -108,7 +108,7 @@ impl Engine for Postgres {
             Mode::Write => "BEGIN",
             Mode::Relaxed => "BEGIN; SET LOCAL synchronous_commit = off",
         };
-        if self.access == Access::ReadOnly && mode != Mode::Snapshot {
+        if self.access == OpenMode::ReadOnly && mode != Mode::Snapshot {
             let message = format!("cannot write to {}: opened for reading", self.place);
             return Err(Fault::new(FaultKind::ReadOnly, message));
         }
@@ -172,7 +172,7 @@ impl Engine for Postgres {
         }
     }
 
-    fn lost(&self) -> Option<Fault> {
+    fn transaction_fault(&self) -> Option<Fault> {
         if !self.transaction_open() {
             return Some(Fault::other(format!("no transaction is open on {}", self.place)));
         }

@@ -124,9 +124,9 @@ impl PipelinedConnection {
             (Some(sql), Reply::Here(Err(error))) => Some(StatementError { error, ahead: Some(sql) }),
             _ => None,
         });
-        let lost =
+        let transaction_fault =
             answer.as_ref().is_err_and(|error| error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION));
-        let earlier = if lost && earlier.is_none() { self.cause() } else { earlier };
+        let earlier = if transaction_fault && earlier.is_none() { self.cause() } else { earlier };
         match (answer, earlier) {
             // A connection that broke says less of the earlier one than of the question: what became of that is to be found out.
             (Err(error), Some(earlier)) if earlier.error.as_db_error().is_none() => {

@@ -38,12 +38,12 @@ pub(super) fn write_draft(conn: &Connection, draft: &Path) -> Result<(), Fault> 
     create_private(draft).map_err(fault)?;
     let copied = conn.execute("VACUUM INTO ?1", [target]);
     copied.map_err(|e| error::fault(target, None, e))?;
-    settle(draft).map_err(fault)?;
+    set_application_id(draft).map_err(fault)?;
     File::open(draft).and_then(|file| file.sync_all()).map_err(fault)
 }
 
 /// A copy is whole, also when its original was read while the mark of a new log was being set.
-fn settle(copy: &Path) -> io::Result<()> {
+fn set_application_id(copy: &Path) -> io::Result<()> {
     let mark = id_in(copy)? == Some(log::MARK);
     if mark { write_id(copy) } else { Ok(()) }
 }

@@ -18,7 +18,7 @@ use self::open::{Location, Stamp};
 use super::fault::{Fault, FaultKind};
 use super::tx::one_line;
 use super::value::{Row, Value};
-use super::{Access, Engine, LedgerHead, Mode, Numbers, Savepoint, TAKE};
+use super::{Engine, LedgerHead, Mode, Numbers, OpenMode, Savepoint, TAKE};
 use crate::params;
 
 /// Marks a SQLite file as ours, so that no other program's database is taken for a store: "Batn".
@@ -37,7 +37,7 @@ pub(crate) struct Sqlite {
     conn: Connection,
     /// The file; `None` for memory.
     location: Option<Location>,
-    access: Access,
+    access: OpenMode,
     lock: Option<WriterLock>,
     /// Set when the file is opened as one that does not change: what it looked like then.
     frozen: Option<Stamp>,
@@ -60,7 +60,7 @@ impl Sqlite {
         Ok(Self {
             conn,
             location: None,
-            access: Access::Create,
+            access: OpenMode::Create,
             lock: None,
             frozen: None,
             wal: true,
@@ -72,7 +72,7 @@ impl Sqlite {
     }
 
     /// A database file.
-    pub(crate) fn open(path: &Path, access: Access) -> Result<Self, Fault> {
+    pub(crate) fn open(path: &Path, access: OpenMode) -> Result<Self, Fault> {
         let mut tries = 0;
         loop {
             open::prepare(path, access)?;
@@ -172,7 +172,7 @@ impl Sqlite {
     }
 
     fn begin_write(&mut self, durable: bool) -> Result<(), Fault> {
-        if self.access == Access::ReadOnly || self.frozen.is_some() {
+        if self.access == OpenMode::ReadOnly || self.frozen.is_some() {
             let reason =
                 if self.frozen.is_some() { "its directory is read-only" } else { "opened for reading" };
             let message = format!("cannot write to {}: {reason}", self.place());
@@ -267,7 +267,7 @@ impl Engine for Sqlite {
         rolled_back
     }
 
-    fn lost(&self) -> Option<Fault> {
+    fn transaction_fault(&self) -> Option<Fault> {
         let gone = || Fault::other("the engine ended the batch's transaction: none of its writes are kept");
         (!self.in_transaction()).then(gone)
     }

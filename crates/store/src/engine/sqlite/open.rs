@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error;
-use super::{Access, STATEMENTS};
+use super::{OpenMode, STATEMENTS};
 use crate::engine::fault::{Fault, FaultKind};
 
 /// How long SQLite itself waits for a lock that a process without our side file holds.
@@ -121,7 +121,7 @@ pub(super) fn create_directories(path: &Path) -> std::io::Result<()> {
 }
 
 /// Makes sure that there is a file to open.
-pub(super) fn prepare(path: &Path, access: Access) -> Result<(), Fault> {
+pub(super) fn prepare(path: &Path, access: OpenMode) -> Result<(), Fault> {
     let unopenable = |message: String| Err(Fault::new(FaultKind::CannotOpen, message));
     let shown = path.display();
     if path.as_os_str().is_empty() {
@@ -135,7 +135,7 @@ pub(super) fn prepare(path: &Path, access: Access) -> Result<(), Fault> {
         Ok(_) => Ok(()),
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(error::io_fault("cannot open", path, e)),
         Err(_) if is_bereft(path) => Err(bereft(path)),
-        Err(_) if access != Access::Create => unopenable(format!("there is no store at {shown}")),
+        Err(_) if access != OpenMode::Create => unopenable(format!("there is no store at {shown}")),
         Err(_) => create(path).map_err(|e| error::io_fault("cannot create", path, e)),
     }
 }
@@ -163,12 +163,12 @@ fn create(path: &Path) -> std::io::Result<()> {
 
 /// Opens a database in memory.
 pub(super) fn memory() -> rusqlite::Result<Connection> {
-    configure(Connection::open_in_memory()?, Access::Create)
+    configure(Connection::open_in_memory()?, OpenMode::Create)
 }
 
 /// Opens a file. Where SQLite cannot make its side files, a file whose log is empty is opened as one that does not
 /// change: the stamp says what it looked like.
-pub(super) fn file(path: &Path, access: Access) -> Result<(Connection, Option<Stamp>), Fault> {
+pub(super) fn file(path: &Path, access: OpenMode) -> Result<(Connection, Option<Stamp>), Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = Connection::open_with_flags(path, flags).and_then(|conn| configure(conn, access));
     let fault = match opened {
@@ -181,7 +181,7 @@ pub(super) fn file(path: &Path, access: Access) -> Result<(Connection, Option<St
     }
 }
 
-fn frozen(path: &Path, access: Access, fault: Fault) -> Result<(Connection, Option<Stamp>), Fault> {
+fn frozen(path: &Path, access: OpenMode, fault: Fault) -> Result<(Connection, Option<Stamp>), Fault> {
     let Some(uri) = path.to_str().map(immutable_uri) else { return Err(fault) };
     let stamp = Stamp::of(path);
     if log_size(path) > 0 {
@@ -208,7 +208,7 @@ fn immutable_uri(path: &str) -> String {
 }
 
 /// Settings of the connection. Reads the file once, so that one that cannot be read is found out here.
-fn configure(conn: Connection, access: Access) -> rusqlite::Result<Connection> {
+fn configure(conn: Connection, access: OpenMode) -> rusqlite::Result<Connection> {
     // What cannot be read is left as it is: closing it would delete a log that looks empty.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
@@ -218,7 +218,7 @@ fn configure(conn: Connection, access: Access) -> rusqlite::Result<Connection> {
     // may match, prepares such a statement anew each time it is run.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))?;
-    if access == Access::ReadOnly {
+    if access == OpenMode::ReadOnly {
         conn.execute_batch("PRAGMA query_only = ON")?;
     } else {
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;

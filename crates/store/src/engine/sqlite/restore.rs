@@ -20,7 +20,7 @@ use super::lock::WriterLock;
 use super::open::{self, FileId, sibling_path};
 use super::{APPLICATION_ID, error, log};
 use crate::engine::fault::{Failure, Fault, FaultKind};
-use crate::engine::{Access, Store, Target, Tx};
+use crate::engine::{OpenMode, Store, Target, Tx};
 use crate::migrate::{self, MIGRATIONS};
 use crate::{counter, token};
 
@@ -323,9 +323,9 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
 
 /// Opens a backup, and looks whether it is a store, whole and sound. Nothing of it is changed.
 fn examine(backup: &Path, incomplete: bool) -> Result<Connection, Fault> {
-    open::prepare(backup, Access::Existing)?;
+    open::prepare(backup, OpenMode::Existing)?;
     let backup = &backup.canonicalize().map_err(|e| error::io_fault("cannot open", backup, e))?;
-    let (conn, _) = open::file(backup, Access::Existing)?;
+    let (conn, _) = open::file(backup, OpenMode::Existing)?;
     let place = backup.display().to_string();
     let fault = |e| error::fault(&place, None, e);
     let has_log = open::log_size(backup) > 0;

@@ -20,7 +20,7 @@ use crate::sqlite::{self, Cell, Db, Fault, cursor as table};
 /// Every conversation with the time of its last change.
 pub(super) fn conversations(db: &Db, each: &mut dyn FnMut(String, Option<i64>)) -> Result<(), Fault> {
     let mut ids = Vec::new();
-    table::composers(db, &mut |id| ids.push(id))?;
+    table::conversation_ids(db, &mut |id| ids.push(id))?;
     for id in ids {
         let updated_ms =
             composer(db, &id)?.and_then(|text| Json::parse(&text).ok().and_then(|json| updated(&json)));

@@ -30,11 +30,11 @@ pub(crate) fn is_own(env: &Env<'_>, session: &Session) -> bool {
 
 /// Refuses a session that is not the caller's.
 pub(crate) fn require_own(env: &Env<'_>, session: &Session) -> Result<(), Refusal> {
-    if is_own(env, session) { Ok(()) } else { Err(not_yours(env, session)) }
+    if is_own(env, session) { Ok(()) } else { Err(session_of_another(env, session)) }
 }
 
 /// The refusal for a session that the caller may not act in.
-pub(crate) fn not_yours(env: &Env<'_>, session: &Session) -> Refusal {
+pub(crate) fn session_of_another(env: &Env<'_>, session: &Session) -> Refusal {
     let what = match &env.caller.grant.bearer {
         Some(bearer) => format!("which the token `{}` did not open", bearer.name),
         None => "not to who asks".to_owned(),
@@ -66,7 +66,7 @@ pub(crate) fn require_name_available(
     let open = session::open_of(tx, project_id, name)?;
     match open.iter().find(|one| one.is_fresh(env.now, env.limits) && !is_own(env, one)) {
         Some(holder) => {
-            Err(name_taken(bearer, name, &format!("is at work here: {}", holder.sighting(env.now))).into())
+            Err(name_taken(bearer, name, &format!("is at work here: {}", holder.describe(env.now))).into())
         }
         None => require_nothing_held(tx, env, (project_id, name), &open),
     }
