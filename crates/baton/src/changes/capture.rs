@@ -40,9 +40,16 @@ pub(crate) fn capture(
     let mut index_tree = capture.index_tree()?;
     let base_tree = capture.repo.tree(&capture.scratch, base.as_deref())?;
     let mut staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
+    let registration = capture.staged_registration(&staged)?;
+    if capture.reset(registration)? {
+        index_tree = capture.index_tree()?;
+        staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
+    }
     let mut left_out = Vec::new();
     let files = capture.read(&staged, &mut status, &mut left_out)?;
-    if capture.reset_submodules(&staged)? {
+    // Submodules that were staged go back to the commit of the base: the target may not have another one.
+    let is_submodule = |entry: &&Entry| entry.mode == SUBMODULE || entry.old_mode == SUBMODULE;
+    if capture.reset(staged.iter().filter(is_submodule))? {
         index_tree = capture.index_tree()?;
         staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
     }
@@ -99,12 +106,20 @@ impl Capture<'_> {
         self.repo.line(&self.scratch, &["write-tree"], b"")
     }
 
-    /// Takes submodules that were staged back to the commit of the base: the target may not have another one. Tells whether there
-    /// were any.
-    fn reset_submodules(&self, staged: &[Entry]) -> Result<bool, Fault> {
-        let is_submodule = |entry: &&Entry| entry.mode == SUBMODULE || entry.old_mode == SUBMODULE;
+    /// The document that `baton init` wrote, where it is staged: each working copy has its own.
+    fn staged_registration<'a>(&self, staged: &'a [Entry]) -> Result<Option<&'a Entry>, Fault> {
+        let added = staged.iter().find(|entry| entry.path == DOCUMENT && entry.status == "A");
+        let Some(entry) = added.filter(|entry| Kind::of_mode(&entry.mode).is_some()) else { return Ok(None) };
+        let bytes = self.repo.run(&self.scratch, &["cat-file", "blob", &entry.id], b"")?;
+        let in_worktree = content(&self.repo.root, &entry.path)?;
+        let is_same = in_worktree.is_none_or(|(_, other)| is_registration(DOCUMENT, &other));
+        Ok(Some(entry).filter(|_| is_same && is_registration(DOCUMENT, &bytes)))
+    }
+
+    /// Takes staged paths back to what the base has. Tells whether there were any.
+    fn reset<'a>(&self, staged: impl IntoIterator<Item = &'a Entry>) -> Result<bool, Fault> {
         let mut lines = Vec::new();
-        for entry in staged.iter().filter(is_submodule) {
+        for entry in staged {
             lines.extend_from_slice(
                 format!("{} {}\t", entry.old_mode.trim_start_matches("00000"), entry.old_id).as_bytes(),
             );

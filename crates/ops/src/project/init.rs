@@ -325,7 +325,9 @@ impl RegistrationInput<'_> {
     fn remote(&self, known: &Project) -> Option<String> {
         let found = || self.input.remote.as_deref().map(without_credentials);
         let said = self.said.vcs_remote_url.clone().filter(|_| self.is_remote_believed());
-        said.or_else(found).or_else(|| known.vcs_remote_url.clone())
+        // A fork that joins does not become the repository to which the project's issues go.
+        let before = known.vcs_remote_url.clone().filter(|_| self.input.join.is_some() && !self.input.sync);
+        before.or(said).or_else(found).or_else(|| known.vcs_remote_url.clone())
     }
 
     /// The registration as the document is to show it: what it says and what does not count stays there.

@@ -55,6 +55,18 @@ on_every_backend! {
         assert_eq!(w.ok(&other, "project_init", json!({ "join": "a" }))["created"], false, "joined when asked to");
     }
 
+    fn a_fork_that_joins_does_not_take_the_projects_remote(w) {
+        init(w, "/repos/a", json!({ "remote": "git@github.com:o/a.git" }));
+        let fork = nowhere().at("/elsewhere/a", Some("/elsewhere/a"));
+        let joined = w.ok(&fork, "project_init", json!({ "join": "a", "remote": "git@github.com:me/a.git" }));
+        assert_eq!(joined["project"]["vcs_remote_url"], "git@github.com:o/a.git");
+        let first = w.ok(&nowhere().at("/repos/b", Some("/repos/b")), "project_init", json!({ "id": "b" }));
+        assert_eq!(first["project"]["vcs_remote_url"], Value::Null);
+        let b = nowhere().at("/elsewhere/b", Some("/elsewhere/b"));
+        let joined = w.ok(&b, "project_init", json!({ "join": "b", "remote": "git@github.com:o/b.git" }));
+        assert_eq!(joined["project"]["vcs_remote_url"], "git@github.com:o/b.git", "it had none");
+    }
+
     fn credentials_are_never_stored(w) {
         for (folder, remote, kept) in [
             ("/repos/a", "https://user:hunter2@git.example/o/a", "https://git.example/o/a"),

@@ -133,7 +133,11 @@ fn the_document_that_a_registration_writes_stays_in_its_working_copy() {
     write(&source, b"a", b"changed\n");
     let changes = capture(&source).expect("captured");
     assert_eq!(changes.files, ["a"]);
+    git(&source, &["add", "docs/PROJECT.md"]);
+    assert_eq!(capture(&source).expect("captured").files, ["a"], "staged");
     write(&source, b"docs/PROJECT.md", format!("{}\nMore.\n", document("x")).as_bytes());
+    assert_eq!(capture(&source).expect("captured").files, ["a", "docs/PROJECT.md"]);
+    git(&source, &["rm", "-q", "--cached", "docs/PROJECT.md"]);
     assert_eq!(capture(&source).expect("captured").files, ["a", "docs/PROJECT.md"]);
 }
 
