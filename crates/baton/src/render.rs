@@ -290,9 +290,10 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 26] = [
+    const WRITERS: [(&str, &str); 27] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
         ("changes/tests/speed.rs", "times that a test measured"),
+        ("cli/bd/failure.rs", "refusals with quoted words; JSON is exact"),
         ("cli/bd/lines/mod.rs", "asks where an error of the command line would go"),
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
         ("cli/changes.rs", "a patch, through `for_terminal` where it reaches a terminal"),
@@ -312,7 +313,7 @@ mod tests {
         ("cli/watch.rs", "pictures and lines, through `for_terminal`; JSON is exact"),
         ("cli/wrap.rs", "asks whether standard error is a terminal"),
         ("hook/mod.rs", "what a tool reads: announcements are made by `text`, JSON is exact"),
-        ("indexing.rs", "counts"),
+        ("index_progress.rs", "counts"),
         ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),
         ("progress.rs", "words of ours"),
         ("supervisor/chain.rs", "its question goes through for_terminal"),

@@ -30,9 +30,17 @@ pub fn packet(
     if let (Some(_), Some(baton_id)) = (inherited, &session.baton_id) {
         packet.metadata.insert("previous_baton_id".into(), json!(baton_id));
     }
-    packet.metadata.insert("gathered_from".into(), json!("ledger"));
+    packet.metadata.insert(GATHERED_FROM.into(), json!("ledger"));
     packet.mark_summary_of_ledger();
     packet.on_top_of(inherited)
+}
+
+/// Where a packet says that it was gathered from the ledger.
+const GATHERED_FROM: &str = "gathered_from";
+
+/// Whether a packet holds what sessions had saved in the ledger.
+pub fn is_gathered(packet: &Packet) -> bool {
+    packet.metadata.contains_key(GATHERED_FROM)
 }
 
 /// Where a packet has the states of those who held its baton before, oldest first.

@@ -17,7 +17,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("model/src/session.rs", &["start", "pickup"]),
     ("model/src/task/claim.rs", &["task claim"]),
     ("model/src/tracker.rs", &["handoff create"]),
-    ("ops/src/bearer.rs", &["pickup", "end"]),
+    ("ops/src/token_rights.rs", &["pickup", "end"]),
     ("ops/src/handoff/acceptor.rs", &["handoff complete", "handoff decline", "task close"]),
     ("ops/src/handoff/publish.rs", &["handoff publish"]),
     ("ops/src/key/mod.rs", &["key create", "key add"]),

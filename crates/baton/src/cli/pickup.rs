@@ -258,7 +258,9 @@ fn changes_text(changes: &WaitingChanges) -> String {
     let files: Vec<String> = changes.files.iter().map(|path| visible(path)).collect();
     let more = changes.files_total.saturating_sub(files.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    text.push_str(&format!("  files: {}{more}\n", files.join(", ")));
+    if !files.is_empty() {
+        text.push_str(&format!("  files: {}{more}\n", files.join(", ")));
+    }
     for left in &changes.left_out {
         text.push_str(&format!("  not among them: {} {}\n", visible(&left.path), visible(&left.reason)));
     }

@@ -124,6 +124,7 @@ fn answer_text(wrapped: &WrapOutput) -> String {
     }
     let is_passed_on = |one: &EarlierChanges| one.place == ChangesPlace::NextBaton;
     let (mut changes, mut apply) = match &wrapped.changes {
+        Some(manifest) if manifest.files.is_empty() => (super::changes::summary(manifest), ""),
         Some(manifest) => (super::changes::summary(manifest), " --apply"),
         None => (String::new(), ""),
     };

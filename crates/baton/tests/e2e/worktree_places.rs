@@ -163,11 +163,13 @@ fn places_are_listed_given_away_forgotten_and_taken_back() {
 #[test]
 fn a_worktree_that_became_a_project_is_found_and_merged_and_its_batons_wait_in_the_other() {
     let stage = committed();
-    let beside = worktree(&stage, "beside", "fix");
+    // Registered before Baton could know whose folder it is.
+    let beside = stage.root().join("beside");
+    fs::create_dir_all(&beside).expect("a folder");
     let ann = stage.terminal("Ann").within(&beside);
-    ann.json(&["start"]);
-    ann.json(&["end"]);
-    ann.json(&["project", "split", beside.to_str().expect("utf-8"), "--to", "stray"]);
+    ann.json(&["init", "--id", "stray"]);
+    fs::remove_dir_all(beside.join("docs")).expect("the document is removed");
+    worktree(&stage, "beside", "fix");
     ann.json(&["start"]);
     let packet = stage.file("packet.json", r#"{"summary": "stray work",  "next_steps": ["go on"]}"#);
     let first = text(&ann.json(&["wrap", "--packet", &packet, "--to", "Lola"]), "baton_id");
@@ -198,6 +200,21 @@ fn a_worktree_that_became_a_project_is_found_and_merged_and_its_batons_wait_in_t
     stage.assert_sound();
     doctor.refused(4, "project_busy", &["project", "merge", "stray", "--into", "shop"]);
     doctor.refused(3, "merge_unknown", &["project", "merge", "shop", "--into", "stray", "--undo"]);
+}
+
+#[test]
+fn a_worktree_that_was_split_off_stays_apart() {
+    let stage = committed();
+    let beside = worktree(&stage, "beside", "fix");
+    let ann = stage.terminal("Ann").within(&beside);
+    ann.json(&["start"]);
+    ann.json(&["end"]);
+    ann.json(&["project", "split", beside.to_str().expect("utf-8"), "--to", "own"]);
+    let doctor = stage.terminal("Doctor");
+    for args in [&["doctor"][..], &["doctor", "--fix", "--yes"]] {
+        assert_eq!(doctor.json(args)["worktrees"], serde_json::Value::Null);
+    }
+    assert_eq!(text(&ann.json(&["status"]), "project_id"), "own");
 }
 
 #[test]

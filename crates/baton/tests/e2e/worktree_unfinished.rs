@@ -167,6 +167,8 @@ fn what_git_was_in_the_middle_of_is_named_for_every_operation() {
     git(&stage, &shop, &["reset", "-q", "--hard"]);
     git(&stage, &shop, &["bisect", "start", "HEAD"]);
     assert_eq!(unfinished(&stage), json!([{ "operation": "bisect" }]), "also where nothing is changed");
+    let picked = stage.terminal("Reader").text(&["pickup", "--dry-run"]);
+    assert!(picked.contains("in the middle of a bisect") && !picked.contains("files: \n"), "{picked}");
     git(&stage, &shop, &["bisect", "reset"]);
     let onto = git(&stage, &shop, &["rev-parse", "HEAD~1"]);
     git(&stage, &shop, &["-c", "sequence.editor=sed -i s/^pick/edit/", "rebase", "-q", "-i", "HEAD~1"]);

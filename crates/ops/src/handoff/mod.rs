@@ -66,7 +66,7 @@ fn unknown(id: &str) -> Refusal {
         refusal::Kind::NotFound,
         "handoff_unknown",
         format!("there is no hand-off `{}` here", baton_model::id::visible(id)),
-        "`baton handoff list` names them; one of an isolated project is shown in a folder of its projects, or with --project",
+        "`baton handoff list` names them; one between isolated projects is shown in their folders alone",
     )
 }
 

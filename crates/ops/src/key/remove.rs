@@ -92,7 +92,7 @@ fn of_another(known: &key::PublicKey) -> Refusal {
         refusal::Kind::Conflict,
         "key_not_yours",
         format!("the key is {name}'s, who alone removes it without force"),
-        format!("as {name}: `baton key remove {name} --as {name}`; in another's place: --force --why REASON"),
+        format!("as {name}: `baton key remove {name} --as {name}`; in another's place: `baton key remove {name} --force --why REASON`"),
     )
     .with("key", json!(ListedKey::from(known)))
 }

@@ -288,7 +288,7 @@ fn write_row(
     number: usize,
 ) -> Result<bool, Failure> {
     dump::write(tx, table, row).map_err(|fault| match fault.kind {
-        FaultKind::Other => {
+        FaultKind::Constraint => {
             invalid(number, "lacks a value, or has one of another type than its column takes").into()
         }
         _ => fault.into(),

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::records::{ImportRecord, ReceiptRecord, export_of};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
-use crate::project::{merged_from, require_not_merged};
+use crate::project::{carried_as, merged_from, require_not_merged};
 use crate::request::Request;
 use crate::resolve;
 use crate::session::{Address, leave};
@@ -86,8 +86,15 @@ impl Operation for BatonImport {
                 receipts.extend(note_receipts(tx, env, &author, &input.baton)?);
             }
             for home in &merged {
-                if let Some(known) = baton::get(tx, home, &input.baton.baton_id)? {
-                    refuse_own_export(tx, &known)?;
+                let Some(known) = baton::get(tx, home, &input.baton.baton_id)? else { continue };
+                refuse_own_export(tx, &known)?;
+                // It was reclaimed, or never left: what became of it here is that baton.
+                let here = match carried_as(tx, (home, &known.baton_id), &project_id)? {
+                    Some(id) => baton::get(tx, &project_id, &id)?,
+                    None => None,
+                };
+                if let Some(here) = here {
+                    return Ok(BatonImportOutput { receipts, ..known_here(tx, here)? });
                 }
             }
             let output = import(tx, env, &author, &input.baton)?;

@@ -10,6 +10,7 @@ use baton_store::{Failure, Tx, baton, handoff, place, project, session};
 use serde_json::json;
 
 use super::merge::{CarriedBaton, MOST, MergeInput, MergeOutput, MergeRecord, answer, busy};
+use super::merge_carry::carry_saved;
 use super::merge_rest::take_copies_back;
 use super::merged::last_record;
 use crate::ledger::{Author, append_json};
@@ -83,7 +84,9 @@ pub(super) fn take_back(
         // One that somebody holds or has continued stays where it is.
         let is_taken = |now: &Baton| now.spent_by.is_some() || now.holder_session_id.is_some();
         let Some(mut now) = now.filter(|now| !is_taken(now)) else {
-            note_carried(tx, env, input, &carried)?;
+            if let Some(saved) = session::get(tx, &input.from, &carried.from)? {
+                note_carried(tx, env, (&saved, &input.into), carried.to.as_deref())?;
+            }
             batons_left.push(carried);
             continue;
         };
@@ -95,8 +98,8 @@ pub(super) fn take_back(
                 crate::changes::give_back(tx, own, (&input.into, &now.baton_id))?;
                 move_baton(tx, &Baton { spent_by: None, ..before })?;
             }
-            // What a session had saved without a wrap: its own project hands it on again.
-            None => {}
+            // What a session had saved without a wrap waits in its own project from now on: the session is over.
+            None => leave_saved(tx, env, input, &carried)?,
         }
         move_baton(tx, &now)?;
         batons.push(carried);
@@ -109,18 +112,30 @@ pub(super) fn take_back(
     Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
 }
 
-/// Writes into a session that saved something without a wrap that this goes on elsewhere, so that nobody else is given it.
-fn note_carried(
+/// Leaves what a session saved as a baton of its own project.
+fn leave_saved(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     input: &MergeInput,
     carried: &CarriedBaton,
 ) -> Result<(), Failure> {
     let Some(saved) = session::get(tx, &input.from, &carried.from)? else { return Ok(()) };
-    let mut body =
-        json!({ "summary": format!("goes on in project {}", input.into), "project_id": input.into });
-    body[CARRIED_AS] = json!(carried.to);
-    append_json(tx, env, &Author::session(&saved), Kind::Other, &body).map(drop)
+    let anew = carry_saved(tx, env, &saved, &input.from)?;
+    env.now += 1;
+    note_carried(tx, env, (&saved, &input.from), anew.to.as_deref())
+}
+
+/// Writes into a session that saved something without a wrap that this goes on as a baton, so that nobody else is given it.
+pub(super) fn note_carried(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (saved, project_id): (&Session, &str),
+    baton_id: Option<&str>,
+) -> Result<(), Failure> {
+    let summary = format!("goes on as a baton of project {project_id}");
+    let mut body = json!({ "summary": summary, "project_id": project_id });
+    body[CARRIED_AS] = json!(baton_id);
+    append_json(tx, env, &Author::session(saved), Kind::Other, &body).map(drop)
 }
 
 /// Refuses to take a merge back whose result was merged on: folders and batons lie in the next project by now.

@@ -3,7 +3,7 @@
 use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
-use baton_store::{Failure, Tx, baton, delta, place, project};
+use baton_store::{Failure, Tx, delta, place, project};
 use serde::Deserialize;
 
 use super::merge::{MOST, MergeRecord};
@@ -72,13 +72,8 @@ pub(crate) fn carried_as(
         passed.push(at.clone());
         let Some(record) = last_record(tx, &at.0, None, MOST)? else { return Ok(None) };
         let carried = record.batons.iter().find(|carried| carried.from == at.1);
-        let next = match carried.and_then(|carried| carried.to.clone()) {
-            Some(to) => Some((record.merged_into, to)),
-            // It was continued before the merge, and what came of it may have been carried.
-            None => baton::get(tx, &at.0, &at.1)?.and_then(|left| left.spent_by).map(|next| (at.0, next)),
-        };
-        let Some(next) = next else { return Ok(None) };
-        at = next;
+        let Some(to) = carried.and_then(|carried| carried.to.clone()) else { return Ok(None) };
+        at = (record.merged_into, to);
     }
     Ok(Some(at.1).filter(|_| at.0 == into))
 }

@@ -31,7 +31,7 @@ pub(crate) use merged::{
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
 pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};
 pub use relate::{Relate, RelateInput, RelateOutput, RelatedProject};
-pub use relocate::{RelocateOutput, RemovePlace, RemovePlaceInput, Split, SplitInput};
+pub use relocate::{RelocateOutput, RemovePlace, RemovePlaceInput, SPLIT_FROM, Split, SplitInput};
 pub use rename::{Rename, RenameInput, RenameOutput};
 pub use search::{Search, SearchInput, SearchOutput, SearchRow};
 pub use set::{Set, SetInput, SetOutput};

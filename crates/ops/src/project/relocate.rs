@@ -9,13 +9,17 @@ use baton_store::place::Place;
 use baton_store::{Failure, Tx, place, project, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::merge::CarriedBaton;
+use super::merge_carry::carry_saved;
 use super::merge_rest::end_open;
+use super::merge_undo::note_carried;
 use super::merged::{refuse_merged, require_not_merged};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::ownership::is_at_work;
+use crate::session::unwrapped_sessions;
 use crate::{project_name, resolve};
 
 /// Gives a place to another project.
@@ -63,6 +67,9 @@ pub struct RelocateOutput {
     pub to: Option<String>,
     /// The folders: that one, and the worktrees of its repository that go along.
     pub paths: Vec<String>,
+    /// What silent agents had saved there without a wrap: it waits as batons of the other project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batons: Vec<CarriedBaton>,
     /// Whether nothing was changed.
     pub dry_run: bool,
     /// The command that takes it back.
@@ -81,7 +88,7 @@ impl Operation for Split {
         check_project(&input.to)?;
         let input = SplitInput { to: cx.env.caller.id_of(&input.to).to_owned(), ..input };
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
-        let moved = lookup(cx, &input.path)?;
+        let mut moved = lookup(cx, &input.path)?;
         let from = moved.project_id().to_owned();
         cx.store.read(|tx| match project::get(tx, &input.to)? {
             None => project_name::refuse(tx, &input.to),
@@ -102,12 +109,19 @@ impl Operation for Split {
                 }
                 let mut silent = session::open(tx, &from)?;
                 silent.retain(|one| moved.holds(one));
+                moved.batons = carry_unwrapped(tx, env, (&from, &input.to), &silent)?;
                 let why = format!("its folder went to project {}", input.to);
                 end_open(tx, env, (&from, &input.to), (&identity, &why), silent)?;
                 let gone = format!("folder {} moved to project {}", moved.place.path, input.to);
                 let come = format!("folder {} came from project {from}", moved.place.path);
-                note(tx, env, (&from, &identity), &gone, &moved)?;
-                note(tx, env, (&input.to, &identity), &come, &moved)
+                note(tx, env, (&from, &identity), &gone, json!({ "paths": moved.paths() }))?;
+                note(
+                    tx,
+                    env,
+                    (&input.to, &identity),
+                    &come,
+                    json!({ "paths": moved.paths(), SPLIT_FROM: from }),
+                )
             })?;
         } else {
             cx.store.read(|tx| refuse_busy(tx, &cx.env, &moved))?;
@@ -136,7 +150,7 @@ impl Operation for RemovePlace {
                     place::remove(tx, &place.machine, &place.path)?;
                 }
                 let what = format!("folder {} is no place of this project any more", moved.place.path);
-                note(tx, env, (&from, &identity), &what, &moved)
+                note(tx, env, (&from, &identity), &what, json!({ "paths": moved.paths() }))
             })?;
         } else {
             cx.store.read(|tx| refuse_busy(tx, &cx.env, &moved))?;
@@ -146,10 +160,35 @@ impl Operation for RemovePlace {
     }
 }
 
+/// Leaves what agents that are silent have saved in a folder as batons of the project that gets it. Their sessions end, and so
+/// nobody could reach it there any more.
+fn carry_unwrapped(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (from, to): (&str, &str),
+    silent: &[Session],
+) -> Result<Vec<CarriedBaton>, Failure> {
+    let mut carried = Vec::new();
+    for saved in unwrapped_sessions(tx, env, from)? {
+        if silent.iter().any(|one| one.session_id == saved.session_id) {
+            let anew = carry_saved(tx, env, &saved, to)?;
+            note_carried(tx, env, (&saved, to), anew.to.as_deref())?;
+            carried.push(anew);
+            env.now += 1;
+        }
+    }
+    Ok(carried)
+}
+
+/// The field of an entry that says from which project folders came by a split: somebody keeps them apart on purpose.
+pub const SPLIT_FROM: &str = "split_from";
+
 /// A place, and the worktrees of its repository that go along.
 struct PlaceGroup {
     place: Place,
     worktrees: Vec<Place>,
+    /// What silent agents had saved there, as it waits in the other project.
+    batons: Vec<CarriedBaton>,
 }
 
 impl PlaceGroup {
@@ -161,6 +200,10 @@ impl PlaceGroup {
         std::iter::once(&self.place).chain(&self.worktrees)
     }
 
+    fn paths(&self) -> Vec<&str> {
+        self.all().map(|place| place.path.as_str()).collect()
+    }
+
     /// Whether a session works in one of the folders.
     fn holds(&self, session: &Session) -> bool {
         session.copy.as_ref().is_some_and(|copy| {
@@ -170,7 +213,7 @@ impl PlaceGroup {
 
     fn answer(self, to: Option<String>, dry_run: bool, undo: String) -> RelocateOutput {
         let paths = self.all().map(|place| place.path.clone()).collect();
-        RelocateOutput { project_id: self.place.project_id, to, paths, dry_run, undo }
+        RelocateOutput { project_id: self.place.project_id, to, paths, batons: self.batons, dry_run, undo }
     }
 }
 
@@ -196,7 +239,7 @@ fn lookup(cx: &mut Cx<'_>, path: &str) -> Result<PlaceGroup, Failure> {
             _ => Vec::new(),
         };
         worktrees.retain(|other| other.is_worktree && other.project_id == place.project_id);
-        Ok(PlaceGroup { place, worktrees })
+        Ok(PlaceGroup { place, worktrees, batons: Vec::new() })
     })
 }
 
@@ -218,10 +261,10 @@ fn note(
     env: &mut Env<'_>,
     (project_id, identity): (&str, &str),
     summary: &str,
-    moved: &PlaceGroup,
+    mut body: Value,
 ) -> Result<(), Failure> {
-    let paths: Vec<&str> = moved.all().map(|place| place.path.as_str()).collect();
     let author = Author { project_id, identity, session: None };
-    append_json(tx, env, &author, Kind::Other, &json!({ "summary": summary, "paths": paths }))?;
+    body["summary"] = json!(summary);
+    append_json(tx, env, &author, Kind::Other, &body)?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use baton_model::conversation::{Conversation, Origin, merge_packets};
 use baton_model::delta::Kind;
 use baton_model::id::{identity_key, short};
 use baton_model::packet::ValidatedPacket;
+use baton_model::packet_from_ledger::is_gathered;
 use baton_model::session::Session;
 use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, baton, conversation, delta, session};
@@ -186,19 +187,22 @@ pub(crate) fn replacing(
     };
     let written = |packet: &ValidatedPacket| packet.view().has_written_summary();
     let is_written = written(later);
-    let later = &match earlier.origin {
-        Origin::Agent => later.clone(),
-        Origin::Transcript => {
-            let mut sessions = sessions_of(&before);
-            if !sessions.contains(&earlier.baton.session_id) {
-                sessions.insert(0, earlier.baton.session_id.clone());
-            }
-            match on_top_of_sessions(tx, project_id, &sessions, later.clone())? {
-                Some(whole) => whole,
-                None => return Ok(None),
-            }
-        }
-    };
+    // Those who held it and let go of it saved what no transcript of this conversation has; the last of them has it from all.
+    let mut sessions: Vec<String> = earlier.baton.holder_session_id.iter().cloned().collect();
+    if earlier.origin == Origin::Transcript {
+        let of_before = sessions_of(&before);
+        let is_new = !of_before.contains(&earlier.baton.session_id);
+        sessions.extend(is_new.then(|| earlier.baton.session_id.clone()));
+        sessions.extend(of_before);
+    }
+    let Some(later) = &on_top_of_sessions(tx, project_id, &sessions, later.clone())? else { return Ok(None) };
+    if is_gathered(before.view()) {
+        // What holders had saved was joined with it when it was carried over from another project.
+        let mut view = later.view().clone();
+        view.summary = format!("{}\n\n{}", view.summary, before.view().summary);
+        let whole = view.on_top_of(Some(&before))?;
+        return Ok(Some(whole).filter(|whole| whole.check_stored_size().is_ok()));
+    }
     if earlier.origin == Origin::Transcript && (!written(&before) || is_written) {
         return Ok(Some(later.clone()));
     }

@@ -13,6 +13,7 @@ use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::decide;
+use super::recovery::recoverable;
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
@@ -256,6 +257,13 @@ fn pick(
         claim: decision.claim.as_ref(),
     };
     release_yielding(tx, env, &ousted, &own, input.why.as_deref())?;
+    if decision.found.is_none() {
+        // Each of them hears that its work was taken over: this pickup brings it.
+        let (sessions, _) = recoverable(tx, env, project_id, (Some(&own.session_id), input.full))?;
+        for silent in sessions {
+            preempt(tx, env, &silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
+        }
+    }
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
     working_copy::save(tx, env, &mut own, is_new)?;
     let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());

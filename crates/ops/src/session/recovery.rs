@@ -69,16 +69,11 @@ pub(super) fn recovered(
     picked: &PickupResult,
     full: bool,
 ) -> Result<Option<Recovered>, Failure> {
-    let limits = if full { FULL } else { BRIEF };
-    let mut sessions = match (&picked.baton_id, &picked.recovered_session_id) {
-        (Some(baton_id), Some(last)) => holders(tx, (project_id, baton_id), last)?,
+    let (sessions, has_more) = match (&picked.baton_id, &picked.recovered_session_id) {
+        (Some(baton_id), Some(last)) => (holders(tx, (project_id, baton_id), last)?, false),
         (Some(_), None) => return Ok(None),
-        (None, _) => unwrapped(tx, env, project_id, picked.session_id.as_deref(), &limits)?,
+        (None, _) => recoverable(tx, env, project_id, (picked.session_id.as_deref(), full))?,
     };
-    let has_more = picked.baton_id.is_none() && sessions.len() > limits.sessions;
-    if has_more {
-        sessions.remove(0);
-    }
     let Some(last) = sessions.last().map(|last| last.session_id.clone()) else { return Ok(None) };
     let mut deltas = Vec::new();
     for session in &sessions {
@@ -98,6 +93,22 @@ pub(super) fn recovered(
         deltas: deltas.iter().map(Delta::row).collect(),
         has_more,
     }))
+}
+
+/// The sessions whose work a pickup brings that finds no baton, oldest first, and whether there are older ones.
+pub(super) fn recoverable(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    (own, full): (Option<&str>, bool),
+) -> Result<(Vec<Session>, bool), Failure> {
+    let limits = if full { FULL } else { BRIEF };
+    let mut sessions = unwrapped(tx, env, project_id, own, &limits)?;
+    let has_more = sessions.len() > limits.sessions;
+    if has_more {
+        sessions.remove(0);
+    }
+    Ok((sessions, has_more))
 }
 
 /// What came of the conversation of a baton while that was held: its holder was told, and may not have gone on with it.
@@ -147,8 +158,9 @@ fn unwrapped(
         if session.has_wrapped() || found.len() > limits.sessions {
             break;
         }
-        let is_own = own == Some(session.session_id.as_str());
-        if !is_own && !is_at_work(env, &session) && is_left_unwrapped(&left_by(tx, &session)?) {
+        // What a session saved that held a baton goes with that, wherever it is.
+        let is_other = own != Some(session.session_id.as_str()) && session.baton_id.is_none();
+        if is_other && !is_at_work(env, &session) && is_left_unwrapped(&left_by(tx, &session)?) {
             found.push(session);
         }
     }

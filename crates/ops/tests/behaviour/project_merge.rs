@@ -285,7 +285,12 @@ on_every_backend! {
         merge(w);
         w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p", "undo": true }));
         assert_eq!(w.pickup(&agent("Rex"))["baton"], Value::Null);
-        assert!(w.pickup(&at("Mina", "fix"))["recovered"].to_string().contains("half silent"));
+        // Its session is over, so what it saved waits as a baton there, whoever wraps since.
+        w.leave_baton(&at("Ann", "fix"), "another work");
+        let card = w.ok(&at("Mina", "fix"), "session_status", json!({}));
+        let saved = list(&card["handoffs"]).into_iter().find(|row| row.to_string().contains("half silent")).expect("it waits");
+        let held = w.ok(&at("Mina", "fix"), "hd_exec", json!({ "handoff_id": saved["id"] }));
+        assert!(held["baton"].to_string().contains("half silent"), "{held:#}");
     }
 
     fn what_a_silent_agent_says_after_the_merge_is_kept(w) {

@@ -45,6 +45,31 @@ fn end_hook(w: &mut World, project: &str, talk: &Talk) -> Value {
     w.ok(&agent("Donna").project(project).process("tool"), "transcript_capture", input)
 }
 
+/// Hal holds the baton of a conversation and saves something.
+fn saved_by_holder(w: &mut World, talk: &Talk) -> Agent {
+    w.register("fix");
+    import(w, "fix", talk);
+    let hal = at("Hal", "fix");
+    w.pickup(&hal);
+    w.ok(&hal, "session_checkpoint", json!({ "summary": "half of it", "state": { "step": 7 } }));
+    w.ok(&hal, "ledger_note", json!({ "kind": "decision", "text": "round half up" }));
+    hal
+}
+
+/// The conversation grows twice; whoever picks it up in this project gets what Hal had saved, too.
+#[track_caller]
+fn assert_grown_whole(w: &mut World, project: &str, talk: &mut Talk) {
+    for _ in 0..2 {
+        talk.grow();
+        let longer = import(w, project, talk);
+        assert!(longer["superseded_baton_id"].is_string(), "{longer:#}");
+    }
+    let next = w.pickup(&at("Mina", project)).to_string();
+    for words in ["half of it", "round half up", "step"] {
+        assert!(next.contains(words), "{words} is gone: {next}");
+    }
+}
+
 on_every_backend! {
     fn what_a_session_saved_goes_along_once(w) {
         saved(w);
@@ -154,5 +179,95 @@ on_every_backend! {
         let talk = Talk::new();
         import(w, "p", &talk);
         assert_eq!(import(w, "lone", &talk)["project_id"], "lone");
+    }
+
+    fn what_a_silent_agent_saved_goes_with_a_folder_that_is_split_off(w) {
+        let there = at("Sil", "p").at("/repos/shop", Some("/repos/shop"));
+        w.ok(&there, "project_init", json!({ "id": "shop" }));
+        let sil = there.project("shop");
+        w.ok(&sil, "session_start", json!({}));
+        w.ok(&sil, "session_checkpoint", json!({ "summary": "half silent" }));
+        w.leave_baton(&at("Ann", "shop"), "another work");
+        w.advance(700_000);
+        let split = w.ok(&agent("Owner"), "project_split", json!({ "path": "/repos/shop", "to": "cart" }));
+        assert_eq!(list(&split["batons"]).len(), 1, "{split:#}");
+        assert!(w.pickup(&at("Mina", "cart"))["baton"].to_string().contains("half silent"));
+        assert_eq!(waiting(w, "shop").len(), 1, "the other work stays");
+    }
+
+    fn what_the_holder_of_a_baton_saved_is_not_handed_on_beside_it(w) {
+        w.register("fix");
+        w.leave_baton(&at("Ann", "fix"), "the cart rounds");
+        w.pickup(&at("Hal", "fix"));
+        w.ok(&at("Hal", "fix"), "session_checkpoint", json!({ "summary": "half of it" }));
+        w.ok(&at("Hal", "fix"), "session_end", json!({}));
+        merge(w);
+        assert!(w.pickup(&agent("Mina"))["baton"].to_string().contains("half of it"));
+        w.wrap(&agent("Mina"), "done with it");
+        undo(w);
+        assert_eq!(w.pickup(&at("Zoe", "fix"))["recovered"], Value::Null, "Mina goes on with it");
+    }
+
+    fn what_the_holder_saved_goes_with_the_file_alone(w) {
+        w.leave_baton(&at("Ann", "p"), "the cart rounds");
+        w.pickup(&at("Hal", "p"));
+        w.ok(&at("Hal", "p"), "session_checkpoint", json!({ "summary": "half of it" }));
+        w.ok(&at("Hal", "p"), "session_end", json!({}));
+        let file = w.ok(&at("Ann", "p"), "baton_export", json!({}));
+        assert!(file.to_string().contains("half of it"), "{file:#}");
+        assert_eq!(w.pickup(&at("Zoe", "p"))["recovered"], Value::Null);
+    }
+
+    fn a_file_of_a_baton_that_was_reclaimed_after_the_merge_is_known(w) {
+        w.register("fix");
+        w.leave_baton(&at("Ann", "fix"), "the cart rounds");
+        let file = w.ok(&at("Ann", "fix"), "baton_export", json!({}))["baton"].clone();
+        merge(w);
+        let back = w.ok(&at("Ann", "p"), "baton_reclaim", json!({ "baton_id": file["baton_id"] }));
+        let again = w.ok(&at("Ann", "p"), "baton_import", json!({ "baton": file }));
+        assert_eq!(again["imported_before"], json!(true), "{again:#}");
+        assert_eq!(waiting(w, "p").len(), 1, "{back:#}");
+    }
+
+    fn what_a_conversation_says_after_its_baton_was_continued_and_merged_is_kept(w) {
+        w.register("fix");
+        let mut talk = Talk::new();
+        import(w, "fix", &talk);
+        w.pickup(&at("Hal", "fix"));
+        w.ok(&at("Hal", "fix"), "session_wrap", json!({ "summary": "went on" }));
+        merge(w);
+        talk.grow();
+        let late = import(w, "p", &talk);
+        assert_eq!((&late["standing"]["state"], &late["standing"]["by_agent"]), (&json!("spent"), &json!(false)), "{late:#}");
+        assert!(late["standing"]["kept_delta_id"].is_string(), "{late:#}");
+        assert_eq!(waiting(w, "p").len(), 1);
+    }
+
+    fn a_longer_transcript_takes_along_what_holders_of_the_shorter_one_saved(w) {
+        let mut talk = Talk::new();
+        let hal = saved_by_holder(w, &talk);
+        w.ok(&hal, "session_end", json!({}));
+        assert_grown_whole(w, "fix", &mut talk);
+    }
+
+    fn after_a_merge_too_a_longer_transcript_takes_along_what_holders_saved(w) {
+        let mut talk = Talk::new();
+        saved_by_holder(w, &talk);
+        w.advance(700_000);
+        merge(w);
+        assert_grown_whole(w, "p", &mut talk);
+    }
+
+    fn each_agent_whose_work_a_pickup_brings_hears_that_it_was_taken_over(w) {
+        for name in ["Ann", "Bert"] {
+            w.ok(&agent(name).process(""), "session_start", json!({}));
+            w.ok(&agent(name).process(""), "session_checkpoint", json!({ "summary": format!("half of {name}") }));
+        }
+        w.advance(700_000);
+        let picked = w.pickup(&agent("Mina"));
+        assert_eq!(list(&picked["recovered"]["sessions"]).len(), 2, "{picked:#}");
+        for name in ["Ann", "Bert"] {
+            w.no(&agent(name).process(""), "session_checkpoint", json!({ "summary": "more" }), "session_released");
+        }
     }
 }

@@ -56,6 +56,8 @@ pub enum FaultKind {
     Retry,
     /// The connection broke during COMMIT: the write may have happened.
     CommitUnknown,
+    /// A value breaks a rule of its column: its type, or that there has to be one, and one alone.
+    Constraint,
     /// Anything else; a mistake of ours until shown otherwise.
     Other,
 }
@@ -122,7 +124,7 @@ fn plain(kind: FaultKind) -> &'static str {
         FaultKind::Unreachable => "the database cannot be reached; nothing was saved",
         FaultKind::Untrusted => "the database's certificate is not one that is believed",
         FaultKind::CommitUnknown => "the connection to the database broke during a commit",
-        FaultKind::Other => "the store refused a statement",
+        FaultKind::Constraint | FaultKind::Other => "the store refused a statement",
     }
 }
 
@@ -184,7 +186,7 @@ fn advice(kind: FaultKind) -> Option<(&'static str, Kind, &'static str)> {
         FaultKind::Unreachable | FaultKind::Untrusted | FaultKind::CommitUnknown => {
             return advice_of_server(kind);
         }
-        FaultKind::Other => return None,
+        FaultKind::Constraint | FaultKind::Other => return None,
     })
 }
 

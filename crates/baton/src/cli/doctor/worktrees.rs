@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
+use baton_model::delta::Kind;
 use baton_model::id::visible;
-use baton_model::refusal::{Kind, Refusal};
+use baton_model::refusal::{self, Refusal};
+use baton_ops::ledger::{LedgerList, LedgerListInput};
 use baton_ops::project::{self, ListInput, Merge, MergeInput, Split, SplitInput};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::app::{App, Format};
 use crate::error::AppError;
@@ -60,7 +63,10 @@ pub(super) fn find(app: &mut App) -> Result<Vec<StrayWorktree>, AppError> {
                 continue;
             };
             let owner = repository.main.as_deref().and_then(|main| owners.get(main));
-            if let Some(owner) = owner.filter(|owner| **owner != row.project.project_id) {
+            let owner = owner.filter(|owner| **owner != row.project.project_id);
+            if let Some(owner) = owner
+                && !is_split(&row.project.project_id, root, app)?
+            {
                 found.push(StrayWorktree {
                     project_id: row.project.project_id.clone(),
                     path: root.clone(),
@@ -71,6 +77,17 @@ pub(super) fn find(app: &mut App) -> Result<Vec<StrayWorktree>, AppError> {
         }
     }
     Ok(found)
+}
+
+/// Whether somebody has given the folder to this project on purpose.
+fn is_split(project_id: &str, root: &str, app: &mut App) -> Result<bool, AppError> {
+    let (project, kind) = (Some(project_id.to_owned()), Some(Kind::Other.as_str().to_owned()));
+    let input = LedgerListInput { project, kind, newest: true, ..LedgerListInput::default() };
+    let entries = app.run::<LedgerList>(&input)?.items;
+    let names_it =
+        |body: &Value| body["paths"].as_array().is_some_and(|paths| paths.iter().any(|path| path == root));
+    let moves = entries.iter().rev().filter_map(|entry| entry.body.as_ref()).find(|body| names_it(body));
+    Ok(moves.is_some_and(|body| body.get(project::SPLIT_FROM).is_some()))
 }
 
 /// Gives each to the project of its repository, after asking.
@@ -100,7 +117,7 @@ fn is_confirmed(one: &StrayWorktree, app: &App) -> Result<bool, AppError> {
     if app.format != Format::Text || !std::io::stdin().is_terminal() || !err.is_terminal() {
         let what = "projects would be merged, and there is nobody to ask";
         let hint = format!("look with `{} --dry-run`, then say --yes", one.command());
-        return Err(Refusal::new(Kind::Refused, "fix_needs_yes", what, hint).into());
+        return Err(Refusal::new(refusal::Kind::Refused, "fix_needs_yes", what, hint).into());
     }
     let question = format!("{}Do this: {}? [y/N] ", one.text(), visible(&one.command()));
     write!(err, "{}", render::for_terminal(&question, false))?;

@@ -21,7 +21,7 @@ pub(super) fn fault(place: &str, sql: &str, error: tokio_postgres::Error) -> Fau
         _ => "the database refused a statement on",
     };
     let statement = match kind {
-        FaultKind::Other => format!(" (in: {})", one_line(sql)),
+        FaultKind::Constraint | FaultKind::Other => format!(" (in: {})", one_line(sql)),
         _ => String::new(),
     };
     Fault::new(kind, format!("{attempted} {place}: {}{statement}", chain(&error))).with_source(error)
@@ -65,7 +65,11 @@ fn kind(error: &tokio_postgres::Error) -> FaultKind {
     if error.is_closed() || caused_by_io(error) {
         return FaultKind::Unreachable;
     }
-    let Some(db) = error.as_db_error() else { return FaultKind::Other };
+    let Some(db) = error.as_db_error() else {
+        // The driver refuses a value of another type before it is sent, and has no kind for that.
+        let is_type = error.to_string().starts_with("error serializing parameter");
+        return if is_type { FaultKind::Constraint } else { FaultKind::Other };
+    };
     match *db.code() {
         SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => FaultKind::Retry,
         _ if stale_plan(db) || created_twice(db) => FaultKind::Retry,
@@ -78,6 +82,7 @@ fn kind(error: &tokio_postgres::Error) -> FaultKind {
         | SqlState::CANNOT_CONNECT_NOW
         | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => FaultKind::Unreachable,
         ref code if code.code().starts_with("08") => FaultKind::Unreachable,
+        ref code if code.code().starts_with("22") || code.code().starts_with("23") => FaultKind::Constraint,
         _ => FaultKind::Other,
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn fault(place: &str, sql: Option<&str>, error: Error) -> Fault {
         _ => "the database refused a statement on",
     };
     let statement = match (kind, sql) {
-        (FaultKind::Other, Some(sql)) => format!(" (in: {})", one_line(sql)),
+        (FaultKind::Constraint | FaultKind::Other, Some(sql)) => format!(" (in: {})", one_line(sql)),
         _ => String::new(),
     };
     Fault::new(kind, format!("{attempted} {place}: {error}{statement}")).with_source(error)
@@ -35,6 +35,7 @@ fn kind(error: &Error) -> FaultKind {
         ErrorCode::ReadOnly => FaultKind::ReadOnly,
         ErrorCode::DiskFull => FaultKind::Full,
         ErrorCode::CannotOpen | ErrorCode::PermissionDenied => FaultKind::CannotOpen,
+        ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch => FaultKind::Constraint,
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => FaultKind::Corrupt,
         ErrorCode::SystemIoFailure => match *extended_code {
             ffi::SQLITE_IOERR_SHMSIZE => FaultKind::Full,
