@@ -5,7 +5,7 @@ use crate::entropy::{bits, looks_random};
 use crate::fields;
 use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
 use crate::noise::{is_noise, is_pattern};
-use crate::plain::{PLACEHOLDERS, is_literal, is_word};
+use crate::plain::{PLACEHOLDERS, is_literal, is_random_behind_sign, is_word};
 
 /// Maximum number of bytes of a value that are judged.
 const JUDGED: usize = 512;
@@ -136,7 +136,9 @@ fn is_spoken(value: &str) -> bool {
 fn is_reference(value: &str, place: Place) -> bool {
     let lower = value.to_ascii_lowercase();
     let code = !place.quoted && (matches!(place.followed, b'(' | b'<' | b'[' | b'{') || value.contains("::"));
-    code || value.starts_with(['$', '<', '{', '[', '%', '*', '/', '.', '~', '&', '#'])
+    let begins = value.starts_with(['$', '%', '*', '/', '.', '~', '&', '#']) && !is_random_behind_sign(value);
+    code || begins
+        || value.starts_with(['<', '{', '['])
         || value.contains("://")
         || value.contains("${")
         || is_word(value)

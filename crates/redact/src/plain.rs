@@ -84,7 +84,8 @@ pub(crate) fn not_a_word(value: &str) -> bool {
 /// Whether a program or a reader puts something else here: a variable, a template, a name in capitals.
 fn is_variable(value: &str) -> bool {
     let name = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-');
-    value.starts_with(['$', '<', '{', '[', '%', '*', '@', '('])
+    value.starts_with(['<', '{', '[', '('])
+        || value.starts_with(['$', '%', '*', '@']) && !is_random_behind_sign(value)
         || value.contains("${")
         || value.contains("$(")
         || value.contains("{{")
@@ -96,7 +97,37 @@ fn is_variable(value: &str) -> bool {
 pub(crate) fn is_literal(value: &str) -> bool {
     value.len() >= 3
         && not_a_word(value)
-        && !value.starts_with(['-', '/', '~', '|', '&', '>', ';', '#', ',', ' ', ')'])
+        && !value.starts_with(['-', '|', '>', ';', ' ', ')'])
+        && (!value.starts_with(['/', '~', '&', '#', ',']) || is_random_behind_sign(value))
+}
+
+/// Whether what stands behind the first sign is made of chance, and no name, path or word: then the sign is the secret's own, and begins
+/// no variable, alias, path or comment.
+pub(crate) fn is_random_behind_sign(value: &str) -> bool {
+    let rest = value.get(1..).unwrap_or_default();
+    let kind = |byte: u8| match byte {
+        b'A'..=b'Z' => 0,
+        b'a'..=b'z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let bytes = rest.as_bytes();
+    let has = |wanted: u8| bytes.iter().any(|byte| kind(*byte) == wanted);
+    let turns = bytes.windows(2).filter(|pair| kind(pair[0]) != kind(pair[1])).count();
+    // A template, a call, a variable in percent signs and a path with words are read by their parts.
+    let is_template = rest.contains(['{', '(', '<', '[', ' '])
+        || rest.starts_with(['/', '.', '~'])
+        || rest.ends_with('%')
+        || rest.contains("://");
+    let has_word = |part: &str| part.len() >= 5 && part.bytes().all(|byte| byte.is_ascii_lowercase());
+    rest.len() >= 9
+        && !is_template
+        && has(0)
+        && has(1)
+        && has(2)
+        && turns * 3 >= bytes.len().min(14)
+        && !bytes.windows(6).any(|run| run.iter().all(u8::is_ascii_lowercase))
+        && !rest.split(['/', '.', '-', '_']).any(has_word)
 }
 
 /// Letters and digits, and enough different ones.

@@ -28,6 +28,7 @@ pub(crate) fn capture(
     limits: Limits,
 ) -> Result<Changes, Fault> {
     let repo = Repo::open(git, root)?;
+    check_rule_files(&repo)?;
     let dir = tempfile::tempdir_in(temporary).map_err(fault("create a folder in", temporary))?;
     let scratch =
         Scratch { index: Some(copy_index(&repo, dir.path())?), objects: Some(repo.quarantine(dir.path())?) };
@@ -77,6 +78,20 @@ pub(crate) fn capture(
         unfinished: unfinished(&capture.repo.git_dir)?,
         pack,
     })
+}
+
+/// Refuses what git would read for rules and never finish: a pipe in place of a file.
+fn check_rule_files(repo: &Repo<'_>) -> Result<(), Fault> {
+    let of_root = [".gitattributes", ".gitignore"].map(|name| repo.root.join(name));
+    let of_git = ["info/exclude", "info/attributes"].map(|name| repo.git_dir.join(name));
+    for path in of_root.into_iter().chain(of_git) {
+        match path.symlink_metadata() {
+            // Git itself follows no link here, and a folder holds no rules.
+            Ok(meta) if !meta.is_symlink() && !meta.is_dir() => check_regular(&path, &meta)?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// A copy of the index with its time: git takes an entry of the same time for one that may have changed since.

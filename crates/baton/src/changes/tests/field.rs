@@ -206,3 +206,18 @@ fn changes_that_write_other_files_than_they_name_are_refused() {
     let no = apply(&target, &changes).expect_err("refused");
     assert!(matches!(&no, Fault::Invalid(what) if what.contains("link")), "{no}");
 }
+
+#[test]
+fn a_pipe_in_place_of_a_file_with_rules_is_refused_and_not_waited_for() {
+    let stage = Stage::new(&FILES, &[]);
+    for name in [".gitattributes", ".gitignore", ".git/info/exclude", ".git/info/attributes"] {
+        let source = stage.clone(&format!("source{}", name.len()));
+        let _ = fs::remove_file(source.join(name));
+        fs::create_dir_all(source.join(".git/info")).expect("a folder");
+        let made = std::process::Command::new("mkfifo").arg(source.join(name)).status().expect("mkfifo runs");
+        assert!(made.success());
+        write(&source, b"a", b"changed\n");
+        let fault = capture(&source).expect_err("it is refused");
+        assert!(format!("{fault:?}").contains(name.rsplit('/').next().expect("a name")), "{fault:?}");
+    }
+}

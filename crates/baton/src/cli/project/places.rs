@@ -169,7 +169,8 @@ fn relocated(answer: &RelocateOutput) -> String {
         None => format!("is no place of project {from} any more"),
     };
     let paths = answer.paths.iter().map(|path| format!("{} {what}\n", visible(path)));
-    format!("{would}{}undo: {}\n", paths.collect::<String>(), visible(&answer.undo))
+    let batons: String = answer.batons.iter().map(carried_text).collect();
+    format!("{would}{}{batons}undo: {}\n", paths.collect::<String>(), visible(&answer.undo))
 }
 
 pub(super) fn merge(args: Merge, app: &mut App) -> Result<(), AppError> {
