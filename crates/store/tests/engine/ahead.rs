@@ -49,7 +49,7 @@ fn a_statement_sent_ahead_that_fails_loses_its_transaction() {
                 Ok(())
             });
             let Err(Failure::Fault(fault)) = answer else { panic!("{}: {answer:?}", place.name) };
-            assert_eq!(fault.kind, FaultKind::Other);
+            assert_eq!(fault.kind, FaultKind::Constraint);
             assert!(fault.message.contains("INSERT INTO project"), "the statement that failed: {fault}");
             assert!(!went_on);
             assert_eq!(count(&mut store), 0);

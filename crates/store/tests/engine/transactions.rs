@@ -124,7 +124,7 @@ fn a_failed_statement_dooms_its_transaction_even_when_ignored() {
             let _ = tx.execute("INSERT INTO project (project_id, seq) VALUES ($1, 0)", params!["a"]);
             Ok(())
         });
-        assert!(matches!(answer, Err(Failure::Fault(fault)) if fault.kind == FaultKind::Other));
+        assert!(matches!(answer, Err(Failure::Fault(fault)) if fault.kind == FaultKind::Constraint));
         assert!(entries(&mut store, "a").is_empty());
     });
 }
