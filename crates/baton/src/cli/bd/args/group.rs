@@ -177,8 +177,19 @@ pub(in crate::cli::bd) enum MolVerb {
         #[command(subcommand)]
         verb: Option<WispVerb>,
     },
+    /// Delete an issue and its parts: what was begun in vain
+    Burn {
+        /// Issue ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Delete them; without it the call says what would go
+        #[arg(long, short, visible_alias = "yes")]
+        force: bool,
+        /// Only say what would go
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Close an issue and its open parts
-    #[command(alias = "burn")]
     Close {
         /// Issue id
         id: String,
