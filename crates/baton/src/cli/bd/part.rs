@@ -210,25 +210,7 @@ pub(super) fn molecule(verb: MolVerb, out: &mut Out<'_>) -> Result<(), AppError>
             print(found, false, &super::args::Arrangement::default(), out)
         }
         MolVerb::Wisp { verb } => wisp(verb, out),
-        MolVerb::Burn { ids, force, dry_run } => {
-            let mut all = Vec::new();
-            for id in &ids {
-                let (progress, parts) = progress_of(id, out)?;
-                all.push(progress.epic.id);
-                all.extend(parts.into_iter().map(|part| part.task.id));
-            }
-            // Without force it says what would go. What waits for the whole from outside of it stays, and is named.
-            let delete = Delete {
-                ids: all,
-                from_file: None,
-                force,
-                dry_run,
-                cascade: false,
-                reason: Some("burned".to_owned()),
-                hard: false,
-            };
-            remove::delete(&delete, out)
-        }
+        MolVerb::Burn { ids, force, dry_run } => burn(&ids, (force, dry_run), out),
         MolVerb::Close { id, reason } => {
             let (progress, parts) = progress_of(&id, out)?;
             let open = parts.into_iter().filter(|part| part.task.status != "closed").map(|part| part.task.id);
@@ -236,6 +218,20 @@ pub(super) fn molecule(verb: MolVerb, out: &mut Out<'_>) -> Result<(), AppError>
             close_all(&ids, reason.as_deref().unwrap_or("closed with the whole"), out)
         }
     }
+}
+
+/// Deletes issues with their parts. Without force it says what would go. What waits for the whole from outside of it stays, and is
+/// named.
+fn burn(ids: &[String], (force, dry_run): (bool, bool), out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut all = Vec::new();
+    for id in ids {
+        let (progress, parts) = progress_of(id, out)?;
+        all.push(progress.epic.id);
+        all.extend(parts.into_iter().map(|part| part.task.id));
+    }
+    let reason = Some("burned".to_owned());
+    let delete = Delete { ids: all, from_file: None, force, dry_run, cascade: false, reason, hard: false };
+    remove::delete(&delete, out)
 }
 
 /// `bd wisp`: issues that are kept for a short time.
