@@ -78,7 +78,7 @@ impl CommitHook {
 /// The line of a hook that adds the trailer.
 fn call(program: &Path) -> String {
     let quoted = program.display().to_string().replace('\'', r"'\''");
-    format!("'{quoted}' commit-trailer \"$1\" >/dev/null 2>&1")
+    format!("'{quoted}' commit-trailer \"$1\" >/dev/null 2>&1 || :")
 }
 
 fn conflict(what: &str, call: &str) -> Refusal {

@@ -19,7 +19,6 @@ crate::sql! {
     PENDING = "SELECT COUNT(*) FROM outbox WHERE state = 'pending' AND adapter = $1";
     TROUBLE = "SELECT last_error FROM outbox WHERE state = 'pending' AND adapter = $1 AND last_error IS NOT NULL ORDER BY due_at DESC, effect_id LIMIT 1";
     HURRY = "UPDATE outbox SET due_at = $1 WHERE state = 'pending' AND adapter = $2 AND project_id = $3 AND due_at > $4 AND lease_until <= $5";
-    NEXT_DUE = "SELECT MIN(due_at) FROM outbox WHERE state = 'pending'";
 }
 
 fn read(row: Row) -> Result<Effect, Fault> {
@@ -105,9 +104,4 @@ pub fn last_error(tx: &mut Tx<'_>, adapter: Adapter) -> Result<Option<String>, F
 pub fn make_due(tx: &mut Tx<'_>, adapter: Adapter, project_id: &str, now: Millis) -> Result<(), Fault> {
     tx.execute_deferred(HURRY, params![now, adapter.as_str(), project_id, now, now])?;
     Ok(())
-}
-
-/// When the next effect is due.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Millis>, Fault> {
-    tx.query_one(NEXT_DUE, params![])?.reader().opt_int()
 }

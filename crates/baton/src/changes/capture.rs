@@ -54,7 +54,7 @@ pub(crate) fn capture(
         index_tree = capture.index_tree()?;
         staged = capture.repo.diff(&capture.scratch, &base_tree, &index_tree)?;
     }
-    let (worktree_tree, written) = capture.worktree_tree(&files)?;
+    let (worktree_tree, written) = capture.worktree_tree(&files, index_tree.len())?;
     let index_commit = capture.commit(&index_tree, base.as_deref(), "index")?;
     let worktree_commit = capture.commit(&worktree_tree, Some(&index_commit), "worktree")?;
     let unstaged = capture.repo.diff(&capture.scratch, &base_tree, &worktree_tree)?;
@@ -241,7 +241,12 @@ impl Capture<'_> {
     }
 
     /// Writes the content as it is into the scratch index. Also gives what it wrote.
-    fn worktree_tree(&self, files: &BTreeMap<Vec<u8>, Content>) -> Result<(String, Vec<Unconverted>), Fault> {
+    /// `id_length`: of the repository's hashes, SHA-1 or SHA-256.
+    fn worktree_tree(
+        &self,
+        files: &BTreeMap<Vec<u8>, Content>,
+        id_length: usize,
+    ) -> Result<(String, Vec<Unconverted>), Fault> {
         let blobs = self.dir.join("blobs");
         fs::create_dir(&blobs).map_err(fault("create", &blobs))?;
         let mut list = String::new();
@@ -253,7 +258,7 @@ impl Capture<'_> {
         let args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
         let ids = self.repo.line(&self.scratch, &args, list.as_bytes())?;
         let mut ids = ids.lines();
-        let zeros = "0".repeat(40);
+        let zeros = "0".repeat(id_length);
         let (mut gone, mut put, mut written) = (Vec::new(), Vec::new(), Vec::new());
         for (path, found) in files {
             let (lines, facts) = match (found, found.as_ref().and_then(|_| ids.next())) {

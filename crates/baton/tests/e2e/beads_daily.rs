@@ -297,3 +297,37 @@ fn quiet_before_or_behind_the_verb_leaves_errors_alone_and_no_reason_leaves_no_c
     );
     bd(&ann, &["create", "N", "-t", "novel", "--force"]).done();
 }
+
+#[test]
+fn a_molecule_that_is_burned_is_deleted_and_counts_for_nothing() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let whole = made(&ann, &["Patrol", "-t", "epic"]);
+    let part = made(&ann, &["Look", "--parent", &whole]);
+    for args in [&["mol", "burn", &whole, "--dry-run"][..], &["mol", "burn", &part]] {
+        assert_eq!(bd_json(&ann, args)["dry_run"], true, "{args:?}");
+    }
+    assert_eq!(bd_json(&ann, &["show", &part])[0]["status"], "open", "nothing went yet");
+    let other = made(&ann, &["Waits"]);
+    bd_json(&ann, &["dep", "add", &other, &whole]);
+    assert_eq!(code(&ann, &["mol", "burn", &whole]), "task_needed", "what waits for it is named");
+    let gone = bd_json(&ann, &["mol", "burn", &whole, "--force"]);
+    assert_eq!((&gone["deleted_count"], &gone["orphaned_issues"]), (&json!(2), &json!([other])));
+    assert_eq!(titles(&bd_json(&ann, &["list", "--all"])), ["Waits"]);
+}
+
+#[test]
+fn init_means_the_folder_that_the_environment_names() {
+    let stage = Stage::ready();
+    let there = stage.root().join("there");
+    fs::create_dir_all(&there).expect("a folder");
+    let here = stage.root().join("here");
+    fs::create_dir_all(&here).expect("a folder");
+    let named = there.join(".beads").display().to_string();
+    let ann = stage.terminal("Ann").within(&here).with("BEADS_DIR", &named);
+    bd(&ann, &["init", "--prefix", "test", "--quiet"]).done();
+    let id = made(&ann, &["One"]);
+    assert!(id.starts_with("test-"), "{id}");
+    let rows = stage.terminal("Ann").within(&there).json(&["task", "list"]);
+    assert_eq!(rows["items"].as_array().map(Vec::len), Some(1), "{rows:#}");
+}

@@ -21,7 +21,7 @@ use super::merge_rest::{
     MovedCopy, awaited_handoffs, end_open, move_agents, move_copies, move_leases, move_mail, move_sent,
     pushed_copies, require_no_lease_conflict, require_no_open_handoffs, waiting_mail,
 };
-use super::merge_undo::{last_merge, take_back};
+use super::merge_undo::{preview_undo, take_back};
 use super::merged::{last_record, require_not_merged};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
@@ -160,9 +160,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
         resolve::require_project(tx, id)?;
     }
     if input.undo {
-        let record = last_merge(tx, input)?;
-        let paths = record.places.into_iter().map(|(_, path)| path).collect();
-        return Ok(answer(input, paths, record.batons, 0));
+        return preview_undo(tx, env, input);
     }
     let mut open = session::open(tx, &input.from)?;
     open.retain(|one| is_at_work(env, one));

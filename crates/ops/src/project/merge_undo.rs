@@ -50,6 +50,38 @@ fn is_inside(folder: &str, other: &str) -> bool {
     std::path::Path::new(folder).starts_with(other)
 }
 
+/// The merge that is taken back, where nothing stands against that.
+fn undoable(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
+    let record = last_merge(tx, input)?;
+    require_last_of_chain(tx, input)?;
+    require_nobody_at_work(tx, env, &input.into, &record)?;
+    Ok(record)
+}
+
+/// Whether somebody holds a baton or has continued it: then it stays where it is.
+fn is_taken(baton: &Baton) -> bool {
+    baton.spent_by.is_some() || baton.holder_session_id.is_some()
+}
+
+/// What taking a merge back would do. Refused where that is.
+pub(super) fn preview_undo(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    input: &MergeInput,
+) -> Result<MergeOutput, Failure> {
+    let record = undoable(tx, env, input)?;
+    let (mut batons, mut batons_left) = (Vec::new(), Vec::new());
+    for carried in record.batons {
+        let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
+        match now.is_some_and(|now| !is_taken(&now)) {
+            true => batons.push(carried),
+            false => batons_left.push(carried),
+        }
+    }
+    let paths = record.places.into_iter().map(|(_, path)| path).collect();
+    Ok(MergeOutput { batons_left, ..answer(input, paths, batons, 0) })
+}
+
 /// Gives the folders back, and the batons that nobody has picked up since.
 pub(super) fn take_back(
     tx: &mut Tx<'_>,
@@ -60,9 +92,7 @@ pub(super) fn take_back(
     for id in [&input.from, &input.into] {
         resolve::require_project(tx, id)?;
     }
-    let record = last_merge(tx, input)?;
-    require_last_of_chain(tx, input)?;
-    require_nobody_at_work(tx, env, &input.into, &record)?;
+    let record = undoable(tx, env, input)?;
     for id in &record.handoffs {
         if handoff::get(tx, id)?.is_some_and(|one| one.from_project_id == input.into) {
             handoff::set_sender(tx, id, &input.from)?;
@@ -81,8 +111,6 @@ pub(super) fn take_back(
     for carried in record.batons {
         let now = carried.to.as_deref().map(|id| baton::get(tx, &input.into, id)).transpose()?.flatten();
         let before = baton::get(tx, &input.from, &carried.from)?;
-        // One that somebody holds or has continued stays where it is.
-        let is_taken = |now: &Baton| now.spent_by.is_some() || now.holder_session_id.is_some();
         let Some(mut now) = now.filter(|now| !is_taken(now)) else {
             if let Some(saved) = session::get(tx, &input.from, &carried.from)? {
                 note_carried(tx, env, (&saved, &input.into), carried.to.as_deref())?;

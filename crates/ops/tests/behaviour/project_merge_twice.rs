@@ -77,7 +77,11 @@ on_every_backend! {
         assert_eq!(list(&merged["batons"]).len(), 1, "{merged:#}");
         let held = w.pickup(&agent("Mina"));
         assert!(held["baton"].to_string().contains("half silent"), "{held:#}");
+        let preview = json!({ "from": "fix", "into": "p", "undo": true, "dry_run": true });
+        w.no(&agent("Owner"), "project_merge", preview.clone(), "project_busy");
         w.wrap(&agent("Mina"), "done with it");
+        let would = w.ok(&agent("Owner"), "project_merge", preview);
+        assert_eq!((list(&would["batons"]).len(), list(&would["batons_left"]).len()), (0, 1), "{would:#}");
         let undone = undo(w);
         assert_eq!(list(&undone["batons_left"]).len(), 1, "{undone:#}");
         assert_eq!(w.pickup(&at("Zoe", "fix"))["recovered"], Value::Null, "it goes on in the other project");

@@ -24,12 +24,13 @@ pub(super) fn choose(
     let database = option(words, "--db", None)
         .or_else(|| var("BEADS_DIR"))
         .or_else(|| var("BEADS_DB"))
-        .or_else(|| var("BD_DB"))
-        .filter(|_| !is_init);
-    if let Some(database) = database {
-        return repository_of(Path::new(&database)).map(Some);
+        .or_else(|| var("BD_DB"));
+    match database.map(|database| repository_of(Path::new(&database))) {
+        // What is not there yet, `init` makes where it stands.
+        Some(Err(_)) if is_init => Ok(entered),
+        Some(folder) => folder.map(Some),
+        None => Ok(entered),
     }
-    Ok(entered)
 }
 
 /// The value of an option, wherever it stands before `--`.
@@ -81,9 +82,11 @@ mod tests {
         for path in [".beads", ".beads/beads.db", ".beads/issues.jsonl"] {
             let path = home.path().join(path).display().to_string();
             let named = |name: &str| (name == "BEADS_DIR").then(|| path.clone());
-            for chosen in
-                [choose(&words("list"), named), choose(&words(&format!("list --db {path}")), |_| None)]
-            {
+            for chosen in [
+                choose(&words("list"), named),
+                choose(&words("init --prefix x"), named),
+                choose(&words(&format!("list --db {path}")), |_| None),
+            ] {
                 let chosen = chosen.expect("there").expect("chosen");
                 assert_eq!(chosen, home.path(), "{path}");
             }

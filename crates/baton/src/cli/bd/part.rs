@@ -6,12 +6,12 @@ use baton_ops::task::{self as tasks, Row};
 use serde::Serialize;
 
 use super::annotate::shown;
-use super::args::{EpicVerb, MolVerb, SwarmVerb, WispVerb};
+use super::args::{Delete, EpicVerb, MolVerb, SwarmVerb, WispVerb};
 use super::graph::Layers;
 use super::list::{ReadyFilters, Selection, lines, print, ready_issues};
 use super::select::{Condition, Field, Test};
 use super::shape::ClosedIssue;
-use super::{Out, shape};
+use super::{Out, remove, shape};
 use crate::error::AppError;
 
 /// An issue with parts, and how many of them are closed.
@@ -210,6 +210,7 @@ pub(super) fn molecule(verb: MolVerb, out: &mut Out<'_>) -> Result<(), AppError>
             print(found, false, &super::args::Arrangement::default(), out)
         }
         MolVerb::Wisp { verb } => wisp(verb, out),
+        MolVerb::Burn { ids, force, dry_run } => burn(&ids, (force, dry_run), out),
         MolVerb::Close { id, reason } => {
             let (progress, parts) = progress_of(&id, out)?;
             let open = parts.into_iter().filter(|part| part.task.status != "closed").map(|part| part.task.id);
@@ -217,6 +218,20 @@ pub(super) fn molecule(verb: MolVerb, out: &mut Out<'_>) -> Result<(), AppError>
             close_all(&ids, reason.as_deref().unwrap_or("closed with the whole"), out)
         }
     }
+}
+
+/// Deletes issues with their parts. Without force it says what would go. What waits for the whole from outside of it stays, and is
+/// named.
+fn burn(ids: &[String], (force, dry_run): (bool, bool), out: &mut Out<'_>) -> Result<(), AppError> {
+    let mut all = Vec::new();
+    for id in ids {
+        let (progress, parts) = progress_of(id, out)?;
+        all.push(progress.epic.id);
+        all.extend(parts.into_iter().map(|part| part.task.id));
+    }
+    let reason = Some("burned".to_owned());
+    let delete = Delete { ids: all, from_file: None, force, dry_run, cascade: false, reason, hard: false };
+    remove::delete(&delete, out)
 }
 
 /// `bd wisp`: issues that are kept for a short time.

@@ -191,6 +191,15 @@ fn carried_text(carried: &CarriedBaton) -> String {
     format!("  {what} {}{to}: {}\n", visible(short(&carried.from)), visible(&carried.summary))
 }
 
+/// What waits again in the project to which it is given back.
+fn returned_text(carried: &CarriedBaton) -> String {
+    let (id, summary) = (visible(short(&carried.from)), visible(&carried.summary));
+    match carried.is_session {
+        true => format!("  what session {id} saved waits as a baton: {summary}\n"),
+        false => format!("  baton {id} waits again: {summary}\n"),
+    }
+}
+
 fn merged_text(answer: &MergeOutput) -> String {
     let (from, into) = (visible(&answer.from), visible(&answer.project_id));
     let mut text =
@@ -200,7 +209,8 @@ fn merged_text(answer: &MergeOutput) -> String {
         None => format!("the merge of project {from} into {into} is taken back\n"),
     });
     text.extend(answer.paths.iter().map(|path| format!("  folder {}\n", visible(path))));
-    text.extend(answer.batons.iter().map(carried_text));
+    let line = if answer.undo.is_some() { carried_text } else { returned_text };
+    text.extend(answer.batons.iter().map(line));
     if !answer.batons_left.is_empty() {
         text.push_str(&format!("  continued in {into} meanwhile, and left there:\n"));
         text.extend(answer.batons_left.iter().map(carried_text));

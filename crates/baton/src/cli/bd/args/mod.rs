@@ -3,6 +3,7 @@
 mod change;
 mod filter;
 mod group;
+mod molecule;
 mod relation;
 mod setup;
 mod view;
@@ -13,9 +14,9 @@ use clap::Subcommand;
 pub(super) use change::{Close, Create, KeptFields, Text, TextFiles, Update};
 pub(super) use filter::{Arrangement, Filters, MoreFilters, SortKey};
 pub(super) use group::{
-    ConfigVerb, Dep, Dolt, EpicVerb, GateVerb, HooksVerb, KvVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb,
-    WispVerb,
+    ConfigVerb, Dep, Dolt, EpicVerb, GateVerb, HooksVerb, KvVerb, LabelVerb, SwarmVerb, TodoVerb,
 };
+pub(super) use molecule::{MolVerb, WispVerb};
 pub(super) use relation::Relation;
 pub(super) use setup::Setup;
 pub(super) use view::View;

@@ -3,7 +3,8 @@
 use clap::Subcommand;
 
 use super::change::Text;
-use super::group::{Dep, EpicVerb, GateVerb, KvVerb, LabelVerb, MolVerb, SwarmVerb, TodoVerb, WispVerb};
+use super::group::{Dep, EpicVerb, GateVerb, KvVerb, LabelVerb, SwarmVerb, TodoVerb};
+use super::molecule::{MolVerb, WispVerb};
 
 #[derive(Subcommand)]
 pub(in crate::cli::bd) enum Relation {
