@@ -6,6 +6,7 @@ use baton_model::saga::Kind;
 use baton_store::{Failure, Tx, project};
 
 use super::Row;
+use crate::project::are_separated;
 
 /// The fields of a hand-off's plan that say who accepted it, where, and what else its receiver's people said.
 pub(crate) const RECEIVER_FIELDS: [&str; 5] =
@@ -41,15 +42,7 @@ pub(crate) fn shown_to(
 
 /// Whether its two projects are kept apart, because one of them is isolated.
 pub(super) fn is_separated(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<bool, Failure> {
-    if handoff.from_project_id == handoff.to_project_id {
-        return Ok(false);
-    }
-    for end in [&handoff.from_project_id, &handoff.to_project_id] {
-        if project::get(tx, end)?.is_some_and(|known| known.is_isolated) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    are_separated(tx, &handoff.from_project_id, &handoff.to_project_id)
 }
 
 /// Whether a caller in neither of its projects is shown nothing of it, because both are isolated.

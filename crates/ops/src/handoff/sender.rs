@@ -22,7 +22,7 @@ pub(super) fn require_sender(
     let is_sender = identity_key(&known.from_identity) == identity_key(identity)
         && token_rights::is_bound_or_local(env, identity)
         && (is_inside || !is_bot(identity));
-    // What nobody has taken is withdrawn by any caller who acts for the project: a token that reaches it stands in no other.
+    // An offered hand-off is withdrawn by any caller that acts for the project: a token that reaches it stands in no other.
     let acts_for_project = is_inside || here.is_none();
     if is_sender || acts_for_project && known.state != State::Accepted {
         return Ok(None);

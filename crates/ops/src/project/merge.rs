@@ -67,7 +67,7 @@ pub struct MergeOutput {
     pub paths: Vec<String>,
     /// The batons that were left anew: old and new id.
     pub batons: Vec<CarriedBaton>,
-    /// Where a merge is taken back: the batons that stay in the project that went on, because somebody continued them there.
+    /// Where a merge is taken back: the batons that stay in the project that went on, because a session continued them there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batons_left: Vec<CarriedBaton>,
     /// Open tasks that stay in the project that ended.

@@ -58,7 +58,7 @@ fn undoable(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeR
     Ok(record)
 }
 
-/// Whether somebody holds a baton or has continued it: then it stays where it is.
+/// Whether a session holds a baton or has continued it: then it stays where it is.
 fn is_taken(baton: &Baton) -> bool {
     baton.spent_by.is_some() || baton.holder_session_id.is_some()
 }
@@ -153,7 +153,7 @@ fn leave_saved(
     note_carried(tx, env, (&saved, &input.from), anew.to.as_deref())
 }
 
-/// Writes into a session that saved something without a wrap that this goes on as a baton, so that nobody else is given it.
+/// Writes into a session that saved something without a wrap that this goes on as a baton, so that no other session is given it.
 pub(super) fn note_carried(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,

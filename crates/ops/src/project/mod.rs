@@ -21,6 +21,7 @@ mod visible;
 
 pub use baton_model::project::{LastWrapView, View};
 pub use init::{Init, InitInput, InitOutput, Suggestion};
+pub(crate) use isolation::are_separated;
 pub use list::{List, ListInput, ListOutput, Row};
 pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub(crate) use merge::{carry_missing, carry_reclaimed};

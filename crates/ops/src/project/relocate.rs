@@ -160,8 +160,8 @@ impl Operation for RemovePlace {
     }
 }
 
-/// Leaves what agents that are silent have saved in a folder as batons of the project that gets it. Their sessions end, and so
-/// nobody could reach it there any more.
+/// Leaves what agents that are silent have saved in a folder as batons of the project that gets it. Their sessions end, so
+/// it could not be reached there any more.
 fn carry_unwrapped(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -180,7 +180,7 @@ fn carry_unwrapped(
     Ok(carried)
 }
 
-/// The field of an entry that says from which project folders came by a split: somebody keeps them apart on purpose.
+/// The field of an entry that says from which project folders came by a split: a user keeps them apart on purpose.
 pub const SPLIT_FROM: &str = "split_from";
 
 /// A place, and the worktrees of its repository that go along.

@@ -2,11 +2,11 @@
 //! or a split.
 
 use baton_model::conversation::Conversation;
-use baton_store::{Failure, Tx, conversation, project, session};
+use baton_store::{Failure, Tx, conversation, session};
 
 use super::find::FoundTranscript;
 use crate::op::{Cx, Env};
-use crate::project::carried_as;
+use crate::project::{are_separated, carried_as};
 
 /// Where a conversation is kept.
 pub(super) enum ConversationHome {
@@ -87,19 +87,9 @@ fn look_up(
             }));
         }
         let is_shown = env.caller.grant.reaches(&other.project_id);
-        if is_shown && other.baton_id.is_some() && !is_separated(tx, project_id, &other.project_id)? {
+        if is_shown && other.baton_id.is_some() && !are_separated(tx, project_id, &other.project_id)? {
             return Ok(ConversationHome::Project(other.project_id));
         }
     }
     Ok(here())
-}
-
-/// Whether one of two projects is isolated.
-fn is_separated(tx: &mut Tx<'_>, one: &str, other: &str) -> Result<bool, Failure> {
-    for id in [one, other] {
-        if project::get(tx, id)?.is_some_and(|project| project.is_isolated) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

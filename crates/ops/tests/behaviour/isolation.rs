@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::backend::Backend;
 use crate::world::{Agent, World, agent, column, list, text};
 
 fn at(project: &str) -> Agent {
@@ -287,6 +288,21 @@ on_every_backend! {
         assert!(handoff(&of_receiver).contains("Insider"));
         for word in ["Insider", "m1"] {
             assert!(!handoff(&of_sender).contains(word), "{word}: {}", handoff(&of_sender));
+        }
+        let lines = |w: &mut World, who: &Agent| {
+            let mut rows = list(&w.ok(who, "ledger_list", json!({ "chain": true, "limit": 1_000 }))["items"]);
+            rows.extend(list(&w.ok(who, "ledger_export", json!({}))["items"]));
+            rows
+        };
+        let (sender, receiver) = (lines(w, &at("a")), lines(w, &inside));
+        for order in [[&sender, &receiver], [&receiver, &sender]] {
+            let mut there = World::new(Backend::Memory, 79).expect("memory");
+            for rows in order {
+                there.ok(&agent("Owner"), "ledger_import", json!({ "lines": rows, "unverified": true }));
+            }
+            let shown = there.ok(&inside, "handoff_show", json!({ "id": made["handoff_id"] }));
+            assert_eq!(shown["accepted_by"], "Insider", "{shown:#}");
+            there.no(&agent("Rex").project("lone"), "handoff_advance", json!({ "id": made["handoff_id"], "action": "complete" }), "handoff_not_yours");
         }
     }
 

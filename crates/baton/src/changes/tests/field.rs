@@ -221,3 +221,15 @@ fn a_pipe_in_place_of_a_file_with_rules_is_refused_and_not_waited_for() {
         assert!(format!("{fault:?}").contains(name.rsplit('/').next().expect("a name")), "{fault:?}");
     }
 }
+
+#[test]
+fn a_deletion_is_captured_in_a_repository_with_long_names() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    fs::remove_dir_all(source.join(".git")).expect("removed");
+    git(&source, &["init", "-q", "--object-format=sha256"]);
+    git(&source, &["-c", "user.name=A", "-c", "user.email=a@b", "add", "-A"]);
+    git(&source, &["-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qm", "one"]);
+    fs::remove_file(source.join("a")).expect("removed");
+    assert_eq!(capture(&source).expect("captured").files, ["a"]);
+}
