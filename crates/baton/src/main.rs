@@ -2,6 +2,7 @@
 
 mod app;
 mod beads;
+mod bounded_body;
 mod changes;
 mod cli;
 mod clock;

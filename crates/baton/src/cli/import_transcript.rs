@@ -81,14 +81,14 @@ fn what_next(imported: &ImportOutput) -> String {
         return format!("  it stands in place of baton {earlier}, which nobody had taken\n{go_on}");
     }
     let Some(standing) = &imported.standing else { return go_on.to_owned() };
-    let who = standing.holder.as_deref().map(visible).unwrap_or_default();
+    let who = standing.holder.as_deref().map_or_else(|| "somebody".to_owned(), visible);
     let taken = match standing.state {
         State::Open => return go_on.to_owned(),
         State::Held => format!("  {who} has it"),
         State::Abandoned => format!("  {who} had it and is gone: `baton pickup` takes it"),
         State::Spent => {
-            let next = standing.next_baton_id.as_deref().map(visible).unwrap_or_default();
-            format!("  {who} went on with it: baton {next}")
+            let next = standing.next_baton_id.as_deref().map(|id| format!(": baton {}", visible(id)));
+            format!("  {who} continued it{}", next.unwrap_or_default())
         }
     };
     let kept = match &standing.kept_delta_id {

@@ -18,6 +18,7 @@ mod history;
 mod layout;
 mod plumbing;
 mod reflog;
+mod rule_files;
 mod transfer;
 
 use std::io::Read;

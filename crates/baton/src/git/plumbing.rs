@@ -7,12 +7,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::call::{Answer, Call, GitRunner};
-use super::{bound, command, is_its_own, kill};
+use super::{bound, command, is_its_own, kill, rule_files};
 
 /// How long a call may take that reads a few small files.
 const SHORT: Duration = Duration::from_secs(5);
 /// How long any other may take: it goes through every file, or packs.
 const LONG: Duration = Duration::from_secs(60);
+/// After which time without an answer the working copy is searched for what git may be waiting for.
+const SUSPICIOUS: Duration = Duration::from_secs(3);
 /// The subcommands that read a few small files.
 const QUICK: [&str; 3] = ["rev-parse", "config", "mktree"];
 /// The longest answer that is read, in bytes: the content of a merge.
@@ -36,7 +38,8 @@ impl GitRunner for Plumbing {
         let mut child = command.spawn()?;
         bound(&child);
         let is_quick = args.first().is_some_and(|name| QUICK.contains(name));
-        let answer = communicate(&mut child, &call.input, if is_quick { SHORT } else { LONG });
+        let waiting = Waiting { root: Some(root), patience: if is_quick { SHORT } else { LONG } };
+        let answer = communicate(&mut child, &call.input, waiting);
         if answer.is_err() {
             kill(&mut child);
         }
@@ -46,11 +49,33 @@ impl GitRunner for Plumbing {
     }
 }
 
+/// How long an answer is waited for.
+pub(super) struct Waiting<'a> {
+    /// The working copy whose files may keep git from answering.
+    pub root: Option<&'a Path>,
+    pub patience: Duration,
+}
+
+impl Waiting<'_> {
+    fn receive(&self, answer: &mpsc::Receiver<io::Result<Vec<u8>>>) -> io::Result<Vec<u8>> {
+        let late = |_| io::Error::new(io::ErrorKind::TimedOut, "git did not answer in time");
+        let first = self.patience.min(SUSPICIOUS);
+        if let Ok(bytes) = answer.recv_timeout(first) {
+            return bytes;
+        }
+        if let Some(path) = self.root.and_then(rule_files::blocking) {
+            let what = format!("{} is no regular file: git waits for it", path.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        answer.recv_timeout(self.patience.saturating_sub(first)).map_err(late)?
+    }
+}
+
 /// Writes the input and reads both outputs at once, so that no pipe fills up.
 pub(super) fn communicate(
     child: &mut Child,
     input: &[u8],
-    patience: Duration,
+    waiting: Waiting<'_>,
 ) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let missing = || io::Error::other("git has no pipe");
     let out = reader(child.stdout.take().ok_or_else(missing)?, LIMIT);
@@ -58,9 +83,8 @@ pub(super) fn communicate(
     let (mut stdin, input) = (child.stdin.take().ok_or_else(missing)?, input.to_owned());
     // A git that ends early says why in its error output.
     std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let late = |_| io::Error::new(io::ErrorKind::TimedOut, "git did not answer in time");
-    let out = out.recv_timeout(patience).map_err(late)??;
-    let error = error.recv_timeout(patience).map_err(late)??;
+    let out = waiting.receive(&out)?;
+    let error = waiting.receive(&error)?;
     if u64::try_from(out.len()).is_ok_and(|length| length > LIMIT) {
         return Err(io::Error::other("git answers with too much"));
     }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::call::Answer;
-use super::plumbing::communicate;
+use super::plumbing::{Waiting, communicate};
 use super::{FOREIGN, in_own_process_group, kill};
 use crate::process;
 
@@ -48,7 +48,7 @@ pub(crate) fn transfer(bare: &Path, args: &[&str], input: &[u8]) -> io::Result<A
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     in_own_process_group(&mut command);
     let mut child = command.spawn()?;
-    let answer = communicate(&mut child, input, PATIENCE);
+    let answer = communicate(&mut child, input, Waiting { root: None, patience: PATIENCE });
     if answer.is_err() {
         kill(&mut child);
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::bounded_body::{self, BodyError};
 use crate::error::AppError;
 
 /// The largest answer that is read.
@@ -67,18 +68,17 @@ impl Http {
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }
-        let mut response = request.send().await.map_err(|error| self.away(&error))?;
+        let response = request.send().await.map_err(|error| self.away(&error))?;
         let status = response.status().as_u16();
         let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let after =
             header.and_then(|text| text.parse::<i64>().ok()).map(|seconds| seconds.clamp(0, 3_600) * 1_000);
-        let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.away(&error))? {
-            if bytes.len() + chunk.len() > LARGEST {
-                return Err(ServiceError::new(format!("{} answers with more than 64 MiB", self.name)));
+        let bytes = bounded_body::read(response, LARGEST).await.map_err(|error| match error {
+            BodyError::TooLong(_) => {
+                ServiceError::new(format!("{} answers with more than 64 MiB", self.name))
             }
-            bytes.extend_from_slice(&chunk);
-        }
+            BodyError::Broken(error) => self.away(&error),
+        })?;
         let read = serde_json::from_slice::<Value>(&bytes);
         match (status, read) {
             (200, Ok(answer)) => Ok(answer),

@@ -8,11 +8,15 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::github_auth::Access;
+use crate::bounded_body::{self, BodyError};
 use crate::clock;
 use crate::error::AppError;
 
 /// The revision of the API that answers are read in.
 const REVISION: &str = "2022-11-28";
+
+/// The largest answer that is read, in bytes: a page of comments takes a few megabytes.
+const LARGEST: usize = 64 * 1024 * 1024;
 
 /// How often a request follows a repository to its new place.
 const MOVES: usize = 3;
@@ -191,7 +195,10 @@ fn next_address(base: &str, address: &str, response: &reqwest::Response) -> Opti
 async fn answer_of(response: reqwest::Response) -> Result<Answer, RequestError> {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
-    let text = response.bytes().await.map_err(|error| none(&error))?;
+    let text = bounded_body::read(response, LARGEST).await.map_err(|error| match error {
+        BodyError::TooLong(limit) => too_long(limit),
+        BodyError::Broken(error) => none(&error),
+    })?;
     Ok(read(status, &headers, &text))
 }
 
@@ -207,6 +214,12 @@ fn read(status: u16, headers: &HeaderMap, text: &[u8]) -> Answer {
         etag: header("etag").map(str::to_owned),
         has_next: header("link").is_some_and(|link| link.contains("rel=\"next\"")),
     }
+}
+
+/// An answer that is not read to its end: the request arrived.
+fn too_long(limit: usize) -> RequestError {
+    let why = format!("GitHub answers with more than {} MiB", limit >> 20);
+    RequestError { why, was_sent: true, after: None }
 }
 
 /// An error of the client. Only where no connection was made is it certain that nothing arrived.

@@ -16,6 +16,7 @@ use super::caller_header::CallerHeader;
 use super::disk::{Disk, DiskRead};
 use super::facts::{AnsweredQuestion, FACTS_REQUIRED, Question};
 use super::placeholder::{self, WithheldText, reveal};
+use crate::bounded_body::{self, BodyError};
 use crate::clock;
 use crate::config::{Config, Server};
 use crate::error::AppError;
@@ -26,6 +27,8 @@ use crate::runner::{self, Answer, Runner};
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long an answer may take: longer than a server waits for systems outside.
 const ANSWER: Duration = Duration::from_secs(120);
+/// The largest answer that is read, in bytes: an export of a ledger, or changes of a working copy.
+const LARGEST: usize = 512 * 1024 * 1024;
 /// How often a request is sent again when its answer was lost, or when the server says that it is too much.
 const AGAIN: u32 = 2;
 /// How often a server may ask back in one call.
@@ -203,10 +206,16 @@ impl Remote {
             let pause = match self.send(request).await {
                 Ok((StatusCode::TOO_MANY_REQUESTS, after, _)) if tries < AGAIN => after,
                 Ok((status, _, body)) => return self.understood(status, &body),
-                Err(error) if tries < AGAIN && !error.is_connect() && !error.is_timeout() => {
+                Err(BodyError::Broken(error))
+                    if tries < AGAIN && !error.is_connect() && !error.is_timeout() =>
+                {
                     Duration::from_millis(100)
                 }
-                Err(error) => return Err(self.unreachable(&error).into()),
+                Err(BodyError::Broken(error)) => return Err(self.unreachable(&error).into()),
+                Err(BodyError::TooLong(limit)) => {
+                    let why = format!("it answers with more than {} MiB", limit >> 20);
+                    return Err(self.unreadable(&why).into());
+                }
             };
             tries += 1;
             tokio::time::sleep(pause).await;
@@ -216,11 +225,11 @@ impl Remote {
     async fn send(
         &self,
         request: reqwest::RequestBuilder,
-    ) -> Result<(StatusCode, Duration, Vec<u8>), reqwest::Error> {
-        let response = request.send().await?;
+    ) -> Result<(StatusCode, Duration, Vec<u8>), BodyError> {
+        let response = request.send().await.map_err(BodyError::Broken)?;
         let status = response.status();
         let after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-        let body = response.bytes().await?.to_vec();
+        let body = bounded_body::read(response, LARGEST).await?;
         Ok((status, Duration::from_secs(after.unwrap_or(1).min(5)), body))
     }
 

@@ -63,7 +63,7 @@ impl Operation for Create {
         let created_by = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let is_chosen = input.name.is_some();
         let name = input.name.unwrap_or_else(|| created_by.clone());
-        check_label("name", &name)?;
+        check_name(&name)?;
         input.identities.iter().try_for_each(|name| check_identity(name))?;
         if let Some(seconds) = input.expires_in_s
             && seconds_within(seconds, TEN_YEARS).is_none()
@@ -109,6 +109,19 @@ impl Operation for Create {
         })?;
         Ok(CreateOutput { token: secret, shown: token.row(now) })
     }
+}
+
+/// Refuses a name that looks like another one: what a token does is told by it.
+fn check_name(name: &str) -> Result<(), Refusal> {
+    check_label("name", name)?;
+    if name.trim() == name && visible(name) == name {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "label_invalid",
+        format!("`{}` begins or ends with a space, or has characters that do not show", visible(name)),
+        "use a name that reads as it is written",
+    ))
 }
 
 /// The name of a new token. One without identities acts as `token:NAME`, and two of one name could not be told apart in claims and

@@ -255,6 +255,8 @@ on_every_backend! {
             (json!({ "scope": "read", "projects": ["nowhere"] }), "project_unknown"),
             (json!({ "scope": "read", "expires_in_s": 0 }), "expiry_invalid"),
             (json!({ "scope": "read", "name": "a\nb" }), "label_invalid"),
+            (json!({ "scope": "read", "name": "a " }), "label_invalid"),
+            (json!({ "scope": "read", "name": "a\u{200b}" }), "label_invalid"),
         ] {
             w.no_trace(&me, "token_create", input, code);
         }

@@ -210,8 +210,11 @@ fn changes_that_write_other_files_than_they_name_are_refused() {
 #[test]
 fn a_pipe_in_place_of_a_file_with_rules_is_refused_and_not_waited_for() {
     let stage = Stage::new(&FILES, &[]);
-    for name in [".gitattributes", ".gitignore", ".git/info/exclude", ".git/info/attributes"] {
-        let source = stage.clone(&format!("source{}", name.len()));
+    let below = ["dir/.gitignore", "dir/.gitattributes"];
+    for name in
+        [".gitattributes", ".gitignore", ".git/info/exclude", ".git/info/attributes"].into_iter().chain(below)
+    {
+        let source = stage.clone(&name.replace('/', "-"));
         let _ = fs::remove_file(source.join(name));
         fs::create_dir_all(source.join(".git/info")).expect("a folder");
         let made = std::process::Command::new("mkfifo").arg(source.join(name)).status().expect("mkfifo runs");
