@@ -18,17 +18,17 @@ pub struct Lab {
 
 impl Lab {
     /// Finds the binary beside this one and makes a folder for this run.
-    pub fn new(wish: &Arguments) -> Result<Self> {
+    pub fn new(request: &Arguments) -> Result<Self> {
         let own = std::env::current_exe()?;
         let beside = own.parent().context("this program lies in no folder")?;
-        let baton = wish.baton.as_ref().map_or_else(|| beside.join("baton"), PathBuf::from);
+        let baton = request.baton.as_ref().map_or_else(|| beside.join("baton"), PathBuf::from);
         if !baton.is_file() {
             bail!("{} is not there: build it with `cargo build --release -p baton`", baton.display());
         }
-        let parent = wish.dir.as_ref().map_or_else(|| beside.join("../bench"), PathBuf::from);
+        let parent = request.dir.as_ref().map_or_else(|| beside.join("../bench"), PathBuf::from);
         let dir = parent.join(std::process::id().to_string());
         fs::create_dir_all(&dir)?;
-        Ok(Self { baton: baton.canonicalize()?, quick: wish.quick, dir: dir.canonicalize()? })
+        Ok(Self { baton: baton.canonicalize()?, quick: request.quick, dir: dir.canonicalize()? })
     }
 
     /// The folder of this run.

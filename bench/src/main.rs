@@ -54,16 +54,16 @@ fn run() -> Result<()> {
         println!("{HELP}");
         return Ok(());
     }
-    let wish = Arguments::parse(args)?;
-    if wish.names == ["list"] {
+    let request = Arguments::parse(args)?;
+    if request.names == ["list"] {
         for scenario in scenarios::ALL {
             println!("{:18} {}", scenario.name, scenario.doc);
         }
         return Ok(());
     }
-    let lab = Lab::new(&wish)?;
-    let mut report = Report::new(wish.json, &lab);
-    for scenario in wish.chosen()? {
+    let lab = Lab::new(&request)?;
+    let mut report = Report::new(request.json, &lab);
+    for scenario in request.chosen()? {
         let lines = (scenario.run)(&lab).with_context(|| format!("scenario {}", scenario.name))?;
         report.add(scenario.name, lines);
     }
@@ -82,19 +82,19 @@ struct Arguments {
 
 impl Arguments {
     fn parse(args: Vec<String>) -> Result<Self> {
-        let mut wish = Self { names: Vec::new(), quick: false, json: false, baton: None, dir: None };
+        let mut request = Self { names: Vec::new(), quick: false, json: false, baton: None, dir: None };
         let mut rest = args.into_iter();
         while let Some(word) = rest.next() {
             match word.as_str() {
-                "--quick" => wish.quick = true,
-                "--json" => wish.json = true,
-                "--baton" => wish.baton = rest.next(),
-                "--dir" => wish.dir = rest.next(),
+                "--quick" => request.quick = true,
+                "--json" => request.json = true,
+                "--baton" => request.baton = rest.next(),
+                "--dir" => request.dir = rest.next(),
                 flag if flag.starts_with('-') => bail!("unknown flag {flag}: see `baton-bench --help`"),
-                _ => wish.names.push(word),
+                _ => request.names.push(word),
             }
         }
-        Ok(wish)
+        Ok(request)
     }
 
     fn chosen(&self) -> Result<Vec<&'static scenarios::Scenario>> {

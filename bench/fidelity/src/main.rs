@@ -27,15 +27,15 @@ fn main() -> Result<()> {
     if let Some(folders) = args.strip_prefix(&["--redaction".to_owned()]) {
         return redaction(folders);
     }
-    let wish = RunOptions::parse(args.into_iter())?;
-    if let (Some(file), Some(facts)) = (&wish.document, &wish.facts) {
+    let request = RunOptions::parse(args.into_iter())?;
+    if let (Some(file), Some(facts)) = (&request.document, &request.facts) {
         return one(file, facts);
     }
-    if let Some(folder) = &wish.write {
-        return write(folder, &wish);
+    if let Some(folder) = &request.write {
+        return write(folder, &request);
     }
     let root = std::env::temp_dir().join(format!("baton-fidelity-{}", std::process::id()));
-    let done = if wish.misses { misses(&root, &wish) } else { table(&root, &wish) };
+    let done = if request.misses { misses(&root, &request) } else { table(&root, &request) };
     fs::remove_dir_all(&root).ok();
     done
 }
@@ -56,7 +56,7 @@ struct RunOptions {
 
 impl RunOptions {
     fn parse(args: impl Iterator<Item = String>) -> Result<Self> {
-        let mut wish = Self {
+        let mut request = Self {
             sessions: 10,
             turns: vec![12, 60, 200],
             tokens: 4000,
@@ -72,21 +72,21 @@ impl RunOptions {
         while let Some(word) = args.next() {
             let mut value = || args.next().with_context(|| format!("{word} wants a value"));
             match word.as_str() {
-                "--sessions" => wish.sessions = value()?.parse()?,
-                "--turns" => wish.turns = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
-                "--tokens" => wish.tokens = value()?.parse()?,
-                "--tool" => wish.tool = Some(value()?),
+                "--sessions" => request.sessions = value()?.parse()?,
+                "--turns" => request.turns = value()?.split(',').map(str::parse).collect::<Result<_, _>>()?,
+                "--tokens" => request.tokens = value()?.parse()?,
+                "--tool" => request.tool = Some(value()?),
                 "--evidence" => {}
-                "--json" => wish.json = true,
-                "--misses" => wish.misses = true,
-                "--phrases" => wish.phrases = phrases_of(&value()?)?,
-                "--document" => wish.document = Some(value()?.into()),
-                "--facts" => wish.facts = Some(value()?.into()),
-                "--write" => wish.write = Some(value()?.into()),
+                "--json" => request.json = true,
+                "--misses" => request.misses = true,
+                "--phrases" => request.phrases = phrases_of(&value()?)?,
+                "--document" => request.document = Some(value()?.into()),
+                "--facts" => request.facts = Some(value()?.into()),
+                "--write" => request.write = Some(value()?.into()),
                 _ => bail!("unknown word {word}: see the first lines of bench/fidelity/src/main.rs"),
             }
         }
-        Ok(wish)
+        Ok(request)
     }
 
     fn wants(&self, tool: &str) -> bool {
@@ -147,11 +147,11 @@ fn one(file: &Path, facts: &Path) -> Result<()> {
     Ok(())
 }
 
-fn write(folder: &Path, wish: &RunOptions) -> Result<()> {
-    for seed in 0..wish.sessions {
-        for turns in &wish.turns {
-            let story = story(seed, *turns, wish.phrases);
-            for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
+fn write(folder: &Path, request: &RunOptions) -> Result<()> {
+    for seed in 0..request.sessions {
+        for turns in &request.turns {
+            let story = story(seed, *turns, request.phrases);
+            for tool in TOOLS.iter().filter(|tool| request.wants(tool.name)) {
                 let path = put(folder, tool, &story)?;
                 fs::write(path.with_extension("facts.json"), serde_json::to_string_pretty(&story.facts)?)?;
                 println!("{}", path.display());
@@ -161,12 +161,12 @@ fn write(folder: &Path, wish: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-fn misses(root: &Path, wish: &RunOptions) -> Result<()> {
-    for (seed, turns) in all(wish) {
-        let story = story(seed, turns, wish.phrases);
-        for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
+fn misses(root: &Path, request: &RunOptions) -> Result<()> {
+    for (seed, turns) in all(request) {
+        let story = story(seed, turns, request.phrases);
+        for tool in TOOLS.iter().filter(|tool| request.wants(tool.name)) {
             let packet = packet(&put(root, tool, &story)?, tool)?;
-            let read = Document::new(&document(&packet, wish.tokens));
+            let read = Document::new(&document(&packet, request.tokens));
             for fact in story.facts.iter().filter(|fact| read.holds(fact) == fact.lure) {
                 let what = if fact.lure { "taken" } else { "lost" };
                 println!("{} {seed}/{turns} {what} {}: {:?}", tool.name, fact.kind, fact.check);
@@ -176,26 +176,26 @@ fn misses(root: &Path, wish: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-fn all(wish: &RunOptions) -> impl Iterator<Item = (u64, usize)> {
-    (0..wish.sessions).flat_map(|seed| wish.turns.iter().map(move |turns| (seed, *turns)))
+fn all(request: &RunOptions) -> impl Iterator<Item = (u64, usize)> {
+    (0..request.sessions).flat_map(|seed| request.turns.iter().map(move |turns| (seed, *turns)))
 }
 
 /// Shares by budget and kind.
 type Shares = [[Share; 9]; 5];
 
-fn table(root: &Path, wish: &RunOptions) -> Result<()> {
+fn table(root: &Path, request: &RunOptions) -> Result<()> {
     for (name, phrases) in [("tried", TUNE), ("held out", HELD), ("fresh", FRESH), ("blind", BLIND)] {
         let mut sum = Shares::default();
-        for tool in TOOLS.iter().filter(|tool| wish.wants(tool.name)) {
-            let shares = shares(root, wish, tool, phrases)?;
+        for tool in TOOLS.iter().filter(|tool| request.wants(tool.name)) {
+            let shares = shares(root, request, tool, phrases)?;
             for (sum, shares) in sum.iter_mut().zip(&shares) {
                 sum.iter_mut().zip(shares).for_each(|(sum, share)| *sum = sum.plus(*share));
             }
-            if !wish.json {
+            if !request.json {
                 show(&format!("{}, phrases {name}", tool.name), &shares);
             }
         }
-        match wish.json {
+        match request.json {
             true => println!("{}", as_json(name, &sum)),
             false => show(&format!("ALL, phrases {name}"), &sum),
         }
@@ -205,12 +205,12 @@ fn table(root: &Path, wish: &RunOptions) -> Result<()> {
 
 fn shares(
     root: &Path,
-    wish: &RunOptions,
+    request: &RunOptions,
     tool: &baton_fidelity::write::Tool,
     phrases: &Phrases,
 ) -> Result<Shares> {
     let mut shares = Shares::default();
-    for (seed, turns) in all(wish) {
+    for (seed, turns) in all(request) {
         let story = story(seed, turns, phrases);
         let packet = packet(&put(root, tool, &story)?, tool)?;
         for (shares, tokens) in shares.iter_mut().zip(BUDGETS) {

@@ -87,10 +87,10 @@ impl Plot<'_> {
         let wishes = self.random.shuffled(self.world.requests);
         let last = self.last();
         let middle = self.middle();
-        for (turn, wish) in [(0, wishes[0]), (middle, wishes[1]), (last, wishes[2])] {
-            self.turns[turn].user.push(wish.to_owned());
+        for (turn, spec) in [(0, wishes[0]), (middle, wishes[1]), (last, wishes[2])] {
+            self.turns[turn].user.push(spec.to_owned());
             if turn != middle {
-                self.words(1, &Phrase { text: wish.to_owned(), keys: vec![wish.to_owned()] });
+                self.words(1, &Phrase { text: spec.to_owned(), keys: vec![spec.to_owned()] });
             }
         }
     }

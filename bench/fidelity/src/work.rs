@@ -101,14 +101,14 @@ fn edit(plot: &mut Plot, path: &str, refused: Option<&'static str>) -> Step {
 pub fn undone(plot: &mut Plot) {
     let turn = plot.middle();
     let path = "experiments/undone.txt".to_owned();
-    let wish = "Write the whole thing in Haskell instead.".to_owned();
+    let request = "Write the whole thing in Haskell instead.".to_owned();
     let steps = vec![
-        Step::User(wish.clone()),
+        Step::User(request.clone()),
         Step::Create { path: path.clone(), content: "main = pure ()\n".into() },
         Step::Agent("I decided to use Haskell instead of the old language because you asked for it.".into()),
     ];
     plot.turns[turn].steps.push(Step::Undone(steps));
-    plot.facts.push(Fact::lure(1, plain(&wish)));
+    plot.facts.push(Fact::lure(1, plain(&request)));
     plot.facts.push(Fact::lure(3, Check::File { path, how: "created".into(), from: None }));
     plot.facts.push(Fact::lure(5, plain("I decided to use Haskell instead of the old language")));
 }

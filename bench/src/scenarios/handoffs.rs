@@ -77,12 +77,12 @@ fn register(ledger: &mut Ledger) -> Result<()> {
 }
 
 fn plan(ledger: &mut Ledger, subject: &str) -> Result<()> {
-    let wish = json!({
+    let request = json!({
         "from_project_id": "shop", "to_project_id": "lib", "identity": "Ann", "subject": subject,
         "description": "Half up, as in the shop", "tags": ["api"], "issues_github_repo": "o/lib",
         "links": { "docs": ["spec/round.md"] },
     });
-    ledger.call("handoff_create", wish)
+    ledger.call("handoff_create", request)
 }
 
 /// How long a server takes for hand-offs that were planned before it starts, and how often it asked GitHub.

@@ -41,11 +41,11 @@ fn routing(lab: &Lab) -> Result<Vec<Line>> {
     let (mut decided, mut written, mut commits) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..lab.count(3, 1) {
         tasks(&mut ledger, round, count)?;
-        let wish = |dry_run: bool| json!({ "project": "shop", "limit": count, "dry_run": dry_run });
+        let request = |dry_run: bool| json!({ "project": "shop", "limit": count, "dry_run": dry_run });
         let rate = |seconds: f64| count as f64 / seconds;
-        decided.push(rate(timed(|| ledger.call("task_route", wish(true)))?.0));
+        decided.push(rate(timed(|| ledger.call("task_route", request(true)))?.0));
         commits.push(rate(timed(|| (0..count).try_for_each(|_| bare.transaction()))?.0));
-        written.push(rate(timed(|| ledger.call("task_route", wish(false)))?.0));
+        written.push(rate(timed(|| ledger.call("task_route", request(false)))?.0));
         // The next round begins with agents that have nothing to do.
         for number in 0..count {
             let task = json!({ "project": "shop", "id": format!("shop-{round}x{number}"), "result": "pass", "force": true });
@@ -91,9 +91,9 @@ fn claiming(lab: &Lab) -> Result<Vec<Line>> {
                     let client = Client::new(address);
                     ready.wait();
                     let (mut client, mut ids, mut latencies) = (client?, Vec::new(), Vec::new());
-                    let wish = json!({ "project": "shop", "identity": format!("claimer-{number}") });
+                    let request = json!({ "project": "shop", "identity": format!("claimer-{number}") });
                     loop {
-                        let (seconds, answer) = timed(|| client.call("task_claim", &wish))?;
+                        let (seconds, answer) = timed(|| client.call("task_claim", &request))?;
                         let answer: Value = serde_json::from_slice(&answer)?;
                         let Some(id) = answer["task"]["id"].as_str() else { return Ok((ids, latencies)) };
                         ids.push(id.to_owned());

@@ -11,7 +11,7 @@ use baton_ops::task::{
     BeadsExport, BeadsExportInput, BeadsExportOutput, BeadsImportOutput, BeadsPublished, BeadsPublishedInput,
     Complaint, ExportLine, Published,
 };
-use baton_ops::{ImportWish, Lines};
+use baton_ops::{ImportRequest, Lines};
 use serde::Serialize;
 
 use crate::app::App;
@@ -43,15 +43,15 @@ pub(crate) fn import(
     // Only the file that is in step with the project says which memories and lines of other kinds it has no longer.
     let is_own = app.config.tasks_mirror.as_ref().is_some_and(|own| is_same(&own.path(), &path))
         && own_project(app).is_some_and(|own| project.as_ref().is_none_or(|named| *named == own));
-    let wish = ImportWish {
+    let request = ImportRequest {
         project: project.as_deref(),
         identity,
         dry_run,
         partial: !is_own,
         base: Some(&base),
-        ..ImportWish::default()
+        ..ImportRequest::default()
     };
-    app.import_lines(&wish, &mut lines)
+    app.import_lines(&request, &mut lines)
 }
 
 /// Whether two paths lead to one file.
@@ -70,12 +70,16 @@ pub(crate) fn sync(
     let mut taken = BeadsImportOutput::default();
     let project = app.project.clone();
     let base = || conflict_base(&path);
-    let wish =
-        ImportWish { project: project.as_deref(), identity, base: Some(&base), ..ImportWish::default() };
+    let request = ImportRequest {
+        project: project.as_deref(),
+        identity,
+        base: Some(&base),
+        ..ImportRequest::default()
+    };
     for _ in 0..TRIES {
         let version = turn.version();
         if let Some(mut lines) = turn.lines()? {
-            let done = app.import_lines(&wish, &mut lines)?;
+            let done = app.import_lines(&request, &mut lines)?;
             taken.created += done.created;
             taken.updated += done.updated;
             taken.complaints.extend(done.complaints);
@@ -150,7 +154,7 @@ pub(crate) fn own_project(app: &mut App) -> Option<String> {
 /// seen. Returns complaints about single lines, which stay as they are.
 pub(crate) fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, AppError> {
     let mut turn = FileTurn::wait(file, &app.config.data_dir)?;
-    bring_in_step(app, project, &mut turn, &file.path())
+    sync_file(app, project, &mut turn, &file.path())
 }
 
 /// The turn at a file that is in step, held while an operation runs that only one ledger may carry out.
@@ -174,7 +178,7 @@ impl ExclusiveTurn {
     }
 
     fn sync(&mut self, app: &mut App) -> Result<Vec<String>, AppError> {
-        bring_in_step(app, &self.project, &mut self.turn, &self.path)
+        sync_file(app, &self.project, &mut self.turn, &self.path)
     }
 
     /// Writes what the operation did and ends the turn.
@@ -193,14 +197,14 @@ struct Findings {
 }
 
 /// The same, by the holder of the turn.
-fn bring_in_step(
+fn sync_file(
     app: &mut App,
     project: &str,
     turn: &mut FileTurn,
     path: &Path,
 ) -> Result<Vec<String>, AppError> {
     let mut findings = Findings::default();
-    say_settled(app, project, turn)?;
+    record_resolutions(app, project, turn)?;
     for _ in 0..TRIES {
         if step(app, project, turn, path, &mut findings)? {
             findings.lines.append(&mut findings.settled);
@@ -225,14 +229,18 @@ impl Lines for Nothing {
 
 /// Records in the ledger how git's merge driver resolved conflicts; the driver has reported them already. Skipped for a
 /// store behind a server.
-fn say_settled(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), AppError> {
+fn record_resolutions(app: &mut App, project: &str, turn: &FileTurn) -> Result<(), AppError> {
     let settled: Vec<Conflict> = turn.settled();
     if settled.is_empty() || app.config.server.is_some() {
         return Ok(());
     }
-    let wish =
-        ImportWish { project: Some(project), partial: true, settled: &settled, ..ImportWish::default() };
-    app.import_lines(&wish, &mut Nothing)?;
+    let request = ImportRequest {
+        project: Some(project),
+        partial: true,
+        settled: &settled,
+        ..ImportRequest::default()
+    };
+    app.import_lines(&request, &mut Nothing)?;
     turn.clear_settled();
     Ok(())
 }
@@ -263,9 +271,13 @@ fn step(
     {
         // The file has changed beside us: the whole of it is read, so that a fault is named by its line.
         let base = || conflict_base(path);
-        let wish =
-            ImportWish { project: Some(project), lenient: true, base: Some(&base), ..ImportWish::default() };
-        let imported = app.import_lines(&wish, &mut lines)?;
+        let request = ImportRequest {
+            project: Some(project),
+            lenient: true,
+            base: Some(&base),
+            ..ImportRequest::default()
+        };
+        let imported = app.import_lines(&request, &mut lines)?;
         findings.lines = imported.complaints.iter().map(complaint_text).collect();
         findings.settled.extend(imported.conflicts.iter().map(Conflict::summary));
         let unreadable = imported.complaints.iter().filter(|complaint| complaint.unreadable);

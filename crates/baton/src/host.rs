@@ -154,13 +154,13 @@ impl Machine {
                 machine: self.id.clone(),
                 process: config.process.clone().unwrap_or_else(|| behind.fingerprint()),
             },
-            ..cwd.map(stand_in).unwrap_or_default()
+            ..cwd.map(caller_in).unwrap_or_default()
         }
     }
 }
 
 /// A caller who stands in this folder: the folder with those above it, and the working copy around it.
-pub(crate) fn stand_in(cwd: &Path) -> Caller {
+pub(crate) fn caller_in(cwd: &Path) -> Caller {
     let root = git::root(cwd);
     let (repository, git_fault) = match root.as_deref().map(git::repository) {
         Some(Ok(repository)) => (Some(repository), None),

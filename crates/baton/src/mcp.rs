@@ -251,7 +251,7 @@ fn unasked() -> Value {
 }
 
 fn standing_in(caller: &Caller, folder: &Path) -> Caller {
-    let Caller { folders, git_root, repository, git_fault, .. } = host::stand_in(folder);
+    let Caller { folders, git_root, repository, git_fault, .. } = host::caller_in(folder);
     Caller { folders, git_root, repository, git_fault, ..caller.clone() }
 }
 

@@ -144,7 +144,7 @@ fn list(repo: &str, request: &Request, hub: &Hub, base: &str) -> Answer {
             _ => issue.open,
         };
         let labels = query("labels").unwrap_or_default();
-        let has = |wish: &str| issue.labels.iter().any(|label| label.eq_ignore_ascii_case(wish));
+        let has = |spec: &str| issue.labels.iter().any(|label| label.eq_ignore_ascii_case(spec));
         let since = query("since").and_then(seconds).unwrap_or(i64::MIN);
         state && labels.split(',').filter(|l| !l.is_empty()).all(has) && issue.updated_at >= since
     };

@@ -70,7 +70,7 @@ impl Server {
         };
         Ok(match answer {
             Err(mut refusal) => {
-                self.say_where(&call, &mut refusal);
+                self.add_location(&call, &mut refusal);
                 result(self.fitted(refused(refusal), call.detail, &owner), true).into()
             }
             Ok(answer) => {
@@ -134,7 +134,7 @@ impl Server {
 
     async fn operate(&self, call: &Call, mut caller: Caller) -> Answer {
         let mut input = call.input.clone();
-        crate::connection::say_for(call.action, &mut input, &mut caller);
+        crate::connection::take_caller_fields(call.action, &mut input, &mut caller);
         let input = Value::Object(input);
         if call.action.operation == baton_ops::handoff::Show::NAME {
             return handoff_or_baton(self.shared.backend.as_ref(), input, caller).await;
@@ -234,7 +234,7 @@ impl Server {
     }
 
     /// Adds the project, the identity and the store of the call to a refusal, where they are known.
-    fn say_where(&self, call: &Call, refusal: &mut Value) {
+    fn add_location(&self, call: &Call, refusal: &mut Value) {
         let bound = match self.link.bound(project(&call.input)) {
             BoundIdentity::One(name) => Some(name),
             _ => None,

@@ -141,7 +141,7 @@ impl Receipts {
 }
 
 /// Who calls and where may be said with every call, also of an operation that has no use for it: then it is the caller's.
-pub(crate) fn say_for(action: &Action, input: &mut Map<String, Value>, caller: &mut Caller) {
+pub(crate) fn take_caller_fields(action: &Action, input: &mut Map<String, Value>, caller: &mut Caller) {
     for (name, place) in [("identity", &mut caller.identity), ("project", &mut caller.project)] {
         let given = input.get(name).and_then(Value::as_str).map(str::to_owned);
         if let Some(given) = given.filter(|_| !action.takes(name)) {

@@ -87,7 +87,7 @@ pub(crate) async fn subscribe(
     Ok(())
 }
 
-/// What of a wish can be granted: resources that have an address. Lists do not change while a server runs.
+/// What of a request can be granted: resources that have an address. Lists do not change while a server runs.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = SubscriptionFilter::new();
     accepted.resource_subscriptions = requested
@@ -158,10 +158,11 @@ mod tests {
 
     #[test]
     fn only_what_has_an_address_is_watched() {
-        let mut wish = SubscriptionFilter::new();
-        wish.tools_list_changed = Some(true);
-        wish.resource_subscriptions = Some(vec!["baton://projects/shop/status".into(), "file:///a".into()]);
-        let granted = accepted(&wish);
+        let mut request = SubscriptionFilter::new();
+        request.tools_list_changed = Some(true);
+        request.resource_subscriptions =
+            Some(vec!["baton://projects/shop/status".into(), "file:///a".into()]);
+        let granted = accepted(&request);
         assert_eq!(granted.resource_subscriptions, Some(vec!["baton://projects/shop/status".to_owned()]));
         assert_eq!(granted.tools_list_changed, None);
     }

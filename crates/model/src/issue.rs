@@ -155,7 +155,7 @@ impl Draft {
 
 /// What a tracker outside did.
 #[derive(Debug, Clone, PartialEq)]
-pub enum StepResult {
+pub enum TrackerResult {
     /// The issue is there.
     Issue {
         /// Its number.
@@ -179,7 +179,7 @@ pub enum StepResult {
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallEnd {
     /// As wished.
-    Completed(StepResult),
+    Completed(TrackerResult),
     /// Failed for now.
     Retry {
         /// What went wrong.

@@ -132,7 +132,7 @@ pub struct StateRequest<'a> {
     pub task_id: Option<&'a str>,
     /// What the user said, in words.
     pub said: Option<&'a str>,
-    /// An explicit wish to go on, whatever the words are.
+    /// An explicit request to go on, whatever the words are.
     pub resume: bool,
 }
 
@@ -147,7 +147,7 @@ pub enum StateChoice {
     New,
 }
 
-/// Chooses: the exact tuple; else, with a wish to go on, the one candidate or a choice between several; else new.
+/// Chooses: the exact tuple; else, with a request to go on, the one candidate or a choice between several; else new.
 pub fn choose(asked: &StateRequest<'_>, mut candidates: Vec<Candidate>) -> StateChoice {
     let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(asked.identity);
     let exact = asked.task_id.and_then(|task| candidates.iter().position(|c| mine(c) && c.task_id == task));
@@ -259,7 +259,11 @@ mod tests {
         let said = |said| StateRequest { said: Some(said), ..StateRequest::default() };
         let task = |task| StateRequest { task_id: Some(task), ..StateRequest::default() };
         assert_eq!(check(task("t1"), &three), "Donna-t1", "an exact tuple goes on without a word");
-        assert_eq!(check(task("t2"), &three), "new", "the task of somebody else is not taken without a wish");
+        assert_eq!(
+            check(task("t2"), &three),
+            "new",
+            "the task of somebody else is not taken without a request"
+        );
         assert_eq!(check(said("begin the release"), &three), "new");
         assert_eq!(check(StateRequest::default(), &one), "new");
         assert_eq!(check(said("please continue"), &one), "donna-t1");

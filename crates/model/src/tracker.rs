@@ -71,9 +71,9 @@ pub enum WarningKind {
 }
 
 /// Finds the tracker. Nothing is guessed without a warning.
-pub fn resolve(wish: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
-    let explicit = wish.explicit.map(|text| parse_issues_repo(text, wish.enterprise)).transpose()?;
-    if wish.local {
+pub fn resolve(query: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
+    let explicit = query.explicit.map(|text| parse_issues_repo(text, query.enterprise)).transpose()?;
+    if query.local {
         if explicit.is_some() {
             return Err(Refusal::invalid(
                 "tracker_conflict",
@@ -84,54 +84,54 @@ pub fn resolve(wish: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
         return Ok(plain(Tracker::Local));
     }
     match explicit {
-        Some(repo) => github(repo, wish.access, Vec::new()),
-        None => registered(wish),
+        Some(repo) => github(repo, query.access, Vec::new()),
+        None => registered(query),
     }
 }
 
-fn registered(wish: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
-    let target = wish.target;
+fn registered(query: &TrackerQuery<'_>) -> Result<ResolvedTracker, Refusal> {
+    let target = query.target;
     let provider = target.and_then(|p| p.issues_provider.as_deref());
     match provider {
-        Some("none") => return Err(unresolved(wish, "takes no issues (issues provider `none`)")),
+        Some("none") => return Err(unresolved(query, "takes no issues (issues provider `none`)")),
         Some("local") => return Ok(plain(Tracker::Local)),
         _ => {}
     }
     if let Some(repo) = target.and_then(|p| p.issues_github_repo.clone()) {
-        return github(repo, wish.access, Vec::new());
+        return github(repo, query.access, Vec::new());
     }
     if let Some(repo) = target.and_then(|p| p.suggested_repo.as_deref()) {
-        return Err(untrusted(wish, repo));
+        return Err(untrusted(query, repo));
     }
     let vcs = target.and_then(|p| p.vcs_provider.as_deref());
     if vcs == Some("pantheon") {
         return Err(unresolved(
-            wish,
+            query,
             "lives on Pantheon, which has no issues, and names no issues repository",
         ));
     }
     let remote = target.and_then(|p| p.vcs_remote_url.as_deref());
     // The host is looked at again: an older version took any with "github." in it for GitHub.
-    let remote = remote.filter(|url| vcs == Some("github") && is_github(url, wish.enterprise));
+    let remote = remote.filter(|url| vcs == Some("github") && is_github(url, query.enterprise));
     if let Some(repo) = remote.and_then(|url| parse_repo(url).ok()) {
-        return github(repo, wish.access, Vec::new());
+        return github(repo, query.access, Vec::new());
     }
-    if let Some(owner) = wish.default_owner {
-        let repo = parse_issues_repo(&format!("{owner}/{}", wish.target_id), None)?;
+    if let Some(owner) = query.default_owner {
+        let repo = parse_issues_repo(&format!("{owner}/{}", query.target_id), None)?;
         let message = format!(
             "no issues repository is registered for {}: {repo} is taken by convention",
-            wish.target_id
+            query.target_id
         );
-        return github(repo, wish.access, vec![Warning { kind: WarningKind::TrackerGuessed, message }]);
+        return github(repo, query.access, vec![Warning { kind: WarningKind::TrackerGuessed, message }]);
     }
     if provider == Some("github") {
-        return Err(unresolved(wish, "wants GitHub issues, but names no repository"));
+        return Err(unresolved(query, "wants GitHub issues, but names no repository"));
     }
     let mut found = plain(Tracker::Local);
-    if wish.access {
+    if query.access {
         let message = format!(
             "no issues repository is known for {}: the task is kept in Baton's own ledger",
-            wish.target_id
+            query.target_id
         );
         found.warnings.push(Warning { kind: WarningKind::TrackerLocal, message });
     }
@@ -155,8 +155,8 @@ fn github(repo: String, access: bool, warnings: Vec<Warning>) -> Result<Resolved
     .with("issues_github_repo", repo))
 }
 
-fn unresolved(wish: &TrackerQuery<'_>, why: &str) -> Refusal {
-    let id = wish.target_id;
+fn unresolved(query: &TrackerQuery<'_>, why: &str) -> Refusal {
+    let id = query.target_id;
     Refusal::new(
         Kind::Refused,
         "tracker_unresolved",
@@ -167,8 +167,8 @@ fn unresolved(wish: &TrackerQuery<'_>, why: &str) -> Refusal {
 }
 
 /// A file of the repository names a tracker, which the user has not confirmed: private text would go to the file's author.
-fn untrusted(wish: &TrackerQuery<'_>, repo: &str) -> Refusal {
-    let id = wish.target_id;
+fn untrusted(query: &TrackerQuery<'_>, repo: &str) -> Refusal {
+    let id = query.target_id;
     Refusal::new(
         Kind::Refused,
         "tracker_untrusted",
@@ -235,8 +235,8 @@ mod tests {
     }
 
     /// `repo`, `local`, or the code of a refusal; then the kinds of the warnings.
-    fn check(wish: &TrackerQuery<'_>) -> String {
-        match resolve(&TrackerQuery { target_id: "t", ..*wish }) {
+    fn check(query: &TrackerQuery<'_>) -> String {
+        match resolve(&TrackerQuery { target_id: "t", ..*query }) {
             Err(refusal) => refusal.code.to_owned(),
             Ok(found) => {
                 let mut text = match found.tracker {
@@ -301,7 +301,7 @@ mod tests {
             access,
             ..TrackerQuery::default()
         };
-        for (wish, expected) in [
+        for (query, expected) in [
             (with(&registered, e, d, true), "o/r"),
             (with(&none, e, None, true), "o/r"),
             (with(&pantheon, e, None, true), "o/r"),
@@ -353,7 +353,7 @@ mod tests {
             (TrackerQuery { local: true, access: true, ..with(&registered, None, d, true) }, "local"),
             (TrackerQuery { local: true, ..with(&registered, e, None, true) }, "tracker_conflict"),
         ] {
-            assert_eq!(check(&wish), expected, "{wish:?}");
+            assert_eq!(check(&query), expected, "{query:?}");
         }
     }
 

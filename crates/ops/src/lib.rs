@@ -47,4 +47,4 @@ pub mod token;
 mod token_rights;
 pub mod transcript;
 
-pub use task::{ImportWish, Lines, import_lines};
+pub use task::{ImportRequest, Lines, import_lines};

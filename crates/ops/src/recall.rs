@@ -8,7 +8,7 @@ use baton_model::recall::{HASHING, HASHING_FLOOR, Matrix, QuantizedVector};
 use baton_store::{Failure, Tx, vector};
 
 /// Memories that one effect may name.
-pub const AT_ONCE: usize = 64;
+pub const BATCH: usize = 64;
 /// The vectors that a process keeps in memory, in bytes; those of the project that was asked for least lately go first.
 const KEPT: usize = 512 * 1024 * 1024;
 

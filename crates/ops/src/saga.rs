@@ -3,14 +3,14 @@
 
 use baton_model::access::Grant;
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::issue::{Call, CallEnd, StepResult};
+use baton_model::issue::{Call, CallEnd, TrackerResult};
 use baton_model::saga::{self, Kind, Outcome, Step, StepStage};
 use baton_model::session::Place;
 use baton_model::time::Millis;
 use baton_store::{Failure, Store, Tx, handoff, handoff_step};
 use serde_json::json;
 
-use crate::handoff::steps::{self, StepResult as Local, close_row};
+use crate::handoff::steps::{self, LocalStepOutcome, close_row};
 use crate::handoff::{by_id, record, register_ends, tracker};
 use crate::op::Env;
 
@@ -119,12 +119,12 @@ pub(crate) fn advance(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     steps: &mut Vec<Step>,
-) -> Result<saga::NextActor, Failure> {
+) -> Result<saga::NextAttempt, Failure> {
     register_ends(tx, env, handoff)?;
     loop {
         let host = env.host;
         let turn = saga::turn(steps, env.now, |place| host.process_gone(place));
-        let saga::NextActor::Take(at) = turn else { return Ok(turn) };
+        let saga::NextAttempt::Take(at) = turn else { return Ok(turn) };
         let Some(step) = steps.get_mut(at) else { return Ok(turn) };
         if steps::is_outside(handoff, step) {
             return Ok(turn);
@@ -133,8 +133,10 @@ pub(crate) fn advance(
         let step = step.clone();
         let was = handoff.state;
         let outcome = match steps::local(tx, env, handoff, &step, steps)? {
-            Local::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
-            Local::Wait(why) => Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false },
+            LocalStepOutcome::Done(result) => Outcome::Done(result.map(|value| value.to_string())),
+            LocalStepOutcome::Wait(why) => {
+                Outcome::Retry { why, after: Some(saga::LIVE_PAUSE), unknown: false }
+            }
         };
         saga::record_outcome(steps, at, outcome, env.now, 0);
         let event = if handoff.state == State::Declined { Event::Decline } else { Event::Complete };
@@ -152,13 +154,13 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         let known = by_id(tx, &Grant::default(), id)?;
         let steps = handoff_step::of(tx, &known.handoff_id)?;
         let turn = saga::turn(&steps, now, |place| host.process_gone(place));
-        let outside = matches!(turn, saga::NextActor::Take(at) if steps::is_outside(&known, &steps[at]));
+        let outside = matches!(turn, saga::NextAttempt::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
-            saga::NextActor::At(at) => (known, Some(StepStart::Wait(at))),
-            saga::NextActor::Held(at) => (known, Some(StepStart::Held(at))),
-            saga::NextActor::OnlyDuplicateCheck(_) => (known, Some(StepStart::OnlyDuplicateCheck)),
+            saga::NextAttempt::At(at) => (known, Some(StepStart::Wait(at))),
+            saga::NextAttempt::Held(at) => (known, Some(StepStart::Held(at))),
+            saga::NextAttempt::OnlyDuplicateCheck(_) => (known, Some(StepStart::OnlyDuplicateCheck)),
             // This host has no access to GitHub; another driver that has will run the step.
-            saga::NextActor::Take(_) if outside && !host.github_access() => {
+            saga::NextAttempt::Take(_) if outside && !host.github_access() => {
                 (known, Some(StepStart::Wait(now + saga::LIVE_PAUSE)))
             }
             _ => (known, None),
@@ -173,11 +175,11 @@ pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Res
         let before = handoff_step::of(tx, id)?;
         let mut steps = before.clone();
         let begun = match advance(tx, env, &mut handoff, &mut steps)? {
-            saga::NextActor::Finished => StepStart::Finished,
-            saga::NextActor::OnlyDuplicateCheck(_) => StepStart::OnlyDuplicateCheck,
-            saga::NextActor::At(at) => StepStart::Wait(at),
-            saga::NextActor::Held(at) => StepStart::Held(at),
-            saga::NextActor::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
+            saga::NextAttempt::Finished => StepStart::Finished,
+            saga::NextAttempt::OnlyDuplicateCheck(_) => StepStart::OnlyDuplicateCheck,
+            saga::NextAttempt::At(at) => StepStart::Wait(at),
+            saga::NextAttempt::Held(at) => StepStart::Held(at),
+            saga::NextAttempt::Take(at) => lease(tx, env, &mut handoff, (&mut steps, at), own)?,
         };
         handoff_step::put(tx, id, &before, &steps)?;
         if handoff != read {
@@ -280,7 +282,7 @@ fn apply_outcome(
             let result =
                 (!closed(came).is_empty()).then(|| json!({ "doubles_closed": closed(came) }).to_string());
             saga::record_outcome(steps, at, Outcome::Done(result), env.now, jitter);
-            if looked && *came == StepResult::Nothing {
+            if looked && *came == TrackerResult::Nothing {
                 steps[at].stage = StepStage::Skipped;
             }
         }
@@ -318,7 +320,7 @@ fn finish_duplicate_check(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     (steps, at): (&mut Vec<Step>, usize),
-    came: &StepResult,
+    came: &TrackerResult,
 ) -> Result<(), Failure> {
     let knew = handoff.issue_number;
     tracker::record_success(tx, env, handoff, Kind::DuplicateCheck, came)?;
@@ -332,9 +334,9 @@ fn finish_duplicate_check(
 }
 
 /// The doubles that a call has closed.
-fn closed(came: &StepResult) -> &[i64] {
+fn closed(came: &TrackerResult) -> &[i64] {
     match came {
-        StepResult::Issue { duplicates, .. } => duplicates,
+        TrackerResult::Issue { duplicates, .. } => duplicates,
         _ => &[],
     }
 }

@@ -17,8 +17,8 @@ crate::sql! {
         WHERE project_id = $4 AND effect_id = $5 AND fence = $6";
     COUNT = "SELECT state, COUNT(*) FROM outbox GROUP BY state ORDER BY state";
     PENDING = "SELECT COUNT(*) FROM outbox WHERE state = 'pending' AND adapter = $1";
-    TROUBLE = "SELECT last_error FROM outbox WHERE state = 'pending' AND adapter = $1 AND last_error IS NOT NULL ORDER BY due_at DESC, effect_id LIMIT 1";
-    HURRY = "UPDATE outbox SET due_at = $1 WHERE state = 'pending' AND adapter = $2 AND project_id = $3 AND due_at > $4 AND lease_until <= $5";
+    LAST_ERROR = "SELECT last_error FROM outbox WHERE state = 'pending' AND adapter = $1 AND last_error IS NOT NULL ORDER BY due_at DESC, effect_id LIMIT 1";
+    MAKE_DUE = "UPDATE outbox SET due_at = $1 WHERE state = 'pending' AND adapter = $2 AND project_id = $3 AND due_at > $4 AND lease_until <= $5";
 }
 
 fn read(row: Row) -> Result<Effect, Fault> {
@@ -94,7 +94,7 @@ pub fn count(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, Fault> {
 
 /// Why the latest try of something failed that an adapter still has to do.
 pub fn last_error(tx: &mut Tx<'_>, adapter: Adapter) -> Result<Option<String>, Fault> {
-    match tx.query_opt(TROUBLE, params![adapter.as_str()])? {
+    match tx.query_opt(LAST_ERROR, params![adapter.as_str()])? {
         Some(row) => row.reader().opt_text(),
         None => Ok(None),
     }
@@ -102,6 +102,6 @@ pub fn last_error(tx: &mut Tx<'_>, adapter: Adapter) -> Result<Option<String>, F
 
 /// Makes due at once what an adapter would try again later for a project.
 pub fn make_due(tx: &mut Tx<'_>, adapter: Adapter, project_id: &str, now: Millis) -> Result<(), Fault> {
-    tx.execute_deferred(HURRY, params![now, adapter.as_str(), project_id, now, now])?;
+    tx.execute_deferred(MAKE_DUE, params![now, adapter.as_str(), project_id, now, now])?;
     Ok(())
 }

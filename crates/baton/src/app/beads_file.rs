@@ -3,7 +3,7 @@
 use baton_model::refusal::Refusal;
 use baton_ops::op::Operation;
 use baton_ops::task::{BeadsImport, BeadsImportInput, BeadsImportOutput};
-use baton_ops::{ImportWish, Lines};
+use baton_ops::{ImportRequest, Lines};
 
 use super::App;
 use crate::beads;
@@ -15,18 +15,19 @@ impl App {
     /// Takes the lines of a Beads file in, one after another.
     pub(crate) fn import_lines(
         &mut self,
-        wish: &ImportWish<'_>,
+        request: &ImportRequest<'_>,
         lines: &mut dyn Lines,
     ) -> Result<BeadsImportOutput, AppError> {
         let caller = self.caller();
         let answer = match self.config.server {
             // A request holds all of them.
             Some(_) => {
-                let input = serde_json::to_value(lines_input(wish, lines)?).map_err(anyhow::Error::from)?;
+                let input =
+                    serde_json::to_value(lines_input(request, lines)?).map_err(anyhow::Error::from)?;
                 let answer = self.call_remote(&caller, baton_ops::all::find(BeadsImport::NAME)?, input)?;
                 serde_json::from_value(answer).map_err(anyhow::Error::from)?
             }
-            None => self.within(&caller, |cx| baton_ops::import_lines(cx, wish, lines))?,
+            None => self.within(&caller, |cx| baton_ops::import_lines(cx, request, lines))?,
         };
         self.written = Some(answer.project_id.clone());
         Ok(answer)
@@ -35,7 +36,7 @@ impl App {
     /// Synchronises the configured Beads file with the tasks, if the file has changed since the last look, or the tasks
     /// of this project have. The file belongs to the project of the working directory: writes in another project do not
     /// concern it. Errors are reported once and fail no command.
-    pub(crate) fn look_at_mirror(&mut self, written: Option<&str>) {
+    pub(crate) fn sync_beads_file(&mut self, written: Option<&str>) {
         let Some(file) = self.config.tasks_mirror.clone() else { return };
         let reported = self.looked.as_ref().map(|(_, reported)| reported.clone()).unwrap_or_default();
         let mark = issues_file::mark(&file);
@@ -53,7 +54,7 @@ impl App {
 
     /// The right to write the Beads file, which holds what the tasks are: what another ledger writes there is seen, and what is
     /// written here is there before another looks. None where there is no such file, or it cannot be brought in step.
-    pub(super) fn turn_at_mirror(&mut self) -> Option<(beads::ExclusiveTurn, RepoFile)> {
+    pub(super) fn take_file_turn(&mut self) -> Option<(beads::ExclusiveTurn, RepoFile)> {
         // A server sees to it itself.
         let file = self.config.tasks_mirror.clone().filter(|_| self.config.server.is_none())?;
         let project = beads::own_project(self)?;
@@ -69,7 +70,7 @@ impl App {
         }
     }
 
-    pub(super) fn bring_in_step(&mut self, (held, file): (beads::ExclusiveTurn, RepoFile)) {
+    pub(super) fn finish_file_turn(&mut self, (held, file): (beads::ExclusiveTurn, RepoFile)) {
         let done = held.finish(self);
         self.report_mirror(&file, done);
     }
@@ -93,7 +94,7 @@ impl App {
 }
 
 /// The input of `beads_import` with all lines in it.
-fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<BeadsImportInput, Refusal> {
+fn lines_input(request: &ImportRequest<'_>, lines: &mut dyn Lines) -> Result<BeadsImportInput, Refusal> {
     let mut all = Vec::new();
     lines.rewind()?;
     loop {
@@ -101,16 +102,16 @@ fn lines_input(wish: &ImportWish<'_>, lines: &mut dyn Lines) -> Result<BeadsImpo
             Ok(Some(line)) => all.push(line),
             Ok(None) => break,
             // In its place stands what is no line of a task either.
-            Err(refusal) if wish.lenient && refusal.code == "beads_invalid" => all.push("\u{fffd}".into()),
+            Err(refusal) if request.lenient && refusal.code == "beads_invalid" => all.push("\u{fffd}".into()),
             Err(refusal) => return Err(refusal),
         }
     }
     Ok(BeadsImportInput {
-        project: wish.project.map(str::to_owned),
-        identity: wish.identity.map(str::to_owned),
+        project: request.project.map(str::to_owned),
+        identity: request.identity.map(str::to_owned),
         lines: all,
-        dry_run: wish.dry_run,
-        partial: wish.partial,
-        lenient: wish.lenient,
+        dry_run: request.dry_run,
+        partial: request.partial,
+        lenient: request.lenient,
     })
 }

@@ -89,15 +89,15 @@ impl Runner for App {
     }
 
     async fn take_turn(&mut self) -> Option<Self::Turn> {
-        self.turn_at_mirror()
+        self.take_file_turn()
     }
 
     async fn end_turn(&mut self, turn: Self::Turn) {
-        self.bring_in_step(turn);
+        self.finish_file_turn(turn);
     }
 
     async fn import_beads_file(&mut self) {
-        self.look_at_mirror(None);
+        self.sync_beads_file(None);
     }
 
     fn tasks_changed(&mut self, answer: &Answer, _: bool) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
-use baton_store::restore::{self, Previous, StagedRestore};
+use baton_store::restore::{self, ReplacedStore, StagedRestore};
 use baton_store::{Fault, FaultKind, Store, Target};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -241,7 +241,7 @@ fn check(draft: &StagedRestore, app: &App) -> Result<StoreCheckOutput, AppError>
 }
 
 /// The command that puts the store back that was there. What cannot be restored, because it was damaged, is moved.
-fn undo(previous: &Previous, store: &Path) -> String {
+fn undo(previous: &ReplacedStore, store: &Path) -> String {
     let (kept, store) = (previous.path.display().to_string(), store.display().to_string());
     if previous.is_whole {
         return format!("baton restore --yes --store {} {}", shell_word(&store), shell_word(&kept));

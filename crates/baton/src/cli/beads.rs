@@ -127,7 +127,7 @@ pub(super) fn export(app: &mut App, path: &str) -> Result<Exported, AppError> {
 
 /// Synchronises the Beads file after tasks were written, where the settings ask for it. Errors are reported and fail
 /// nothing: the ledger is complete, and the next write tries again.
-pub(super) fn keep_in_step(app: &mut App) {
+pub(super) fn sync_after_write(app: &mut App) {
     let Some(project) = app.written.clone() else { return };
-    app.look_at_mirror(Some(&project));
+    app.sync_beads_file(Some(&project));
 }

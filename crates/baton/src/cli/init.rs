@@ -12,7 +12,7 @@ use super::{ActingIdentity, merge_driver};
 use crate::app::App;
 use crate::commit_hook::CommitHook;
 use crate::config;
-use crate::config::trust::{Trusted, sha256};
+use crate::config::trust::{TrustStore, sha256};
 use crate::error::AppError;
 use crate::git;
 use crate::merge_driver::Changes;
@@ -82,7 +82,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let document_before = document.clone();
     let has_remote = remote.is_some();
     let is_joined = args.join.is_some();
-    let trusted = Trusted::read(&app.config.config_dir);
+    let trusted = TrustStore::read(&app.config.config_dir);
     let is_trusted = root
         .zip(document.as_deref())
         .is_some_and(|(root, text)| trusted.holds_document(&root, &sha256(text.as_bytes())));

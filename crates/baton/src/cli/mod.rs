@@ -345,7 +345,7 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
     if !serves {
         app.resume();
     }
-    beads::keep_in_step(&mut app);
+    beads::sync_after_write(&mut app);
     app.leave();
     ended
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::init::DOCUMENT;
 use crate::app::{App, Format};
-use crate::config::trust::{Entry, Trusted, sha256};
+use crate::config::trust::{Entry, TrustStore, sha256};
 use crate::config::{REPOSITORY_FILE, RepositoryFile};
 use crate::error::AppError;
 use crate::repo_file::{RepoFile, SMALL};
@@ -84,7 +84,7 @@ fn add(folder: &Path, yes: bool, app: &mut App) -> Result<(), AppError> {
     };
     let changed = file.as_ref().is_some_and(|file| !file.is_trusted)
         || document.as_ref().is_some_and(|document| !document.is_trusted);
-    let mut trusted = Trusted::read(&app.config.config_dir);
+    let mut trusted = TrustStore::read(&app.config.config_dir);
     if changed {
         if !yes {
             ask(&path, &settings, app)?;
@@ -164,7 +164,7 @@ impl Document {
             return None;
         }
         let digest = sha256(text.as_bytes());
-        let is_trusted = Trusted::read(&app.config.config_dir).holds_document(&root, &digest);
+        let is_trusted = TrustStore::read(&app.config.config_dir).holds_document(&root, &digest);
         Some(Self { root, digest, repo, is_trusted })
     }
 
@@ -209,7 +209,7 @@ fn ask(path: &Path, settings: &[Setting], app: &App) -> Result<(), AppError> {
 }
 
 fn remove(folder: &Path, app: &mut App) -> Result<(), AppError> {
-    let mut trusted = Trusted::read(&app.config.config_dir);
+    let mut trusted = TrustStore::read(&app.config.config_dir);
     let held = trusted.folders.iter().chain(&trusted.documents).map(|entry| entry.folder.clone());
     // The folder itself, or the one above it whose file counts here.
     let meant = held.filter(|known| folder.starts_with(known)).max_by_key(|known| known.as_os_str().len());
@@ -226,7 +226,7 @@ fn remove(folder: &Path, app: &mut App) -> Result<(), AppError> {
     })
 }
 
-fn keep(trusted: &Trusted, app: &App) -> Result<(), Refusal> {
+fn keep(trusted: &TrustStore, app: &App) -> Result<(), Refusal> {
     trusted.write(&app.config.config_dir).map_err(|error| {
         let what =
             format!("{} cannot be written: {error}", app.config.config_dir.join("trust.json").display());
@@ -293,7 +293,7 @@ pub(super) fn listed(app: &App) -> Vec<TrustedFile> {
         };
         trusted_file(entry, state, Some(DOCUMENT))
     };
-    let trusted = Trusted::read(config_dir);
+    let trusted = TrustStore::read(config_dir);
     trusted.folders.iter().map(settings).chain(trusted.documents.iter().map(document)).collect()
 }
 

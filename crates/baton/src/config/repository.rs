@@ -70,7 +70,7 @@ impl RepositoryFile {
     ) -> Result<Self, Refusal> {
         let path = folder.join(NAME);
         let digest = trust::sha256(bytes);
-        let trusted = trust::Trusted::read(config_dir);
+        let trusted = trust::TrustStore::read(config_dir);
         let is_trusted =
             trusted.holds(folder, &digest) || twin.is_some_and(|twin| trusted.holds(twin, &digest));
         let text = std::str::from_utf8(bytes)
@@ -236,7 +236,7 @@ mod tests {
             std::fs::write(repo.join(NAME), text).expect("written");
             let read = || RepositoryFile::of(&repo, &dir.path().join("config"));
             let untrusted = read().expect("no error").expect("a file");
-            let mut trusted = trust::Trusted::default();
+            let mut trusted = trust::TrustStore::default();
             trusted.add(&repo, &untrusted.digest);
             trusted.write(&dir.path().join("config")).expect("written");
             let refusal = read().expect_err("an error");

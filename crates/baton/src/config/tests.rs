@@ -62,7 +62,7 @@ fn what_the_user_trusts_counts_until_it_is_changed() {
         from_parts(vars, dir.path().join("home"), Some(repo.clone())).expect("valid")
     };
     let read = load().repository.expect("a file");
-    let mut trusted = trust::Trusted::default();
+    let mut trusted = trust::TrustStore::default();
     trusted.add(&repo, &read.digest);
     trusted.write(&own).expect("written");
     let with = load();
@@ -90,7 +90,7 @@ fn a_trusted_value_that_is_none_is_refused_with_its_line() {
         std::fs::write(repo.join(".baton.toml"), text).expect("written");
         let load = || from_parts(vars.clone(), dir.path().join("home"), Some(repo.clone()));
         let digest = load().expect("not trusted").repository.expect("a file").digest;
-        let mut trusted = trust::Trusted::default();
+        let mut trusted = trust::TrustStore::default();
         trusted.add(&repo, &digest);
         trusted.write(&dir.path().join("config/baton")).expect("written");
         let refusal = load().expect_err("trusted");

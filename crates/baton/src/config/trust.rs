@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 /// What is trusted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Trusted {
+pub(crate) struct TrustStore {
     /// Each folder once.
     #[serde(default)]
     pub folders: Vec<Entry>,
@@ -27,7 +27,7 @@ pub(crate) struct Entry {
     pub sha256: String,
 }
 
-impl Trusted {
+impl TrustStore {
     /// What was trusted so far. What cannot be read trusts nothing.
     pub(crate) fn read(config_dir: &Path) -> Self {
         let bytes = std::fs::read(place(config_dir)).unwrap_or_default();
@@ -113,7 +113,7 @@ mod tests {
         let own = dir.path().join("config/baton");
         // The mask is of the whole process: other tests ask for modes of their own.
         let before = rustix::process::umask(rustix::fs::Mode::empty());
-        let written = Trusted::default().write(&own);
+        let written = TrustStore::default().write(&own);
         rustix::process::umask(before);
         written.expect("written");
         let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
@@ -124,11 +124,11 @@ mod tests {
     fn trust_is_of_a_folder_and_a_content_and_the_users_alone() {
         let dir = tempfile::tempdir().expect("dir");
         let (one, two) = (dir.path().join("one"), dir.path().join("two"));
-        let mut trusted = Trusted::read(dir.path());
+        let mut trusted = TrustStore::read(dir.path());
         trusted.add(&one, "aa");
         trusted.add(&one, "bb");
         trusted.write(dir.path()).expect("written");
-        let known = Trusted::read(dir.path());
+        let known = TrustStore::read(dir.path());
         assert!(known.holds(&one, "bb") && !known.holds(&one, "aa") && !known.holds(&two, "bb"));
         #[cfg(unix)]
         {
@@ -141,9 +141,9 @@ mod tests {
         trusted.add_document(&one, "cc");
         assert!(trusted.holds_document(&one, "cc") && !trusted.holds(&one, "cc") && trusted.remove(&one));
         trusted.write(dir.path()).expect("written");
-        assert!(!Trusted::read(dir.path()).holds(&one, "bb"));
+        assert!(!TrustStore::read(dir.path()).holds(&one, "bb"));
         std::fs::write(place(dir.path()), "not JSON").expect("written");
-        assert!(Trusted::read(dir.path()).folders.is_empty(), "what cannot be read trusts nothing");
+        assert!(TrustStore::read(dir.path()).folders.is_empty(), "what cannot be read trusts nothing");
         assert_eq!(std::fs::read_dir(dir.path()).expect("folder").count(), 1, "no half file stays");
     }
 }

@@ -23,11 +23,11 @@ use crate::error::AppError;
 use crate::store_pool::Pool;
 
 /// How long an answer about a token is believed: a token that was taken back works no longer than this.
-const BELIEVED: Duration = Duration::from_millis(500);
+const CACHE_TTL: Duration = Duration::from_millis(500);
 /// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
 const REMEMBERED: usize = 1_024;
 
-/// What a door needs to know.
+/// What a authenticator needs to know.
 pub(super) struct Authenticator {
     pool: Arc<Pool>,
     /// Tokens are asked for even if none was made: the address can be reached from elsewhere.
@@ -40,7 +40,7 @@ pub(super) struct Authenticator {
 type TokenCache = HashMap<Option<String>, (Instant, Option<Grant>)>;
 
 impl Authenticator {
-    /// A door to this store.
+    /// A authenticator to this store.
     pub(super) fn new(pool: Arc<Pool>, always: bool, limiter: Limiter) -> Self {
         Self { pool, always, known: Mutex::default(), limiter }
     }
@@ -66,7 +66,7 @@ impl Authenticator {
     fn remembered(&self, secret: &Option<String>) -> Option<Option<Grant>> {
         let known = self.known.lock().ok()?;
         let (since, grant) = known.get(secret)?;
-        (since.elapsed() < BELIEVED).then(|| grant.clone())
+        (since.elapsed() < CACHE_TTL).then(|| grant.clone())
     }
 
     fn remember(&self, secret: Option<String>, grant: Option<Grant>) {
@@ -91,20 +91,20 @@ fn read(answer: CheckOutput) -> Grant {
 
 /// Lets a request in with what its bearer may do, or not at all, and not more often than it may.
 pub(super) async fn authenticate(
-    State(door): State<Arc<Authenticator>>,
+    State(authenticator): State<Arc<Authenticator>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let secret = bearer(request.headers());
     let peer = request.extensions().get::<Peer>().copied();
-    let granted = door.grant(secret.clone()).await;
+    let granted = authenticator.grant(secret.clone()).await;
     let who = match (&granted, &secret, peer) {
         (Ok(_), Some(secret), _) => Some(LimitKey::Token(secret.clone())),
         (Err(_), _, Some(Peer(address))) => Some(LimitKey::Stranger(address)),
         // The local user.
         _ => None,
     };
-    if let Some(Err((seconds, refusal))) = who.map(|who| door.limiter.count(who, Instant::now())) {
+    if let Some(Err((seconds, refusal))) = who.map(|who| authenticator.limiter.count(who, Instant::now())) {
         let mut response = problem_as(StatusCode::TOO_MANY_REQUESTS, &refusal.into());
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         return response;
@@ -112,14 +112,18 @@ pub(super) async fn authenticate(
     match granted {
         Ok(grant) => {
             request.extensions_mut().insert(grant);
-            as_long_as_valid(door, secret, next.run(request).await)
+            as_long_as_valid(authenticator, secret, next.run(request).await)
         }
         Err(ended) => problem(&ended),
     }
 }
 
 /// Ends an event stream when the token that opened it is revoked.
-fn as_long_as_valid(door: Arc<Authenticator>, secret: Option<String>, response: Response) -> Response {
+fn as_long_as_valid(
+    authenticator: Arc<Authenticator>,
+    secret: Option<String>,
+    response: Response,
+) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
     if !kind.is_some_and(|kind| kind.starts_with(b"text/event-stream")) {
         return response;
@@ -127,9 +131,9 @@ fn as_long_as_valid(door: Arc<Authenticator>, secret: Option<String>, response: 
     let (head, body) = response.into_parts();
     let ended = async move {
         loop {
-            tokio::time::sleep(BELIEVED).await;
+            tokio::time::sleep(CACHE_TTL).await;
             // Only a `token_invalid` refusal closes the connection; a store that does not answer does not.
-            if matches!(door.grant(secret.clone()).await, Err(AppError::Refused(no)) if no.code == "token_invalid")
+            if matches!(authenticator.grant(secret.clone()).await, Err(AppError::Refused(no)) if no.code == "token_invalid")
             {
                 return;
             }

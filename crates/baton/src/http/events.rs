@@ -243,11 +243,11 @@ async fn open(
     query: &str,
     headers: &HeaderMap,
 ) -> Result<Response, AppError> {
-    let mut wish = EventRequest { project: None, from: None, grant };
+    let mut request = EventRequest { project: None, from: None, grant };
     let mut last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).map(str::to_owned);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         match name.as_ref() {
-            "project" => wish.project = Some(value.into_owned()),
+            "project" => request.project = Some(value.into_owned()),
             "last_event_id" => last = Some(value.into_owned()),
             // The page's own way to give a browser's stream a token is its cookie; anything else is a mistake.
             other => {
@@ -258,21 +258,21 @@ async fn open(
             }
         }
     }
-    wish.from = last.filter(|text| !text.is_empty()).as_deref().map(Place::read).transpose()?;
+    request.from = last.filter(|text| !text.is_empty()).as_deref().map(Place::read).transpose()?;
     // Listening begins before the past is read, so nothing falls between the two.
     let events = stage.events.subscribe();
-    if let Some(named) = &wish.project {
-        wish.project = Some(stage.project_id(named, &wish.grant).await?);
+    if let Some(named) = &request.project {
+        request.project = Some(stage.project_id(named, &request.grant).await?);
     }
-    let past = past(&stage, &wish).await?;
-    let mut response = of_type(StatusCode::OK, "text/event-stream", body(wish, past, events));
+    let past = past(&stage, &request).await?;
+    let mut response = of_type(StatusCode::OK, "text/event-stream", body(request, past, events));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }
 
 /// What the listener missed.
-async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, AppError> {
-    let heads = match &wish.project {
+async fn past(stage: &EventHub, request: &EventRequest) -> Result<Vec<Event>, AppError> {
+    let heads = match &request.project {
         Some(one) => {
             let mut heads = stage.heads().await?;
             heads.retain(|project_id, _| project_id == one);
@@ -280,9 +280,9 @@ async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, AppEr
         }
         None => stage.heads().await?,
     };
-    let Some(from) = &wish.from else { return Ok(Vec::new()) };
+    let Some(from) = &request.from else { return Ok(Vec::new()) };
     let mut missed = Vec::new();
-    for (project_id, head) in heads.into_iter().filter(|(project_id, _)| wish.grant.reaches(project_id)) {
+    for (project_id, head) in heads.into_iter().filter(|(project_id, _)| request.grant.reaches(project_id)) {
         let (mut after, since) = if project_id == from.project_id {
             (from.seq, i64::MIN)
         } else {
@@ -290,7 +290,7 @@ async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, AppEr
             (stage.position_before(&project_id, head, since).await?, since)
         };
         loop {
-            let page = stage.page(&project_id, after, &wish.grant).await?;
+            let page = stage.page(&project_id, after, &request.grant).await?;
             let Some(last) = page.last() else { break };
             after = last.seq;
             missed.extend(page.into_iter().filter(|event| event.millis >= since));
@@ -299,30 +299,30 @@ async fn past(stage: &EventHub, wish: &EventRequest) -> Result<Vec<Event>, AppEr
     Ok(missed)
 }
 
-fn body(wish: EventRequest, past: Vec<Event>, events: broadcast::Receiver<Arc<Event>>) -> Body {
+fn body(request: EventRequest, past: Vec<Event>, events: broadcast::Receiver<Arc<Event>>) -> Body {
     let mut seen: BTreeMap<String, i64> = BTreeMap::new();
     for event in &past {
         seen.insert(event.project_id.clone(), event.seq);
     }
     let hello = Bytes::from_static(b"retry: 1000\n: here are the deltas as they are written\n\n");
-    let past: Vec<Bytes> = past.iter().map(|event| wish.frame(event)).collect();
+    let past: Vec<Bytes> = past.iter().map(|event| request.frame(event)).collect();
     let begin = std::iter::once(hello).chain(past);
-    let live = stream::unfold(Some((wish, seen, events)), |state| async move {
-        let (wish, seen, mut events) = state?;
+    let live = stream::unfold(Some((request, seen, events)), |state| async move {
+        let (request, seen, mut events) = state?;
         let frame = loop {
             match tokio::time::timeout(PULSE, events.recv()).await {
                 Err(_) => break Bytes::from_static(b": still here\n\n"),
                 Ok(Ok(event)) => {
                     let known = seen.get(&event.project_id).is_some_and(|last| event.seq <= *last);
-                    if wish.covers(&event) && !known {
-                        break wish.frame(&event);
+                    if request.covers(&event) && !known {
+                        break request.frame(&event);
                     }
                 }
                 // It comes back with the id of the last event it has seen.
                 Ok(Err(RecvError::Lagged(_) | RecvError::Closed)) => return None,
             }
         };
-        Some((frame, Some((wish, seen, events))))
+        Some((frame, Some((request, seen, events))))
     });
     Body::from_stream(stream::iter(begin).chain(live).map(Ok::<_, std::convert::Infallible>))
 }
@@ -364,10 +364,10 @@ mod tests {
     fn who_listens_to_all_projects_hears_of_an_isolated_one_no_words() {
         let delta = Row { summary: Some("secret".into()), ..row("lone", Kind::Note) };
         let said = |project: Option<&str>, is_isolated| {
-            let wish =
+            let request =
                 EventRequest { project: project.map(str::to_owned), from: None, grant: Grant::default() };
             let event = event(&delta, is_isolated).expect("an event");
-            String::from_utf8(wish.frame(&event).to_vec()).expect("text")
+            String::from_utf8(request.frame(&event).to_vec()).expect("text")
         };
         assert!(said(None, false).contains("secret") && said(Some("lone"), true).contains("secret"));
         let outline = said(None, true);

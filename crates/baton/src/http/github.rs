@@ -30,13 +30,13 @@ use crate::store_pool::Pool;
 /// The largest body that GitHub sends. What is not about issues is only counted and compared with its signature.
 const LARGEST: usize = 25 * 1024 * 1024;
 /// Bodies received at once, and how long one waits for its turn.
-const AT_ONCE: usize = 32;
+const MAX_CONCURRENT: usize = 32;
 const TURN: Duration = Duration::from_secs(2);
 /// Maximum age of a change that an event reports: an older one is taken for a replay, and polling finds the current
 /// state.
 const FRESH: Millis = 10 * 60 * 1_000;
 /// Signatures remembered, so that what was taken is not taken twice while it is fresh.
-const REMEMBERED: usize = 4_096;
+const MAX_SIGNATURES: usize = 4_096;
 
 /// The receiver.
 pub(super) struct Hook {
@@ -57,7 +57,7 @@ impl Recent {
 
     fn add(&self, signature: Vec<u8>) {
         let Ok(mut all) = self.0.lock() else { return };
-        if all.len() >= REMEMBERED {
+        if all.len() >= MAX_SIGNATURES {
             all.pop_front();
         }
         all.push_back(signature);
@@ -70,7 +70,7 @@ impl Hook {
         Arc::new(Self {
             secret: config.github.webhook_secret.clone(),
             pool,
-            room: Semaphore::new(AT_ONCE),
+            room: Semaphore::new(MAX_CONCURRENT),
             recent: Recent::default(),
         })
     }
@@ -121,7 +121,7 @@ async fn receive(State(hook): State<Arc<Hook>>, request: Request) -> Response {
         Ok(read) => read,
         Err(response) => return response,
     };
-    let posted: Posted = serde_json::from_slice(&body).unwrap_or_default();
+    let posted: WebhookBody = serde_json::from_slice(&body).unwrap_or_default();
     let is_fresh = is_fresh(&posted, clock::now());
     let Some(input) = input(event(&head.headers), posted).filter(|_| is_fresh) else {
         return StatusCode::NO_CONTENT.into_response();
@@ -151,7 +151,7 @@ fn status(refusal: &Refusal) -> StatusCode {
 }
 
 /// Whether the reported change is recent. GitHub signs no timestamp beside the body, so the time in the body is used.
-fn is_fresh(posted: &Posted, now: Millis) -> bool {
+fn is_fresh(posted: &WebhookBody, now: Millis) -> bool {
     let at = posted.issue.updated_at.as_deref().and_then(parse_rfc3339);
     at.is_none_or(|at| now - at <= FRESH)
 }
@@ -189,7 +189,7 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
 /// What GitHub posts, as far as it is read.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Posted {
+struct WebhookBody {
     issue: Issue,
     repository: Repository,
     sender: Option<Account>,
@@ -220,7 +220,7 @@ struct Account {
 }
 
 /// What an event says about an issue; nothing for events that say nothing of it.
-fn input(event: Option<&str>, posted: Posted) -> Option<TrackerEventInput> {
+fn input(event: Option<&str>, posted: WebhookBody) -> Option<TrackerEventInput> {
     let issue = posted.issue;
     if event != Some("issues") || issue.pull_request.is_some() {
         return None;
@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
 
-    fn posted(body: Value) -> Posted {
+    fn posted(body: Value) -> WebhookBody {
         serde_json::from_value(body).expect("a body of GitHub's")
     }
 
@@ -259,7 +259,7 @@ mod tests {
         let recent = Recent::default();
         recent.add(vec![1]);
         assert!(recent.has(&[1]) && !recent.has(&[2]));
-        (0..REMEMBERED).for_each(|n| recent.add(n.to_be_bytes().to_vec()));
+        (0..MAX_SIGNATURES).for_each(|n| recent.add(n.to_be_bytes().to_vec()));
         assert!(!recent.has(&[1]), "and not for ever");
     }
 
@@ -270,7 +270,7 @@ mod tests {
         assert!(is_fresh(&at("2026-11-20T10:00:00Z"), now));
         assert!(is_fresh(&at("2026-11-20T10:20:00Z"), now), "clocks differ");
         assert!(!is_fresh(&at("2026-11-20T09:59:59Z"), now));
-        assert!(is_fresh(&Posted::default(), now));
+        assert!(is_fresh(&WebhookBody::default(), now));
     }
 
     #[test]

@@ -14,7 +14,7 @@ const BURST: f64 = 2.0;
 /// Requests a second from one address that open nothing.
 const STRANGERS: f64 = 20.0;
 /// Buckets remembered at once; when there are more, the full ones are forgotten, and if none is, all.
-const REMEMBERED: usize = 10_000;
+const MAX_BUCKETS: usize = 10_000;
 
 /// Where a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,9 +56,9 @@ impl Limiter {
             return Ok(());
         }
         let Ok(mut buckets) = self.buckets.lock() else { return Ok(()) };
-        if buckets.len() >= REMEMBERED && !buckets.contains_key(&who) {
+        if buckets.len() >= MAX_BUCKETS && !buckets.contains_key(&who) {
             buckets.retain(|_, bucket| now.saturating_duration_since(bucket.at) < FULL);
-            if buckets.len() >= REMEMBERED {
+            if buckets.len() >= MAX_BUCKETS {
                 buckets.clear();
             }
         }
@@ -119,9 +119,9 @@ mod tests {
     fn a_flood_of_names_does_not_eat_the_memory() {
         let limiter = Limiter::new(1);
         let now = Instant::now();
-        for n in 0..REMEMBERED * 3 {
+        for n in 0..MAX_BUCKETS * 3 {
             let _ = limiter.count(token(&n.to_string()), now);
         }
-        assert!(limiter.buckets.lock().expect("no panic").len() <= REMEMBERED);
+        assert!(limiter.buckets.lock().expect("no panic").len() <= MAX_BUCKETS);
     }
 }

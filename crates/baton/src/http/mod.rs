@@ -157,7 +157,8 @@ fn router(
     (streams, hook): (CancellationToken, Arc<github::Hook>),
 ) -> Router {
     let reachable = !options.address.ip().is_loopback();
-    let door = Arc::new(Authenticator::new(Arc::clone(pool), reachable, limit::Limiter::new(options.rate)));
+    let authenticator =
+        Arc::new(Authenticator::new(Arc::clone(pool), reachable, limit::Limiter::new(options.rate)));
     let meter = Arc::new(RequestMetrics::new());
     let guarded = Router::new()
         .route("/api/v1/ops/{name}", post(operation))
@@ -178,7 +179,7 @@ fn router(
         )
         .route_layer(middleware::from_fn_with_state(body::room(), body::read_body))
         // Outside of it: who may not come in is not listened to.
-        .route_layer(middleware::from_fn_with_state(door, access::authenticate));
+        .route_layer(middleware::from_fn_with_state(authenticator, access::authenticate));
     let hosts = Arc::new(guard::Hosts::new(options.hosts.clone(), reachable));
     Router::new()
         .route("/healthz", get(health).with_state(live.clone()))

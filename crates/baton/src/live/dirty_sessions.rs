@@ -83,15 +83,15 @@ mod tests {
 
     #[test]
     fn more_than_are_remembered_means_that_it_may_be_any() {
-        let unsaid = DirtySessions::default();
+        let unsent = DirtySessions::default();
         let released = |n: usize| CommitEvent::Released { session_id: format!("s{n}") };
-        unsaid.leave((0..MOST).map(released).collect());
-        unsaid.leave(vec![released(0), CommitEvent::Head { project_id: "shop".into(), seq: 1 }]);
-        let mut known = unsaid.take();
+        unsent.leave((0..MOST).map(released).collect());
+        unsent.leave(vec![released(0), CommitEvent::Head { project_id: "shop".into(), seq: 1 }]);
+        let mut known = unsent.take();
         assert!(!known.is_any() && known.has("s0") && !known.has("another"));
-        assert_eq!(unsaid.take(), Sessions::default(), "it is taken once");
-        unsaid.leave(vec![released(MOST)]);
-        known.merge(unsaid.take());
+        assert_eq!(unsent.take(), Sessions::default(), "it is taken once");
+        unsent.leave(vec![released(MOST)]);
+        known.merge(unsent.take());
         assert!(known.is_any() && known.has("another"));
         assert_eq!(known.by_name().count(), MOST);
     }

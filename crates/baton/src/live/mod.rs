@@ -77,7 +77,7 @@ struct Shared {
     /// Notified when another server publishes a write.
     woken: Notify,
     /// Sessions whose saved state has not been sent to Redis.
-    unsaid: DirtySessions,
+    unsent: DirtySessions,
     over: AtomicBool,
 }
 
@@ -94,7 +94,7 @@ impl Shared {
             links: AtomicU64::new(0),
             asked: Default::default(),
             woken: Notify::new(),
-            unsaid: DirtySessions::default(),
+            unsent: DirtySessions::default(),
             over: AtomicBool::new(false),
         }
     }
@@ -108,7 +108,7 @@ impl Shared {
     }
 
     /// Records the state of Redis, and logs a change.
-    fn is(&self, state: State, why: &str) {
+    fn set_state(&self, state: State, why: &str) {
         let before = self.state.swap(state as u8, Ordering::Relaxed);
         let first = self.asked.0.lock().is_ok_and(|mut asked| !std::mem::replace(&mut *asked, true));
         self.asked.1.notify_all();
@@ -127,12 +127,12 @@ impl Shared {
     fn failed(&self, trouble: &LinkError) {
         self.errors.fetch_add(1, Ordering::Relaxed);
         match trouble {
-            LinkError::Away(why) => self.is(State::Away, why),
-            LinkError::Full(why) => self.is(State::Full, why),
+            LinkError::Away(why) => self.set_state(State::Away, why),
+            LinkError::Full(why) => self.set_state(State::Full, why),
         }
     }
 
-    fn hear(&self, session_id: &str, at: Millis) {
+    fn record_heartbeat(&self, session_id: &str, at: Millis) {
         let Ok(mut heard) = self.heard.write() else { return };
         match heard.get_mut(session_id) {
             Some(known) => *known = at.max(*known),
@@ -192,7 +192,7 @@ impl Live {
             return false;
         }
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
-        self.shared.hear(&session.session_id, at);
+        self.shared.record_heartbeat(&session.session_id, at);
         true
     }
 
@@ -214,12 +214,12 @@ impl CommitObserver for Live {
         // While Redis is away, notifications are dropped: other servers find the change by polling. Sessions that saved
         // a state are remembered, and their outdated state is removed from Redis when it is back.
         if self.state() == State::Away {
-            return self.shared.unsaid.leave(notes);
+            return self.shared.unsent.leave(notes);
         }
         if let Err(TrySendError::Full(LiveCommand::Notes(notes))) =
             self.words.try_send(LiveCommand::Notes(notes))
         {
-            self.shared.unsaid.leave(notes);
+            self.shared.unsent.leave(notes);
         }
     }
 }

@@ -54,7 +54,7 @@ fn in_time(what: &str, mut f: impl FnMut() -> bool) {
     panic!("{what}");
 }
 
-fn is(live: &Live, state: State) {
+fn wait_for_state(live: &Live, state: State) {
     in_time(state.as_str(), || live.state() == state);
 }
 
@@ -77,8 +77,8 @@ fn head(seq: i64) -> CommitEvent {
 /// Everything that one process says is heard by another one that is there, and by one that comes later.
 fn is_heard(url: &str) {
     let (here, there) = (live(url), live(url));
-    is(&here, State::Up);
-    is(&there, State::Up);
+    wait_for_state(&here, State::Up);
+    wait_for_state(&there, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));
     assert_eq!(here.heard_at("s1"), Some(5_000), "at once where it was said");
     in_time("the other hears of it", || there.heard_at("s1") == Some(5_000));
@@ -158,7 +158,7 @@ fn sentinels_name_the_master_and_after_it_another() {
     is_heard(&url);
     assert_eq!(probe(&config(&format!("redis+sentinel://{}/other", sentinel.address))).0, State::Away);
     let here = live(&url);
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     in_time("the Sentinel knows the replica", || {
         let replicas: Vec<redis::Value> = sentinel.ask(&["SENTINEL", "REPLICAS", "main"]);
         replicas.len() == 1
@@ -175,7 +175,7 @@ fn sentinels_name_the_master_and_after_it_another() {
 fn what_a_session_saved_stands_in_its_hash_until_it_ends() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let here = live(&server.url());
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     here.committed(vec![saved("{\"next\":1}", 1)]);
     here.committed(vec![saved("{\"next\":2}", 2)]);
     assert!(here.keep_beat(&session("s1"), 5_000));
@@ -198,19 +198,19 @@ fn what_a_session_saved_stands_in_its_hash_until_it_ends() {
 fn a_redis_that_goes_away_is_known_and_its_return_too() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let here = live(&server.url());
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));
     server.kill();
-    is(&here, State::Away);
+    wait_for_state(&here, State::Away);
     assert!(!here.keep_beat(&session("s1"), 6_000), "then it belongs into the ledger");
     assert_eq!(here.heard_at("s1"), Some(5_000), "what was heard stays true");
     server.restart();
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     // One that hangs is away, too, and is not waited for.
     server.signal("-STOP");
-    is(&here, State::Away);
+    wait_for_state(&here, State::Away);
     server.signal("-CONT");
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     let (errors, beats) = here.counts();
     assert!(errors >= 2 && beats == 1, "{errors} {beats}");
 }
@@ -219,7 +219,7 @@ fn a_redis_that_goes_away_is_known_and_its_return_too() {
 fn a_redis_that_is_full_is_known_and_keeps_no_state_of_yesterday() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let here = live(&server.url());
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     here.committed(vec![saved("{}", 1)]);
     here.flush();
     server.ask::<String>(&["CONFIG", "SET", "maxmemory", "1"]);
@@ -235,7 +235,7 @@ fn a_redis_that_is_full_is_known_and_keeps_no_state_of_yesterday() {
     });
     assert_eq!(probe(&config(&server.url())).0, State::Full);
     server.ask::<String>(&["CONFIG", "SET", "maxmemory", "0"]);
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
 }
 
 /// What programs of others see of what a session saved.
@@ -247,17 +247,17 @@ fn version(server: &RedisServer) -> Option<i64> {
 fn what_was_saved_while_redis_was_away_leaves_no_older_state_behind() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let here = live(&server.url());
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));
     here.committed(vec![saved("{}", 1)]);
     here.flush();
     assert_eq!(version(&server), Some(1));
     // It hangs, and has all its data when it goes on.
     server.signal("-STOP");
-    is(&here, State::Away);
+    wait_for_state(&here, State::Away);
     here.committed(vec![saved("{}", 2)]);
     server.signal("-CONT");
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 6_000));
     here.flush();
     let fields: BTreeMap<String, String> = server.ask(&["HGETALL", "baton:session:s1"]);
@@ -269,9 +269,9 @@ fn what_was_saved_while_redis_was_away_leaves_no_older_state_behind() {
     // The one that finds out that it is away.
     server.signal("-STOP");
     here.committed(vec![saved("{}", 4)]);
-    is(&here, State::Away);
+    wait_for_state(&here, State::Away);
     server.signal("-CONT");
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     in_time("what was on its way came, or the older one went", || {
         here.flush();
         version(&server).is_none_or(|version| version == 4)
@@ -282,17 +282,17 @@ fn what_was_saved_while_redis_was_away_leaves_no_older_state_behind() {
 fn more_sessions_than_are_remembered_leave_no_older_state_behind() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let here = live(&server.url());
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));
     here.committed(vec![saved("{}", 1)]);
     here.flush();
     server.signal("-STOP");
-    is(&here, State::Away);
+    wait_for_state(&here, State::Away);
     let others = (0..70_000).map(|n| CommitEvent::Released { session_id: format!("other{n}") }).collect();
     here.committed(others);
     here.committed(vec![saved("{}", 2)]);
     server.signal("-CONT");
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     in_time("the old state is removed", || version(&server).is_none());
     assert_eq!(server.ask::<i64>(&["HGET", "baton:session:s1", "heard"]), 5_000);
     here.committed(vec![saved("{}", 3)]);
@@ -303,7 +303,7 @@ fn more_sessions_than_are_remembered_leave_no_older_state_behind() {
 fn what_was_saved_while_redis_was_full_leaves_no_older_state_behind() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let here = live(&server.url());
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     here.committed(vec![saved("{}", 1)]);
     assert!(here.keep_beat(&session("s1"), 5_000));
     here.flush();
@@ -317,7 +317,7 @@ fn what_was_saved_while_redis_was_full_leaves_no_older_state_behind() {
     here.flush();
     in_time("the old state is removed", || version(&server).is_none());
     server.ask::<String>(&["CONFIG", "SET", "maxmemory", "0"]);
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 6_000));
     here.flush();
     assert_eq!(version(&server), None);
@@ -327,7 +327,7 @@ fn what_was_saved_while_redis_was_full_leaves_no_older_state_behind() {
 fn what_is_emptied_fills_again() {
     let Some(server) = RedisServer::start(&[]) else { return };
     let here = live(&server.url());
-    is(&here, State::Up);
+    wait_for_state(&here, State::Up);
     assert!(here.keep_beat(&session("s1"), 5_000));
     here.flush();
     server.ask::<String>(&["FLUSHALL"]);

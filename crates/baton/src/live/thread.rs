@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long heartbeats gather before they are said together. Hints do not wait.
 const GATHER: Duration = Duration::from_millis(25);
 /// The most words that are said at once.
-const AT_ONCE: usize = 512;
+const BATCH: usize = 512;
 /// How far before the last look a look begins, in milliseconds: for what was under way.
 const OVERLAP: Millis = 2_000;
 /// How far after now it ends: what is said to be later comes from a clock that is not ours.
@@ -43,7 +43,7 @@ struct LiveThread {
     clock: Clock,
     looked_at: Option<Millis>,
     /// Sessions whose saved state has not been sent to Redis.
-    unsaid: Sessions,
+    unsent: Sessions,
 }
 
 /// What was gathered.
@@ -74,7 +74,7 @@ pub(super) fn start(
         looks: 0,
         clock,
         looked_at: None,
-        unsaid: Sessions::default(),
+        unsent: Sessions::default(),
     };
     std::thread::spawn(move || {
         while let Some(PendingCommands { said, waiting, is_all }) = keeper.next_batch(&words) {
@@ -90,14 +90,14 @@ impl LiveThread {
     /// commands it returns when the next look is due.
     fn next_batch(&mut self, words: &Receiver<LiveCommand>) -> Option<PendingCommands> {
         // Taken before the words: whatever older was sent of these sessions is among them, or comes with the next ones.
-        self.unsaid.merge(self.shared.unsaid.take());
+        self.unsent.merge(self.shared.unsent.take());
         let (mut said, mut waiting, mut is_all) = (CommandQueue::default(), Vec::new(), false);
         // What is old does not wait for a look.
-        let mut until = match self.unsaid.is_empty() {
+        let mut until = match self.unsent.is_empty() {
             true => self.next_look.max(self.not_before()),
             false => self.not_before(),
         };
-        for _ in 0..AT_ONCE {
+        for _ in 0..BATCH {
             match words.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(LiveCommand::Beat(beat)) => {
                     said.beat(beat);
@@ -129,22 +129,22 @@ impl LiveThread {
     fn flush(&mut self, mut said: CommandQueue, is_all: bool) {
         let sessions = said.sessions();
         if !self.circuit.is_closed(self.begun.elapsed()) {
-            sessions.into_iter().for_each(|session_id| self.unsaid.add(session_id));
+            sessions.into_iter().for_each(|session_id| self.unsent.add(session_id));
             return;
         }
         // Whether this is newer than the unsent state is unknown; the next state saved will be.
-        said.leave_out(|session_id| self.unsaid.has(session_id));
+        said.leave_out(|session_id| self.unsent.has(session_id));
         let spoken = self.speak(said);
         match &spoken {
             // What waits in the queue may be older than what was not said.
-            Ok(_) if is_all => self.unsaid = Sessions::default(),
+            Ok(_) if is_all => self.unsent = Sessions::default(),
             Ok(_) => {}
-            Err(_) => sessions.into_iter().for_each(|session_id| self.unsaid.add(session_id)),
+            Err(_) => sessions.into_iter().for_each(|session_id| self.unsent.add(session_id)),
         }
         match spoken {
             Ok(None) => {
                 self.circuit.worked();
-                self.shared.is(State::Up, "");
+                self.shared.set_state(State::Up, "");
             }
             Ok(Some(trouble)) | Err(trouble) => {
                 self.circuit.failed(self.begun.elapsed());
@@ -187,14 +187,14 @@ impl LiveThread {
 
     /// Removes what may be old. Needs no room.
     fn forget(&self, link: &mut RedisConnection) -> Result<(), LinkError> {
-        let mut all: Vec<Cmd> = self.unsaid.by_name().map(|session_id| forget(session_id)).collect();
-        if self.unsaid.is_any() {
+        let mut all: Vec<Cmd> = self.unsent.by_name().map(|session_id| forget(session_id)).collect();
+        if self.unsent.is_any() {
             let mut asked = command("ZRANGEBYSCORE", HEARD);
             asked.arg("-inf").arg("+inf").arg("WITHSCORES");
             all.extend(link.scores(&asked)?.iter().map(|(session_id, _)| forget(session_id)));
         }
         // So few at once that each answer comes in time.
-        all.chunks(AT_ONCE).try_for_each(|some| link.send(some).map(drop))
+        all.chunks(BATCH).try_for_each(|some| link.send(some).map(drop))
     }
 
     /// Reads the heartbeats since the last poll, from all servers.
@@ -209,7 +209,7 @@ impl LiveThread {
         let mut asked = command("ZRANGEBYSCORE", HEARD);
         asked.arg(since).arg(now + AHEAD).arg("WITHSCORES");
         for (session_id, at) in link.scores(&asked)? {
-            self.shared.hear(&session_id, at);
+            self.shared.record_heartbeat(&session_id, at);
         }
         self.looked_at = Some(now);
         self.looks = self.looks.wrapping_add(1);

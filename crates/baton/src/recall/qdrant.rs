@@ -11,9 +11,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::http::{Http, ServiceError};
 use super::qdrant_json::{
-    Collection, Condition, Counted, Counting, Deletion, DenseParams, FieldIndex, Filter, Fusion, Hit, Index,
-    Match, NewCollection, PerVector, PointRow, Points, Prefetch, Query, Reply, Search, SparseParams, Test,
-    Upsert, Version, Written,
+    Collection, Condition, CountResult, Counting, Deletion, DenseParams, FieldIndex, Filter, Fusion, Hit,
+    Index, Match, NewCollection, PerVector, PointRow, Points, Prefetch, Query, Reply, Search, SparseParams,
+    Test, Upsert, Version, Written,
 };
 use crate::config;
 use crate::error::AppError;
@@ -113,7 +113,7 @@ impl Qdrant {
     /// How many points there are of these projects.
     pub(crate) async fn count(&self, projects: &[String]) -> Result<i64, ServiceError> {
         let body = Counting { filter: within(projects, Vec::new()), exact: true };
-        match self.call::<Counted>("POST", "/points/count", &body).await {
+        match self.call::<CountResult>("POST", "/points/count", &body).await {
             Err(trouble) if trouble.status == Some(404) => Ok(0),
             answer => answer?.map(|counted| counted.count).ok_or_else(|| odd("a count that is no number")),
         }

@@ -203,7 +203,7 @@ pub(super) struct Version {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Counted {
+pub(super) struct CountResult {
     pub(super) count: i64,
 }
 

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use baton_model::issue::{
-    Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, StepResult, advice, retry_decision,
+    Call, CallEnd, Draft, Edit, ResponseHeaders, RetryDecision, TrackerResult, advice, retry_decision,
 };
 use baton_model::time::rfc3339;
 
@@ -87,18 +87,18 @@ impl GitHub {
             Call::Close { repo, number, comment, reason, marker, may_exist } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = may_exist.then_some(marker.as_str());
-                self.close(repo, *number, reason, &text, known).await.map(|()| StepResult::Closed)
+                self.close(repo, *number, reason, &text, known).await.map(|()| TrackerResult::Closed)
             }
             Call::Comment { repo, number, comment, marker, may_exist } => {
                 let text = format!("{comment}\n\n{marker}");
                 let known = may_exist.then_some(marker.as_str());
                 self.comment_once(&format!("/repos/{repo}/issues/{number}"), &text, known)
                     .await
-                    .map(|()| StepResult::Commented)
+                    .map(|()| TrackerResult::Commented)
             }
             Call::Edit { repo, number, edit } => {
                 let path = format!("/repos/{repo}/issues/{number}");
-                self.edit(&path, edit).await.map(|()| StepResult::Edited)
+                self.edit(&path, edit).await.map(|()| TrackerResult::Edited)
             }
         };
         match came {
@@ -106,14 +106,14 @@ impl GitHub {
             Err(Stop::Retry(why, after, unknown)) => CallEnd::Retry { why, after, unknown: unknown || maybe },
             Err(Stop::Final(why)) => CallEnd::Final { why, unknown: maybe },
             Err(Stop::Deleted) => CallEnd::Completed(if matches!(call, Call::Close { .. }) {
-                StepResult::Closed
+                TrackerResult::Closed
             } else {
-                StepResult::Nothing
+                TrackerResult::Nothing
             }),
         }
     }
 
-    async fn create(&self, draft: &Draft, taken: StepTime) -> Result<StepResult, Stop> {
+    async fn create(&self, draft: &Draft, taken: StepTime) -> Result<TrackerResult, Stop> {
         if draft.may_exist {
             let there = self.marked(draft).await?;
             if let Some(first) = there.first() {
@@ -142,23 +142,23 @@ impl GitHub {
         {
             return self.only_oldest(draft, there).await;
         }
-        Ok(StepResult::Issue { number, url, duplicates: Vec::new() })
+        Ok(TrackerResult::Issue { number, url, duplicates: Vec::new() })
     }
 
-    async fn find(&self, draft: &Draft) -> Result<StepResult, Stop> {
+    async fn find(&self, draft: &Draft) -> Result<TrackerResult, Stop> {
         let there = self.marked(draft).await?;
-        if there.is_empty() { Ok(StepResult::Nothing) } else { self.only_oldest(draft, there).await }
+        if there.is_empty() { Ok(TrackerResult::Nothing) } else { self.only_oldest(draft, there).await }
     }
 
     /// Keeps the known one, else the oldest, and closes the others as duplicates.
-    async fn only_oldest(&self, draft: &Draft, mut there: Vec<MarkedIssue>) -> Result<StepResult, Stop> {
+    async fn only_oldest(&self, draft: &Draft, mut there: Vec<MarkedIssue>) -> Result<TrackerResult, Stop> {
         let at = there.iter().position(|issue| Some(issue.number) == draft.known).unwrap_or_default();
         let first = match (draft.known, there.is_empty()) {
             // Known, though its marker was edited away.
             (Some(number), _) if there.get(at).is_none_or(|issue| issue.number != number) => {
                 (number, String::new())
             }
-            (_, true) => return Ok(StepResult::Nothing),
+            (_, true) => return Ok(TrackerResult::Nothing),
             _ => {
                 let first = there.remove(at);
                 (first.number, first.url)
@@ -171,7 +171,7 @@ impl GitHub {
             tracing::warn!(repo = %draft.repo, number = double.number, of = first.0, "a double was closed");
             duplicates.push(double.number);
         }
-        Ok(StepResult::Issue { number: first.0, url: first.1, duplicates })
+        Ok(TrackerResult::Issue { number: first.0, url: first.1, duplicates })
     }
 
     /// The issues with the marker, oldest first: by label, and if there are none, without it, because GitHub drops

@@ -25,7 +25,7 @@ pub(crate) struct IssueState {
 }
 
 /// What a poll brought.
-pub(super) struct Polled {
+pub(super) struct PollResult {
     /// Issues that changed; nothing when none has.
     pub issues: Vec<IssueState>,
     /// The tag to show next time.
@@ -42,9 +42,9 @@ impl GitHub {
     }
 
     /// The issues of a repository that changed since then; `None` if they cannot be read now.
-    pub(super) async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<Polled> {
+    pub(super) async fn poll(&self, repo: &str, since: i64, etag: Option<&str>) -> Option<PollResult> {
         let since = rfc3339(since);
-        let mut all = Polled { issues: Vec::new(), etag: None };
+        let mut all = PollResult { issues: Vec::new(), etag: None };
         for page in 1..=PAGES {
             let path = format!(
                 "/repos/{repo}/issues?state=all&since={since}&sort=updated&direction=asc&per_page=100&page={page}"

@@ -1,5 +1,6 @@
-//! The relay: takes a due outbox entry under a lease, has its adapter carry it out, and closes it in a second
-//! transaction. It polls by itself. Of several servers on a ledger one relays.
+//! The relay of a server: webhooks and the memory index have rows in the outbox, transfers to GitHub in `handoff_step`. What is due
+//! is taken under a lease, the call is made outside a transaction, and a second transaction writes the outcome. It polls by itself.
+//! Of several servers on a ledger one relays.
 
 mod github;
 mod github_auth;
@@ -27,12 +28,12 @@ use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Pause between two looks at the outbox when nothing was due.
-const SWEEP: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Effects taken at one look.
-const AT_ONCE: i64 = 16;
+const BATCH: i64 = 16;
 
 /// How often an outcome is tried to be written down: for a good while, with a pause between.
-const RECORDS: u32 = 120;
+const RECORD_TRIES: u32 = 120;
 
 /// The service that relays.
 struct Relay {
@@ -67,7 +68,7 @@ impl Service for Relay {
         if let Err(failure) = &done {
             tracing::error!(%failure, "the outbox cannot be read");
         }
-        if matches!(done, Ok(count) if count > 0) { Duration::ZERO } else { SWEEP }
+        if matches!(done, Ok(count) if count > 0) { Duration::ZERO } else { POLL_INTERVAL }
     }
 }
 
@@ -88,7 +89,7 @@ fn sweep(
     if duties.fence(duty::RELAY).is_none() {
         return Ok(0);
     }
-    let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), AT_ONCE)?))?;
+    let due = store.read(|tx| Ok(outbox::due(tx, Adapter::Webhook, now(), BATCH)?))?;
     let mut tried = 0;
     for effect in &due {
         let project = effect.project_id.as_str();
@@ -111,7 +112,7 @@ fn sweep(
 /// Writes down how a try ended. What happened outside must not be forgotten because the ledger is out of reach for a moment:
 /// it would happen again. Writing it twice changes nothing.
 fn record<T>(mut write: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
-    for _ in 0..RECORDS {
+    for _ in 0..RECORD_TRIES {
         match write() {
             Err(Failure::Fault(fault))
                 if matches!(
@@ -120,7 +121,7 @@ fn record<T>(mut write: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure
                 ) =>
             {
                 tracing::warn!(%fault, "what was done outside cannot be written down yet");
-                std::thread::sleep(SWEEP);
+                std::thread::sleep(POLL_INTERVAL);
             }
             answer => return answer,
         }

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use baton_model::duty;
 use baton_model::effect::{Action, Adapter, Effect, Outcome, after};
 use baton_model::memory::Memory;
-use baton_ops::recall::{AT_ONCE, text_of};
+use baton_ops::recall::{BATCH, text_of};
 use baton_store::{Failure, Store, memory, outbox};
 use tokio::runtime::Handle;
 
-use super::{SWEEP, jitter, log_outcome, record};
+use super::{POLL_INTERVAL, jitter, log_outcome, record};
 use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
@@ -77,14 +77,14 @@ impl Service for Indexer {
                 self.backoff = (self.backoff * 2).min(LONGEST);
                 pause
             }
-            Ok(SweepResult { tried: 0, .. }) => SWEEP,
+            Ok(SweepResult { tried: 0, .. }) => POLL_INTERVAL,
             Ok(_) => {
                 self.backoff = REST;
                 Duration::ZERO
             }
             Err(failure) => {
                 tracing::error!(%failure, "what is to be indexed cannot be read");
-                SWEEP
+                POLL_INTERVAL
             }
         }
     }
@@ -154,7 +154,7 @@ impl Worker<'_> {
         if self.duties.is_some_and(|duties| duties.fence(duty::RELAY).is_none()) {
             return Ok(swept);
         }
-        let limit = i64::try_from(AT_ONCE).unwrap_or(i64::MAX);
+        let limit = i64::try_from(BATCH).unwrap_or(i64::MAX);
         let now = self.machine.now();
         let due = store.read(|tx| Ok(outbox::due(tx, Adapter::MemoryIndex, now, limit)?))?;
         let mut projects: BTreeMap<&str, Vec<&Effect>> = BTreeMap::new();
@@ -304,7 +304,7 @@ fn few<'a>(effects: &'a [&'a Effect]) -> impl Iterator<Item = &'a Effect> {
     effects.iter().copied().take_while(move |effect| {
         let first = named == 0;
         named += EffectBatch::of(std::slice::from_ref(*effect)).ids.len().max(1);
-        first || named <= AT_ONCE
+        first || named <= BATCH
     })
 }
 

@@ -23,7 +23,7 @@ use crate::leadership::Duties;
 use crate::services::{Service, ServiceHandle, StopSignal};
 
 /// Hand-offs taken at one look.
-const AT_ONCE: i64 = 256;
+const BATCH: i64 = 256;
 /// Hand-offs that a server drives side by side.
 const LANES: usize = duty::LANES.len();
 /// Pause between two looks when nothing was due.
@@ -81,7 +81,7 @@ impl Driver {
 
     /// Ids of what may be due.
     pub(crate) fn due(&self, store: &mut Store) -> Result<Vec<String>, Failure> {
-        self.with(store, |store, env| saga::due(store, env, AT_ONCE))
+        self.with(store, |store, env| saga::due(store, env, BATCH))
     }
 
     /// Drives one hand-off until nothing is left to do, something has to be waited for longer than `patience`, or the time is over.

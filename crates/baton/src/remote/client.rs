@@ -158,8 +158,8 @@ impl Remote {
                 Ok(Value::String(self.machine.seal(recipients, &whole)?))
             }
             // Only the transcript that this very call names is read.
-            Question::Transcript(wish) if call.input.get("id").and_then(Value::as_str) == Some(&wish.id) => {
-                self.read(DiskRead::Transcript(wish.clone()), caller).await
+            Question::Transcript(spec) if call.input.get("id").and_then(Value::as_str) == Some(&spec.id) => {
+                self.read(DiskRead::Transcript(spec.clone()), caller).await
             }
             Question::Unseal { project_id, identity, sealed } => {
                 let text = self.machine.unseal(project_id, identity, sealed)?;

@@ -57,7 +57,7 @@ impl Disk {
         let mut cx = Cx { store: &mut store, env };
         let answer: Result<Value, Failure> = match reading {
             DiskRead::Operation(entry, input) => (entry.run)(input, &mut cx),
-            DiskRead::Transcript(wish) => read_for_remote(&mut cx, &wish),
+            DiskRead::Transcript(request) => read_for_remote(&mut cx, &request),
         };
         store.leave();
         Ok(answer?)

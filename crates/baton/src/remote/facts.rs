@@ -313,8 +313,8 @@ impl Host for RemoteHost<'_> {
         self.ask_for(question).ok_or_else(|| self.stop())
     }
 
-    fn transcript(&self, wish: &DocumentRequest) -> Option<Result<Value, Refusal>> {
-        Some(self.ask(Question::Transcript(wish.clone())).cloned().ok_or_else(|| self.stop()))
+    fn transcript(&self, request: &DocumentRequest) -> Option<Result<Value, Refusal>> {
+        Some(self.ask(Question::Transcript(request.clone())).cloned().ok_or_else(|| self.stop()))
     }
 
     fn keep_beat(&self, session: &Session, at: Millis) -> bool {

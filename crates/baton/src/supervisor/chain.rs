@@ -11,7 +11,7 @@ use baton_ops::ledger::LedgerListInput;
 use baton_tools::Launcher;
 
 use super::child::Signals;
-use super::report::{Form, Outcome};
+use super::report::{Outcome, SavedAs};
 use super::stop::Stop;
 use super::{Completion, Plan, Supervisor, flags, run};
 use crate::app::{App, Format};
@@ -196,8 +196,10 @@ impl Supervisor<'_> {
         }
         let picked = Some(&self.begun.baton_id).filter(|id| !id.is_empty());
         match kept.kept {
-            Form::ByAgent | Form::Note => self.own_wrap(app).map_or(Handover::Unavailable, Handover::Baton),
-            Form::Nothing => picked.map_or(Handover::Nothing, |id| Handover::Baton(id.clone())),
+            SavedAs::ByAgent | SavedAs::Note => {
+                self.own_wrap(app).map_or(Handover::Unavailable, Handover::Baton)
+            }
+            SavedAs::Nothing => picked.map_or(Handover::Nothing, |id| Handover::Baton(id.clone())),
             _ => Handover::Unavailable,
         }
     }

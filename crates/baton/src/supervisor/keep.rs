@@ -9,7 +9,7 @@ use baton_ops::transcript::CaptureOutput;
 use super::Supervisor;
 use super::chain::Handover;
 use super::find_transcript::Conversation;
-use super::report::{Form, Outcome, Report, Source};
+use super::report::{Outcome, Report, SavedAs, Source};
 use super::stop::Stop;
 use crate::app::{App, Format};
 use crate::changes::ledger;
@@ -29,7 +29,7 @@ impl Supervisor<'_> {
             self.remarks.push(
                 "the session waits: `baton pickup` takes it over, `baton import-transcript` keeps it".into(),
             );
-            Outcome { kept: Form::Nothing, left: None, handover: Handover::Unavailable }
+            Outcome { kept: SavedAs::Nothing, left: None, handover: Handover::Unavailable }
         });
         kept.handover = self.handover(&kept, app);
         self.remarks.iter().for_each(|remark| app.remark(remark));
@@ -53,7 +53,7 @@ impl Supervisor<'_> {
 
     fn capture_at_end(&mut self, app: &mut App) -> Result<Outcome, AppError> {
         let over = self.beat(app);
-        let (open, ended) = (over.is_none(), Form::of_end(over.as_ref(), &self.begun.identity));
+        let (open, ended) = (over.is_none(), SavedAs::of_end(over.as_ref(), &self.begun.identity));
         let captured = self.capture("session-end", self.plan.wrap, app)?;
         let transcript = captured
             .as_ref()
@@ -64,21 +64,21 @@ impl Supervisor<'_> {
             handover: Handover::Unavailable,
         };
         match captured {
-            Some(CaptureOutput { baton_id: Some(id), .. }) => Ok(kept(Form::Baton, Some(id))),
+            Some(CaptureOutput { baton_id: Some(id), .. }) => Ok(kept(SavedAs::Baton, Some(id))),
             Some(CaptureOutput { standing: Some(standing), .. }) => {
-                Ok(kept(Form::Taken, Some(standing.baton_id)))
+                Ok(kept(SavedAs::Taken, Some(standing.baton_id)))
             }
             Some(captured) if !open => {
-                Ok(kept(if captured.delta_id.is_some() { Form::Note } else { ended }, None))
+                Ok(kept(if captured.delta_id.is_some() { SavedAs::Note } else { ended }, None))
             }
             None if !open => Ok(kept(ended, None)),
             None if self.plan.wrap && self.has_saved(app)? => {
                 let left = self.wrap(app)?;
-                Ok(kept(Form::Baton, Some(left)))
+                Ok(kept(SavedAs::Baton, Some(left)))
             }
             captured => {
                 self.end("the agent ended", app);
-                Ok(kept(if captured.is_some() { Form::Checkpoint } else { Form::Nothing }, None))
+                Ok(kept(if captured.is_some() { SavedAs::Checkpoint } else { SavedAs::Nothing }, None))
             }
         }
     }

@@ -102,7 +102,7 @@ fn run(plan: &Plan, signals: &mut Signals, app: &mut App) -> Result<Completion, 
             return Err(ended);
         }
     };
-    let code = supervised.stand_by(&mut agent, signals, app)?;
+    let code = supervised.wait_for_agent(&mut agent, signals, app)?;
     let stop = supervised.stop(code, signals.was_forwarded(), app);
     let kept = supervised.keep(code, stop.as_ref(), app)?;
     Ok(Completion { code, stop, kept })
@@ -242,7 +242,12 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Waits for the agent's end; meanwhile keeps the session alive, and checkpoints of what is done.
-    fn stand_by(&mut self, agent: &mut Agent, signals: &mut Signals, app: &mut App) -> Result<i32, AppError> {
+    fn wait_for_agent(
+        &mut self,
+        agent: &mut Agent,
+        signals: &mut Signals,
+        app: &mut App,
+    ) -> Result<i32, AppError> {
         let beat = (app.config.limits.stale_after / 4).clamp(100, 30_000);
         let pause = Duration::from_millis(u64::try_from(beat).unwrap_or(1_000)).min(LOOK);
         let (mut beaten, mut kept, mut open) = (self.began, self.began, true);

@@ -27,7 +27,7 @@ pub(super) struct Report<'a> {
 /// What was kept.
 #[derive(Serialize)]
 pub(super) struct Outcome {
-    pub kept: Form,
+    pub kept: SavedAs,
     /// Source out where keeping failed.
     #[serde(flatten)]
     pub left: Option<Source>,
@@ -46,7 +46,7 @@ pub(super) struct Source {
 /// In which form it was kept.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Form {
+pub(super) enum SavedAs {
     Baton,
     /// As the baton that the conversation had already.
     Taken,
@@ -57,7 +57,7 @@ pub(super) enum Form {
     Nothing,
 }
 
-impl Form {
+impl SavedAs {
     /// Of a session that may be over: whether the agent itself ended it.
     pub(super) fn of_end(over: Option<&Refusal>, identity: &str) -> Self {
         let detail = |key: &str| over.and_then(|no| no.details.get(key)).and_then(serde_json::Value::as_str);
@@ -77,17 +77,17 @@ impl Report<'_> {
         let session = format!("session {} of {}", render::short_id(self.session_id), visible(self.identity));
         let baton = left.and_then(|left| left.baton_id.as_deref()).map(render::short_id).unwrap_or_default();
         match self.kept.kept {
-            Form::Baton => format!("{session} left baton {baton}{from}; `baton pickup` goes on with it"),
-            Form::Taken => format!(
+            SavedAs::Baton => format!("{session} left baton {baton}{from}; `baton pickup` goes on with it"),
+            SavedAs::Taken => format!(
                 "{session} left no second baton: baton {baton} of this conversation was made before{from}"
             ),
-            Form::Checkpoint => format!("{session} ended with a checkpoint{from}"),
-            Form::Note => format!("{session} was released meanwhile; what it did is kept as a note{from}"),
-            Form::ByAgent => format!("{session} was ended by the agent itself"),
-            Form::ByOther => {
+            SavedAs::Checkpoint => format!("{session} ended with a checkpoint{from}"),
+            SavedAs::Note => format!("{session} was released meanwhile; what it did is kept as a note{from}"),
+            SavedAs::ByAgent => format!("{session} was ended by the agent itself"),
+            SavedAs::ByOther => {
                 format!("{session} was ended by another meanwhile; `baton log` says by whom and why")
             }
-            Form::Nothing => format!("{session} ended; there was nothing to keep"),
+            SavedAs::Nothing => format!("{session} ended; there was nothing to keep"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The worker: an agent's loop without a human. One task, one session, one command; nothing is carried in memory.
 
+mod backoff;
 mod outcome;
-mod pace;
 mod pause;
 mod preset;
 mod record;
@@ -27,8 +27,8 @@ use serde_json::Value;
 use crate::app::App;
 use crate::error::AppError;
 use crate::{clock, process, router};
+use backoff::Backoff;
 use outcome::Outcome;
-use pace::Pace;
 pub(crate) use preset::preset;
 use record::FinishedCommand;
 use run::{Command, CommandEnd, Stop};
@@ -71,7 +71,7 @@ pub(crate) fn run(plan: &Plan, app: &mut App) -> Result<(), AppError> {
         caller: caller(plan, app),
         registered_at: 0,
         max_duration: None,
-        pace: Pace::new(plan.backoff),
+        backoff: Backoff::new(plan.backoff),
         capacity: 1,
     };
     let mut done = 0;
@@ -118,7 +118,7 @@ struct Worker<'a> {
     caller: Caller,
     registered_at: Millis,
     max_duration: Option<Millis>,
-    pace: Pace,
+    backoff: Backoff,
     /// How many tasks it is registered for.
     capacity: i64,
 }

@@ -5,7 +5,7 @@ use baton_model::time::Millis;
 use baton_ops::agent::{Register, RegisterInput};
 use baton_ops::message::{Send, SendInput};
 
-use super::pace::{Notice, Verdict, with_jitter};
+use super::backoff::{Notice, Verdict, with_jitter};
 use super::record::FinishedCommand;
 use super::run::{CommandEnd, Stop};
 use super::{ClaimedTask, Worker};
@@ -27,7 +27,7 @@ impl Worker<'_> {
             _ if finished.outcome.is_work() => Verdict::Worked,
             _ => Verdict::Failed,
         };
-        let (pause, notice) = self.pace.note(&held.task_id, verdict, clock::now());
+        let (pause, notice) = self.backoff.note(&held.task_id, verdict, clock::now());
         if let Some(notice) = notice {
             self.notify(app, &notice, pause)?;
         }

@@ -150,14 +150,14 @@ impl Worker<'_> {
         // A limit, and an agent that fails at everything, say nothing about the task.
         let is_untried = matches!(outcome, Outcome::Interrupted)
             || finished.limit.is_some()
-            || self.pace.is_agent_at_fault();
+            || self.backoff.is_agent_at_fault();
         let back = ReleaseInput {
             project: Some(held.project_id.clone()),
             id: held.task_id.clone(),
             token: held.token,
             why: Some(why),
             untried: is_untried,
-            retry_after_ms: (!is_untried).then(|| self.pace.task_pause(held.attempts)),
+            retry_after_ms: (!is_untried).then(|| self.backoff.task_pause(held.attempts)),
             ..ReleaseInput::default()
         };
         let released = refusals.collect(app.run_as::<Release>(&self.caller, &back))?;

@@ -117,9 +117,9 @@ fn the_seeds_shapes_are_the_same_on_every_face() {
     let mut pipe = Client::pipe(&ann, MODERN);
     let mut web = Client::web(&server.address, MODERN);
     for dry_run in [true, false] {
-        let wish = input(dry_run);
+        let params = input(dry_run);
         let command = steady(ann.json(&words(dry_run)));
-        let rest = request(&server.address, "POST", "/api/v1/handoffs", wish.to_string().as_bytes(), &[])
+        let rest = request(&server.address, "POST", "/api/v1/handoffs", params.to_string().as_bytes(), &[])
             .expect("an answer");
         assert_eq!(rest.status, if dry_run { 200 } else { 201 }, "nothing is made by a dry run: {rest:#?}");
         let place = rest.header("location");
@@ -130,13 +130,13 @@ fn the_seeds_shapes_are_the_same_on_every_face() {
             assert_eq!(seen["handoff_id"], made["handoff_id"], "{place}");
         }
         assert_eq!(steady(made), command, "REST");
-        assert_eq!(steady(server.ok("handoff_create", &wish)), command, "operation");
+        assert_eq!(steady(server.ok("handoff_create", &params)), command, "operation");
         assert_eq!(
-            steady(without_frame(pipe.done("handoff_create", wish.clone()))),
+            steady(without_frame(pipe.done("handoff_create", params.clone()))),
             command,
             "MCP on a pipe"
         );
-        assert_eq!(steady(without_frame(web.done("ims.handoff.create", wish))), command, "MCP over HTTP");
+        assert_eq!(steady(without_frame(web.done("ims.handoff.create", params))), command, "MCP over HTTP");
         let name = if dry_run { "dry_run" } else { "success" };
         assert_snapshot!(name, format!("{command:#}"));
         if !dry_run {
@@ -153,8 +153,8 @@ fn what_is_not_done_in_time_is_said_to_be_on_its_way() {
     beside(&stage);
     let server = Server::start(&with_github(&stage.terminal("Server"), &hub));
     hub.script(Some(Box::new(|_| Fault::Refuse(503, None))));
-    let wish = input(false).to_string();
-    let later = request(&server.address, "POST", "/handoffs", wish.as_bytes(), &[]).expect("an answer");
+    let params = input(false).to_string();
+    let later = request(&server.address, "POST", "/handoffs", params.as_bytes(), &[]).expect("an answer");
     assert_eq!((later.status, later.json()["state"].clone()), (202, json!("pending")), "{later:#?}");
     assert!(text(&later.json(), "last_error").contains("503"), "{later:#?}");
     hub.script(None);

@@ -26,13 +26,13 @@ fn signal(name: &str, pid: u32) {
 
 /// Processes that may be killed while they wait for the emulator, by the token that each shows.
 #[derive(Clone, Default)]
-struct Doomed {
+struct KillTargets {
     callers: Arc<Mutex<HashMap<String, u32>>>,
     kills: Arc<AtomicU32>,
     sleeps: Arc<AtomicU32>,
 }
 
-impl Doomed {
+impl KillTargets {
     fn caller(&self, request: &Request) -> Option<u32> {
         let token = request.headers.get("authorization")?.strip_prefix("Bearer ")?;
         self.callers.lock().expect("not poisoned").remove(token)
@@ -64,7 +64,7 @@ impl Doomed {
 }
 
 /// Everything that can go wrong with one call, the death of the caller included.
-fn wild(request: &Request, doomed: &Doomed) -> Fault {
+fn wild(request: &Request, doomed: &KillTargets) -> Fault {
     let soon = Duration::from_millis(20);
     match random(24) {
         0 => Fault::Refuse(503, None),
@@ -88,7 +88,7 @@ fn wild(request: &Request, doomed: &Doomed) -> Fault {
 }
 
 /// The same, with requests that arrive when their sender has been given up, and senders that sleep through their lease.
-fn late(request: &Request, doomed: &Doomed) -> Fault {
+fn late(request: &Request, doomed: &KillTargets) -> Fault {
     if request.method != "POST" {
         return wild(request, doomed);
     }
@@ -108,7 +108,7 @@ fn late(request: &Request, doomed: &Doomed) -> Fault {
 
 struct Play<'a> {
     who: Terminal<'a>,
-    doomed: Doomed,
+    doomed: KillTargets,
 }
 
 impl Play<'_> {
@@ -194,11 +194,11 @@ fn number(name: &str, usual: usize) -> usize {
 }
 
 /// Plays so many hand-offs, lets everything come to rest, and counts. Returns how many doubles were made and closed again.
-fn play(runs: usize, faults: fn(&Request, &Doomed) -> Fault, rest: Duration) -> usize {
+fn play(runs: usize, faults: fn(&Request, &KillTargets) -> Fault, rest: Duration) -> usize {
     let at_once = number("BATON_E2E_AT_ONCE", 3);
     let (stage, hub) = (Stage::ready(), Emulator::start(Options::default()).expect("an emulator"));
     beside(&stage);
-    let doomed = Doomed::default();
+    let doomed = KillTargets::default();
     let other = doomed.clone();
     hub.script(Some(Box::new(move |request| faults(request, &other))));
     let play = Play { who: with_github(&stage.terminal("Ann"), &hub), doomed };

@@ -8,13 +8,13 @@ use crate::http::Request;
 /// What `openapi/extract_qdrant.py` has taken out of Qdrant's own client.
 const TEXT: &str = include_str!("../../openapi/qdrant.json");
 
-pub(super) struct Described(Value);
+pub(super) struct ApiDescription(Value);
 
 /// The place of an operation in the description.
 #[derive(Clone, Copy)]
 pub(super) struct Operation<'a>(&'a Value);
 
-impl Described {
+impl ApiDescription {
     pub(super) fn read() -> Self {
         Self(serde_json::from_str(TEXT).unwrap_or_default())
     }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_is_not_as_described_is_seen() {
-        let described = Described::read();
+        let described = ApiDescription::read();
         let operation = described.operation("POST", "/collections/c/points/query").expect("described");
         let good = json!({
             "prefetch": [{ "query": { "indices": [1], "values": [0.5] }, "using": "words", "limit": 5,

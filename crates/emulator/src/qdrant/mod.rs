@@ -15,7 +15,7 @@ use crate::answer::{Answer, ok};
 use crate::http::Request;
 use crate::service::Service;
 use crate::{Script, lock};
-use described::Described;
+use described::ApiDescription;
 pub use points::Collection;
 
 /// What it holds.
@@ -31,7 +31,7 @@ pub struct Points {
 
 struct Shared {
     points: Mutex<Points>,
-    described: Described,
+    described: ApiDescription,
     key: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Qdrant {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let shared = Arc::new(Shared {
             points: Mutex::default(),
-            described: Described::read(),
+            described: ApiDescription::read(),
             key: key.map(str::to_owned),
         });
         let serving = Arc::clone(&shared);

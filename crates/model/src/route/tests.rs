@@ -46,25 +46,25 @@ fn the_rules_come_one_after_the_other() {
 
 #[test]
 fn skills_then_load_then_rest_then_the_name_decide() {
-    let wish = wanted(&["qa", "rust"]);
+    let request = wanted(&["qa", "rust"]);
     let two = agent("Zoe", "testing", &["qa", "rust"]);
     let one = agent("Ann", "testing", &["qa"]);
-    assert_eq!(names(&wish, &[one.clone(), two.clone()]).as_deref(), Some("Zoe"));
+    assert_eq!(names(&request, &[one.clone(), two.clone()]).as_deref(), Some("Zoe"));
     let busy = Candidate { name: "Abe".into(), max_tasks: 3, open_claims: 1, ..two.clone() };
-    assert_eq!(names(&wish, &[busy, two.clone()]).as_deref(), Some("Zoe"));
+    assert_eq!(names(&request, &[busy, two.clone()]).as_deref(), Some("Zoe"));
     let used = Candidate { name: "Abe".into(), last_used: 7, ..two.clone() };
-    assert_eq!(names(&wish, &[used, two.clone()]).as_deref(), Some("Zoe"));
+    assert_eq!(names(&request, &[used, two.clone()]).as_deref(), Some("Zoe"));
     let same = Candidate { name: "Abe".into(), ..two.clone() };
-    assert_eq!(names(&wish, &[two, same]).as_deref(), Some("Abe"));
+    assert_eq!(names(&request, &[two, same]).as_deref(), Some("Abe"));
 }
 
 #[test]
 fn who_failed_is_asked_last_but_asked_when_alone() {
-    let wish = Requirements { failed_by: vec!["ann".into()], ..wanted(&["qa", "rust"]) };
+    let request = Requirements { failed_by: vec!["ann".into()], ..wanted(&["qa", "rust"]) };
     let ann = agent("Ann", "testing", &["qa", "rust"]);
     let bob = agent("Bob", "testing", &["qa"]);
-    assert_eq!(names(&wish, &[ann.clone(), bob]).as_deref(), Some("Bob"));
-    assert_eq!(names(&wish, &[ann]).as_deref(), Some("Ann"));
+    assert_eq!(names(&request, &[ann.clone(), bob]).as_deref(), Some("Bob"));
+    assert_eq!(names(&request, &[ann]).as_deref(), Some("Ann"));
 }
 
 #[test]
@@ -122,12 +122,12 @@ fn waiting_begins_once_and_a_human_is_told_once() {
 
 #[test]
 fn why_nobody_names_what_is_missing() {
-    let wish = wanted(&["qa"]);
-    assert_eq!(no_candidate_reason(&wish, &[]), "no agent with the role testing is registered");
+    let request = wanted(&["qa"]);
+    assert_eq!(no_candidate_reason(&request, &[]), "no agent with the role testing is registered");
     let full = Candidate { open_claims: 1, ..agent("Ann", "testing", &["qa"]) };
     let silent = Candidate { fresh: false, ..agent("Bob", "testing", &["qa"]) };
     assert_eq!(
-        no_candidate_reason(&wish, &[full, silent]),
+        no_candidate_reason(&request, &[full, silent]),
         "2 with the role testing: 1 not heard of lately, 1 with as many tasks as allowed"
     );
 }
@@ -152,21 +152,21 @@ proptest! {
         agents in candidates(), tags in prop::collection::vec(prop::sample::select(vec!["qa", "rust"]), 0..3),
         fallback in any::<bool>(), failed in prop::collection::vec("a[0-9]", 0..3), turn in 0..12usize,
     ) {
-        let wish = Requirements { fallback, failed_by: failed, ..wanted(&tags) };
-        let chosen = names(&wish, &agents);
+        let request = Requirements { fallback, failed_by: failed, ..wanted(&tags) };
+        let chosen = names(&request, &agents);
         let mut turned = agents.clone();
         turned.rotate_left(turn.min(agents.len()));
-        prop_assert_eq!(&names(&wish, &turned), &chosen, "the order does not matter");
+        prop_assert_eq!(&names(&request, &turned), &chosen, "the order does not matter");
         let able: Vec<(Score, &str)> =
-            agents.iter().filter_map(|a| Some((judge(&wish, a).ok()?, a.name.as_str()))).collect();
+            agents.iter().filter_map(|a| Some((judge(&request, a).ok()?, a.name.as_str()))).collect();
         prop_assert_eq!(chosen.is_some(), !able.is_empty(), "somebody able is always chosen");
-        if let Some(at) = best(&wish, &agents) {
+        if let Some(at) = best(&request, &agents) {
             let own = &agents[at];
             prop_assert!(own.fresh && own.open_claims < own.max_tasks);
-            let score = judge(&wish, own).expect("able");
+            let score = judge(&request, own).expect("able");
             prop_assert!(able.iter().all(|(other, name)| (score, own.name.as_str()) <= (*other, *name)));
-            prop_assert_eq!(&explain(&wish, &agents)[0].agent, &own.name);
+            prop_assert_eq!(&explain(&request, &agents)[0].agent, &own.name);
         }
-        prop_assert_eq!(explain(&wish, &agents).len(), agents.len(), "every agent has a reason");
+        prop_assert_eq!(explain(&request, &agents).len(), agents.len(), "every agent has a reason");
     }
 }

@@ -242,7 +242,7 @@ pub fn plan(now: Millis) -> Vec<Step> {
 
 /// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NextActor {
+pub enum NextAttempt {
     /// None: every step is over.
     Finished,
     /// The step may be tried then.
@@ -257,25 +257,25 @@ pub enum NextActor {
 
 /// What to do next. A running step is left alone until its lease ends or its process is gone. A check for duplicates
 /// blocks no other step, and waits itself while a task is being created.
-pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> NextActor {
+pub fn turn(steps: &[Step], now: Millis, is_gone: impl Fn(&Place) -> bool) -> NextAttempt {
     let first = |aside: bool| {
         let mut open = steps.iter().enumerate().filter(|(_, step)| !step.is_over());
         let (at, step) = open.find(|(_, step)| (step.kind == Kind::DuplicateCheck) == aside)?;
         let turn = match step.stage {
             StepStage::Running if step.lease_until > now && !is_gone(&step.holder) => {
-                NextActor::Held(step.lease_until)
+                NextAttempt::Held(step.lease_until)
             }
-            StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => NextActor::At(step.due_at),
-            _ => NextActor::Take(at),
+            StepStage::Pending if step.due_at > now && step.due_at != NOT_YET => NextAttempt::At(step.due_at),
+            _ => NextAttempt::Take(at),
         };
         Some((turn, step.kind))
     };
     match (first(false), first(true)) {
-        (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextActor::Take(_)) => turn,
-        (_, Some((NextActor::Take(at), _))) => NextActor::Take(at),
+        (Some((turn, kind)), _) if kind.creates() || matches!(turn, NextAttempt::Take(_)) => turn,
+        (_, Some((NextAttempt::Take(at), _))) => NextAttempt::Take(at),
         (Some((turn, _)), _) => turn,
-        (None, Some((NextActor::At(at) | NextActor::Held(at), _))) => NextActor::OnlyDuplicateCheck(at),
-        (None, _) => NextActor::Finished,
+        (None, Some((NextAttempt::At(at) | NextAttempt::Held(at), _))) => NextAttempt::OnlyDuplicateCheck(at),
+        (None, _) => NextAttempt::Finished,
     }
 }
 

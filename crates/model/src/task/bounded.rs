@@ -43,14 +43,14 @@ pub fn packet(task: &Task, beside: &Surroundings, budget: usize) -> Value {
     let mut reserve = 0;
     // Names of what is left out take a part of the budget, and may leave out more.
     for _ in 0..3 {
-        let filled = Filled::of(&parts, budget.saturating_sub(reserve));
+        let filled = PacketFields::of(&parts, budget.saturating_sub(reserve));
         let names = filled.names_len();
         if names <= reserve {
             return filled.close(budget);
         }
         reserve = names.min(budget / 6);
     }
-    Filled::of(&parts, budget.saturating_sub(reserve)).close(budget)
+    PacketFields::of(&parts, budget.saturating_sub(reserve)).close(budget)
 }
 
 /// Whether an agent cannot do without a part.
@@ -182,12 +182,12 @@ fn comment(said: &Map<String, Value>) -> Value {
 }
 
 /// A packet before what was left out of it is named.
-struct Filled {
+struct PacketFields {
     fields: Map<String, Value>,
     left_out: Vec<String>,
 }
 
-impl Filled {
+impl PacketFields {
     fn of(parts: &[Part<'_>], budget: usize) -> Self {
         let mut filled = Self { fields: Map::new(), left_out: Vec::new() };
         let objects = ["handoff_instructions", "agent_context"].into_iter();

@@ -9,7 +9,7 @@ use super::reading::Ancestor;
 use super::record::{Record, RecordError, read, write};
 
 /// How many earlier lines of a task are remembered.
-const REMEMBERED: usize = 4;
+const MAX_VERSIONS: usize = 4;
 /// How many bytes the remembered lines of a task may have together; the last one stays in any case.
 const MOST_BYTES: usize = 256 * 1024;
 
@@ -28,7 +28,7 @@ pub fn remember(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String>
     let mut kept: Vec<String> = Vec::new();
     while let Some(line) = earlier.pop() {
         at -= 1;
-        let fits = (count < REMEMBERED || first == Some(at)) && bytes + line.len() <= MOST_BYTES;
+        let fits = (count < MAX_VERSIONS || first == Some(at)) && bytes + line.len() <= MOST_BYTES;
         if count == 0 || fits || newest == Some(at) {
             (count, bytes) = (count + 1, bytes + line.len());
             kept.push(line);

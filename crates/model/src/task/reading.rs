@@ -82,7 +82,7 @@ impl LineContent {
     }
 
     /// What a line lacks although its clocks name it was taken away, at that time or after it.
-    fn say_gone(&mut self, line: &Version<'_>) {
+    fn mark_removed(&mut self, line: &Version<'_>) {
         let clocks = &line.record.task.clocks.entries;
         for (name, at) in clocks.iter().filter(|(name, _)| !line.entries.contains_key(*name)) {
             self.insert(name, None, true, *at);
@@ -241,7 +241,7 @@ fn dated(known: &[Version<'_>], ours: &State, line: &Version<'_>) -> LineContent
             reading.insert(name, Some(value), stamp.is_seen || differs, stamp.at);
         }
     }
-    reading.say_gone(line);
+    reading.mark_removed(line);
     reading
 }
 
@@ -261,7 +261,7 @@ fn edited(known: &[Version<'_>], ours: &State, line: &Version<'_>, written_at: M
         }
     }
     reading.say_closed_again();
-    reading.say_gone(line);
+    reading.mark_removed(line);
     for name in ours.entries.keys().filter(|name| !line.entries.contains_key(*name)) {
         if line.record.coverage.includes(name) && had(line, known, ours, name) {
             reading.insert(name, None, true, edited_at);

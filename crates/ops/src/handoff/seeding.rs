@@ -8,7 +8,7 @@ use baton_store::state::State as Saved;
 use baton_store::{Failure, Tx, message, session, state};
 use serde_json::{Value, json};
 
-use super::steps::{Plan, StepResult};
+use super::steps::{LocalStepOutcome, Plan};
 use crate::op::Env;
 
 /// The state that a session of this hand-off begins with.
@@ -34,7 +34,7 @@ pub(super) fn seed(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     step: &Step,
-) -> Result<StepResult, Failure> {
+) -> Result<LocalStepOutcome, Failure> {
     let agent = handoff.agent_id.clone().unwrap_or_default();
     let task_key = handoff.seed_task_id.clone().unwrap_or_default();
     let known = state::get(tx, &handoff.to_project_id, &agent, &task_key)?;
@@ -45,7 +45,7 @@ pub(super) fn seed(
         if step.last_error.is_none() {
             signal(tx, env, handoff, &holder.identity)?;
         }
-        return Ok(StepResult::Wait(format!(
+        return Ok(LocalStepOutcome::Wait(format!(
             "{} is at work on {task_key}: its session is not overwritten",
             holder.identity
         )));
@@ -69,7 +69,7 @@ pub(super) fn seed(
         claimed_at: known.and_then(|known| known.claimed_at),
     };
     state::put(tx, &handoff.to_project_id, &seeded)?;
-    Ok(StepResult::Done(Some(json!({ "version": version, "before": before }))))
+    Ok(LocalStepOutcome::Done(Some(json!({ "version": version, "before": before }))))
 }
 
 fn signal(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff, to: &str) -> Result<(), Failure> {
@@ -94,13 +94,13 @@ pub(super) fn unseed(
     env: &Env<'_>,
     handoff: &Handoff,
     made: Option<String>,
-) -> Result<StepResult, Failure> {
+) -> Result<LocalStepOutcome, Failure> {
     let made: Value = made.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null);
     let (agent, task_key) = (handoff.agent_id.as_deref(), handoff.seed_task_id.as_deref());
     let known =
         state::get(tx, &handoff.to_project_id, agent.unwrap_or_default(), task_key.unwrap_or_default())?;
     let Some(known) = known.filter(|s| Some(s.version) == made["version"].as_i64()) else {
-        return Ok(StepResult::Done(None));
+        return Ok(LocalStepOutcome::Done(None));
     };
     if !made["before"].is_null() {
         let body = made["before"].to_string();
@@ -110,5 +110,5 @@ pub(super) fn unseed(
     } else if known.claimed_at.is_none() {
         state::remove(tx, &handoff.to_project_id, &known)?;
     }
-    Ok(StepResult::Done(None))
+    Ok(LocalStepOutcome::Done(None))
 }

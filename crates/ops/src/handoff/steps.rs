@@ -77,7 +77,7 @@ impl Plan {
 }
 
 /// How a step in the ledger ended.
-pub(crate) enum StepResult {
+pub(crate) enum LocalStepOutcome {
     /// Done, with what undoing needs.
     Done(Option<Value>),
     /// Not yet, for this reason.
@@ -196,7 +196,7 @@ pub(crate) fn local(
     handoff: &mut Handoff,
     step: &Step,
     steps: &[Step],
-) -> Result<StepResult, Failure> {
+) -> Result<LocalStepOutcome, Failure> {
     let done = |kind| steps.iter().rev().find(|s| s.kind == kind).and_then(|s| s.result.clone());
     match step.kind {
         Kind::Task => make_task(tx, env, handoff),
@@ -207,17 +207,17 @@ pub(crate) fn local(
             handoff.last_error = None;
             handoff.updated_at = env.now;
             record(tx, env, handoff, &handoff.from_identity.clone())?;
-            Ok(StepResult::Done(None))
+            Ok(LocalStepOutcome::Done(None))
         }
         Kind::UndoSession => unseed(tx, env, handoff, done(Kind::Session)),
         Kind::UndoMemory => withdraw(tx, env, handoff),
         Kind::Closed => task_end::end(tx, env, handoff),
         Kind::UndoTask | Kind::Report | Kind::Publish | Kind::DuplicateCheck => {
             close_row(tx, env, handoff)?;
-            Ok(StepResult::Done(None))
+            Ok(LocalStepOutcome::Done(None))
         }
         // The task is the ledger's own: what was said and changed stands there.
-        Kind::Comment | Kind::Edit => Ok(StepResult::Done(None)),
+        Kind::Comment | Kind::Edit => Ok(LocalStepOutcome::Done(None)),
     }
 }
 
@@ -251,7 +251,7 @@ pub(crate) fn task_of(handoff: &Handoff) -> Task {
     }
 }
 
-fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<StepResult, Failure> {
+fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<LocalStepOutcome, Failure> {
     if let Some(id) = &handoff.task_id
         && let Some(mut known) = task::get(tx, &handoff.to_project_id, id)?
     {
@@ -259,13 +259,13 @@ fn make_task(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Resul
         known.set_status("open", env.now);
         known.updated_at = env.now;
         update_without_delta(tx, &before, &known)?;
-        return Ok(StepResult::Done(None));
+        return Ok(LocalStepOutcome::Done(None));
     }
     let author =
         Author { project_id: &handoff.to_project_id, identity: &handoff.from_identity, session: None };
     let made = add_task(tx, env, &author, task_of(handoff))?;
     handoff.task_id = Some(made.task_id);
-    Ok(StepResult::Done(None))
+    Ok(LocalStepOutcome::Done(None))
 }
 
 /// Closes the row of the task, if it is still open.
@@ -330,7 +330,7 @@ pub(crate) fn note_tags(plan: &Plan) -> Vec<String> {
     tags
 }
 
-fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<StepResult, Failure> {
+fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<LocalStepOutcome, Failure> {
     let memory_id = handoff.memory_id.get_or_insert_with(|| env.id()).clone();
     let note = Memory {
         project_id: handoff.to_project_id.clone(),
@@ -353,10 +353,10 @@ fn remember(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result
         "memory_id": note.memory_id, "handoff_id": handoff.handoff_id });
     let delta = append_json(tx, env, &author, Delta::Remember, &body)?;
     crate::memory::indexed(tx, env, &note, delta.seq)?;
-    Ok(StepResult::Done(None))
+    Ok(LocalStepOutcome::Done(None))
 }
 
-fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<StepResult, Failure> {
+fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<LocalStepOutcome, Failure> {
     if let Some(id) = &handoff.memory_id {
         let why = format!("the hand-off is {}", handoff.state.as_str());
         let project = handoff.to_project_id.as_str();
@@ -365,5 +365,5 @@ fn withdraw(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &Handoff) -> Result<Ste
             crate::memory::dropped(tx, env, project, id, seq)?;
         }
     }
-    Ok(StepResult::Done(None))
+    Ok(LocalStepOutcome::Done(None))
 }

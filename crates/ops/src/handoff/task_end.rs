@@ -7,7 +7,7 @@ use baton_model::saga::{self, Kind, Step};
 use baton_model::task::Task;
 use baton_store::{Failure, Tx, handoff, handoff_step, task};
 
-use super::steps::{Plan, StepResult};
+use super::steps::{LocalStepOutcome, Plan};
 use super::{acceptor, record};
 use crate::op::Env;
 use crate::task::successor;
@@ -58,19 +58,23 @@ pub(crate) fn follow_file(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> R
 
 /// The task has ended. A closed one completes the hand-off; one that was deleted declines it, because there is nothing that could be
 /// done any more.
-pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> Result<StepResult, Failure> {
+pub(super) fn end(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    handoff: &mut Handoff,
+) -> Result<LocalStepOutcome, Failure> {
     let row = match &handoff.task_id {
         Some(id) => task::get(tx, &handoff.to_project_id, id)?.filter(|row| !row.is_open()),
         None => None,
     };
-    let Some(row) = row else { return Ok(StepResult::Done(None)) };
+    let Some(row) = row else { return Ok(LocalStepOutcome::Done(None)) };
     let is_deleted = row.status == "tombstone";
     let (state, event) = match (handoff.state, is_deleted) {
         (state, true) => (state, Event::Decline),
         (State::Offered, false) => (State::Accepted, Event::Complete),
         (state, false) => (state, Event::Complete),
     };
-    let Ok(state) = state.advance(event) else { return Ok(StepResult::Done(None)) };
+    let Ok(state) = state.advance(event) else { return Ok(LocalStepOutcome::Done(None)) };
     let was = std::mem::replace(&mut handoff.state, state);
     handoff.updated_at = env.now;
     let in_file = !is_deleted && Plan::of(handoff).closed_in_file;
@@ -97,5 +101,5 @@ pub(super) fn end(tx: &mut Tx<'_>, env: &mut Env<'_>, handoff: &mut Handoff) -> 
         }
     }
     record(tx, env, handoff, &by)?;
-    Ok(StepResult::Done(None))
+    Ok(LocalStepOutcome::Done(None))
 }

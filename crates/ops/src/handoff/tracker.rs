@@ -2,7 +2,7 @@
 
 use baton_model::access::Scope;
 use baton_model::handoff::{Event, Handoff, State};
-use baton_model::issue::{Edit, StepResult, marker};
+use baton_model::issue::{Edit, TrackerResult, marker};
 use baton_model::refusal::Refusal;
 use baton_model::saga::{self, Kind, StepStage};
 use baton_model::task::Task;
@@ -31,16 +31,16 @@ pub(crate) fn record_success(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     kind: Kind,
-    came: &StepResult,
+    came: &TrackerResult,
 ) -> Result<(), Failure> {
     match came {
         // Nothing new: the issue that is known is the one that stays.
-        StepResult::Issue { number, .. }
+        TrackerResult::Issue { number, .. }
             if kind == Kind::DuplicateCheck && handoff.issue_number == Some(*number) =>
         {
             Ok(())
         }
-        StepResult::Issue { number, url, .. } => {
+        TrackerResult::Issue { number, url, .. } => {
             handoff.issue_number = Some(*number);
             moved::follow(tx, env, handoff, url)?;
             let plan = Plan { url: Some(url.clone()), ..Plan::of(handoff) };
@@ -54,7 +54,7 @@ pub(crate) fn record_success(
             mirror(tx, env, handoff)
         }
         // Whatever ended the hand-off has closed the row: an open one was reopened since.
-        StepResult::Closed
+        TrackerResult::Closed
             if matches!(
                 handoff.state,
                 State::Completed | State::Declined | State::Cancelled | State::Expired
@@ -62,8 +62,8 @@ pub(crate) fn record_success(
         {
             Ok(())
         }
-        StepResult::Closed => close_row(tx, env, handoff),
-        StepResult::Nothing | StepResult::Commented | StepResult::Edited => Ok(()),
+        TrackerResult::Closed => close_row(tx, env, handoff),
+        TrackerResult::Nothing | TrackerResult::Commented | TrackerResult::Edited => Ok(()),
     }
 }
 

@@ -125,7 +125,7 @@ impl Operation for Take {
             if let Some(own) = session.as_mut().filter(|own| !is_foreign(own)) {
                 refresh_working_copy(tx, env, own)?;
             }
-            let wish = LeaseRequest {
+            let request = LeaseRequest {
                 project_id: &project_id,
                 identity: &identity,
                 session_id: session.as_ref().filter(|own| !is_foreign(own)).map(|own| own.session_id.clone()),
@@ -133,12 +133,12 @@ impl Operation for Take {
                 span,
                 input: &input,
             };
-            let (items, mut warnings) = take(tx, env, &wish, &patterns)?;
+            let (items, mut warnings) = take(tx, env, &request, &patterns)?;
             warnings.extend(path_remark(tx, env, &project_id, &patterns)?);
             Ok(TakeOutput {
                 project_id: project_id.clone(),
                 identity: identity.clone(),
-                session_id: wish.session_id,
+                session_id: request.session_id,
                 items,
                 warnings,
                 next: None,
@@ -208,24 +208,24 @@ fn check(input: &TakeInput) -> Result<(Vec<String>, Millis), Refusal> {
 fn take(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    wish: &LeaseRequest<'_>,
+    request: &LeaseRequest<'_>,
     patterns: &[String],
 ) -> Result<(Vec<Row>, Vec<Warning>), Failure> {
-    let held = lease::held_leases(tx, wish.project_id, env.now)?;
-    let expired = lease::expired(tx, wish.project_id, env.now)?;
+    let held = lease::held_leases(tx, request.project_id, env.now)?;
+    let expired = lease::expired(tx, request.project_id, env.now)?;
     let (place, token) = (env.caller.place.clone(), token_rights::token_id(env));
     let caller = Holder {
-        identity: wish.identity,
-        session_id: wish.session_id.as_deref(),
+        identity: request.identity,
+        session_id: request.session_id.as_deref(),
         place: Some(&place),
         bearer: token.as_deref(),
     };
-    let lost = taken_over(tx, env, wish.project_id, &caller)?;
-    let elsewhere = held_elsewhere(env, wish.session, &held);
+    let lost = taken_over(tx, env, request.project_id, &caller)?;
+    let elsewhere = held_elsewhere(env, request.session, &held);
     let is_elsewhere = |lease: &Lease| elsewhere.contains(&lease.lease_id);
     let (mut items, mut warnings) = (Vec::new(), Vec::new());
     for pattern in patterns {
-        let wanted = renewed_or_new(env, wish, pattern, held.iter().filter(|lease| !is_elsewhere(lease)));
+        let wanted = renewed_or_new(env, request, pattern, held.iter().filter(|lease| !is_elsewhere(lease)));
         let lost = lost.iter().find(|lease| pattern::touches(&lease.pattern, pattern));
         let overlapping =
             admit(&wanted, &held, is_elsewhere, env.now).map_err(|no| with_takeover(no, lost))?;
@@ -299,25 +299,25 @@ fn location(session: &Session) -> Option<WorktreeLocation> {
 /// The lease to write: the caller's own on the same pattern, extended, or a new one.
 fn renewed_or_new<'a>(
     env: &mut Env<'_>,
-    wish: &LeaseRequest<'_>,
+    request: &LeaseRequest<'_>,
     pattern: &str,
     mut held: impl Iterator<Item = &'a Lease>,
 ) -> Lease {
     let new = Lease {
-        project_id: wish.project_id.to_owned(),
+        project_id: request.project_id.to_owned(),
         lease_id: env.id(),
         pattern: pattern.to_owned(),
-        mode: if wish.input.shared { Mode::Shared } else { Mode::Exclusive },
-        advisory: wish.input.advisory,
-        identity: wish.identity.to_owned(),
-        session_id: wish.session_id.clone(),
+        mode: if request.input.shared { Mode::Shared } else { Mode::Exclusive },
+        advisory: request.input.advisory,
+        identity: request.identity.to_owned(),
+        session_id: request.session_id.clone(),
         place: Some(env.caller.place.clone()),
-        why: wish.input.why.clone(),
+        why: request.input.why.clone(),
         taken_at: env.now,
-        expires_at: env.now.saturating_add(wish.span),
+        expires_at: env.now.saturating_add(request.span),
         released_at: None,
         bearer: token_rights::token_id(env),
-        location: wish.session.filter(|_| wish.session_id.is_some()).and_then(location),
+        location: request.session.filter(|_| request.session_id.is_some()).and_then(location),
     };
     match held.find(|own| own.pattern == new.pattern && own.same_holder(&new)) {
         Some(own) => {

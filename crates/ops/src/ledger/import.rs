@@ -104,7 +104,7 @@ impl Operation for Import {
             }
             write(tx, &lines)?;
             counter::raise_one(tx, &project_id, now)?;
-            Ok(Settled {
+            Ok(ImportRepairs {
                 messages_delivered: import_shared::deliver(tx, &project_id)?,
                 handoffs_without_task: handoff::without_task(tx, &project_id)?,
                 batons_held_and_moved: import_merged::reconcile(tx, env, &project_id)?,
@@ -124,7 +124,7 @@ impl Operation for Import {
 }
 
 /// What an import has put right between projects.
-struct Settled {
+struct ImportRepairs {
     messages_delivered: usize,
     handoffs_without_task: Vec<String>,
     batons_held_and_moved: Vec<String>,

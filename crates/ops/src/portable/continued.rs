@@ -41,10 +41,10 @@ pub(super) fn refusal(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Op
 }
 
 /// Where it is, and the command that goes on there.
-type Whereabouts = Option<(String, Option<String>)>;
+type ContinuationPlace = Option<(String, Option<String>)>;
 
 /// The baton of the same line of work that came into this project as a file since the export.
-fn came_back(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Whereabouts, Failure> {
+fn came_back(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<ContinuationPlace, Failure> {
     let exported = match &left.spent_by {
         Some(id) => delta::get(tx, &left.project_id, id)?,
         None => None,
@@ -66,7 +66,7 @@ fn came_back(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Whereabouts
 }
 
 /// The baton that another project of the store made of the file. A token hears only of projects that it reaches.
-fn imported(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Whereabouts, Failure> {
+fn imported(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<ContinuationPlace, Failure> {
     for known in project::list(tx)? {
         let id = &known.project_id;
         let once = Request::of_content(id, BatonImport::NAME, &left.baton_id);

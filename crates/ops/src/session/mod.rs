@@ -29,7 +29,7 @@ mod work_location;
 mod working_copy;
 mod wrap;
 mod wrap_accounting;
-mod wrap_words;
+mod wrap_text;
 
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
@@ -200,28 +200,28 @@ pub(crate) struct Registration<'a> {
 pub(crate) fn register(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    wish: &Registration<'_>,
+    request: &Registration<'_>,
 ) -> Result<RegisterResult, Failure> {
     tx.prefetch(|tx| {
-        drop(place::of_project(tx, wish.project_id));
-        drop(session::open_of(tx, wish.project_id, wish.identity));
+        drop(place::of_project(tx, request.project_id));
+        drop(session::open_of(tx, request.project_id, request.identity));
     });
-    require_not_merged(tx, wish.project_id)?;
-    if wish.force.is_none() {
-        token_rights::require_unreserved(tx, env, wish.project_id, wish.identity)?;
+    require_not_merged(tx, request.project_id)?;
+    if request.force.is_none() {
+        token_rights::require_unreserved(tx, env, request.project_id, request.identity)?;
     }
-    let open = session::open_of(tx, wish.project_id, wish.identity)?;
+    let open = session::open_of(tx, request.project_id, request.identity)?;
     // Of one that is at work the same-identity rule says more.
     let is_others = |one: &Session| !token_rights::is_own(env, one) && one.is_fresh(env.now, env.limits);
-    if wish.force.is_none() && !open.iter().any(is_others) {
-        token_rights::require_nothing_held(tx, env, (wish.project_id, wish.identity), &open)?;
+    if request.force.is_none() && !open.iter().any(is_others) {
+        token_rights::require_nothing_held(tx, env, (request.project_id, request.identity), &open)?;
     }
     let applicant = RegistrationRequest {
-        identity: wish.identity,
+        identity: request.identity,
         place: &env.caller.place,
         now: env.now,
         limits: env.limits,
-        force: wish.force,
+        force: request.force,
     };
     let host = env.host;
     let is_own = |session: &Session| token_rights::is_own(env, session);
@@ -229,17 +229,17 @@ pub(crate) fn register(
         Admission::Same(session) => Ok(RegisterResult::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();
-            let known = session::first_name(tx, wish.project_id, wish.identity)?;
+            let known = session::first_name(tx, request.project_id, request.identity)?;
             let session = Session {
-                project_id: wish.project_id.to_owned(),
+                project_id: request.project_id.to_owned(),
                 thread_id: session_id.clone(),
                 session_id,
-                identity: known.unwrap_or_else(|| wish.identity.to_owned()),
-                surface: surface(wish.surface, &env.caller.surface)?,
+                identity: known.unwrap_or_else(|| request.identity.to_owned()),
+                surface: surface(request.surface, &env.caller.surface)?,
                 place: env.caller.place.clone(),
                 started_at: env.now,
                 heartbeat_at: env.now,
-                last_verb: wish.verb.to_owned(),
+                last_verb: request.verb.to_owned(),
                 release: None,
                 inherited_from: None,
                 picked_up_session_id: None,
@@ -258,17 +258,17 @@ pub(crate) fn register(
 pub(crate) fn again(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
-    wish: &Registration<'_>,
+    request: &Registration<'_>,
     mut known: Session,
 ) -> Result<Session, Failure> {
-    if !known.is_open() || is_bot(wish.identity) {
+    if !known.is_open() || is_bot(request.identity) {
         return Ok(known);
     }
     // Callers of one name and place without a known process cannot be distinguished, so they count as one.
     if token_rights::is_own(env, &known) && known.place == env.caller.place {
         return Ok(known);
     }
-    let unforced = Registration { force: None, ..*wish };
+    let unforced = Registration { force: None, ..*request };
     let registered = match register(tx, env, &unforced) {
         Err(Failure::Refused(no)) if no.code == "identity_conflict" => return Ok(known),
         other => other?,

@@ -137,7 +137,7 @@ fn begin(
     let scope = (project_id, Start::NAME);
     let who = Requester::identity(identity);
     let request = Request::of(env, &who, scope, input.request_id.as_deref(), input)?;
-    let wish = Registration {
+    let spec = Registration {
         project_id,
         identity,
         surface: input.surface.as_deref(),
@@ -146,10 +146,10 @@ fn begin(
     };
     if let Some(first) = request::answered::<StartRecord>(tx, request.as_ref())? {
         let session = resolve::session_by_id(tx, project_id, &first.session_id)?;
-        let session = again(tx, env, &wish, session)?;
+        let session = again(tx, env, &spec, session)?;
         return Ok(SessionStart { session, delta_id: first.delta_id, resumed: true, replayed: true });
     }
-    match register(tx, env, &wish)? {
+    match register(tx, env, &spec)? {
         RegisterResult::Same(mut own) => {
             own.heartbeat_at = env.now;
             Start::NAME.clone_into(&mut own.last_verb);

@@ -18,7 +18,7 @@ use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep
 use super::force::EndRequest;
 use super::leave::spend_held;
 use super::warning::{Warning, WarningKind};
-use super::wrap_words::{baton_taken_warning, keep_late_wrap, on_top_of_entrusted};
+use super::wrap_text::{baton_taken_warning, keep_late_wrap, on_top_of_entrusted};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
 use crate::changes::EarlierChanges;
 use crate::ledger::{Author, append_json};
@@ -149,9 +149,10 @@ impl Operation for Wrap {
             check_label("reason", why)?;
         }
         let project_id = resolve::project_of(cx, input.project.as_deref(), input.session.as_deref())?;
-        let doubt = doubt(cx, &project_id, input.role.as_deref())?;
+        let warning = role_warning(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
-        match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, doubt.as_ref()))? {
+        let warning = warning.as_ref();
+        match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, warning))? {
             WrapResult::Wrapped(output) => Ok(*output),
             WrapResult::Late(refusal) => Err(refusal.into()),
         }
@@ -159,7 +160,7 @@ impl Operation for Wrap {
 }
 
 /// An unknown role does not refuse a wrap; it adds a warning.
-fn doubt(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Warning>, Failure> {
+fn role_warning(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Warning>, Failure> {
     let Some(role) = role else { return Ok(None) };
     let known =
         roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.check_known(role)?));
@@ -220,7 +221,7 @@ fn wrap(
     input: &WrapInput,
     packet: &ValidatedPacket,
     project_id: &str,
-    doubt: Option<&Warning>,
+    warning: Option<&Warning>,
 ) -> Result<WrapResult, Failure> {
     resolve::require(tx, project_id)?;
     let named = input.session.as_deref().or(env.caller.session.as_deref());
@@ -245,14 +246,14 @@ fn wrap(
     }
     let has_changes = wrap_accounting::has_earlier_changes(tx, &own)?;
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
-    let mut warnings: Vec<_> = remarks.into_iter().map(Warning::from).chain(doubt.cloned()).collect();
+    let mut warnings: Vec<_> = remarks.into_iter().map(Warning::from).chain(warning.cloned()).collect();
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
     let packet = &match forced_by {
         Some(_) => on_top_of_entrusted(tx, &own, packet)?,
         None => packet.clone(),
     };
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
-    let (changes, earlier_changes) = hand_on(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;
+    let (changes, earlier_changes) = replace(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;
     match &forced_by {
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
@@ -277,7 +278,7 @@ fn wrap(
 
 /// Spends the baton that the session held for the one that it leaves, with the changes of the working copy, and says what becomes of
 /// those that came with earlier ones.
-fn hand_on(
+fn replace(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     own: &Session,

@@ -87,7 +87,7 @@ impl Operation for BeadsImport {
     type Output = BeadsImportOutput;
 
     fn run(input: BeadsImportInput, cx: &mut Cx<'_>) -> Result<BeadsImportOutput, Failure> {
-        let wish = ImportRequest {
+        let request = ImportRequest {
             project: input.project.as_deref(),
             identity: input.identity.as_deref(),
             dry_run: input.dry_run,
@@ -96,7 +96,7 @@ impl Operation for BeadsImport {
             settled: &[],
             base: None,
         };
-        import_lines(cx, &wish, &mut MemoryLines { lines: &input.lines, at: 0 })
+        import_lines(cx, &request, &mut MemoryLines { lines: &input.lines, at: 0 })
     }
 }
 
@@ -152,30 +152,30 @@ pub struct ImportRequest<'a> {
 /// All in one transaction: a line that is refused takes back what those before it have done.
 pub fn import_lines(
     cx: &mut Cx<'_>,
-    wish: &ImportRequest<'_>,
+    request: &ImportRequest<'_>,
     lines: &mut dyn Lines,
 ) -> Result<BeadsImportOutput, Failure> {
-    let asked = (wish.project, wish.identity, BeadsImport::NAME);
+    let asked = (request.project, request.identity, BeadsImport::NAME);
     let mut counted = None;
     let done = write(cx, asked, |tx, env, author| {
         let mut output = BeadsImportOutput {
             project_id: author.project_id.to_owned(),
             identity: author.identity.to_owned(),
-            dry_run: wish.dry_run,
+            dry_run: request.dry_run,
             ..BeadsImportOutput::default()
         };
         let guard = LineGuard { env, identity: author.identity };
         let mut progress =
-            Progress { base: wish.base, ..Progress::new(author.project_id, guard, &mut output) };
-        let file = progress.take_all(tx, wish.lenient, &mut *lines)?;
+            Progress { base: request.base, ..Progress::new(author.project_id, guard, &mut output) };
+        let file = progress.take_all(tx, request.lenient, &mut *lines)?;
         let Progress { ended, replaced, attributed, renamed, .. } = progress;
-        keep_others(tx, &output, file.others, wish.partial)?;
+        keep_others(tx, &output, file.others, request.partial)?;
         let mut ids = output.ids.clone();
         ids.extend(beads_renames::redirect_all(tx, env, author, &ids)?);
         // The whole before its parts.
         ids.sort_by_key(|id| (id.matches('.').count(), id.clone()));
         refresh_around(tx, author.project_id, ids)?;
-        if wish.dry_run {
+        if request.dry_run {
             counted = Some(output);
             return Err(Refusal::new(refusal::Kind::Refused, "dry_run", "nothing was written", "").into());
         }
@@ -184,7 +184,7 @@ pub fn import_lines(
         }
         renamed.announce(tx, env, author)?;
         follow_file(tx, env, author.project_id)?;
-        for conflict in wish.settled.iter().chain(&output.conflicts) {
+        for conflict in request.settled.iter().chain(&output.conflicts) {
             note(tx, env, author, conflict)?;
         }
         for (id, texts) in replaced {

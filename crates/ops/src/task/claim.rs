@@ -106,17 +106,17 @@ fn replay(mut answer: Value, cx: &mut Cx<'_>) -> Result<Value, Failure> {
     let Cx { store, env } = cx;
     let found = store.read(|tx| {
         let Some(found) = task::get(tx, &project_id, &task_id)? else { return Ok(None) };
-        let pulse = liveness(tx, env, &found)?;
-        Ok(Some((found, pulse)))
+        let session_liveness = liveness(tx, env, &found)?;
+        Ok(Some((found, session_liveness)))
     })?;
-    let Some((found, pulse)) = found.filter(|_| answer["claimed"] == true) else {
+    let Some((found, session_liveness)) = found.filter(|_| answer["claimed"] == true) else {
         mark(&mut answer, None, &[]);
         return Ok(answer);
     };
-    let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
+    let live = found.claim.as_ref().filter(|claim| claim.ends(session_liveness) > env.now);
     if let Some(claim) = live.filter(|claim| answer["token"] == claim.token) {
         mark(&mut answer, None, &[]);
-        answer["expires_at"] = json!(baton_model::time::rfc3339(claim.ends(pulse)));
+        answer["expires_at"] = json!(baton_model::time::rfc3339(claim.ends(session_liveness)));
         return Ok(answer);
     }
     let since = match live {
@@ -335,8 +335,8 @@ fn take(
 ) -> Result<Task, Failure> {
     let session_id = author.session.map(|session| session.session_id.clone());
     let asker = claimant(env, author);
-    let pulse = liveness(tx, env, found)?;
-    let live = found.claim.as_ref().filter(|claim| claim.ends(pulse) > env.now);
+    let session_liveness = liveness(tx, env, found)?;
+    let live = found.claim.as_ref().filter(|claim| claim.ends(session_liveness) > env.now);
     let refused = live.and_then(|claim| match claim.is_proven_of(&asker) {
         true => refuse_elsewhere(env, author, found, claim).err(),
         false => Some(claimed_refusal(found, claim)),

@@ -63,7 +63,7 @@ impl ClaimChange {
         env: &mut Env<'_>,
         author: &Author<'_>,
     ) -> Result<(), Failure> {
-        let pulse = liveness(tx, env, &self.before)?;
+        let session_liveness = liveness(tx, env, &self.before)?;
         if let Some((_, message_id)) =
             route::last_sent(&self.before).filter(|_| route::is_waiting(&self.before))
         {
@@ -72,7 +72,7 @@ impl ClaimChange {
         if self.assignee.is_some() && self.after.is_open() {
             self.remember_holder(tx, author.project_id, env.now)?;
         }
-        if self.claim.ends(pulse) <= env.now {
+        if self.claim.ends(session_liveness) <= env.now {
             return Ok(());
         }
         let (id, holder) = (&self.before.task_id, self.claim.holder().describe());

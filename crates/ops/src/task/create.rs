@@ -197,12 +197,12 @@ pub(super) fn place(
     if let Some(parent) = parent {
         link(tx, env, author, &made, &DependencyRequest::new("parent-child", &parent.task_id))?;
     }
-    for wish in &wishes {
-        if wish.kind == "blocks" && wish.reversed {
-            let held = by_id_to_change(tx, author.project_id, &wish.on)?;
+    for request in &wishes {
+        if request.kind == "blocks" && request.reversed {
+            let held = by_id_to_change(tx, author.project_id, &request.on)?;
             link(tx, env, author, &held, &DependencyRequest::new("blocks", &made.task_id))?;
         } else {
-            link(tx, env, author, &made, wish)?;
+            link(tx, env, author, &made, request)?;
         }
     }
     reload(tx, made)

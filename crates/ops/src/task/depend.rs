@@ -134,9 +134,9 @@ pub(super) fn attempt(
         let on = removed_target(tx, &from, &input.on)?;
         (unlink(tx, env, author, &from, &on, &input.kind)?, on)
     } else {
-        let mut wish = DependencyRequest::new(&input.kind, &input.on);
-        wish.metadata = input.metadata.clone();
-        link(tx, env, author, &from, &wish)?
+        let mut request = DependencyRequest::new(&input.kind, &input.on);
+        request.metadata = input.metadata.clone();
+        link(tx, env, author, &from, &request)?
     };
     Ok(DependOutput {
         project_id: author.project_id.to_owned(),
@@ -192,34 +192,34 @@ pub(super) fn link(
     env: &mut Env<'_>,
     author: &Author<'_>,
     from: &Task,
-    wish: &DependencyRequest,
+    request: &DependencyRequest,
 ) -> Result<(DependencyChange, String), Failure> {
     let project = author.project_id;
-    let on = if wish.on.starts_with("external:") {
-        wish.on.clone()
+    let on = if request.on.starts_with("external:") {
+        request.on.clone()
     } else {
-        by_id_to_change(tx, project, &wish.on)?.task_id
+        by_id_to_change(tx, project, &request.on)?.task_id
     };
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     put("issue_id", json!(from.task_id));
     put("depends_on_id", json!(on));
-    put("type", json!(wish.kind));
+    put("type", json!(request.kind));
     put("created_at", json!(rfc3339(env.now)));
     put("created_by", json!(author.identity));
-    if !wish.metadata.is_empty() {
+    if !request.metadata.is_empty() {
         // A JSON text inside JSON: so other trackers keep it.
-        put("metadata", json!(json!(wish.metadata).to_string()));
+        put("metadata", json!(json!(request.metadata).to_string()));
     }
     let edges = dependency::of(tx, project, &from.task_id)?;
-    if edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == wish.kind) {
+    if edges.iter().any(|edge| edge.depends_on_id == on && edge.kind == request.kind) {
         return Ok((DependencyChange::Unchanged, on));
     }
-    refuse(tx, from, &on, wish, &edges, Gate::of(&wish.kind, body.get("metadata")))?;
+    refuse(tx, from, &on, request, &edges, Gate::of(&request.kind, body.get("metadata")))?;
     let place = edges.iter().map(|edge| edge.place + 1).max().unwrap_or(0);
     dependency::insert(tx, from, place, &body)?;
-    let entries = vec![entry::dependency(&wish.kind, &on)];
-    moved(tx, env, author, (from, entries), &format!("depends on {on} ({})", wish.kind))?;
+    let entries = vec![entry::dependency(&request.kind, &on)];
+    moved(tx, env, author, (from, entries), &format!("depends on {on} ({})", request.kind))?;
     Ok((DependencyChange::Added, on))
 }
 
@@ -227,12 +227,12 @@ fn refuse(
     tx: &mut Tx<'_>,
     from: &Task,
     on: &str,
-    wish: &DependencyRequest,
+    request: &DependencyRequest,
     edges: &[dependency::Dependency],
     gate: Option<Gate>,
 ) -> Result<(), Failure> {
     let project = &from.project_id;
-    if wish.kind == "parent-child" {
+    if request.kind == "parent-child" {
         if let Some(edge) = edges.iter().find(|edge| edge.kind == "parent-child") {
             let what = format!("{} is a part of {} already", from.task_id, edge.depends_on_id);
             let hint = format!(

@@ -147,8 +147,8 @@ impl Operation for Increment {
             for part in &parts {
                 made.push(add(tx, env, author, part.clone())?);
             }
-            for (from, wish) in edges(&made, after.as_ref()) {
-                link(tx, env, author, &made[from], &wish)?;
+            for (from, request) in edges(&made, after.as_ref()) {
+                link(tx, env, author, &made[from], &request)?;
             }
             let mut items = Vec::new();
             for task in &made {
@@ -212,19 +212,19 @@ fn part(stage: IncrementStage, input: &IncrementInput) -> Result<Task, Refusal> 
 /// TEST waits for the implementation; FIX for a failure of TEST; VERIFY for TEST to pass; the implementation for the
 /// approval of the increment before.
 fn edges(made: &[Task], after: Option<&Task>) -> Vec<(usize, DependencyRequest)> {
-    let wish = |kind: &str, on: &Task, metadata: Value| {
-        let mut wish = DependencyRequest::new(kind, &on.task_id);
-        wish.metadata = metadata.as_object().cloned().unwrap_or_default();
-        wish
+    let request = |kind: &str, on: &Task, metadata: Value| {
+        let mut request = DependencyRequest::new(kind, &on.task_id);
+        request.metadata = metadata.as_object().cloned().unwrap_or_default();
+        request
     };
     let (build, test) = (&made[0], &made[1]);
     let mut edges = vec![
-        (1, wish("blocks", build, json!({ "discovered-from": build.task_id }))),
-        (2, wish("conditional-blocks", test, json!({ "discovered-from": test.task_id }))),
-        (3, wish("blocks", test, json!({ "opens_on": "pass", "discovered-from": test.task_id }))),
+        (1, request("blocks", build, json!({ "discovered-from": build.task_id }))),
+        (2, request("conditional-blocks", test, json!({ "discovered-from": test.task_id }))),
+        (3, request("blocks", test, json!({ "opens_on": "pass", "discovered-from": test.task_id }))),
     ];
     if let Some(after) = after {
-        edges.push((0, wish("blocks", after, json!({ "opens_on": "pass" }))));
+        edges.push((0, request("blocks", after, json!({ "opens_on": "pass" }))));
     }
     edges
 }

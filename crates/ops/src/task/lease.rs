@@ -35,7 +35,11 @@ pub(super) fn liveness(
         Some(id) => Ok(Some(session::get(tx, &task.project_id, id)?.as_ref().map_or(gone, heard))),
         None if route::is_waiting(task) => {
             let open = session::open_of(tx, &task.project_id, &claim.by)?;
-            Ok(open.iter().map(heard).filter(|pulse| pulse.open).max_by_key(|pulse| pulse.heard_at))
+            Ok(open
+                .iter()
+                .map(heard)
+                .filter(|session_liveness| session_liveness.open)
+                .max_by_key(|session_liveness| session_liveness.heard_at))
         }
         None => Ok(None),
     }
@@ -54,8 +58,8 @@ pub(super) fn run_out(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Resul
     let (holders, over) = task::expiring_claims(tx, project_id, env.now)?;
     for id in &over {
         let Some(task) = task::get(tx, project_id, id)? else { continue };
-        let pulse = liveness(tx, env, &task)?;
-        if task.claim.as_ref().is_some_and(|claim| claim.ends(pulse) <= env.now) {
+        let session_liveness = liveness(tx, env, &task)?;
+        if task.claim.as_ref().is_some_and(|claim| claim.ends(session_liveness) <= env.now) {
             found.push(task);
         }
     }

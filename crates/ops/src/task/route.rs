@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::lease::{release_expired_claims, run_out};
 use super::route_plan::{PassRequest, Step, plan};
 use super::route_row::{Assignment, BlockedTask, RoutedTask, StepEffect, WaitState, WaitingTask};
-use super::route_step::{block, give, wait};
+use super::route_step::{block, offer_to_agent, wait};
 use super::write::write;
 use crate::op::{Cx, Meta, Operation};
 use crate::{resolve, roles};
@@ -222,7 +222,7 @@ fn carry_out(
     }
     let asked = (Some(out.project_id.as_str()), Some(out.identity.as_str()), Route::NAME);
     write(cx, asked, |tx, env, author| match step {
-        Step::Give { task, to, max_tasks, .. } => give(tx, env, author, task, (to, *max_tasks)),
+        Step::Give { task, to, max_tasks, .. } => offer_to_agent(tx, env, author, task, (to, *max_tasks)),
         Step::Wait { task, why, tell, .. } => wait(tx, env, author, task, (why, tell.then_some(policy))),
         Step::Block { task, .. } => block(tx, env, author, task, policy),
         Step::Unready { .. } => Ok(None),

@@ -29,7 +29,7 @@ fn still(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>,
 }
 
 /// Gives the task to the agent, unless one of them is taken by now. A context that fits no message makes it wait.
-pub(super) fn give(
+pub(super) fn offer_to_agent(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

@@ -87,13 +87,13 @@ impl Operation for Continue {
         if let Some(named) = input.project.as_ref().or(cx.env.caller.project.as_ref()) {
             cx.store.read(|tx| resolve::require_project(tx, named))?;
         }
-        let wish = DocumentRequest {
+        let request = DocumentRequest {
             to: Some(input.to.clone()),
             summary: input.summary.clone(),
             project: input.project.clone(),
             ..DocumentRequest::of(&input.id, input.agent.as_deref())
         };
-        let (meant, packet) = read(cx, &wish)?;
+        let (meant, packet) = read(cx, &request)?;
         let project_id = project_of(cx, input.project.as_deref(), &meant)?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;

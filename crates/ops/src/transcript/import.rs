@@ -101,9 +101,9 @@ impl Operation for Import {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let (summary, project) = (input.summary.clone(), input.project.clone());
-        let wish =
+        let spec =
             DocumentRequest { summary, project, ..DocumentRequest::of(&input.id, input.agent.as_deref()) };
-        let (meant, packet) = read(cx, &wish)?;
+        let (meant, packet) = read(cx, &spec)?;
         let named = input.identity.as_deref().or(cx.env.caller.identity.as_deref());
         // A token that is bound to identities imports as one of these, whichever tool it was.
         let is_bound = cx.env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());

@@ -52,18 +52,21 @@ pub(super) struct Read {
 /// The transcript that is meant, and the packet made of it.
 pub(super) fn read(
     cx: &mut Cx<'_>,
-    wish: &DocumentRequest,
+    request: &DocumentRequest,
 ) -> Result<(FoundTranscript, ValidatedPacket), Failure> {
-    match cx.env.host.transcript(wish) {
+    match cx.env.host.transcript(request) {
         Some(read) => Ok(parse_remote_read(read?)?),
-        None => read_here(cx, wish),
+        None => read_here(cx, request),
     }
 }
 
-fn read_here(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<(FoundTranscript, ValidatedPacket), Failure> {
-    let command = if wish.to.is_some() { "baton continue" } else { "baton import-transcript" };
-    let mut meant = find(cx, &wish.id, wish.agent.as_deref(), wish.project.as_deref(), command)?;
-    let packet = packet(&cx.env, &meant, wish.to.as_deref(), wish.summary.as_deref())?;
+fn read_here(
+    cx: &mut Cx<'_>,
+    request: &DocumentRequest,
+) -> Result<(FoundTranscript, ValidatedPacket), Failure> {
+    let command = if request.to.is_some() { "baton continue" } else { "baton import-transcript" };
+    let mut meant = find(cx, &request.id, request.agent.as_deref(), request.project.as_deref(), command)?;
+    let packet = packet(&cx.env, &meant, request.to.as_deref(), request.summary.as_deref())?;
     if meant.copy.is_none() {
         meant.sessions = own_sessions(&meant);
     }
@@ -85,7 +88,7 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
 }
 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
-pub fn read_for_remote(cx: &mut Cx<'_>, wish: &DocumentRequest) -> Result<Value, Failure> {
-    let (meant, packet) = read_here(cx, wish)?;
+pub fn read_for_remote(cx: &mut Cx<'_>, request: &DocumentRequest) -> Result<Value, Failure> {
+    let (meant, packet) = read_here(cx, request)?;
     Ok(json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions }))
 }

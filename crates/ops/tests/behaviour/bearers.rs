@@ -41,12 +41,12 @@ on_every_backend! {
         for (scope, is_operator) in [(Scope::Write, false), (Scope::Operator, true)] {
             let eve = impostor("Eve", scope);
             for dry_run in [true, false] {
-                let wish = json!({ "to_project_id": "q", "subject": "s", "issues_github_repo": "victim/repo", "dry_run": dry_run });
+                let params = json!({ "to_project_id": "q", "subject": "s", "issues_github_repo": "victim/repo", "dry_run": dry_run });
                 if is_operator {
-                    let answer = w.call(&eve, "handoff_create", wish);
+                    let answer = w.call(&eve, "handoff_create", params);
                     assert!(!format!("{answer:?}").contains("scope_missing"), "{answer:?}");
                 } else {
-                    w.no_trace(&eve, "handoff_create", wish, "scope_missing");
+                    w.no_trace(&eve, "handoff_create", params, "scope_missing");
                 }
             }
         }
@@ -135,11 +135,11 @@ on_every_backend! {
 
     fn what_is_held_under_a_name_is_not_anothers_who_says_the_name(w) {
         w.register("q");
-        let wish = json!({ "to_project_id": "p", "subject": "s" });
+        let params = json!({ "to_project_id": "p", "subject": "s" });
         let other = |id: &str| bearing(agent("Foo").process(""), id, Scope::Write, None);
         for holder in [other("one"), agent("Foo").process("")] {
             let task = w.ok(&agent("Lola"), "task_create", json!({ "title": "t" }));
-            let handoff = w.ok(&agent("Lola").project("q"), "handoff_create", wish.clone());
+            let handoff = w.ok(&agent("Lola").project("q"), "handoff_create", params.clone());
             let (task, handoff) = (json!({ "id": task["id"] }), handoff["handoff_id"].clone());
             let end = |action: &str| json!({ "id": handoff, "action": action, "result": "r" });
             let lease = json!({ "patterns": ["x/"] });

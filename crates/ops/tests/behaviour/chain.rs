@@ -101,7 +101,7 @@ fn unfinished() -> (World, String) {
     w.machines.github = true;
     w.register("shop");
     w.register("q");
-    let made = w.ok(&shopkeeper(), "handoff_create", saga::wish());
+    let made = w.ok(&shopkeeper(), "handoff_create", saga::handoff_input());
     (w, text(&made, "handoff_id"))
 }
 

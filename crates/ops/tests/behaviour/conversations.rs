@@ -147,7 +147,7 @@ enum Way {
 
 /// What happens to the first baton before the second arrives.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Fate {
+enum EarlierBaton {
     Waits,
     Held,
     /// Its holder ended without a wrap, so that it waits again.
@@ -168,21 +168,21 @@ fn arrive(w: &mut World, talk: &Talk, way: Way) -> Value {
 }
 
 #[track_caller]
-fn meet(w: &mut World, fate: Fate) {
-    if fate == Fate::Waits {
+fn meet(w: &mut World, fate: EarlierBaton) {
+    if fate == EarlierBaton::Waits {
         return;
     }
     let lola = agent("Lola");
     w.pickup(&lola);
     match fate {
-        Fate::LetGo => _ = w.end(&lola),
-        Fate::Abandoned => w.advance(11 * 60_000),
-        Fate::Spent => _ = w.wrap(&lola, "went on with it"),
+        EarlierBaton::LetGo => _ = w.end(&lola),
+        EarlierBaton::Abandoned => w.advance(11 * 60_000),
+        EarlierBaton::Spent => _ = w.wrap(&lola, "went on with it"),
         _ => {}
     }
 }
 
-fn two_arrive(w: &mut World, first: Way, second: Way, fate: Fate) {
+fn two_arrive(w: &mut World, first: Way, second: Way, fate: EarlierBaton) {
     let what = format!("{first:?} then {second:?}, {fate:?}");
     let mut talk = Talk::new();
     let own = w.start(&donna());
@@ -197,7 +197,7 @@ fn two_arrive(w: &mut World, first: Way, second: Way, fate: Fate) {
     let before = offered(w);
     let answer = arrive(w, &talk, second);
     let after = offered(w);
-    if matches!(fate, Fate::Waits | Fate::LetGo) {
+    if matches!(fate, EarlierBaton::Waits | EarlierBaton::LetGo) {
         assert_eq!(after.len(), 1, "{what}: two batons wait: {answer:#}");
         let own_words = w.ok(&agent("Lola"), "hd_exec", json!({ "dry_run": true })).to_string();
         if [first, second].contains(&Way::OwnWrap) {
@@ -229,119 +229,119 @@ fn two_arrive(w: &mut World, first: Way, second: Way, fate: Fate) {
 
 on_every_backend! {
     fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_waits(w) {
-        two_arrive(w, Way::Import, Way::AutoWrap, Fate::Waits);
+        two_arrive(w, Way::Import, Way::AutoWrap, EarlierBaton::Waits);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_is_held(w) {
-        two_arrive(w, Way::Import, Way::AutoWrap, Fate::Held);
+        two_arrive(w, Way::Import, Way::AutoWrap, EarlierBaton::Held);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_was_let_go(w) {
-        two_arrive(w, Way::Import, Way::AutoWrap, Fate::LetGo);
+        two_arrive(w, Way::Import, Way::AutoWrap, EarlierBaton::LetGo);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
-        two_arrive(w, Way::Import, Way::AutoWrap, Fate::Spent);
+        two_arrive(w, Way::Import, Way::AutoWrap, EarlierBaton::Spent);
     }
 
     fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_waits(w) {
-        two_arrive(w, Way::AutoWrap, Way::Import, Fate::Waits);
+        two_arrive(w, Way::AutoWrap, Way::Import, EarlierBaton::Waits);
     }
 
     fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_is_held(w) {
-        two_arrive(w, Way::AutoWrap, Way::Import, Fate::Held);
+        two_arrive(w, Way::AutoWrap, Way::Import, EarlierBaton::Held);
     }
 
     fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_was_let_go(w) {
-        two_arrive(w, Way::AutoWrap, Way::Import, Fate::LetGo);
+        two_arrive(w, Way::AutoWrap, Way::Import, EarlierBaton::LetGo);
     }
 
     fn import_makes_no_second_baton_beside_one_by_auto_wrap_that_is_spent(w) {
-        two_arrive(w, Way::AutoWrap, Way::Import, Fate::Spent);
+        two_arrive(w, Way::AutoWrap, Way::Import, EarlierBaton::Spent);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_waits(w) {
-        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Waits);
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, EarlierBaton::Waits);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_is_held(w) {
-        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Held);
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, EarlierBaton::Held);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_was_let_go(w) {
-        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::LetGo);
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, EarlierBaton::LetGo);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_own_wrap_that_is_spent(w) {
-        two_arrive(w, Way::OwnWrap, Way::AutoWrap, Fate::Spent);
+        two_arrive(w, Way::OwnWrap, Way::AutoWrap, EarlierBaton::Spent);
     }
 
     fn import_makes_no_second_baton_beside_one_by_own_wrap_that_waits(w) {
-        two_arrive(w, Way::OwnWrap, Way::Import, Fate::Waits);
+        two_arrive(w, Way::OwnWrap, Way::Import, EarlierBaton::Waits);
     }
 
     fn import_makes_no_second_baton_beside_one_by_own_wrap_that_is_held(w) {
-        two_arrive(w, Way::OwnWrap, Way::Import, Fate::Held);
+        two_arrive(w, Way::OwnWrap, Way::Import, EarlierBaton::Held);
     }
 
     fn import_makes_no_second_baton_beside_one_by_own_wrap_that_was_let_go(w) {
-        two_arrive(w, Way::OwnWrap, Way::Import, Fate::LetGo);
+        two_arrive(w, Way::OwnWrap, Way::Import, EarlierBaton::LetGo);
     }
 
     fn import_makes_no_second_baton_beside_one_by_own_wrap_that_is_spent(w) {
-        two_arrive(w, Way::OwnWrap, Way::Import, Fate::Spent);
+        two_arrive(w, Way::OwnWrap, Way::Import, EarlierBaton::Spent);
     }
 
     fn import_makes_no_second_baton_beside_one_by_import_that_waits(w) {
-        two_arrive(w, Way::Import, Way::Import, Fate::Waits);
+        two_arrive(w, Way::Import, Way::Import, EarlierBaton::Waits);
     }
 
     fn import_makes_no_second_baton_beside_one_by_import_that_is_held(w) {
-        two_arrive(w, Way::Import, Way::Import, Fate::Held);
+        two_arrive(w, Way::Import, Way::Import, EarlierBaton::Held);
     }
 
     fn import_makes_no_second_baton_beside_one_by_import_that_was_abandoned(w) {
-        two_arrive(w, Way::Import, Way::Import, Fate::Abandoned);
+        two_arrive(w, Way::Import, Way::Import, EarlierBaton::Abandoned);
     }
 
     fn import_makes_no_second_baton_beside_one_by_import_that_was_let_go(w) {
-        two_arrive(w, Way::Import, Way::Import, Fate::LetGo);
+        two_arrive(w, Way::Import, Way::Import, EarlierBaton::LetGo);
     }
 
     fn import_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
-        two_arrive(w, Way::Import, Way::Import, Fate::Spent);
+        two_arrive(w, Way::Import, Way::Import, EarlierBaton::Spent);
     }
 
     fn own_wrap_makes_no_second_baton_beside_one_by_import_that_waits(w) {
-        two_arrive(w, Way::Import, Way::OwnWrap, Fate::Waits);
+        two_arrive(w, Way::Import, Way::OwnWrap, EarlierBaton::Waits);
     }
 
     fn own_wrap_makes_no_second_baton_beside_one_by_import_that_is_held(w) {
-        two_arrive(w, Way::Import, Way::OwnWrap, Fate::Held);
+        two_arrive(w, Way::Import, Way::OwnWrap, EarlierBaton::Held);
     }
 
     fn own_wrap_makes_no_second_baton_beside_one_by_import_that_was_let_go(w) {
-        two_arrive(w, Way::Import, Way::OwnWrap, Fate::LetGo);
+        two_arrive(w, Way::Import, Way::OwnWrap, EarlierBaton::LetGo);
     }
 
     fn own_wrap_makes_no_second_baton_beside_one_by_import_that_is_spent(w) {
-        two_arrive(w, Way::Import, Way::OwnWrap, Fate::Spent);
+        two_arrive(w, Way::Import, Way::OwnWrap, EarlierBaton::Spent);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_waits(w) {
-        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Waits);
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, EarlierBaton::Waits);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_is_held(w) {
-        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Held);
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, EarlierBaton::Held);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_was_let_go(w) {
-        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::LetGo);
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, EarlierBaton::LetGo);
     }
 
     fn auto_wrap_makes_no_second_baton_beside_one_by_auto_wrap_that_is_spent(w) {
-        two_arrive(w, Way::AutoWrap, Way::AutoWrap, Fate::Spent);
+        two_arrive(w, Way::AutoWrap, Way::AutoWrap, EarlierBaton::Spent);
     }
 
     fn who_insists_makes_another_baton(w) {

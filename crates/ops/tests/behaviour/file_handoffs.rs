@@ -27,8 +27,8 @@ fn take(w: &mut World, lines: &[String]) {
 /// A hand-off, its task, and another home of the receiver's project that has the task by the file.
 fn handed(w: &mut World, is_accepted: bool) -> (String, String, World) {
     w.register("q");
-    let wish = json!({ "to_project_id": "q", "subject": "add an endpoint" });
-    let made = w.ok(&sender(), "handoff_create", wish);
+    let request = json!({ "to_project_id": "q", "subject": "add an endpoint" });
+    let made = w.ok(&sender(), "handoff_create", request);
     let (id, task) = (text(&made, "handoff_id"), text(&made["task"], "id"));
     if is_accepted {
         w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "accept" }));

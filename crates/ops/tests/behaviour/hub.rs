@@ -1,6 +1,6 @@
 //! GitHub as the saga sees it: issues by number, and what goes wrong.
 
-use baton_model::issue::{Call, CallEnd, Draft, Edit, StepResult};
+use baton_model::issue::{Call, CallEnd, Draft, Edit, TrackerResult};
 
 /// Issues by repository, as GitHub would hold them; and what goes wrong.
 #[derive(Default)]
@@ -54,10 +54,10 @@ impl Hub {
         CallEnd::Completed(came)
     }
 
-    fn create(&mut self, draft: &Draft) -> StepResult {
+    fn create(&mut self, draft: &Draft) -> TrackerResult {
         if draft.may_exist && !self.with(&draft.marker).is_empty() {
             let came = self.find(draft);
-            if let StepResult::Issue { number, .. } = came {
+            if let TrackerResult::Issue { number, .. } = came {
                 let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
                 (issue.open, issue.reason) = (true, None);
             }
@@ -74,10 +74,10 @@ impl Hub {
         issue(self.issues.len(), Vec::new())
     }
 
-    fn find(&mut self, draft: &Draft) -> StepResult {
+    fn find(&mut self, draft: &Draft) -> TrackerResult {
         let there = self.with(&draft.marker);
         let known = draft.known.and_then(|number| usize::try_from(number - 1).ok());
-        let Some(first) = known.or(there.first().copied()) else { return StepResult::Nothing };
+        let Some(first) = known.or(there.first().copied()) else { return TrackerResult::Nothing };
         let doubles: Vec<i64> = there
             .into_iter()
             .filter(|at| *at != first && self.issues[*at].open)
@@ -92,29 +92,29 @@ impl Hub {
         issue(first + 1, doubles)
     }
 
-    fn close(&mut self, number: i64, comment: &str, reason: &str, marker: &str) -> StepResult {
+    fn close(&mut self, number: i64, comment: &str, reason: &str, marker: &str) -> TrackerResult {
         self.say(number, comment, marker);
         let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
         (issue.open, issue.reason) = (false, Some(reason.to_owned()));
-        StepResult::Closed
+        TrackerResult::Closed
     }
 
-    fn say(&mut self, number: i64, comment: &str, marker: &str) -> StepResult {
+    fn say(&mut self, number: i64, comment: &str, marker: &str) -> TrackerResult {
         let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
         if !issue.comments.iter().any(|known| known.contains(marker)) {
             issue.comments.push(format!("{comment}\n{marker}"));
         }
-        StepResult::Commented
+        TrackerResult::Commented
     }
 
-    fn edit(&mut self, number: i64, edit: &Edit) -> StepResult {
+    fn edit(&mut self, number: i64, edit: &Edit) -> TrackerResult {
         let issue = &mut self.issues[usize::try_from(number - 1).expect("small")];
         issue.labels = edit.labels(&issue.labels);
         issue.title = edit.title.clone().unwrap_or_else(|| issue.title.clone());
         if let Some(open) = edit.open {
             (issue.open, issue.reason) = (open, Some(if open { "reopened" } else { "completed" }.to_owned()));
         }
-        StepResult::Edited
+        TrackerResult::Edited
     }
 
     pub(crate) fn open(&self) -> usize {
@@ -122,9 +122,9 @@ impl Hub {
     }
 }
 
-fn issue(number: usize, doubles: Vec<i64>) -> StepResult {
+fn issue(number: usize, doubles: Vec<i64>) -> TrackerResult {
     let number = i64::try_from(number).expect("small");
-    StepResult::Issue {
+    TrackerResult::Issue {
         number,
         url: format!("https://github.example/o/r/issues/{number}"),
         duplicates: doubles,

@@ -9,8 +9,8 @@ use crate::world::{World, list, text};
 /// A local task that its receiver works on.
 fn local(w: &mut World) -> (String, String) {
     w.register("q");
-    let wish = json!({ "to_project_id": "q", "subject": "First", "tags": ["one"], "priority": "low" });
-    let made = w.ok(&sender(), "handoff_create", wish);
+    let request = json!({ "to_project_id": "q", "subject": "First", "tags": ["one"], "priority": "low" });
+    let made = w.ok(&sender(), "handoff_create", request);
     let (id, task) = (text(&made, "handoff_id"), text(&made["task"], "id"));
     w.machines.github = true;
     act(w, &receiver(), &id, "accept");

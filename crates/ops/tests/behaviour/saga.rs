@@ -68,14 +68,14 @@ pub(crate) fn receiver() -> Agent {
     agent("Donna").project("q")
 }
 
-pub(crate) fn wish() -> Value {
+pub(crate) fn handoff_input() -> Value {
     json!({ "to_project_id": "q", "subject": "add an endpoint", "description": "GET /x", "issues_github_repo": "o/r" })
 }
 
 pub(crate) fn create(w: &mut World) -> String {
     w.machines.github = true;
     w.register("q");
-    let made = w.ok(&sender(), "handoff_create", wish());
+    let made = w.ok(&sender(), "handoff_create", handoff_input());
     assert_eq!(made["state"], "planned");
     text(&made, "handoff_id")
 }
@@ -136,7 +136,7 @@ on_every_backend! {
     fn a_dry_run_has_the_seeds_shape_and_writes_nothing(w) {
         w.machines.github = true;
         w.register("q");
-        let mut dry = wish();
+        let mut dry = handoff_input();
         dry["dry_run"] = json!(true);
         dry["seed_session"] = json!({ "agent_id": "implementer", "task_id": "handoff-x", "current_phase": "Handoff" });
         let before = w.everything();
@@ -151,9 +151,9 @@ on_every_backend! {
 
     fn the_tracker_is_resolved_before_anything_is_written(w) {
         w.register("q");
-        w.no_trace(&sender(), "handoff_create", wish(), "github_unconfigured");
+        w.no_trace(&sender(), "handoff_create", handoff_input(), "github_unconfigured");
         w.machines.github = true;
-        let with = |field: &str, value: Value| { let mut all = wish(); all[field] = value; all };
+        let with = |field: &str, value: Value| { let mut all = handoff_input(); all[field] = value; all };
         w.no_trace(&sender(), "handoff_create", with("issues_github_repo", json!("no repo")), "repo_invalid");
         w.no_trace(&sender(), "handoff_create", with("local", json!(true)), "tracker_conflict");
         w.no_trace(&sender(), "handoff_create", with("subject", json!("x".repeat(300))), "issue_invalid");
@@ -299,7 +299,7 @@ on_every_backend! {
     fn a_handoff_that_nobody_takes_expires(w) {
         w.machines.github = true;
         w.register("q");
-        let mut short = wish();
+        let mut short = handoff_input();
         short["expires_in"] = json!("1h");
         let (id, mut hub) = (text(&w.ok(&sender(), "handoff_create", short), "handoff_id"), Hub::default());
         drive(w, &mut hub, &id);
@@ -393,7 +393,7 @@ on_every_backend! {
     }
 
     fn what_a_sender_names_is_not_read_off_a_servers_disk(w) {
-        let mut with = wish();
+        let mut with = handoff_input();
         with["links"] = json!({ "docs": ["spec/a.md", ".env"] });
         w.register("q");
         w.machines.github = true;
@@ -412,7 +412,7 @@ on_every_backend! {
 
     fn accepting_gives_packet_task_note_and_documents_and_says_what_was_checked(w) {
         let packet = "{ \"summary\": \"half done\" }";
-        let mut with = wish();
+        let mut with = handoff_input();
         with["packet"] = json!(packet);
         with["links"] = json!({ "docs": ["spec/a.md", "spec/gone.md"], "source_ref": "abc123" });
         w.machines.github = true;

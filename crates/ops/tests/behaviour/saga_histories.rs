@@ -7,7 +7,9 @@ use baton_store::handoff;
 use serde_json::json;
 
 use crate::hub::Hub;
-use crate::saga::{act, assert_whole, begin, create, drive, driver, notes, seeds, sender, show, tell, wish};
+use crate::saga::{
+    act, assert_whole, begin, create, drive, driver, handoff_input, notes, seeds, sender, show, tell,
+};
 use crate::world::{Dice, World, agent, text};
 
 on_every_backend! {
@@ -66,7 +68,7 @@ fn drive_failing(w: &mut World, hub: &mut Hub, id: &str) -> bool {
 fn random_history(w: &mut World, seed: u64) {
     let mut dice = Dice(seed);
     let mut hub = Hub::default();
-    let id = text(&w.ok(&sender(), "handoff_create", wish()), "handoff_id");
+    let id = text(&w.ok(&sender(), "handoff_create", handoff_input()), "handoff_id");
     let mut paused: Vec<(Box<LeasedStep>, Option<CallEnd>)> = Vec::new();
     for round in 0..20 {
         (hub.lose, hub.fail, hub.refuse) =

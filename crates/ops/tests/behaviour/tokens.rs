@@ -154,8 +154,8 @@ on_every_backend! {
         let spy = bearer("Spy", Scope::Write, &["p"]);
         let mut previews = Vec::new();
         for to in ["q", "nowhere"] {
-            let wish = json!({ "to_project_id": to, "subject": "s", "dry_run": true });
-            let preview = w.ok(&spy, "handoff_create", wish).to_string();
+            let params = json!({ "to_project_id": to, "subject": "s", "dry_run": true });
+            let preview = w.ok(&spy, "handoff_create", params).to_string();
             assert!(!preview.contains("hidden"), "{preview}");
             previews.push(preview.replace(to, "X"));
         }
@@ -163,8 +163,8 @@ on_every_backend! {
         let named = json!({ "to_project_id": "q", "subject": "s", "dry_run": true, "issues_github_repo": "o/r" });
         assert_eq!(w.ok(&spy, "handoff_create", named)["resolved_issues_github_repo"], "o/r", "what it says itself");
         let both = bearer("Ann", Scope::Write, &["p", "q"]);
-        let wish = json!({ "to_project_id": "q", "subject": "s", "dry_run": true });
-        assert_eq!(w.ok(&both, "handoff_create", wish)["resolved_issues_github_repo"], "acme/hidden");
+        let params = json!({ "to_project_id": "q", "subject": "s", "dry_run": true });
+        assert_eq!(w.ok(&both, "handoff_create", params)["resolved_issues_github_repo"], "acme/hidden");
         // A refusal tells it no more than a preview does.
         w.machines.github = false;
         let refusal = w.no_trace(&spy, "handoff_create", json!({ "to_project_id": "q", "subject": "s" }), "tracker_unresolved");
@@ -172,8 +172,8 @@ on_every_backend! {
         let local = w.ok(&spy, "handoff_create", json!({ "to_project_id": "q", "subject": "s", "local": true }));
         w.machines.github = true;
         for dry_run in [true, false] {
-            let wish = json!({ "id": local["handoff_id"], "dry_run": dry_run });
-            let refusal = w.no_trace(&spy, "handoff_publish", wish, "project_unknown");
+            let params = json!({ "id": local["handoff_id"], "dry_run": dry_run });
+            let refusal = w.no_trace(&spy, "handoff_publish", params, "project_unknown");
             assert!(!refusal.to_string().contains("hidden"), "{refusal:#}");
         }
     }

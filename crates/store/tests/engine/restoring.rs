@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use baton_model::access::{Grant, Token};
-use baton_store::restore::{Previous, StagedRestore, Step};
+use baton_store::restore::{ReplacedStore, StagedRestore, Step};
 use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, counter, params, token};
 
 use crate::bench::{NOW, variable};
@@ -34,7 +34,7 @@ impl Stage {
         self.dir.path().join("backup.db")
     }
 
-    fn restore(&self, from: &Path) -> Result<Option<Previous>, Fault> {
+    fn restore(&self, from: &Path) -> Result<Option<ReplacedStore>, Fault> {
         let go_on = &mut |_| Ok(());
         StagedRestore::build(from, &self.store(), false, NOW, go_on)?.place(NOW, &mut |_| Ok(()))
     }

@@ -20,10 +20,10 @@ mod proposal;
 mod prose;
 mod remarks;
 mod request;
+mod request_weight;
 mod searched;
 mod shell_edits;
 mod show;
-mod substance;
 mod touched;
 
 use std::path::Path;

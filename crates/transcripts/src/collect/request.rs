@@ -2,7 +2,7 @@
 
 use super::builtin::is_builtin;
 use super::prose::{self, PacketWords};
-use super::substance::{Substance, substance};
+use super::request_weight::{RequestWeight, request_weight};
 use super::{Collector, Location, Sentence};
 use crate::shared::words::{clip, one_line};
 
@@ -41,21 +41,21 @@ impl Collector<'_> {
     fn request(&mut self, said: Sentence) {
         let question = self.question_before();
         let line = said.at.line;
-        let held = substance(&said.text);
+        let held = request_weight(&said.text);
         match (held, question, self.last_request.is_some()) {
-            (Substance::Request, ..) => self.put_request(said),
+            (RequestWeight::Request, ..) => self.put_request(said),
             // The only thing that was said is told, whatever it is.
             (_, _, false) => {
                 self.only_courtesy = true;
                 self.put_request(said);
             }
-            (Substance::Courtesy, ..) | (Substance::Praise, None, _) => {
+            (RequestWeight::Courtesy, ..) | (RequestWeight::Praise, None, _) => {
                 self.interrupted = None;
                 return;
             }
             (_, Some(question), _) => self.put_request(answer_to(said, &question)),
-            (Substance::Refusal, None, _) => self.put_request(said),
-            (Substance::GoOn | Substance::Consent, None, _) => self.go_on = Some(said),
+            (RequestWeight::Refusal, None, _) => self.put_request(said),
+            (RequestWeight::GoOn | RequestWeight::Consent, None, _) => self.go_on = Some(said),
         }
         self.spoke_at = line;
         (self.answered, self.replied, self.interrupted, self.at_work) = (false, false, None, None);

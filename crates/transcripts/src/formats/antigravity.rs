@@ -58,24 +58,24 @@ impl TranscriptReader for Antigravity {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut tell = EventEmitter::new(sink);
+        let mut emitter = EventEmitter::new(sink);
         let mut known = Some(Session {
             id: brain(path).and_then(dir_name).map(Cow::Owned),
             cwd: workspace(path).map(Cow::Owned),
             ..Session::default()
         });
         let mut placed = known.as_ref().is_some_and(|known| known.cwd.is_some());
-        tell.each_line(path, &mut |tell, json| {
-            known.take().into_iter().for_each(|known| tell.session(known));
-            step(tell, json, &mut placed);
+        emitter.each_line(path, &mut |emitter, json| {
+            known.take().into_iter().for_each(|known| emitter.session(known));
+            step(emitter, json, &mut placed);
         });
         let tasks = brain(path).map(|brain| sidecar::text(&brain.join("task.md"))).unwrap_or_default();
         let plan = plan::checklist(&tasks);
         if !plan.is_empty() {
-            (tell.place, tell.at_ms) = (Place::default(), None);
-            tell.plan(Some(plan));
+            (emitter.place, emitter.at_ms) = (Place::default(), None);
+            emitter.plan(Some(plan));
         }
-        tell.finish()
+        emitter.finish()
     }
 }
 
@@ -150,36 +150,36 @@ fn prompt(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(inner[..end].trim())
 }
 
-fn step(tell: &mut EventEmitter<'_>, json: &Json<'_>, placed: &mut bool) {
+fn step(emitter: &mut EventEmitter<'_>, json: &Json<'_>, placed: &mut bool) {
     let content = json.get("content").str().unwrap_or_default();
     match role(json) {
-        Role::User => tell.user(&prompt(content)),
+        Role::User => emitter.user(&prompt(content)),
         Role::Agent => {
-            tell.thinking(json.get("thinking").str().unwrap_or_default());
-            tell.assistant(content);
+            emitter.thinking(json.get("thinking").str().unwrap_or_default());
+            emitter.assistant(content);
             for (at, one) in json.get("tool_calls").items().iter().enumerate() {
-                tool(tell, one, at, placed);
+                tool(emitter, one, at, placed);
             }
         }
-        Role::Result => result(tell, json, content),
-        Role::Compaction => tell.compaction(content),
+        Role::Result => result(emitter, json, content),
+        Role::Compaction => emitter.compaction(content),
         Role::Silent => {}
-        Role::Unknown => tell.complain(kind::UNKNOWN_TYPE),
+        Role::Unknown => emitter.complain(kind::UNKNOWN_TYPE),
     }
     if json.get("status").str() == Some("CANCELED") {
-        tell.send(EventKind::Interrupted);
+        emitter.send(EventKind::Interrupted);
     }
 }
 
-fn tool(tell: &mut EventEmitter<'_>, one: &Json<'_>, at: usize, placed: &mut bool) {
-    let (raw, id) = (one.get("args"), format!("step {}/{at}", tell.place.line));
+fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, at: usize, placed: &mut bool) {
+    let (raw, id) = (one.get("args"), format!("step {}/{at}", emitter.place.line));
     let args = unpacked(raw);
     if let Some(cwd) = args.get("Cwd").str().filter(|_| !*placed) {
         *placed = true;
-        tell.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+        emitter.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
     }
     let name = one.get("name").str().unwrap_or_default();
-    tell.call(call::call(&id, name.strip_prefix("default_api:").unwrap_or(name), &args));
+    emitter.call(call::call(&id, name.strip_prefix("default_api:").unwrap_or(name), &args));
 }
 
 /// The arguments, whose values the shortened transcript packs as JSON into strings.
@@ -192,10 +192,10 @@ fn unpacked<'b>(args: &'b Json<'b>) -> Json<'b> {
 }
 
 /// The result of the oldest call that has none yet.
-fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>, content: &str) {
-    let Some(id) = tell.waiting().map(|open| open.id.clone()) else { return };
+fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>, content: &str) {
+    let Some(id) = emitter.waiting().map(|open| open.id.clone()) else { return };
     let failed = matches!(json.get("status").str(), Some("ERROR" | "FAILED" | "CANCELED"));
     let said = content.starts_with("Error") || content.contains("Encountered error in step execution");
     let ok = Some(!failed && !said);
-    tell.end_call(CallEnd { id: &id, ok, output: Cow::Borrowed(content), ..CallEnd::default() });
+    emitter.end_call(CallEnd { id: &id, ok, output: Cow::Borrowed(content), ..CallEnd::default() });
 }

@@ -60,19 +60,20 @@ impl TranscriptReader for Droid {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut tell = EventEmitter::new(sink);
-        tell.each_linked(path, LINKS, &mut record);
+        let mut emitter = EventEmitter::new(sink);
+        emitter.each_linked(path, LINKS, &mut record);
         let text = settings(path);
         let settings = sidecar::json(&text);
-        tell.session(Session { model: settings.get("model").str().map(Cow::Borrowed), ..Session::default() });
+        emitter
+            .session(Session { model: settings.get("model").str().map(Cow::Borrowed), ..Session::default() });
         let count = |key| settings.at(&["tokenUsage", key]).count();
-        tell.spend(Usage {
+        emitter.spend(Usage {
             input: count("inputTokens"),
             cache_read: count("cacheReadTokens"),
             cache_write: count("cacheCreationTokens"),
             output: count("outputTokens"),
         });
-        tell.finish()
+        emitter.finish()
     }
 }
 
@@ -99,41 +100,41 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
     }
 }
 
-fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     match json.get("type").str().unwrap_or_default() {
         "session_start" => {
             let said = |key| json.get(key).str().map(Cow::Borrowed);
-            tell.session(Session {
+            emitter.session(Session {
                 id: said("id"),
                 cwd: said("cwd"),
                 model: said("model"),
                 ..Session::default()
             });
         }
-        "message" => message(tell, json.get("message")),
+        "message" => message(emitter, json.get("message")),
         "todo_state" => {
             let todos = json.get("todos");
-            tell.plan(plan::of(todos).or_else(|| plan::of(todos.get("todos"))));
+            emitter.plan(plan::of(todos).or_else(|| plan::of(todos.get("todos"))));
         }
-        "compaction_state" => tell.compaction(json.first(&["summaryText", "summary"]).unwrap_or_default()),
+        "compaction_state" => emitter.compaction(json.first(&["summaryText", "summary"]).unwrap_or_default()),
         name if IGNORED.contains(&name) => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
     let content = message.get("content");
     match message.get("role").str() {
         Some("assistant") => {
-            tell.session(Session {
+            emitter.session(Session {
                 model: message.get("model").str().map(Cow::Borrowed),
                 ..Session::default()
             });
-            blocks::assistant(tell, content);
+            blocks::assistant(emitter, content);
         }
         _ => {
-            blocks::results(tell, content);
-            tell.user(&blocks::message_text(content, INJECTED));
+            blocks::results(emitter, content);
+            emitter.user(&blocks::message_text(content, INJECTED));
         }
     }
 }

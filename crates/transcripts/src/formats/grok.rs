@@ -65,15 +65,15 @@ impl TranscriptReader for Grok {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut tell = EventEmitter::new(sink);
+        let mut emitter = EventEmitter::new(sink);
         let mut told = false;
-        tell.each_line(path, &mut |tell, json| {
+        emitter.each_line(path, &mut |emitter, json| {
             if !std::mem::replace(&mut told, true) {
-                session(tell, path);
+                session(emitter, path);
             }
-            update(tell, json.at(&["params", "update"]), json.at(&["params", "_meta"]));
+            update(emitter, json.at(&["params", "update"]), json.at(&["params", "_meta"]));
         });
-        tell.finish()
+        emitter.finish()
     }
 }
 
@@ -116,11 +116,11 @@ fn first_prompt(path: &Path) -> Option<String> {
     Some(prompt).filter(|prompt| !prompt.trim().is_empty())
 }
 
-fn session(tell: &mut EventEmitter<'_>, path: &Path) {
+fn session(emitter: &mut EventEmitter<'_>, path: &Path) {
     let text = summary(path);
     let about = sidecar::json(&text);
     let said = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
-    tell.session(Session {
+    emitter.session(Session {
         id: said(about.at(&["info", "id"]).str()).or_else(|| dir_name(path).map(Cow::Owned)),
         cwd: said(about.at(&["info", "cwd"]).str()),
         model: said(about.first(&["current_model_id", "model"])),
@@ -128,31 +128,31 @@ fn session(tell: &mut EventEmitter<'_>, path: &Path) {
     });
 }
 
-fn update(tell: &mut EventEmitter<'_>, update: &Json<'_>, outer: &Json<'_>) {
+fn update(emitter: &mut EventEmitter<'_>, update: &Json<'_>, outer: &Json<'_>) {
     let meta = if update.get("_meta").is_null() { outer } else { update.get("_meta") };
     let index = meta.get("promptIndex").int().map(|index| index.to_string());
     let key = meta.get("promptId").str().map(str::to_owned).or(index).unwrap_or_default();
     let text = || update.at(&["content", "text"]).str().unwrap_or_default();
     match update.get("sessionUpdate").str().unwrap_or_default() {
-        "user_message_chunk" => tell.piece(Speaker::User, &key, text()),
-        "agent_message_chunk" => tell.piece(Speaker::Assistant, &key, text()),
-        "agent_thought_chunk" => tell.piece(Speaker::Thinking, &key, text()),
+        "user_message_chunk" => emitter.piece(Speaker::User, &key, text()),
+        "agent_message_chunk" => emitter.piece(Speaker::Assistant, &key, text()),
+        "agent_thought_chunk" => emitter.piece(Speaker::Thinking, &key, text()),
         "tool_call" => {
-            begin(tell, update);
-            end(tell, update);
+            begin(emitter, update);
+            end(emitter, update);
         }
-        "tool_call_update" => end(tell, update),
-        "plan" => tell.plan(plan::of(update.get("entries"))),
+        "tool_call_update" => end(emitter, update),
+        "plan" => emitter.plan(plan::of(update.get("entries"))),
         "available_commands_update"
         | "current_mode_update"
         | "usage_update"
         | "session_info_update"
         | "config_option_update" => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn begin(tell: &mut EventEmitter<'_>, update: &Json<'_>) {
+fn begin(emitter: &mut EventEmitter<'_>, update: &Json<'_>) {
     let id = update.get("toolCallId").str().unwrap_or_default();
     let (args, title) = (update.get("rawInput"), update.get("title").str().unwrap_or_default());
     let name = args.get("name").str().or_else(|| update.at(&["_meta", "toolName"]).str()).unwrap_or(title);
@@ -160,8 +160,8 @@ fn begin(tell: &mut EventEmitter<'_>, update: &Json<'_>) {
     if one.category == Category::Other {
         one = by_kind(id, title, update);
     }
-    tell.plan(call::plan(name, args));
-    tell.call(one);
+    emitter.plan(call::plan(name, args));
+    emitter.call(one);
 }
 
 /// A call of a tool with an unspecific name: its category comes from the protocol.
@@ -177,7 +177,7 @@ fn by_kind<'a>(id: &'a str, title: &'a str, update: &'a Json<'a>) -> Call<'a> {
     Call { name: Cow::Borrowed(if kind.is_empty() { title } else { kind }), target, ..one }
 }
 
-fn end(tell: &mut EventEmitter<'_>, update: &Json<'_>) {
+fn end(emitter: &mut EventEmitter<'_>, update: &Json<'_>) {
     let ok = match update.get("status").str() {
         Some("completed") => true,
         Some("failed") => false,
@@ -193,7 +193,7 @@ fn end(tell: &mut EventEmitter<'_>, update: &Json<'_>) {
     };
     let code = raw.get("exit_code").int().or_else(|| raw.get("exitCode").int());
     let edits = if ok { parts.iter().filter_map(diff).collect() } else { Vec::new() };
-    tell.end_call(CallEnd {
+    emitter.end_call(CallEnd {
         id: update.get("toolCallId").str().unwrap_or_default(),
         ok: Some(ok),
         code,

@@ -61,9 +61,9 @@ impl TranscriptReader for Pi {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        let mut tell = EventEmitter::new(sink);
-        tell.each_linked(path, LINKS, &mut record);
-        tell.finish()
+        let mut emitter = EventEmitter::new(sink);
+        emitter.each_linked(path, LINKS, &mut record);
+        emitter.finish()
     }
 }
 
@@ -105,84 +105,91 @@ fn read_header_line(json: &Json<'_>, header: &mut Header) {
     }
 }
 
-fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     match json.get("type").str().unwrap_or_default() {
-        "session" => session(tell, json),
-        "model_change" => model(tell, json.get("modelId")),
-        "message" => message(tell, json.get("message"), json),
-        "compaction" => tell.compaction(json.get("summary").str().unwrap_or_default()),
+        "session" => session(emitter, json),
+        "model_change" => model(emitter, json.get("modelId")),
+        "message" => message(emitter, json.get("message"), json),
+        "compaction" => emitter.compaction(json.get("summary").str().unwrap_or_default()),
         // What was learned on a branch that was left.
-        "branch_summary" => tell.thinking(json.get("summary").str().unwrap_or_default()),
+        "branch_summary" => emitter.thinking(json.get("summary").str().unwrap_or_default()),
         name if IGNORED.contains(&name) => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn session(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn session(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let said = |key| json.get(key).str().map(Cow::Borrowed);
-    tell.session(Session { id: said("id"), cwd: said("cwd"), model: said("modelId"), ..Session::default() });
+    emitter.session(Session {
+        id: said("id"),
+        cwd: said("cwd"),
+        model: said("modelId"),
+        ..Session::default()
+    });
 }
 
-fn model(tell: &mut EventEmitter<'_>, model: &Json<'_>) {
-    tell.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
+fn model(emitter: &mut EventEmitter<'_>, model: &Json<'_>) {
+    emitter.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
 }
 
-fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
+fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
     match message.get("role").str().unwrap_or_default() {
-        "user" => tell.user(&message.get("content").text()),
-        "assistant" => assistant(tell, message),
-        "toolResult" => tell.end_call(CallEnd {
+        "user" => emitter.user(&message.get("content").text()),
+        "assistant" => assistant(emitter, message),
+        "toolResult" => emitter.end_call(CallEnd {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: message.get("content").text(),
             ..CallEnd::default()
         }),
-        "bashExecution" => typed(tell, message, json),
-        "compactionSummary" => tell.compaction(message.get("summary").str().unwrap_or_default()),
+        "bashExecution" => typed(emitter, message, json),
+        "compactionSummary" => emitter.compaction(message.get("summary").str().unwrap_or_default()),
         "custom" | "hookMessage" | "branchSummary" => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn assistant(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
-    model(tell, message.get("model"));
+fn assistant(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
+    model(emitter, message.get("model"));
     let content = message.get("content");
-    tell.assistant(content.str().unwrap_or_default());
+    emitter.assistant(content.str().unwrap_or_default());
     for part in content.items() {
         match part.get("type").str() {
-            Some("text") => tell.assistant(part.get("text").str().unwrap_or_default()),
-            Some("thinking") => tell.thinking(part.get("thinking").str().unwrap_or_default()),
+            Some("text") => emitter.assistant(part.get("text").str().unwrap_or_default()),
+            Some("thinking") => emitter.thinking(part.get("thinking").str().unwrap_or_default()),
             Some("toolCall") => {
                 let (name, args) = (part.get("name").str().unwrap_or_default(), part.get("arguments"));
-                tell.call(call::call(part.get("id").str().unwrap_or_default(), name, args));
-                tell.plan(call::plan(name, args));
+                emitter.call(call::call(part.get("id").str().unwrap_or_default(), name, args));
+                emitter.plan(call::plan(name, args));
             }
             _ => {}
         }
     }
     let count = |key| message.at(&["usage", key]).count();
-    tell.spend(Usage {
+    emitter.spend(Usage {
         input: count("input"),
         cache_read: count("cacheRead"),
         cache_write: count("cacheWrite"),
         output: count("output"),
     });
     match message.get("stopReason").str() {
-        Some("aborted") => tell.send(EventKind::Interrupted),
-        Some("error") => tell.provider_error(message.get("errorMessage").str().unwrap_or("error")),
+        Some("aborted") => emitter.send(EventKind::Interrupted),
+        Some("error") => emitter.provider_error(message.get("errorMessage").str().unwrap_or("error")),
         _ => {}
     }
 }
 
 /// A command that the user typed.
-fn typed(tell: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
-    let id =
-        format!("typed-{}", json.get("id").str().map_or_else(|| tell.place.line.to_string(), str::to_owned));
+fn typed(emitter: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) {
+    let id = format!(
+        "typed-{}",
+        json.get("id").str().map_or_else(|| emitter.place.line.to_string(), str::to_owned)
+    );
     let output = message.get("output").text();
     let command = TypedCommand {
         command: message.get("command").str().unwrap_or_default(),
         code: message.get("exitCode").int(),
         output: &output,
     };
-    tell.typed(&id, &command, message.get("cancelled").is_true().then_some(false));
+    emitter.typed(&id, &command, message.get("cancelled").is_true().then_some(false));
 }

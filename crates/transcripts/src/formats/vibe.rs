@@ -68,19 +68,19 @@ impl TranscriptReader for Vibe {
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         let text = sidecar::text(&path.with_file_name(META));
         let meta = sidecar::json(&text);
-        let mut tell = EventEmitter::new(sink);
+        let mut emitter = EventEmitter::new(sink);
         let mut reading = Reading { session: Some(session(&meta, path)), follows: follows_compaction(&meta) };
-        tell.each_line(path, &mut |tell, json| {
+        emitter.each_line(path, &mut |emitter, json| {
             if let Some(session) = reading.session.take() {
-                tell.at_ms = meta.get("start_time").time();
-                tell.session(session);
-                tell.at_ms = None;
+                emitter.at_ms = meta.get("start_time").time();
+                emitter.session(session);
+                emitter.at_ms = None;
             }
-            reading.message(tell, json);
+            reading.message(emitter, json);
         });
-        tell.at_ms = meta.get("end_time").time();
-        tell.spend(usage(meta.get("stats")));
-        tell.finish()
+        emitter.at_ms = meta.get("end_time").time();
+        emitter.spend(usage(meta.get("stats")));
+        emitter.finish()
     }
 }
 
@@ -137,30 +137,30 @@ struct Reading {
 }
 
 impl Reading {
-    fn message(&mut self, tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+    fn message(&mut self, emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
         match json.get("role").str().unwrap_or_default() {
             "user" if json.get("injected").is_true() => {
                 if std::mem::take(&mut self.follows) {
-                    tell.compaction(json.get("content").text().trim());
+                    emitter.compaction(json.get("content").text().trim());
                 }
             }
-            "user" => tell.user(&json.get("content").text()),
-            "assistant" => assistant(tell, json),
-            "tool" => result(tell, json),
+            "user" => emitter.user(&json.get("content").text()),
+            "assistant" => assistant(emitter, json),
+            "tool" => result(emitter, json),
             "system" | "developer" => {}
-            _ => tell.complain(kind::UNKNOWN_TYPE),
+            _ => emitter.complain(kind::UNKNOWN_TYPE),
         }
     }
 }
 
-fn assistant(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
-    tell.thinking(json.get("reasoning_content").str().unwrap_or_default());
-    tell.assistant(&json.get("content").text());
-    call::function_calls(tell, json.get("tool_calls"));
+fn assistant(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
+    emitter.thinking(json.get("reasoning_content").str().unwrap_or_default());
+    emitter.assistant(&json.get("content").text());
+    call::function_calls(emitter, json.get("tool_calls"));
 }
 
 /// A result is an object in JSON, or its fields one in a line, as `stdout: …`.
-fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let text = json.get("content").text();
     let failed = text.trim_start().starts_with("<tool_error>");
     let parsed = Json::parse(text.trim()).ok().filter(|json| json.get("returncode").int().is_some());
@@ -178,7 +178,7 @@ fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
         None => (!is_shell).then_some(true),
     };
     let id = json.get("tool_call_id").str().unwrap_or_default();
-    tell.end_call(CallEnd { id, ok, code, output, edits: Vec::new() });
+    emitter.end_call(CallEnd { id, ok, code, output, edits: Vec::new() });
 }
 
 /// What a command printed on both streams.

@@ -8,18 +8,18 @@ use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
 
 /// Emits the blocks of an agent's message; a plain string is a block of text.
-pub(crate) fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
-    tell.assistant(content.str().unwrap_or_default());
+pub(crate) fn assistant(emitter: &mut EventEmitter<'_>, content: &Json<'_>) {
+    emitter.assistant(content.str().unwrap_or_default());
     for (at, block) in content.items().iter().enumerate() {
         match block.get("type").str() {
-            Some("text" | "output_text") => tell.assistant(block.get("text").str().unwrap_or_default()),
-            Some("thinking") => tell.thinking(block.get("thinking").str().unwrap_or_default()),
+            Some("text" | "output_text") => emitter.assistant(block.get("text").str().unwrap_or_default()),
+            Some("thinking") => emitter.thinking(block.get("thinking").str().unwrap_or_default()),
             Some("tool_use") => {
                 // Some transcripts give calls no ids.
-                let nameless = format!("line {}/{at}", tell.place.line);
+                let nameless = format!("line {}/{at}", emitter.place.line);
                 let (name, args) = (block.get("name").str().unwrap_or_default(), block.get("input"));
-                tell.call(call::call(block.get("id").str().unwrap_or(&nameless), name, args));
-                tell.plan(call::plan(name, args));
+                emitter.call(call::call(block.get("id").str().unwrap_or(&nameless), name, args));
+                emitter.plan(call::plan(name, args));
             }
             _ => {}
         }
@@ -27,13 +27,19 @@ pub(crate) fn assistant(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
 }
 
 /// Emits the results in a message; one without an id belongs to the oldest open call.
-pub(crate) fn results(tell: &mut EventEmitter<'_>, content: &Json<'_>) {
+pub(crate) fn results(emitter: &mut EventEmitter<'_>, content: &Json<'_>) {
     for block in content.items().iter().filter(|block| block.get("type").str() == Some("tool_result")) {
-        let oldest = || tell.waiting().map(|open| open.id.clone());
+        let oldest = || emitter.waiting().map(|open| open.id.clone());
         let id = block.get("tool_use_id").str().map(str::to_owned).or_else(oldest).unwrap_or_default();
         let output = block.get("content").text();
         let failed = block.get("is_error").is_true() || output.trim_start().starts_with("<tool_use_error>");
-        tell.end_call(CallEnd { id: &id, ok: Some(!failed), code: None, output, edits: Vec::<Edit>::new() });
+        emitter.end_call(CallEnd {
+            id: &id,
+            ok: Some(!failed),
+            code: None,
+            output,
+            edits: Vec::<Edit>::new(),
+        });
     }
 }
 

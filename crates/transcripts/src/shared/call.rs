@@ -250,15 +250,15 @@ fn replaced(path: &str, part: &Json<'_>) -> Option<Edit> {
 
 /// Gives out the calls of a message in the shape of OpenAI's API: a function with its arguments as JSON in a text, in some tools as an
 /// object.
-pub(crate) fn function_calls(tell: &mut EventEmitter<'_>, calls: &Json<'_>) {
+pub(crate) fn function_calls(emitter: &mut EventEmitter<'_>, calls: &Json<'_>) {
     for one in calls.items() {
         let (function, id) = (one.get("function"), one.get("id").str().unwrap_or_default());
         let raw = function.get("arguments");
         let parsed = raw.str().and_then(|text| Json::parse(text).ok());
         let args = parsed.as_ref().unwrap_or(raw);
         let name = function.get("name").str().unwrap_or_default();
-        tell.call(call(id, name, args));
-        tell.plan(plan(name, args));
+        emitter.call(call(id, name, args));
+        emitter.plan(plan(name, args));
     }
 }
 

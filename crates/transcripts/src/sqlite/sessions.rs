@@ -69,17 +69,17 @@ impl Sessions {
     /// Reads the session of this key, or the newest; what is wrong with the database is a complaint.
     pub(crate) fn read(
         &self,
-        tell: &mut EventEmitter<'_>,
+        emitter: &mut EventEmitter<'_>,
         path: &Path,
         key: Option<&str>,
         read: impl FnOnce(&mut EventEmitter<'_>, &Db, &str) -> Result<(), Fault>,
     ) {
         let done = open(path).and_then(|db| {
             let id = key.map_or_else(|| self.newest(&db), |key| Ok(Some(key.to_owned())))?;
-            id.map_or(Ok(()), |id| read(tell, &db, &id))
+            id.map_or(Ok(()), |id| read(emitter, &db, &id))
         });
         if let Err(fault) = done {
-            tell.complain(fault.kind());
+            emitter.complain(fault.kind());
         }
     }
 }

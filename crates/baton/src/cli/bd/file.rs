@@ -23,7 +23,7 @@ pub(super) fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), Ap
     if let Some(path) = output {
         return beads::export(out.app, &path).map(drop);
     }
-    out.app.look_at_mirror(None);
+    out.app.sync_beads_file(None);
     let input = tasks::BeadsExportInput { project: out.project(), ..tasks::BeadsExportInput::default() };
     let exported = out.app.run::<tasks::BeadsExport>(&input)?;
     write(&exported.items.iter().map(|item| format!("{}\n", item.line)).collect::<String>())

@@ -222,7 +222,7 @@ fn withdraw(id: &str, why: &str, out: &mut Out<'_>) -> Result<(), AppError> {
 
 /// The memories that stand in the Beads file, by name.
 fn in_file(out: &mut Out<'_>) -> Result<BTreeMap<String, String>, AppError> {
-    out.app.look_at_mirror(None);
+    out.app.sync_beads_file(None);
     let input = BeadsExportInput { project: out.project(), only_others: true, ..BeadsExportInput::default() };
     let lines = out.app.run::<BeadsExport>(&input)?.items;
     let memories = lines.into_iter().filter_map(|line| tasks::beads_file_memory(&line.line));

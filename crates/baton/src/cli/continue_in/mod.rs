@@ -123,7 +123,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         cwd: plan.cwd,
         vars,
     };
-    go(&invocation, launcher, &recorded, app)
+    launch_tool(&invocation, launcher, &recorded, app)
 }
 
 /// The session that is meant: one of this machine, else one that was pushed to the project.
@@ -352,8 +352,8 @@ fn vars(recorded: &ContinueOutput, app: &App) -> Vec<(&'static str, String)> {
     vars
 }
 
-/// Becomes the tool. Where that fails, the baton is let go of.
-fn go(
+/// Starts the tool in the place of this process. Where that fails, the baton is released.
+fn launch_tool(
     invocation: &Invocation,
     launcher: Launcher,
     recorded: &ContinueOutput,

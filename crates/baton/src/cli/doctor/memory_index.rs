@@ -37,7 +37,7 @@ pub(crate) struct Report {
 #[serde(untagged)]
 enum Embeddings {
     Well { answers: bool, dimension: Option<usize> },
-    Amiss(Amiss),
+    IndexFault(IndexFault),
 }
 
 /// Whether the vector database answers, and has what the ledger has.
@@ -45,24 +45,24 @@ enum Embeddings {
 #[serde(untagged)]
 enum Qdrant {
     Well { answers: bool, version: String, points: i64, agrees: bool },
-    Amiss(Amiss),
+    IndexFault(IndexFault),
 }
 
 /// What does not answer, and what to do about it.
 #[derive(Serialize)]
-struct Amiss {
+struct IndexFault {
     answers: bool,
     trouble: String,
     hint: Option<&'static str>,
 }
 
-impl From<ServiceError> for Amiss {
+impl From<ServiceError> for IndexFault {
     fn from(trouble: ServiceError) -> Self {
         Self { answers: false, trouble: trouble.why, hint: trouble.hint }
     }
 }
 
-impl fmt::Display for Amiss {
+impl fmt::Display for IndexFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&visible(&self.trouble))?;
         self.hint.map_or(Ok(()), |hint| write!(f, "; {hint}"))
@@ -96,7 +96,7 @@ pub(crate) fn report(app: &mut App) -> Result<Option<Report>, AppError> {
                 let dimension = vectors.first().map(baton_model::recall::QuantizedVector::dimension);
                 Embeddings::Well { answers: true, dimension }
             }
-            Err(trouble) => Embeddings::Amiss(trouble.into()),
+            Err(trouble) => Embeddings::IndexFault(trouble.into()),
         });
     }
     report.qdrant = Some(runtime.block_on(qdrant(&outside, &projects, memories)));
@@ -112,15 +112,15 @@ async fn qdrant(outside: &IndexServices, projects: &[String], memories: i64) -> 
         Ok((version, (), points)) => {
             Qdrant::Well { answers: true, version, points, agrees: points == memories }
         }
-        Err(trouble) => Qdrant::Amiss(trouble.into()),
+        Err(trouble) => Qdrant::IndexFault(trouble.into()),
     })
 }
 
 impl Report {
     /// Whether neither service needs attention.
     pub(crate) fn is_well(&self) -> bool {
-        !matches!(self.embeddings, Some(Embeddings::Amiss(_)))
-            && !matches!(self.qdrant, Some(Some(Qdrant::Amiss(_) | Qdrant::Well { agrees: false, .. })))
+        !matches!(self.embeddings, Some(Embeddings::IndexFault(_)))
+            && !matches!(self.qdrant, Some(Some(Qdrant::IndexFault(_) | Qdrant::Well { agrees: false, .. })))
     }
 
     /// Its lines; none where recall is as it comes and all is well.
@@ -141,7 +141,7 @@ impl Report {
                 let numbers = dimension.unwrap_or_default();
                 format!("embeddings: {} answers, {numbers} numbers", visible(&self.embedder))
             }
-            Embeddings::Amiss(amiss) => amiss.to_string(),
+            Embeddings::IndexFault(amiss) => amiss.to_string(),
         }));
         lines.extend(self.qdrant.iter().flatten().map(|qdrant| match qdrant {
             Qdrant::Well { version, points, agrees: true, .. } => {
@@ -151,7 +151,7 @@ impl Report {
                 "Qdrant {}: {points} points for {memories} memories: `baton memory reindex --all`",
                 visible(version)
             ),
-            Qdrant::Amiss(amiss) => amiss.to_string(),
+            Qdrant::IndexFault(amiss) => amiss.to_string(),
         }));
         let lines: Vec<String> = lines.into_iter().map(|line| format!("  {line}\n")).collect();
         if lines.is_empty() { String::new() } else { format!("recall\n{}", lines.concat()) }

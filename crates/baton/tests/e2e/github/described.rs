@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 const ISSUES: &str = include_str!("../../../../emulator/openapi/issues.json");
 
 /// The description.
-pub(super) struct Described(Value);
+pub(super) struct ApiDescription(Value);
 
-impl Described {
+impl ApiDescription {
     pub(super) fn read() -> Self {
         Self(serde_json::from_str(ISSUES).expect("JSON"))
     }
@@ -196,7 +196,7 @@ fn is_formed(format: &Value, value: &Value) -> bool {
 
 #[test]
 fn what_is_not_as_described_is_seen() {
-    let described = Described::read();
+    let described = ApiDescription::read();
     let schema = json!({ "$ref": "#/components/schemas/issue-comment" });
     let user = json!({ "$ref": "#/components/schemas/simple-user" });
     let check = |schema: &Value, value: &Value| {

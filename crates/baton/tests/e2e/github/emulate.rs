@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use baton_emulator::{Fault, Proxy};
 use serde_json::Value;
 
-use super::described::Described;
+use super::described::ApiDescription;
 use crate::cross::beside;
 use crate::cross_kill::shared_out;
 use crate::http::request;
@@ -118,7 +118,7 @@ fn handoffs_are_whole_against_an_emulator_that_others_wrote() {
         // Accepted and completed, each said once.
         assert_eq!(issue["comments"], [0, 1, 2][run % 3], "{issue:#}");
     }
-    let described = Described::read();
+    let described = ApiDescription::read();
     let all = proxy.exchanges();
     let deviations: BTreeSet<String> =
         all.iter().flat_map(|exchange| described.complaints(exchange)).collect();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cross::{beside, github, with_github};
 use crate::stage::{Answer, Stage, Terminal, env, items, text};
-use described::Described;
+use described::ApiDescription;
 
 const HAND: [&str; 6] = ["handoff", "create", "--to", "lib", "--repo", "o/lib"];
 
@@ -100,7 +100,7 @@ fn requests_and_answers_are_those_of_githubs_description() {
     let gone = hand(&ann.with("BATON_GITHUB_TOKEN", "wrong"), "refused");
     assert_eq!(gone.json()["state"], "failed", "{gone:#?}");
 
-    let described = Described::read();
+    let described = ApiDescription::read();
     let exchanges: Vec<_> = proxies.iter().flat_map(Proxy::exchanges).collect();
     let complaints: Vec<String> =
         exchanges.iter().flat_map(|exchange| described.complaints(exchange)).collect();

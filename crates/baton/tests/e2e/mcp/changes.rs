@@ -40,8 +40,8 @@ fn an_older_client_that_subscribed_is_told() {
 fn a_newer_client_listens() {
     let stage = Stage::ready();
     let mut client = Client::pipe(&stage.terminal("Lola"), MODERN);
-    let wish = json!({ "notifications": { "resourceSubscriptions": [STATUS, "file:///a"], "toolsListChanged": true } });
-    client.send("subscriptions/listen", wish);
+    let params = json!({ "notifications": { "resourceSubscriptions": [STATUS, "file:///a"], "toolsListChanged": true } });
+    client.send("subscriptions/listen", params);
     let granted = client.notice();
     assert_eq!(granted["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(granted["params"]["notifications"], json!({ "resourceSubscriptions": [STATUS] }));
@@ -61,8 +61,8 @@ fn a_stream_over_http_carries_notices() {
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let wish = json!({ "resourceSubscriptions": [MAIL] });
-    let listen = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": { "notifications": wish, "_meta": meta } });
+    let params = json!({ "resourceSubscriptions": [MAIL] });
+    let listen = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": { "notifications": params, "_meta": meta } });
     let headers = [
         ("accept", "application/json, text/event-stream".to_owned()),
         ("content-type", "application/json".to_owned()),

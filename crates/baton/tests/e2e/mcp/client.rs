@@ -79,9 +79,9 @@ impl Client {
             assert!(greeting["supportedVersions"].as_array().expect("versions").contains(&json!(MODERN)));
         } else {
             let me = json!({ "name": "test", "version": "1" });
-            let wish =
+            let params =
                 json!({ "protocolVersion": era, "capabilities": client.capabilities, "clientInfo": me });
-            assert_eq!(client.ok("initialize", wish)["protocolVersion"], era);
+            assert_eq!(client.ok("initialize", params)["protocolVersion"], era);
             client.tell("notifications/initialized", json!({}));
         }
         client

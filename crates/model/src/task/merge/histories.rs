@@ -75,14 +75,14 @@ enum MergeMode {
     Theirs,
 }
 
-fn merge_files(base: &File, ours: &File, theirs: &File, manner: MergeMode) -> Tree {
+fn merge_files(base: &File, ours: &File, theirs: &File, mode: MergeMode) -> Tree {
     let mut merged = Tree::new();
     for id in base.keys().chain(ours.keys()).chain(theirs.keys()) {
         let [base, our, their] = [base, ours, theirs].map(|file| file.get(id));
         let lines = match (our, their) {
             (our, their) if our == their || their == base => our.into_iter().cloned().collect(),
             (our, their) if our == base => their.into_iter().cloned().collect(),
-            (Some(our), Some(their)) => match manner {
+            (Some(our), Some(their)) => match mode {
                 MergeMode::Driver => {
                     let [our, their] = [our, their].map(|line| clone::row(line));
                     let base = base.map(|line| clone::row(line));
@@ -166,13 +166,13 @@ impl World {
                 clone.put(&self.repo.commits[any].0);
             }
             18..=21 => {
-                let manner = *self.dice.pick(&[
+                let mode = *self.dice.pick(&[
                     MergeMode::Driver,
                     MergeMode::Conflict,
                     MergeMode::Ours,
                     MergeMode::Theirs,
                 ]);
-                self.merge(who, other, manner);
+                self.merge(who, other, mode);
             }
             22 if self.has_others => clone.other_tool(&mut self.dice),
             23 | 24 => {
@@ -194,14 +194,14 @@ impl World {
     }
 
     /// A merge, or, with the sides changed, the replay of what was done here upon the other's.
-    fn merge(&mut self, who: usize, other: usize, manner: MergeMode) {
+    fn merge(&mut self, who: usize, other: usize, mode: MergeMode) {
         self.commit(who, vec![]);
         let own = self.clones[who].head;
         let base = self.repo.common(own, other);
         let replays = self.dice.roll(3) == 0;
         let (first, second) = if replays { (other, own) } else { (own, other) };
         let [ours, theirs] = [first, second].map(|commit| self.repo.commits[commit].0.clone());
-        self.clones[who].tree = merge_files(&base, &ours, &theirs, manner);
+        self.clones[who].tree = merge_files(&base, &ours, &theirs, mode);
         // A conflict is resolved by the next look at the file.
         self.clones[who].sync(!self.has_others);
         self.commit(who, vec![other]);
@@ -213,8 +213,8 @@ impl World {
             for who in 0..2 {
                 self.clones[who].sync(!self.has_others);
                 self.commit(who, vec![]);
-                let manner = *self.dice.pick(&[MergeMode::Driver, MergeMode::Conflict, MergeMode::Theirs]);
-                self.merge(who, self.clones[1 - who].head, manner);
+                let mode = *self.dice.pick(&[MergeMode::Driver, MergeMode::Conflict, MergeMode::Theirs]);
+                self.merge(who, self.clones[1 - who].head, mode);
             }
             let other = self.clones[1].head;
             let file = self.repo.commits[other].0.clone();

@@ -26,15 +26,15 @@ const WISH: &str = "SET plan_cache_mode = force_generic_plan";
 const PAUSES: [u64; 10] = [10, 20, 40, 80, 160, 320, 500, 600, 600, 600];
 
 /// Everything that is needed to connect.
-pub(super) struct Dial {
+pub(super) struct Connector {
     config: Config,
     tls: Option<Tls>,
     place: String,
     /// Whether the last reconnect ran out of retries: until one succeeds, later ones try only once.
-    weary: bool,
+    is_exhausted: bool,
 }
 
-impl Dial {
+impl Connector {
     /// Reads a URL.
     pub(super) fn new(url: &str, target: &Target, access: OpenMode) -> Result<Self, Fault> {
         let place = target.to_string();
@@ -48,7 +48,7 @@ impl Dial {
             Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
         });
         apply_settings(&mut config, access);
-        Ok(Self { config, tls, place, weary: false })
+        Ok(Self { config, tls, place, is_exhausted: false })
     }
 
     /// One attempt.
@@ -71,7 +71,7 @@ impl Dial {
 
     /// Gets back to a server that was there a moment ago: one that restarts is waited for, though not twice in a row.
     pub(super) fn again(&mut self) -> Result<PipelinedConnection, Fault> {
-        let pauses = if self.weary { &[][..] } else { &PAUSES };
+        let pauses = if self.is_exhausted { &[][..] } else { &PAUSES };
         let mut answer = self.connect();
         for pause in pauses {
             match &answer {
@@ -80,7 +80,7 @@ impl Dial {
             }
             answer = self.connect();
         }
-        self.weary = answer.is_err();
+        self.is_exhausted = answer.is_err();
         answer
     }
 }

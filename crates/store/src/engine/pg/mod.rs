@@ -14,7 +14,7 @@ use std::path::Path;
 
 use tokio_postgres::error::SqlState;
 
-use connect::Dial;
+use connect::Connector;
 use outcome::TransactionNumber;
 use pipeline::PipelinedConnection;
 use statements::CachedStatement;
@@ -28,7 +28,7 @@ use super::{Engine, Mode, Numbers, OpenMode, Savepoint};
 /// One PostgreSQL connection.
 pub(crate) struct Postgres {
     line: PipelinedConnection,
-    dial: Dial,
+    dial: Connector,
     place: String,
     access: OpenMode,
     /// What this connection knows of each statement text.
@@ -52,7 +52,7 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Connects.
     pub(crate) fn open(url: &str, target: &Target, access: OpenMode) -> Result<Self, Fault> {
-        let dial = Dial::new(url, target, access)?;
+        let dial = Connector::new(url, target, access)?;
         Ok(Self {
             line: dial.connect()?,
             dial,

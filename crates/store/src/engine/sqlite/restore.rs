@@ -83,7 +83,7 @@ pub struct StagedRestore {
 
 /// The store that a restore has replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Previous {
+pub struct ReplacedStore {
     /// By which name it is kept.
     pub path: PathBuf,
     /// Whether it is one file that can be restored; else what was damaged is kept as it was, with its log.
@@ -92,14 +92,14 @@ pub struct Previous {
 
 /// What a restore must not take back of the store that it replaces, as far as that can be read.
 #[derive(Default)]
-struct ReplacedStore {
+struct RetainedState {
     /// The highest number that it gave out.
     highest: i64,
     /// Its access tokens. One that was revoked stays so, and where there were any, a server goes on asking for one.
     tokens: Vec<Token>,
 }
 
-impl ReplacedStore {
+impl RetainedState {
     fn of(store: &Path) -> Self {
         let read = |mut replaced: Store| {
             replaced.read(|tx| Ok(Self { highest: counter::highest(tx)?, tokens: token::list(tx)? })).ok()
@@ -142,7 +142,7 @@ impl StagedRestore {
         drop(source);
         observer(Step::Copied)?;
         let mut restored = Store::open_existing(&Target::File(draft.path.clone()), now_ms)?;
-        let kept = ReplacedStore::of(&draft.store);
+        let kept = RetainedState::of(&draft.store);
         restored.write_shared(|tx| Ok(kept.keep(tx, now_ms)?)).map_err(|failure| match failure {
             Failure::Fault(fault) => fault,
             Failure::Refused(refusal) => Fault::other(refusal.to_string()),
@@ -160,7 +160,7 @@ impl StagedRestore {
     }
 
     /// Puts it in the store's place, and keeps what was there under a name with this time in it.
-    pub fn place(mut self, now_ms: i64, observer: Observer<'_>) -> Result<Option<Previous>, Fault> {
+    pub fn place(mut self, now_ms: i64, observer: Observer<'_>) -> Result<Option<ReplacedStore>, Fault> {
         self.flush()?;
         let mut lock = WriterLock::for_database(&self.store);
         lock.acquire()?;
@@ -210,7 +210,7 @@ impl StagedRestore {
 
     /// Gives the store that is there a second name. One that could not be made one file keeps its log, and so does a log without
     /// a store.
-    fn keep(&self, kept: &Path, is_whole: bool) -> Result<Option<Previous>, Fault> {
+    fn keep(&self, kept: &Path, is_whole: bool) -> Result<Option<ReplacedStore>, Fault> {
         let parts: &[&str] = if is_whole { &[""] } else { &PARTS };
         let mut previous = None;
         for suffix in parts {
@@ -219,7 +219,7 @@ impl StagedRestore {
                 let fault = |e| error::io_fault("cannot keep the store as", &to, e);
                 restrict(&from).map_err(fault)?;
                 second_name(&from, &to).map_err(fault)?;
-                previous = Some(Previous { path: kept.to_owned(), is_whole });
+                previous = Some(ReplacedStore { path: kept.to_owned(), is_whole });
             }
         }
         sync_folder(&self.store)?;

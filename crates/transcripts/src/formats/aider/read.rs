@@ -18,7 +18,7 @@ const MAX_ANSWER: usize = 1024 * 1024;
 /// Reads a chat: of this start, or the last.
 pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader = Reader {
-        tell: EventEmitter::new(sink),
+        emitter: EventEmitter::new(sink),
         user: Vec::new(),
         agent: Vec::new(),
         answer: String::new(),
@@ -27,13 +27,13 @@ pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'
     };
     match json_file::text(path) {
         Ok(text) => reader.chat(path, &chats::lines(&text, key)),
-        Err(fault) => reader.tell.complain(fault),
+        Err(fault) => reader.emitter.complain(fault),
     }
-    reader.tell.finish()
+    reader.emitter.finish()
 }
 
 struct Reader<'s> {
-    tell: EventEmitter<'s>,
+    emitter: EventEmitter<'s>,
     /// What the user and the agent are saying, with the lines.
     user: Vec<(u64, String)>,
     agent: Vec<(u64, String)>,
@@ -48,7 +48,7 @@ impl Reader<'_> {
     fn chat(&mut self, path: &Path, lines: &[(u64, &str)]) {
         let mut closed_at = 0;
         for (at, (number, line)) in lines.iter().enumerate() {
-            self.tell.line(*number, line.len());
+            self.emitter.line(*number, line.len());
             if at == 0 {
                 self.begin(path, line);
             }
@@ -70,12 +70,12 @@ impl Reader<'_> {
 
     fn begin(&mut self, path: &Path, first: &str) {
         let start = chats::start(first);
-        self.tell.at_ms = start.and_then(time::lenient);
+        self.emitter.at_ms = start.and_then(time::lenient);
         let own =
             path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(".aider"));
         let cwd = path.parent().filter(|_| own).map(|folder| folder.to_string_lossy().into_owned());
         let (id, cwd) = (start.map(|start| Cow::Owned(chats::id(start))), cwd.map(Cow::Owned));
-        self.tell.session(Session { id, cwd, ..Session::default() });
+        self.emitter.session(Session { id, cwd, ..Session::default() });
     }
 
     fn user_line(&mut self, number: u64, line: &str) {
@@ -101,8 +101,8 @@ impl Reader<'_> {
 
     fn flush_agent(&mut self) {
         let Some((number, text)) = take_text(&mut self.agent) else { return };
-        self.tell.line(number, 0);
-        self.tell.assistant(text.trim());
+        self.emitter.line(number, 0);
+        self.emitter.assistant(text.trim());
         if self.answer.len() < MAX_ANSWER {
             self.answer.push_str(&text);
             self.answer.push('\n');
@@ -113,16 +113,16 @@ impl Reader<'_> {
         let Some((number, text)) = take_text(&mut self.user) else { return };
         self.close();
         self.answer.clear();
-        self.tell.line(number, 0);
+        self.emitter.line(number, 0);
         let text = text.trim();
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word {
             "/run" | "/test" if !rest.is_empty() => self.run(TYPED_COMMAND, rest.trim()),
-            "/ask" | "/code" | "/architect" | "/context" => self.tell.user(rest.trim()),
+            "/ask" | "/code" | "/architect" | "/context" => self.emitter.user(rest.trim()),
             _ if word.starts_with('!') => self.run(TYPED_COMMAND, text.trim_start_matches('!').trim()),
             // Any other order is for the tool and not for the agent; a path is no order.
             _ if word.starts_with('/') && !word[1..].contains('/') => {}
-            _ => self.tell.user(text),
+            _ => self.emitter.user(text),
         }
     }
 
@@ -144,16 +144,16 @@ impl Reader<'_> {
         if let Some(rest) = line.strip_prefix("Commit ") {
             let commit =
                 rest.split(' ').next().filter(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()));
-            self.tell.session(Session { commit: commit.map(Cow::Borrowed), ..session });
+            self.emitter.session(Session { commit: commit.map(Cow::Borrowed), ..session });
         } else if let Some(model) = line.strip_prefix("Main model: ").or_else(|| line.strip_prefix("Model: "))
         {
-            self.tell.model(model.split(' ').next());
+            self.emitter.model(model.split(' ').next());
         } else if let Some(version) = line.strip_prefix("Aider v") {
-            self.tell.session(Session { version: Some(Cow::Borrowed(version)), ..session });
+            self.emitter.session(Session { version: Some(Cow::Borrowed(version)), ..session });
         } else if let Some(rest) = line.strip_prefix("Tokens: ") {
-            self.tell.spend(usage(rest));
+            self.emitter.spend(usage(rest));
         } else if line.starts_with("^C") {
-            self.tell.send(EventKind::Interrupted);
+            self.emitter.send(EventKind::Interrupted);
         }
     }
 
@@ -161,7 +161,7 @@ impl Reader<'_> {
         let edit = edits::of(&self.answer, path);
         let id = self.begin_call("edit", Category::Edit, path, vec![edit]);
         let id = Cow::Borrowed(id.as_str());
-        self.tell.outcome(Outcome { id, ok: Some(true), ..Outcome::default() });
+        self.emitter.outcome(Outcome { id, ok: Some(true), ..Outcome::default() });
     }
 
     fn run(&mut self, name: &str, command: &str) {
@@ -179,7 +179,7 @@ impl Reader<'_> {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let (name, target) = (Cow::Borrowed(name), Cow::Borrowed(target));
-        self.tell.send(EventKind::Call(Call {
+        self.emitter.send(EventKind::Call(Call {
             id: Cow::Borrowed(&id),
             name,
             category,
@@ -196,7 +196,7 @@ impl Reader<'_> {
         let output = output.join("\n");
         let exit_code = shell::told_exit(&output);
         let ok = exit_code.map(|code| code == 0);
-        self.tell.outcome(Outcome {
+        self.emitter.outcome(Outcome {
             id: Cow::Owned(id),
             ok,
             exit_code,

@@ -15,23 +15,23 @@ use crate::shared::words::one_line;
 
 /// Reads a thread, and gives out its title.
 pub(super) fn read(path: &Path, title: &mut Option<String>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut reader = Reader { tell: EventEmitter::new(sink), kinds: Vec::new(), used: false };
-    let text = reader.tell.document(path);
+    let mut reader = Reader { emitter: EventEmitter::new(sink), kinds: Vec::new(), used: false };
+    let text = reader.emitter.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     *title = doc.get("title").str().map(|title| one_line(title, 120));
     reader.facts(&doc);
     for message in doc.get("messages").items() {
         let sent = message.at(&["meta", "sentAt"]).int().or(message.at(&["usage", "timestamp"]).int());
         let at_ms = sent.or(message.get("createdAt").int()).map(time::millis);
-        reader.tell.record(0, at_ms.or(message.at(&["usage", "timestamp"]).str().and_then(time::parse)));
+        reader.emitter.record(0, at_ms.or(message.at(&["usage", "timestamp"]).str().and_then(time::parse)));
         reader.message(message);
     }
     reader.ledger(&doc);
-    reader.tell.finish()
+    reader.emitter.finish()
 }
 
 struct Reader<'s> {
-    tell: EventEmitter<'s>,
+    emitter: EventEmitter<'s>,
     /// Kinds of the calls, by id.
     kinds: Vec<(String, Category)>,
     /// Whether messages reported their usage.
@@ -45,8 +45,8 @@ impl Reader<'_> {
         let tags = first.get("tags").items().iter().filter_map(Json::str);
         let model = tags.filter_map(|tag| tag.strip_prefix("model:")).next_back();
         let git = tree.get("repository");
-        self.tell.at_ms = doc.get("created").int().map(time::millis);
-        self.tell.session(Session {
+        self.emitter.at_ms = doc.get("created").int().map(time::millis);
+        self.emitter.session(Session {
             id: doc.get("id").str().map(Cow::Borrowed),
             cwd: tree.get("uri").str().map(|uri| Cow::Owned(uri::path(uri))),
             branch: git.get("ref").str().map(|name| Cow::Borrowed(name.trim_start_matches("refs/heads/"))),
@@ -58,18 +58,18 @@ impl Reader<'_> {
 
     fn message(&mut self, message: &Json<'_>) {
         let user = message.get("role").str() == Some("user");
-        self.tell.model(message.at(&["usage", "model"]).str());
+        self.emitter.model(message.at(&["usage", "model"]).str());
         for block in message.get("content").items() {
             self.block(block, user);
         }
         if let Some(text) = message.get("content").str() {
-            if user { self.tell.user(text) } else { self.tell.assistant(text) }
+            if user { self.emitter.user(text) } else { self.emitter.assistant(text) }
         }
         let usage = usage(message.get("usage"));
         self.used |= usage != Usage::default();
-        self.tell.spend(usage);
+        self.emitter.spend(usage);
         if message.at(&["state", "type"]).str() == Some("cancelled") {
-            self.tell.send(EventKind::Interrupted);
+            self.emitter.send(EventKind::Interrupted);
         }
     }
 
@@ -77,18 +77,18 @@ impl Reader<'_> {
         let text = block.get("text").str().unwrap_or_default();
         match block.get("type").str().unwrap_or_default() {
             "text" if block.get("hidden").is_true() => {}
-            "text" if user => self.tell.user(text),
-            "text" => self.tell.assistant(text),
-            "thinking" => self.tell.thinking(block.get("thinking").str().unwrap_or_default()),
+            "text" if user => self.emitter.user(text),
+            "text" => self.emitter.assistant(text),
+            "thinking" => self.emitter.thinking(block.get("thinking").str().unwrap_or_default()),
             "summary" => {
                 let summary =
                     block.at(&["summary", "summary"]).str().or(block.get("summary").str()).unwrap_or(text);
-                self.tell.send(EventKind::Compaction(Cow::Borrowed(summary)));
+                self.emitter.send(EventKind::Compaction(Cow::Borrowed(summary)));
             }
             "tool_use" => self.call(block),
             "tool_result" => self.result(block),
             "image" | "redacted_thinking" | "provider" | "server_tool_use" => {}
-            _ => self.tell.complain(kind::UNKNOWN_TYPE),
+            _ => self.emitter.complain(kind::UNKNOWN_TYPE),
         }
     }
 
@@ -98,7 +98,7 @@ impl Reader<'_> {
         let (id, input) = (block.get("id").str().unwrap_or_default(), block.get("input"));
         let call = call::call(id, name, input);
         self.kinds.push((id.to_owned(), call.category.clone()));
-        self.tell.call_with(call, input);
+        self.emitter.call_with(call, input);
     }
 
     fn result(&mut self, block: &Json<'_>) {
@@ -122,7 +122,7 @@ impl Reader<'_> {
             (true, false, None) => Some(true),
         };
         let (id, output) = (Cow::Borrowed(id), Cow::Borrowed(output));
-        self.tell.outcome(Outcome { id, ok, exit_code, output, edits: Vec::new() });
+        self.emitter.outcome(Outcome { id, ok, exit_code, output, edits: Vec::new() });
     }
 
     /// Older threads keep what they used in one place.
@@ -133,8 +133,8 @@ impl Reader<'_> {
         for event in doc.at(&["usageLedger", "events"]).items() {
             let tokens = event.get("tokens");
             let (input, output) = (tokens.get("input").count(), tokens.get("output").count());
-            self.tell.model(event.get("model").str());
-            self.tell.spend(Usage { input, output, ..Usage::default() });
+            self.emitter.model(event.get("model").str());
+            self.emitter.spend(Usage { input, output, ..Usage::default() });
         }
     }
 }

@@ -22,50 +22,50 @@ pub(super) struct Messages {
 
 impl Messages {
     /// A message.
-    pub(super) fn message(&mut self, tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+    pub(super) fn message(&mut self, emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
         let model = message.at(&["modelInfo", "id"]).str().or(message.at(&["modelInfo", "modelId"]).str());
-        tell.model(model);
+        emitter.model(model);
         let content = message.get("content");
         let folded = message.get("isSummary").is_true()
             || matches!(message.at(&["metadata", "kind"]).str(), Some("compaction" | "compaction_summary"));
         let user = message.get("role").str() == Some("user");
         if folded {
             return match message.at(&["metadata", "summary"]).str() {
-                Some(summary) => tell.send(EventKind::Compaction(Cow::Borrowed(summary))),
-                None => self.folded(tell, content, user),
+                Some(summary) => emitter.send(EventKind::Compaction(Cow::Borrowed(summary))),
+                None => self.folded(emitter, content, user),
             };
         }
         match (content, user) {
-            (Json::Str(text), true) => self.user_text(tell, text),
-            (Json::Str(text), false) => self.assistant_text(tell, text),
-            (blocks, true) => blocks.items().iter().for_each(|block| self.user(tell, block)),
-            (blocks, false) => blocks.items().iter().for_each(|block| self.assistant(tell, block)),
+            (Json::Str(text), true) => self.user_text(emitter, text),
+            (Json::Str(text), false) => self.assistant_text(emitter, text),
+            (blocks, true) => blocks.items().iter().for_each(|block| self.user(emitter, block)),
+            (blocks, false) => blocks.items().iter().for_each(|block| self.assistant(emitter, block)),
         }
-        tell.spend(usage(message.get("metrics")));
+        emitter.spend(usage(message.get("metrics")));
     }
 
     /// A message that stands for what was compacted away; the prompt before it stays as it is.
-    fn folded(&mut self, tell: &mut EventEmitter<'_>, content: &Json<'_>, user: bool) {
+    fn folded(&mut self, emitter: &mut EventEmitter<'_>, content: &Json<'_>, user: bool) {
         let whole = content.text();
         let notice = content.items().iter().filter_map(|block| block.get("text").str());
         let (told, own): (Vec<&str>, Vec<&str>) = notice.partition(|text| text.contains("<SYSTEM_NOTICE>"));
         if user && !told.is_empty() {
-            own.iter().for_each(|text| self.user_text(tell, text));
+            own.iter().for_each(|text| self.user_text(emitter, text));
         }
         let summary = if told.is_empty() { whole.into_owned() } else { told.join("\n") };
         let summary = summary.replace("<SYSTEM_NOTICE>", "").replace("</SYSTEM_NOTICE>", "");
-        tell.send(EventKind::Compaction(Cow::Borrowed(summary.trim())));
+        emitter.send(EventKind::Compaction(Cow::Borrowed(summary.trim())));
     }
 
-    fn user(&mut self, tell: &mut EventEmitter<'_>, block: &Json<'_>) {
+    fn user(&mut self, emitter: &mut EventEmitter<'_>, block: &Json<'_>) {
         match block.get("type").str() {
-            Some("text") => self.user_text(tell, block.get("text").str().unwrap_or_default()),
-            Some("tool_result") => self.result(tell, block),
+            Some("text") => self.user_text(emitter, block.get("text").str().unwrap_or_default()),
+            Some("tool_result") => self.result(emitter, block),
             _ => {}
         }
     }
 
-    fn user_text(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
+    fn user_text(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
         if let Some((id, category)) = self.open.take() {
             if !is_answer(text) {
                 self.open = Some((id, category));
@@ -75,36 +75,36 @@ impl Messages {
                 if body.trim().is_empty() {
                     self.open = Some((id, category));
                 } else {
-                    tell.outcome(outcome(&id, &category, body, false));
+                    emitter.outcome(outcome(&id, &category, body, false));
                 }
-                return xml::user_texts(text, false).iter().for_each(|said| tell.user(said));
+                return xml::user_texts(text, false).iter().for_each(|said| emitter.user(said));
             }
         }
-        xml::user_texts(text, true).iter().for_each(|said| tell.user(said));
+        xml::user_texts(text, true).iter().for_each(|said| emitter.user(said));
     }
 
-    fn assistant(&mut self, tell: &mut EventEmitter<'_>, block: &Json<'_>) {
+    fn assistant(&mut self, emitter: &mut EventEmitter<'_>, block: &Json<'_>) {
         match block.get("type").str() {
-            Some("text") => self.assistant_text(tell, block.get("text").str().unwrap_or_default()),
+            Some("text") => self.assistant_text(emitter, block.get("text").str().unwrap_or_default()),
             Some("thinking" | "reasoning") => {
-                tell.thinking(block.first(&["thinking", "text", "reasoning"]).unwrap_or_default())
+                emitter.thinking(block.first(&["thinking", "text", "reasoning"]).unwrap_or_default())
             }
             Some("tool_use") => {
                 let (id, input) = (block.get("id").str().unwrap_or_default(), block.get("input"));
-                self.call(tell, id, block.get("name").str().unwrap_or_default(), input);
+                self.call(emitter, id, block.get("name").str().unwrap_or_default(), input);
             }
             _ => {}
         }
     }
 
-    fn assistant_text(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
+    fn assistant_text(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
         let (said, tools) = xml::split(text);
-        tell.assistant(&said);
+        emitter.assistant(&said);
         for (name, fields) in tools {
             self.tagged += 1;
             let id = format!("tag-{}", self.tagged);
             let input = Json::Obj(fields);
-            let kind = self.call(tell, &id, name, &input);
+            let kind = self.call(emitter, &id, name, &input);
             self.open = kind.map(|kind| (id, kind));
         }
     }
@@ -112,26 +112,26 @@ impl Messages {
     /// A call; what a tool only says to the user is said.
     fn call(
         &mut self,
-        tell: &mut EventEmitter<'_>,
+        emitter: &mut EventEmitter<'_>,
         id: &str,
         name: &str,
         input: &Json<'_>,
     ) -> Option<Category> {
         if let Some(text) = speech(name, input) {
-            tell.assistant(text);
+            emitter.assistant(text);
             return None;
         }
         let call = call_of(id, name, input);
         let kind = call.category.clone();
         self.kinds.push((id.to_owned(), kind.clone()));
-        tell.call_with(call, input);
+        emitter.call_with(call, input);
         for list in ["task_progress", "todos"] {
-            tell.plan(crate::shared::plan::checklist(input.get(list).str().unwrap_or_default()));
+            emitter.plan(crate::shared::plan::checklist(input.get(list).str().unwrap_or_default()));
         }
         Some(kind)
     }
 
-    fn result(&mut self, tell: &mut EventEmitter<'_>, block: &Json<'_>) {
+    fn result(&mut self, emitter: &mut EventEmitter<'_>, block: &Json<'_>) {
         let id = block.get("tool_use_id").str().unwrap_or_default();
         let kind = self.kinds.iter().rev().find(|(known, _)| known == id).map(|(_, kind)| kind.clone());
         let content = block.get("content");
@@ -145,7 +145,7 @@ impl Messages {
                 let exit_code = (kind == Category::Shell).then(|| shell::told_exit(&told)).flatten();
                 let ok = exit_code.map_or(ok && !block.get("is_error").is_true(), |code| code == 0);
                 let id = Cow::Borrowed(id);
-                tell.outcome(Outcome {
+                emitter.outcome(Outcome {
                     id,
                     ok: Some(ok),
                     exit_code,
@@ -154,8 +154,8 @@ impl Messages {
                 });
             }
             None => {
-                tell.outcome(outcome(id, &kind, xml::result_body(&text), block.get("is_error").is_true()));
-                xml::user_texts(&text, false).iter().for_each(|said| tell.user(said));
+                emitter.outcome(outcome(id, &kind, xml::result_body(&text), block.get("is_error").is_true()));
+                xml::user_texts(&text, false).iter().for_each(|said| emitter.user(said));
             }
         }
     }

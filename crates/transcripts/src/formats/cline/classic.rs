@@ -19,31 +19,31 @@ const MAX_HISTORY: u64 = 4 * 1024 * 1024;
 
 /// Reads a task by either of its files.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
-    let shown = load(&mut tell, path, SHOWN);
-    let sent = load(&mut tell, path, SENT);
+    let mut emitter = EventEmitter::new(sink);
+    let shown = load(&mut emitter, path, SHOWN);
+    let sent = load(&mut emitter, path, SENT);
     let (shown, sent) = (parsed(&shown), parsed(&sent));
-    facts(&mut tell, path, &shown, &sent);
+    facts(&mut emitter, path, &shown, &sent);
     let is_shown = shown.items().iter().any(|one| !one.get("say").is_null() || !one.get("ask").is_null());
     if is_shown {
         let mut says = MessageReader::new(Verdicts::of(&sent));
         for message in shown.items() {
-            tell.record(0, message.get("ts").int().map(time::millis));
-            says.message(&mut tell, message);
+            emitter.record(0, message.get("ts").int().map(time::millis));
+            says.message(&mut emitter, message);
         }
-        says.end(&mut tell);
+        says.end(&mut emitter);
     } else {
         let mut messages = Messages::default();
         for message in sent.items() {
-            tell.record(0, message.get("ts").int().map(time::millis));
-            messages.message(&mut tell, message);
+            emitter.record(0, message.get("ts").int().map(time::millis));
+            messages.message(&mut emitter, message);
         }
     }
-    tell.finish()
+    emitter.finish()
 }
 
 /// The text of a file of the task: the one that was named, or its sister, which may be missing.
-fn load(tell: &mut EventEmitter<'_>, path: &Path, name: &str) -> String {
+fn load(emitter: &mut EventEmitter<'_>, path: &Path, name: &str) -> String {
     let own = path.file_name().and_then(|own| own.to_str()).unwrap_or_default();
     let known = own.ends_with(SHOWN) || own.ends_with(SENT);
     let path = match own.ends_with(name) || (!known && name == SHOWN) {
@@ -54,7 +54,7 @@ fn load(tell: &mut EventEmitter<'_>, path: &Path, name: &str) -> String {
     if !own.ends_with(name) && (name == SENT && !known || known && !path.is_file()) {
         return String::new();
     }
-    tell.document(&path)
+    emitter.document(&path)
 }
 
 /// The value of a text that was mended already.
@@ -63,7 +63,7 @@ fn parsed(text: &str) -> Json<'_> {
 }
 
 /// Emits the metadata of the task.
-fn facts(tell: &mut EventEmitter<'_>, path: &Path, shown: &Json<'_>, sent: &Json<'_>) {
+fn facts(emitter: &mut EventEmitter<'_>, path: &Path, shown: &Json<'_>, sent: &Json<'_>) {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
     let history = history(path, folder);
     let item = parsed(&history);
@@ -72,9 +72,9 @@ fn facts(tell: &mut EventEmitter<'_>, path: &Path, shown: &Json<'_>, sent: &Json
     let seen = |message: &Json<'_>| xml::directory(&message.get("content").text()).map(str::to_owned);
     let cwd = cwd.map(str::to_owned).or_else(|| sent.items().iter().take(4).find_map(seen));
     let id = (!folder.is_empty()).then(|| folder.to_owned());
-    tell.at_ms =
+    emitter.at_ms =
         shown.items().iter().chain(sent.items()).find_map(|one| one.get("ts").int()).map(time::millis);
-    tell.session(Session {
+    emitter.session(Session {
         id: id.map(Cow::Owned),
         cwd: cwd.map(Cow::Owned),
         model: item.get("modelId").str().map(Cow::Borrowed),

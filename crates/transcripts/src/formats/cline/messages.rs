@@ -37,11 +37,11 @@ impl MessageReader {
     }
 
     /// An entry.
-    pub(super) fn message(&mut self, tell: &mut EventEmitter<'_>, entry: &Json<'_>) {
+    pub(super) fn message(&mut self, emitter: &mut EventEmitter<'_>, entry: &Json<'_>) {
         let text = entry.get("text").str().unwrap_or_default();
         let kind = entry.first(&["say", "ask"]).unwrap_or_default();
         if kind != "text" {
-            self.flush(tell);
+            self.flush(emitter);
         }
         match kind {
             "command_output" => self.output(text),
@@ -51,111 +51,110 @@ impl MessageReader {
             }
             "checkpoint_created" | "checkpoint_saved" => {}
             _ => {
-                self.close(tell);
-                tell.model(entry.at(&["modelInfo", "modelId"]).str());
-                self.entry(tell, kind, text, entry);
+                self.close(emitter);
+                emitter.model(entry.at(&["modelInfo", "modelId"]).str());
+                self.entry(emitter, kind, text, entry);
             }
         }
     }
 
     /// The last entry was read.
-    pub(super) fn end(mut self, tell: &mut EventEmitter<'_>) {
-        self.flush(tell);
+    pub(super) fn end(mut self, emitter: &mut EventEmitter<'_>) {
+        self.flush(emitter);
         // A command that still runs has not ended.
         if self
             .open
             .as_ref()
             .is_some_and(|open| open.verdict.is_some() || !open.output.is_empty() || !open.shell)
         {
-            self.close(tell);
+            self.close(emitter);
         }
     }
 
-    fn entry(&mut self, tell: &mut EventEmitter<'_>, kind: &str, text: &str, entry: &Json<'_>) {
+    fn entry(&mut self, emitter: &mut EventEmitter<'_>, kind: &str, text: &str, entry: &Json<'_>) {
         match kind {
-            "task" | "user_feedback" => self.user(tell, text),
-            "text" if !self.asked => self.user(tell, text),
-            "text" if entry.get("partial").is_true() => self.partial(tell, text),
-            "text" => self.answer(tell, text),
-            "completion_result" | "subtask_result" => self.answer(tell, text),
-            "reasoning" => tell.thinking(text),
+            "task" | "user_feedback" => self.user(emitter, text),
+            "text" if !self.asked => self.user(emitter, text),
+            "text" if entry.get("partial").is_true() => self.partial(emitter, text),
+            "text" => self.answer(emitter, text),
+            "completion_result" | "subtask_result" => self.answer(emitter, text),
+            "reasoning" => emitter.thinking(text),
             "followup" | "plan_mode_respond" => {
                 let json = json::Json::parse(text).unwrap_or(Json::Null);
                 let said = json.first(&["question", "response"]).unwrap_or(text);
-                self.answer(tell, said);
+                self.answer(emitter, said);
             }
-            "command" => self.command(tell, text),
-            "tool" => self.tool(tell, text),
-            "use_mcp_server" => self.mcp(tell, text),
-            "api_req_started" => request(tell, text),
-            "api_req_failed" => tell.provider_error(text),
-            "task_progress" => tell.plan(plan::checklist(text)),
+            "command" => self.command(emitter, text),
+            "tool" => self.tool(emitter, text),
+            "use_mcp_server" => self.mcp(emitter, text),
+            "api_req_started" => request(emitter, text),
+            "api_req_failed" => emitter.provider_error(text),
+            "task_progress" => emitter.plan(plan::checklist(text)),
             "condense_context" | "summarize_task" => {
                 let summary = entry.at(&["contextCondense", "summary"]).str().unwrap_or(text);
-                tell.send(EventKind::Compaction(Cow::Borrowed(summary)));
+                emitter.send(EventKind::Compaction(Cow::Borrowed(summary)));
             }
             _ => {}
         }
     }
 
-    fn user(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
+    fn user(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
         self.asked = true;
-        tell.user(text);
+        emitter.user(text);
     }
 
-    fn answer(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
+    fn answer(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
         // The whole answer takes the place of its beginning.
         if self.partial.take_if(|begun| text.starts_with(begun.as_str())).is_none() {
-            self.flush(tell);
+            self.flush(emitter);
         }
-        tell.assistant(text);
+        emitter.assistant(text);
     }
 
-    fn partial(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
+    fn partial(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
         if self.partial.as_ref().is_some_and(|begun| !text.starts_with(begun.as_str())) {
-            self.flush(tell);
+            self.flush(emitter);
         }
         self.partial = Some(text.to_owned());
     }
 
-    fn flush(&mut self, tell: &mut EventEmitter<'_>) {
+    fn flush(&mut self, emitter: &mut EventEmitter<'_>) {
         if let Some(text) = self.partial.take() {
-            tell.assistant(&text);
+            emitter.assistant(&text);
         }
     }
 
-    fn command(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
+    fn command(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
         // The question whether output may be shown repeats the command.
         let input = Json::Obj(vec![(Cow::Borrowed("command"), Json::Str(Cow::Borrowed(text)))]);
-        self.begin(tell, "execute_command", &input);
+        self.begin(emitter, "execute_command", &input);
     }
 
-    fn tool(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
-        let Some(json) = tell.json(text) else { return };
+    fn tool(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
+        let Some(json) = emitter.json(text) else { return };
         match json.get("tool").str().unwrap_or_default() {
-            "updateTodoList" => tell.plan(plan::items(json.get("todos"))),
-            "summarizeTask" => {
-                tell.send(EventKind::Compaction(Cow::Borrowed(json.get("content").str().unwrap_or_default())))
-            }
+            "updateTodoList" => emitter.plan(plan::items(json.get("todos"))),
+            "summarizeTask" => emitter
+                .send(EventKind::Compaction(Cow::Borrowed(json.get("content").str().unwrap_or_default()))),
             "finishTask" => {}
-            tool => self.begin(tell, name_of(tool), &json),
+            tool => self.begin(emitter, name_of(tool), &json),
         }
     }
 
-    fn mcp(&mut self, tell: &mut EventEmitter<'_>, text: &str) {
-        let Some(json) = tell.json(text) else { return };
+    fn mcp(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
+        let Some(json) = emitter.json(text) else { return };
         let server = json.get("serverName").str().unwrap_or_default();
         let name = format!("mcp__{server}__{}", json.get("toolName").str().unwrap_or_default());
-        self.begin(tell, &name, json.get("arguments"));
+        self.begin(emitter, &name, json.get("arguments"));
     }
 
-    fn begin(&mut self, tell: &mut EventEmitter<'_>, name: &str, input: &Json<'_>) {
+    fn begin(&mut self, emitter: &mut EventEmitter<'_>, name: &str, input: &Json<'_>) {
         self.calls += 1;
         let id = format!("call-{}", self.calls);
         let call = call_of(&id, name, input);
         let shell = call.category == Category::Shell;
         let verdict = self.verdicts.take(shell, &call.target);
-        tell.call_with(call, input);
+        emitter.call_with(call, input);
         self.open = Some(Open { id, shell, verdict, output: Vec::new(), failed: false });
     }
 
@@ -163,7 +162,7 @@ impl MessageReader {
         self.open.iter_mut().for_each(|open| open.output.push(text.to_owned()));
     }
 
-    fn close(&mut self, tell: &mut EventEmitter<'_>) {
+    fn close(&mut self, emitter: &mut EventEmitter<'_>) {
         let Some(open) = self.open.take() else { return };
         let shown = open.output.join("\n");
         let (told, output) = match open.verdict {
@@ -178,7 +177,7 @@ impl MessageReader {
             (ok, None) => ok,
         };
         let (id, output) = (Cow::Borrowed(open.id.as_str()), Cow::Owned(output));
-        tell.outcome(Outcome { id, ok, exit_code: told.1, output, edits: Vec::new() });
+        emitter.outcome(Outcome { id, ok, exit_code: told.1, output, edits: Vec::new() });
     }
 }
 
@@ -225,15 +224,15 @@ fn written(path: &str, shown: &str) -> Edit {
 }
 
 /// A request to the model: its tokens, and whether the user broke it off.
-fn request(tell: &mut EventEmitter<'_>, text: &str) {
+fn request(emitter: &mut EventEmitter<'_>, text: &str) {
     let json = Json::parse(text).unwrap_or(Json::Null);
-    tell.spend(Usage {
+    emitter.spend(Usage {
         input: json.get("tokensIn").count(),
         cache_read: json.get("cacheReads").count(),
         cache_write: json.get("cacheWrites").count(),
         output: json.get("tokensOut").count(),
     });
     if json.get("cancelReason").str() == Some("user_cancelled") {
-        tell.send(EventKind::Interrupted);
+        emitter.send(EventKind::Interrupted);
     }
 }

@@ -23,15 +23,15 @@ pub(super) fn is_session(path: &Path) -> bool {
 
 /// Reads a session.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
-    let text = tell.document(path);
+    let mut emitter = EventEmitter::new(sink);
+    let text = emitter.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     let manifest = manifest(path);
     let about = Json::parse(&manifest).unwrap_or(Json::Null);
     let said = |value: Option<&str>| value.map(|text| Cow::Owned(text.to_owned()));
     let git = about.at(&["metadata", "git"]);
-    tell.at_ms = about.first(&["started_at", "created_at"]).and_then(time::parse);
-    tell.session(Session {
+    emitter.at_ms = about.first(&["started_at", "created_at"]).and_then(time::parse);
+    emitter.session(Session {
         id: said(about.get("session_id").str().or(doc.get("sessionId").str())),
         cwd: said(about.first(&["cwd", "workspace_root"])),
         branch: said(git.get("branch").str()),
@@ -41,10 +41,10 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     });
     let mut messages = Messages::default();
     for message in doc.get("messages").items() {
-        tell.record(0, message.get("ts").int().map(time::millis));
-        messages.message(&mut tell, message);
+        emitter.record(0, message.get("ts").int().map(time::millis));
+        messages.message(&mut emitter, message);
     }
-    tell.finish()
+    emitter.finish()
 }
 
 /// The title in the manifest.

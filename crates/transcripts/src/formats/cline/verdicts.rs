@@ -37,9 +37,9 @@ impl Verdicts {
             }
             _ => {}
         };
-        let (mut tell, mut messages) = (EventEmitter::new(&mut sink), Messages::default());
-        sent.items().iter().for_each(|message| messages.message(&mut tell, message));
-        drop(tell);
+        let (mut emitter, mut messages) = (EventEmitter::new(&mut sink), Messages::default());
+        sent.items().iter().for_each(|message| messages.message(&mut emitter, message));
+        drop(emitter);
         let with_end = |(id, shell, target): (String, bool, String)| Some((shell, target, ends.remove(&id)?));
         Self(calls.into_iter().map(with_end).collect())
     }

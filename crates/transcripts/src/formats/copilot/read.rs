@@ -11,16 +11,16 @@ use crate::shared::{call, plan, sidecar};
 
 /// Reads a session.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let mut state = State::default();
     let facts = sidecar::text(&path.with_file_name("workspace.yaml"));
-    tell.each_line(path, &mut |tell, json| record(tell, json, &mut state, &facts));
+    emitter.each_line(path, &mut |emitter, json| record(emitter, json, &mut state, &facts));
     let plan = plan::checklist(&sidecar::text(&path.with_file_name("plan.md")));
     if !state.planned && !plan.is_empty() {
-        (tell.place, tell.at_ms, tell.agent) = (Place::default(), None, None);
-        tell.plan(Some(plan));
+        (emitter.place, emitter.at_ms, emitter.agent) = (Place::default(), None, None);
+        emitter.plan(Some(plan));
     }
-    tell.finish()
+    emitter.finish()
 }
 
 #[derive(Debug, Default)]
@@ -35,30 +35,30 @@ pub(super) fn is_main(data: &Json<'_>) -> bool {
     data.first(&["parentToolCallId", "agentId"]).is_none()
 }
 
-fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, facts: &str) {
+fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, facts: &str) {
     let (name, data) = (json.get("type").str().unwrap_or_default(), json.get("data"));
-    tell.agent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
+    emitter.agent = data.first(&["agentId", "parentToolCallId"]).map(str::to_owned);
     match name {
-        "session.start" | "session.resume" => session(tell, data, facts),
-        "session.model_change" => model(tell, data.get("newModel")),
-        "user.message" => tell.user(data.get("content").str().unwrap_or_default()),
-        "assistant.message" => assistant(tell, data, state),
+        "session.start" | "session.resume" => session(emitter, data, facts),
+        "session.model_change" => model(emitter, data.get("newModel")),
+        "user.message" => emitter.user(data.get("content").str().unwrap_or_default()),
+        "assistant.message" => assistant(emitter, data, state),
         // The call stands in the message of the agent, except in versions that did not repeat it there.
-        "tool.execution_start" => started(tell, data, state),
+        "tool.execution_start" => started(emitter, data, state),
         "tool.execution_complete" => {
-            let ended = call_end(tell, data);
-            tell.end_call(ended);
+            let ended = call_end(emitter, data);
+            emitter.end_call(ended);
         }
         "session.usage_record" => {
             state.metered = true;
-            tell.spend(usage(data.get("usage")));
+            emitter.spend(usage(data.get("usage")));
         }
-        "session.compaction_complete" => compacted(tell, data),
-        "session.shutdown" if !state.metered => totals(tell, data),
-        "abort" | "session.abort" | "assistant.abort" => tell.send(EventKind::Interrupted),
-        "session.error" => tell.provider_error(data.first(&["message", "error"]).unwrap_or_default()),
+        "session.compaction_complete" => compacted(emitter, data),
+        "session.shutdown" if !state.metered => totals(emitter, data),
+        "abort" | "session.abort" | "assistant.abort" => emitter.send(EventKind::Interrupted),
+        "session.error" => emitter.provider_error(data.first(&["message", "error"]).unwrap_or_default()),
         name if is_known(name) => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
@@ -80,11 +80,11 @@ fn is_known(name: &str) -> bool {
     FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
-fn session(tell: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
+fn session(emitter: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
     let context = data.get("context");
     let said = |key: &str| context.get(key).str().map(Cow::Borrowed);
     let fact = |key: &str| sidecar::flat(facts, key).map(Cow::Borrowed);
-    tell.session(Session {
+    emitter.session(Session {
         id: data.get("sessionId").str().map(Cow::Borrowed),
         cwd: fact("cwd").or(said("cwd")),
         branch: fact("branch").or(said("branch")),
@@ -94,39 +94,39 @@ fn session(tell: &mut EventEmitter<'_>, data: &Json<'_>, facts: &str) {
     });
 }
 
-fn model(tell: &mut EventEmitter<'_>, model: &Json<'_>) {
-    tell.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
+fn model(emitter: &mut EventEmitter<'_>, model: &Json<'_>) {
+    emitter.session(Session { model: model.str().map(Cow::Borrowed), ..Session::default() });
 }
 
-fn assistant(tell: &mut EventEmitter<'_>, data: &Json<'_>, state: &mut State) {
-    model(tell, data.get("model"));
-    tell.thinking(data.first(&["reasoningText", "reasoning"]).unwrap_or_default());
-    tell.assistant(&data.get("content").text());
+fn assistant(emitter: &mut EventEmitter<'_>, data: &Json<'_>, state: &mut State) {
+    model(emitter, data.get("model"));
+    emitter.thinking(data.first(&["reasoningText", "reasoning"]).unwrap_or_default());
+    emitter.assistant(&data.get("content").text());
     for one in data.get("toolRequests").items() {
-        tool(tell, one.get("toolCallId"), one.get("name"), one.get("arguments"), state);
+        tool(emitter, one.get("toolCallId"), one.get("name"), one.get("arguments"), state);
     }
 }
 
-fn started(tell: &mut EventEmitter<'_>, data: &Json<'_>, state: &mut State) {
-    if tell.open(data.get("toolCallId").str().unwrap_or_default()).is_none() {
-        tool(tell, data.get("toolCallId"), data.get("toolName"), data.get("arguments"), state);
+fn started(emitter: &mut EventEmitter<'_>, data: &Json<'_>, state: &mut State) {
+    if emitter.open(data.get("toolCallId").str().unwrap_or_default()).is_none() {
+        tool(emitter, data.get("toolCallId"), data.get("toolName"), data.get("arguments"), state);
     }
 }
 
-fn tool(tell: &mut EventEmitter<'_>, id: &Json<'_>, name: &Json<'_>, raw: &Json<'_>, state: &mut State) {
+fn tool(emitter: &mut EventEmitter<'_>, id: &Json<'_>, name: &Json<'_>, raw: &Json<'_>, state: &mut State) {
     // Some models give their arguments as JSON in a string.
     let parsed =
         raw.str().and_then(|text| Json::parse(text).ok()).filter(|json| matches!(json, Json::Obj(_)));
     let args = parsed.as_ref().unwrap_or(raw);
     let name = name.str().unwrap_or_default();
-    tell.call(call::call(id.str().unwrap_or_default(), name, args));
+    emitter.call(call::call(id.str().unwrap_or_default(), name, args));
     let plan = call::plan(name, args);
     state.planned |= plan.is_some();
-    tell.plan(plan);
+    emitter.plan(plan);
 }
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool.
-fn call_end<'a>(tell: &EventEmitter<'_>, data: &'a Json<'a>) -> CallEnd<'a> {
+fn call_end<'a>(emitter: &EventEmitter<'_>, data: &'a Json<'a>) -> CallEnd<'a> {
     let ok = match data.get("success") {
         Json::Bool(ok) => Some(*ok),
         _ => None,
@@ -135,7 +135,7 @@ fn call_end<'a>(tell: &EventEmitter<'_>, data: &'a Json<'a>) -> CallEnd<'a> {
     let output = result.first(&["content", "detailedContent"]).or(result.str());
     let output = output.or_else(|| error.get("message").str()).or(error.str()).unwrap_or_default();
     let id = data.get("toolCallId").str().unwrap_or_default();
-    let path = tell.open(id).and_then(|open| open.path.as_deref()).filter(|_| ok == Some(true));
+    let path = emitter.open(id).and_then(|open| open.path.as_deref()).filter(|_| ok == Some(true));
     let edits = changed(path, result.get("detailedContent").str().unwrap_or_default());
     CallEnd {
         id,
@@ -160,10 +160,10 @@ fn changed(path: Option<&str>, diff: &str) -> Vec<Edit> {
     vec![Edit::with_diff(path, change, &body.join("\n"))]
 }
 
-fn compacted(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
+fn compacted(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
     if data.get("success") != &Json::Bool(false) {
         let said = data.first(&["summaryContent", "summary", "content"]);
-        tell.compaction(said.unwrap_or("The tool keeps no summary of what it compacted."));
+        emitter.compaction(said.unwrap_or("The tool keeps no summary of what it compacted."));
     }
 }
 
@@ -178,10 +178,10 @@ fn usage(usage: &Json<'_>) -> Usage {
 }
 
 /// The sums by model that stand at the end.
-fn totals(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
+fn totals(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
     let told = data.at(&["accountingSnapshot", "modelMetrics"]);
     let told = if told.is_null() { data.get("modelMetrics") } else { told };
     for (_, one) in told.fields() {
-        tell.spend(usage(one.get("usage")));
+        emitter.spend(usage(one.get("usage")));
     }
 }

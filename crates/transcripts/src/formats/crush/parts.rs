@@ -25,26 +25,26 @@ impl Parts {
     }
 
     /// A part of a message.
-    pub(super) fn part(&mut self, tell: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
+    pub(super) fn part(&mut self, emitter: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
         let data = part.get("data");
         let text = data.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
-            "text" if user => tell.user(text),
-            "text" => tell.assistant(text),
-            "reasoning" => tell.thinking(data.get("thinking").str().unwrap_or_default()),
-            "tool_call" => self.call(tell, data),
-            "tool_result" => self.result(tell, data),
-            "shell_command" => shell_command(tell, data),
-            "finish" if data.get("reason").str() == Some("canceled") => tell.send(EventKind::Interrupted),
+            "text" if user => emitter.user(text),
+            "text" => emitter.assistant(text),
+            "reasoning" => emitter.thinking(data.get("thinking").str().unwrap_or_default()),
+            "tool_call" => self.call(emitter, data),
+            "tool_result" => self.result(emitter, data),
+            "shell_command" => shell_command(emitter, data),
+            "finish" if data.get("reason").str() == Some("canceled") => emitter.send(EventKind::Interrupted),
             "finish" if data.get("reason").str() == Some("error") => {
-                tell.provider_error(&provider_error(data));
+                emitter.provider_error(&provider_error(data));
             }
             "finish" | "image_url" | "binary" => {}
-            _ => tell.complain(kind::UNKNOWN_TYPE),
+            _ => emitter.complain(kind::UNKNOWN_TYPE),
         }
     }
 
-    fn call(&mut self, tell: &mut EventEmitter<'_>, data: &Json<'_>) {
+    fn call(&mut self, emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
         let (id, name) =
             (data.get("id").str().unwrap_or_default(), data.get("name").str().unwrap_or_default());
         // The input is JSON in a string; while it is being written it is none.
@@ -52,10 +52,10 @@ impl Parts {
         let input = parsed.as_ref().unwrap_or(data.get("input"));
         let call = call::call(id, name, input);
         self.open.push((id.to_owned(), call.category.clone(), call.edits.clone()));
-        tell.call_with(call, input);
+        emitter.call_with(call, input);
     }
 
-    fn result(&mut self, tell: &mut EventEmitter<'_>, data: &Json<'_>) {
+    fn result(&mut self, emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
         let id = data.get("tool_call_id").str().unwrap_or_default();
         let at = self.open.iter().position(|(open, ..)| open == id);
         let (_, category, edits) = at.map(|at| self.open.swap_remove(at)).unwrap_or_default();
@@ -63,7 +63,7 @@ impl Parts {
         let (output, cwd) = place(data.get("content").str().unwrap_or_default());
         if let Some(cwd) = cwd.filter(|_| !self.placed) {
             self.placed = true;
-            tell.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+            emitter.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
         }
         let failed = data.get("is_error").is_true();
         let shell = category == Category::Shell;
@@ -73,7 +73,7 @@ impl Parts {
             (true, None) if !failed => None,
             _ => Some(!failed),
         };
-        tell.outcome(Outcome {
+        emitter.outcome(Outcome {
             id: Cow::Borrowed(id),
             ok,
             exit_code,
@@ -120,10 +120,10 @@ fn changed(told: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
 }
 
 /// A command that the user ran himself.
-fn shell_command(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
+fn shell_command(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
     let said = |key| Cow::Borrowed(data.get(key).str().unwrap_or_default());
     let (id, exit_code) = (Cow::Borrowed("shell_command"), data.get("exit_code").int());
-    tell.send(EventKind::Call(Call {
+    emitter.send(EventKind::Call(Call {
         id: id.clone(),
         name: id.clone(),
         category: Category::Shell,
@@ -131,5 +131,5 @@ fn shell_command(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
         ..Call::default()
     }));
     let ok = exit_code.map(|code| code == 0);
-    tell.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });
+    emitter.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });
 }

@@ -44,47 +44,54 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
 
 /// Reads a session: of this key, or the newest.
 pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
-    table::SESSIONS.read(&mut tell, path, key, |tell, db, id| session(tell, db, path, id, 0));
-    tell.finish()
+    let mut emitter = EventEmitter::new(sink);
+    table::SESSIONS.read(&mut emitter, path, key, |emitter, db, id| session(emitter, db, path, id, 0));
+    emitter.finish()
 }
 
-fn session(tell: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str, depth: usize) -> Result<(), Fault> {
+fn session(
+    emitter: &mut EventEmitter<'_>,
+    db: &Db,
+    path: &Path,
+    id: &str,
+    depth: usize,
+) -> Result<(), Fault> {
     let Some(row) = table::session(db, id)? else { return Ok(()) };
-    if tell.agent.is_none() {
-        tell.at_ms = row.created_ms;
+    if emitter.agent.is_none() {
+        emitter.at_ms = row.created_ms;
         let (id, cwd) = (Some(Cow::Borrowed(row.id.as_str())), folder(path).map(Cow::Owned));
-        tell.session(Session { id, cwd, ..Session::default() });
+        emitter.session(Session { id, cwd, ..Session::default() });
     }
-    let placed = folder(path).is_some() || tell.agent.is_some();
+    let placed = folder(path).is_some() || emitter.agent.is_some();
     let mut parts = Parts::new(placed);
     table::messages(db, id, &mut |one| {
-        message(tell, &mut parts, &one);
+        message(emitter, &mut parts, &one);
         true
     })?;
     let todos = row.todos.unwrap_or_default();
-    if tell.agent.is_none() {
-        tell.plan(Json::parse(&todos).map(|list| plan::items(&list)).unwrap_or_default());
+    if emitter.agent.is_none() {
+        emitter.plan(Json::parse(&todos).map(|list| plan::items(&list)).unwrap_or_default());
         let count = |tokens: Option<i64>| tokens.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
-        tell.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
+        emitter.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
     }
     for child in table::SESSIONS.children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
-        let outer = tell.enter(child);
-        session(tell, db, path, child, depth + 1)?;
-        tell.leave(outer);
+        let outer = emitter.enter(child);
+        session(emitter, db, path, child, depth + 1)?;
+        emitter.leave(outer);
     }
     Ok(())
 }
 
-fn message(tell: &mut EventEmitter<'_>, parts: &mut Parts, message: &Message) {
-    let Some(json) = tell.stored(&message.parts, message.created_ms) else { return };
-    tell.model(message.model.as_deref().filter(|_| message.role == "assistant" && tell.agent.is_none()));
+fn message(emitter: &mut EventEmitter<'_>, parts: &mut Parts, message: &Message) {
+    let Some(json) = emitter.stored(&message.parts, message.created_ms) else { return };
+    emitter
+        .model(message.model.as_deref().filter(|_| message.role == "assistant" && emitter.agent.is_none()));
     if message.is_summary {
         let said = json.items().iter().filter_map(|part| part.at(&["data", "text"]).str());
         let summary = said.collect::<Vec<_>>().join("\n");
-        return tell.send(EventKind::Compaction(Cow::Owned(summary)));
+        return emitter.send(EventKind::Compaction(Cow::Owned(summary)));
     }
-    json.items().iter().for_each(|part| parts.part(tell, message.role == "user", part));
+    json.items().iter().for_each(|part| parts.part(emitter, message.role == "user", part));
 }
 
 /// The project folder that holds the database. None if the data lies elsewhere: nothing in the database names the

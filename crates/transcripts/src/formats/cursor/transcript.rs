@@ -95,56 +95,56 @@ fn workspace(text: &str) -> Option<&str> {
 
 /// Reads a transcript with its sub-agents.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let mut id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    tell.each_line(path, &mut |tell, json| {
+    emitter.each_line(path, &mut |emitter, json| {
         if let Some(id) = id.take() {
-            tell.session(Session { id: Some(Cow::Owned(id)), ..Session::default() });
+            emitter.session(Session { id: Some(Cow::Owned(id)), ..Session::default() });
         }
-        record(tell, json);
+        record(emitter, json);
     });
-    close(&mut tell);
+    close(&mut emitter);
     for (agent, path) in subagents(path) {
-        tell.switch(agent);
-        tell.each_line(&path, &mut record);
-        close(&mut tell);
+        emitter.switch(agent);
+        emitter.each_line(&path, &mut record);
+        close(&mut emitter);
     }
-    tell.finish()
+    emitter.finish()
 }
 
-fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let content = json.at(&["message", "content"]);
     match (json.get("role").str(), json.get("type").str()) {
         (Some("user" | "tool"), _) => {
-            blocks::results(tell, content);
+            blocks::results(emitter, content);
             let cwd = content.text();
-            tell.session(Session { cwd: workspace(&cwd).map(Cow::Borrowed), ..Session::default() });
+            emitter.session(Session { cwd: workspace(&cwd).map(Cow::Borrowed), ..Session::default() });
             let said = prompt(content);
             if !said.trim().is_empty() {
-                close(tell);
-                tell.user(&said);
+                close(emitter);
+                emitter.user(&said);
             }
         }
         (Some("assistant"), _) => {
-            blocks::results(tell, content);
-            close(tell);
-            blocks::assistant(tell, content);
+            blocks::results(emitter, content);
+            close(emitter);
+            blocks::assistant(emitter, content);
         }
         (_, Some("turn_ended")) => {
-            close(tell);
+            close(emitter);
             if matches!(json.get("status").str(), Some("aborted" | "cancelled" | "interrupted")) {
-                tell.send(EventKind::Interrupted);
+                emitter.send(EventKind::Interrupted);
             }
         }
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
 /// Where results are not recorded, the agent's next message implies that its calls have ended.
-fn close(tell: &mut EventEmitter<'_>) {
-    while let Some(open) = tell.waiting() {
+fn close(emitter: &mut EventEmitter<'_>) {
+    while let Some(open) = emitter.waiting() {
         let id = open.id.clone();
-        tell.end_call(CallEnd { id: &id, ..CallEnd::default() });
+        emitter.end_call(CallEnd { id: &id, ..CallEnd::default() });
     }
 }
 

@@ -49,71 +49,71 @@ pub(crate) fn context_root(text: &str) -> Option<&str> {
 }
 
 /// Emits a message.
-pub(crate) fn emit(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+pub(crate) fn emit(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
     match message.get("type").str() {
-        Some("user") => user(tell, message),
-        Some("gemini" | "model" | "assistant") => answer(tell, message),
-        Some("error") => tell.provider_error(&message.get("content").text()),
+        Some("user") => user(emitter, message),
+        Some("gemini" | "model" | "assistant") => answer(emitter, message),
+        Some("error") => emitter.provider_error(&message.get("content").text()),
         Some("info" | "warning") => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn user(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+fn user(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
     let said = message.get("content").text();
     if let Some(cwd) =
         said.trim_start().starts_with("<session_context>").then(|| context_root(&said)).flatten()
     {
-        tell.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
+        emitter.session(Session { cwd: Some(Cow::Borrowed(cwd)), ..Session::default() });
     }
     if said.trim_start().starts_with("<state_snapshot>") {
-        tell.compaction(&said);
+        emitter.compaction(&said);
     } else {
-        tell.user(&prompt(message.get("content")));
+        emitter.user(&prompt(message.get("content")));
     }
 }
 
-fn answer(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+fn answer(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
     let model = message.get("model").str().map(Cow::Borrowed);
-    tell.session(Session { model, ..Session::default() });
+    emitter.session(Session { model, ..Session::default() });
     for thought in message.get("thoughts").items() {
         let (subject, text) = (thought.get("subject").str(), thought.get("description").str());
         let parts: Vec<&str> = [subject, text].into_iter().flatten().collect();
-        tell.thinking(&parts.join(": "));
+        emitter.thinking(&parts.join(": "));
     }
     let said = message.get("content").text();
     if said.contains("<state_snapshot>") {
-        tell.compaction(&said);
+        emitter.compaction(&said);
     } else if said.trim() != TAKEN_UP {
-        tell.assistant(&said);
+        emitter.assistant(&said);
     }
-    tell.spend(usage(message.get("tokens")));
+    emitter.spend(usage(message.get("tokens")));
     for (at, one) in message.get("toolCalls").items().iter().enumerate() {
-        tool(tell, one, &format!("{}/{at}", message.get("id").str().unwrap_or_default()));
+        tool(emitter, one, &format!("{}/{at}", message.get("id").str().unwrap_or_default()));
     }
 }
 
 /// A call, which carries its result.
-fn tool(tell: &mut EventEmitter<'_>, one: &Json<'_>, nameless: &str) {
+fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, nameless: &str) {
     let (id, name) = (one.get("id").str().unwrap_or(nameless), one.get("name").str().unwrap_or_default());
     let args = one.get("args");
-    let at_ms = tell.at_ms;
-    tell.at_ms = one.get("timestamp").time().or(at_ms);
-    tell.call(call::call(id, name, args));
-    tell.plan(plan::of(one.at(&["resultDisplay", "todos"])).or_else(|| call::plan(name, args)));
+    let at_ms = emitter.at_ms;
+    emitter.at_ms = one.get("timestamp").time().or(at_ms);
+    emitter.call(call::call(id, name, args));
+    emitter.plan(plan::of(one.at(&["resultDisplay", "todos"])).or_else(|| call::plan(name, args)));
     let ok = match one.get("status").str() {
         Some("success") => Some(true),
         Some("error" | "cancelled" | "failed") => Some(false),
         _ => None,
     };
     if ok.is_some() || !one.get("result").is_null() {
-        let ended = call_end(tell, id, ok, &response(one.get("result")), one.get("resultDisplay"));
-        tell.end_call(ended);
+        let ended = call_end(emitter, id, ok, &response(one.get("result")), one.get("resultDisplay"));
+        emitter.end_call(ended);
     }
     if ok == Some(false) && one.get("status").str() == Some("cancelled") {
-        tell.send(EventKind::Interrupted);
+        emitter.send(EventKind::Interrupted);
     }
-    tell.at_ms = at_ms;
+    emitter.at_ms = at_ms;
 }
 
 /// What a call returned to the model.
@@ -126,13 +126,13 @@ fn response<'a>(result: &'a Json<'a>) -> Cow<'a, str> {
 
 /// How a call ended. A command that exits with another code than 0 is a success to the tool; without a code it was 0.
 pub(crate) fn call_end<'a>(
-    tell: &EventEmitter<'_>,
+    emitter: &EventEmitter<'_>,
     id: &'a str,
     ok: Option<bool>,
     output: &str,
     display: &Json<'_>,
 ) -> CallEnd<'a> {
-    let open = tell.open(id);
+    let open = emitter.open(id);
     let shell = open.is_some_and(|open| open.category == Category::Shell);
     let (code, text) = if shell { shell::unlabel(output) } else { (None, output.to_owned()) };
     let background =

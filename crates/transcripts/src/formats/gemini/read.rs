@@ -17,28 +17,28 @@ const BLANKS: u64 = 8;
 
 /// Reads a session with its sub-agents.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
-    let main = file(&mut tell, path);
+    let mut emitter = EventEmitter::new(sink);
+    let main = file(&mut emitter, path);
     let id = main.as_ref().ok().and_then(|folded| folded.about.id.clone()).unwrap_or_default();
-    tell.check(main.map(drop));
+    emitter.check(main.map(drop));
     for (agent, path) in subagents(path, &id) {
-        tell.agent = Some(agent);
-        let done = file(&mut tell, &path).map(drop);
-        tell.check(done);
+        emitter.agent = Some(agent);
+        let done = file(&mut emitter, &path).map(drop);
+        emitter.check(done);
     }
-    tell.finish()
+    emitter.finish()
 }
 
-fn file(tell: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessages> {
+fn file(emitter: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessages> {
     let mut complaints = Complaints::default();
     let folded = fold(path, &mut complaints);
-    tell.merge(complaints);
+    emitter.merge(complaints);
     let folded = folded?;
-    tell.count(folded.lines, folded.bytes);
-    tell.place = Place { line: 1, offset: 0 };
-    tell.at_ms = folded.about.started_ms;
+    emitter.count(folded.lines, folded.bytes);
+    emitter.place = Place { line: 1, offset: 0 };
+    emitter.at_ms = folded.about.started_ms;
     let cwd = project_root(path).or_else(|| folded.about.cwd.clone());
-    tell.session(Session {
+    emitter.session(Session {
         id: folded.about.id.clone().map(Cow::Owned),
         cwd: cwd.map(Cow::Owned),
         ..Session::default()
@@ -50,12 +50,12 @@ fn file(tell: &mut EventEmitter<'_>, path: &Path) -> io::Result<OrderedMessages>
         let text = String::from_utf8_lossy(&bytes);
         let text = if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { text };
         let json = Json::parse(&text).unwrap_or(Json::Null);
-        tell.goto(slot.place, &json);
+        emitter.goto(slot.place, &json);
         if json.is_null() {
-            tell.complain(kind::BAD_LINE);
+            emitter.complain(kind::BAD_LINE);
             continue;
         }
-        message::emit(tell, &json);
+        message::emit(emitter, &json);
     }
     Ok(folded)
 }

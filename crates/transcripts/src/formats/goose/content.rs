@@ -17,15 +17,15 @@ pub(super) struct Content {
 
 impl Content {
     /// A part of a message.
-    pub(super) fn part(&mut self, tell: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
+    pub(super) fn part(&mut self, emitter: &mut EventEmitter<'_>, user: bool, part: &Json<'_>) {
         let text = part.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
             "text" if user && is_added(text) => {}
-            "text" if user => tell.user(text),
-            "text" => tell.assistant(text),
-            "thinking" => tell.thinking(part.first(&["thinking", "text"]).unwrap_or_default()),
-            "toolRequest" | "frontendToolRequest" => self.call(tell, part),
-            "toolResponse" => self.result(tell, part),
+            "text" if user => emitter.user(text),
+            "text" => emitter.assistant(text),
+            "thinking" => emitter.thinking(part.first(&["thinking", "text"]).unwrap_or_default()),
+            "toolRequest" | "frontendToolRequest" => self.call(emitter, part),
+            "toolResponse" => self.result(emitter, part),
             "image"
             | "redactedThinking"
             | "toolConfirmationRequest"
@@ -33,11 +33,11 @@ impl Content {
             | "actionRequired"
             | "contextLengthExceeded"
             | "summarizationRequested" => {}
-            _ => tell.complain(kind::UNKNOWN_TYPE),
+            _ => emitter.complain(kind::UNKNOWN_TYPE),
         }
     }
 
-    fn call(&mut self, tell: &mut EventEmitter<'_>, part: &Json<'_>) {
+    fn call(&mut self, emitter: &mut EventEmitter<'_>, part: &Json<'_>) {
         let id = part.get("id").str().unwrap_or_default();
         let call = match part.at(&["toolCall", "value"]) {
             Json::Null => part.get("toolCall"),
@@ -47,10 +47,10 @@ impl Content {
         let input = call.get("arguments");
         let call = call::call(id, name, input);
         self.open.push((id.to_owned(), call.category.clone()));
-        tell.call_with(call, input);
+        emitter.call_with(call, input);
     }
 
-    fn result(&mut self, tell: &mut EventEmitter<'_>, part: &Json<'_>) {
+    fn result(&mut self, emitter: &mut EventEmitter<'_>, part: &Json<'_>) {
         let id = part.get("id").str().unwrap_or_default();
         let at = self.open.iter().position(|(open, _)| open == id);
         let category = at.map(|at| self.open.swap_remove(at).1).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Content {
             Some(code) => Some(code == 0),
             None => Some(!failed),
         };
-        tell.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: text, edits: Vec::new() });
+        emitter.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: text, edits: Vec::new() });
     }
 }
 

@@ -41,54 +41,54 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
 
 /// Reads a session: of this key in the database or the newest, or a file of lines.
 pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let mut content = Content::default();
     if key.is_none() && path.extension().is_some_and(|end| end == "jsonl") {
-        tell.each_line(path, &mut |tell, json| line(tell, &mut content, json));
-        return tell.finish();
+        emitter.each_line(path, &mut |emitter, json| line(emitter, &mut content, json));
+        return emitter.finish();
     }
-    table::SESSIONS.read(&mut tell, path, key, |tell, db, id| session(tell, &mut content, db, id));
-    tell.finish()
+    table::SESSIONS.read(&mut emitter, path, key, |emitter, db, id| session(emitter, &mut content, db, id));
+    emitter.finish()
 }
 
-fn session(tell: &mut EventEmitter<'_>, content: &mut Content, db: &Db, id: &str) -> Result<(), Fault> {
+fn session(emitter: &mut EventEmitter<'_>, content: &mut Content, db: &Db, id: &str) -> Result<(), Fault> {
     let Some(row) = table::session(db, id)? else { return Ok(()) };
-    tell.at_ms = row.created_ms;
-    tell.session(Session {
+    emitter.at_ms = row.created_ms;
+    emitter.session(Session {
         id: Some(Cow::Borrowed(&row.id)),
         cwd: row.directory.as_deref().map(Cow::Borrowed),
         model: model(row.model.as_deref()).map(Cow::Owned),
         ..Session::default()
     });
     table::messages(db, id, &mut |one| {
-        stored(tell, content, &one);
+        stored(emitter, content, &one);
         true
     })?;
     let count = |tokens: Option<i64>| tokens.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
-    tell.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
+    emitter.spend(Usage { input: count(row.tokens.0), output: count(row.tokens.1), ..Usage::default() });
     Ok(())
 }
 
-fn stored(tell: &mut EventEmitter<'_>, content: &mut Content, one: &Message) {
-    let Some(json) = tell.stored(&one.content, one.created_ms) else { return };
+fn stored(emitter: &mut EventEmitter<'_>, content: &mut Content, one: &Message) {
+    let Some(json) = emitter.stored(&one.content, one.created_ms) else { return };
     let seen = one.metadata.as_deref().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
-    message(tell, content, &one.role, &json, &seen);
+    message(emitter, content, &one.role, &json, &seen);
 }
 
 /// A line of an older file: the first tells about the session, every other is a message.
-fn line(tell: &mut EventEmitter<'_>, content: &mut Content, json: &Json<'_>) {
+fn line(emitter: &mut EventEmitter<'_>, content: &mut Content, json: &Json<'_>) {
     let Some(role) = json.get("role").str() else {
         let said = |key| json.get(key).str().map(Cow::Borrowed);
-        tell.at_ms = json.get("created_at").str().and_then(time::lenient);
-        return tell.session(Session { id: said("id"), cwd: said("working_dir"), ..Session::default() });
+        emitter.at_ms = json.get("created_at").str().and_then(time::lenient);
+        return emitter.session(Session { id: said("id"), cwd: said("working_dir"), ..Session::default() });
     };
-    tell.at_ms = json.get("created").int().map(time::millis);
-    message(tell, content, role, json.get("content"), json.get("metadata"));
+    emitter.at_ms = json.get("created").int().map(time::millis);
+    message(emitter, content, role, json.get("content"), json.get("metadata"));
 }
 
 /// A message. What only the model sees stands for what was compacted away.
 fn message(
-    tell: &mut EventEmitter<'_>,
+    emitter: &mut EventEmitter<'_>,
     content: &mut Content,
     role: &str,
     parts: &Json<'_>,
@@ -97,11 +97,11 @@ fn message(
     if matches!(seen.get("userVisible"), Json::Bool(false)) {
         let text = parts.text();
         if !text.trim().is_empty() && !is_order(&text) {
-            tell.send(EventKind::Compaction(text));
+            emitter.send(EventKind::Compaction(text));
         }
         return;
     }
-    parts.items().iter().for_each(|part| content.part(tell, role == "user", part));
+    parts.items().iter().for_each(|part| content.part(emitter, role == "user", part));
 }
 
 /// Whether a text is the tool's own instruction after a compaction, which is no summary.

@@ -64,67 +64,67 @@ pub(super) fn is_prompt(message: &Json<'_>) -> bool {
 
 /// Reads a session with its sub-agents.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let about = Sidecar::of(path);
     let mut news =
         Some(Session { id: about.id.map(Cow::Owned), cwd: about.cwd.map(Cow::Owned), ..Session::default() });
-    tell.each_line(path, &mut |tell, json| {
-        news.take().into_iter().for_each(|news| tell.session(news));
-        record(tell, json);
+    emitter.each_line(path, &mut |emitter, json| {
+        news.take().into_iter().for_each(|news| emitter.session(news));
+        record(emitter, json);
     });
     for (agent, path) in subagents(path) {
-        tell.switch(agent);
-        tell.each_line(&path, &mut |tell, json| record(tell, json));
+        emitter.switch(agent);
+        emitter.each_line(&path, &mut |emitter, json| record(emitter, json));
     }
-    tell.finish()
+    emitter.finish()
 }
 
-fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let name = json.get("type").str().unwrap_or_default();
     if json.get("kind").str() == Some("event") {
         return;
     }
     match name {
-        "config.update" | "profile.bind" => config(tell, json),
-        "context.append_message" => message(tell, json.get("message")),
-        "context.append_loop_event" => step(tell, json.get("event")),
+        "config.update" | "profile.bind" => config(emitter, json),
+        "context.append_message" => message(emitter, json.get("message")),
+        "context.append_loop_event" => step(emitter, json.get("event")),
         "context.apply_compaction" => {
-            tell.compaction(json.first(&["summary", "content"]).unwrap_or_default())
+            emitter.compaction(json.first(&["summary", "content"]).unwrap_or_default())
         }
         "tools.update_store" if json.get("key").str() == Some("todo") => {
-            tell.plan(plan::of(json.get("value")))
+            emitter.plan(plan::of(json.get("value")))
         }
-        "usage.record" => usage(tell, json),
+        "usage.record" => usage(emitter, json),
         "turn.ended" if matches!(json.get("reason").str(), Some("cancelled" | "aborted" | "interrupted")) => {
-            tell.send(EventKind::Interrupted);
+            emitter.send(EventKind::Interrupted);
         }
-        "turn.cancel" => tell.send(EventKind::Interrupted),
+        "turn.cancel" => emitter.send(EventKind::Interrupted),
         name if KNOWN.iter().any(|known| name.starts_with(known)) => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn config(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn config(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let said = |key| json.get(key).str().map(Cow::Borrowed);
-    tell.session(Session {
+    emitter.session(Session {
         cwd: said("cwd"),
         model: said("modelId").or(said("model")),
         ..Session::default()
     });
 }
 
-fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
+fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
     let content = message.get("content");
     match message.get("role").str() {
-        Some("user") if is_prompt(message) => tell.user(&content.text()),
+        Some("user") if is_prompt(message) => emitter.user(&content.text()),
         Some("assistant") => {
-            content.items().iter().for_each(|one| part(tell, one));
-            tell.assistant(content.str().unwrap_or_default());
+            content.items().iter().for_each(|one| part(emitter, one));
+            emitter.assistant(content.str().unwrap_or_default());
             for one in message.get("toolCalls").items() {
-                tool(tell, one, one.get("arguments"));
+                tool(emitter, one, one.get("arguments"));
             }
         }
-        Some("tool") => tell.end_call(CallEnd {
+        Some("tool") => emitter.end_call(CallEnd {
             id: message.get("toolCallId").str().unwrap_or_default(),
             ok: Some(!message.get("isError").is_true()),
             output: content.text(),
@@ -134,22 +134,22 @@ fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>) {
     }
 }
 
-fn step(tell: &mut EventEmitter<'_>, event: &Json<'_>) {
+fn step(emitter: &mut EventEmitter<'_>, event: &Json<'_>) {
     match event.get("type").str() {
         Some("content.part") => {
             // A long answer is written down in pieces.
             let (part, key) = (event.get("part"), event.first(&["stepUuid", "turnId"]).unwrap_or_default());
             match part.get("type").str() {
                 Some("text") => {
-                    tell.piece(Speaker::Assistant, key, part.get("text").str().unwrap_or_default())
+                    emitter.piece(Speaker::Assistant, key, part.get("text").str().unwrap_or_default())
                 }
                 Some("think") => {
-                    tell.piece(Speaker::Thinking, key, part.first(&["think", "text"]).unwrap_or_default());
+                    emitter.piece(Speaker::Thinking, key, part.first(&["think", "text"]).unwrap_or_default());
                 }
                 _ => {}
             }
         }
-        Some("tool.call") => tool(tell, event, event.get("args")),
+        Some("tool.call") => tool(emitter, event, event.get("args")),
         Some("tool.result") => {
             let result = event.get("result");
             let output = match result.get("output") {
@@ -157,7 +157,7 @@ fn step(tell: &mut EventEmitter<'_>, event: &Json<'_>) {
                 output => output.text(),
             };
             let ok = Some(!result.get("isError").is_true());
-            tell.end_call(CallEnd {
+            emitter.end_call(CallEnd {
                 id: event.get("toolCallId").str().unwrap_or_default(),
                 ok,
                 output,
@@ -168,27 +168,27 @@ fn step(tell: &mut EventEmitter<'_>, event: &Json<'_>) {
     }
 }
 
-fn part(tell: &mut EventEmitter<'_>, part: &Json<'_>) {
+fn part(emitter: &mut EventEmitter<'_>, part: &Json<'_>) {
     match part.get("type").str() {
-        Some("text") => tell.assistant(part.get("text").str().unwrap_or_default()),
-        Some("think") => tell.thinking(part.first(&["think", "text"]).unwrap_or_default()),
+        Some("text") => emitter.assistant(part.get("text").str().unwrap_or_default()),
+        Some("think") => emitter.thinking(part.first(&["think", "text"]).unwrap_or_default()),
         _ => {}
     }
 }
 
-fn tool(tell: &mut EventEmitter<'_>, one: &Json<'_>, raw: &Json<'_>) {
+fn tool(emitter: &mut EventEmitter<'_>, one: &Json<'_>, raw: &Json<'_>) {
     let parsed = raw.str().and_then(|text| Json::parse(text).ok());
     let args = parsed.as_ref().unwrap_or(raw);
     let (id, name) =
         (one.first(&["toolCallId", "id"]).unwrap_or_default(), one.get("name").str().unwrap_or_default());
-    tell.call(call::call(id, name, args));
-    tell.plan(call::plan(name, args));
+    emitter.call(call::call(id, name, args));
+    emitter.plan(call::plan(name, args));
 }
 
-fn usage(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
-    tell.session(Session { model: json.get("model").str().map(Cow::Borrowed), ..Session::default() });
+fn usage(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
+    emitter.session(Session { model: json.get("model").str().map(Cow::Borrowed), ..Session::default() });
     let count = |key| json.at(&["usage", key]).count();
-    tell.spend(Usage {
+    emitter.spend(Usage {
         input: count("inputOther"),
         cache_read: count("inputCacheRead"),
         cache_write: count("inputCacheCreation"),

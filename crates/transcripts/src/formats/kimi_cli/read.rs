@@ -18,26 +18,26 @@ const COMPACTED: &str = "Previous context has been compacted";
 
 /// Reads a session.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let wire = TimeLog::of(path);
     let mut news = Some(Session {
         id: session_id(path).map(Cow::Owned),
         cwd: work_dir(path).map(Cow::Owned),
         ..Session::default()
     });
-    tell.each_line(path, &mut |tell, json| {
+    emitter.each_line(path, &mut |emitter, json| {
         if let Some(news) = news.take() {
-            tell.at_ms = wire.first_ms;
-            tell.session(news);
-            tell.at_ms = None;
+            emitter.at_ms = wire.first_ms;
+            emitter.session(news);
+            emitter.at_ms = None;
         }
-        record(tell, json);
+        record(emitter, json);
     });
-    (tell.place, tell.at_ms) = (Place::default(), wire.last_ms);
+    (emitter.place, emitter.at_ms) = (Place::default(), wire.last_ms);
     let state = sidecar::text(&path.with_file_name("state.json"));
-    tell.plan(plan::of(sidecar::json(&state).get("todos")));
-    tell.spend(spent(path));
-    tell.finish()
+    emitter.plan(plan::of(sidecar::json(&state).get("todos")));
+    emitter.spend(spent(path));
+    emitter.finish()
 }
 
 /// What the user said in a message; nothing if no user wrote it.
@@ -47,45 +47,45 @@ pub(super) fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
     if injected.iter().any(|start| text.trim_start().starts_with(start)) { Cow::Borrowed("") } else { text }
 }
 
-fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     match json.get("role").str().unwrap_or_default() {
-        "user" => user(tell, json),
-        "assistant" => assistant(tell, json),
-        "tool" => result(tell, json),
+        "user" => user(emitter, json),
+        "assistant" => assistant(emitter, json),
+        "tool" => result(emitter, json),
         name if name.starts_with('_') || name == "system" => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn user(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn user(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let text = json.get("content").text();
     match text.split_once(COMPACTED) {
         Some((before, rest)) if before.len() < 16 => {
-            tell.compaction(rest.split_once("</system>").map_or(rest, |(_, summary)| summary).trim());
+            emitter.compaction(rest.split_once("</system>").map_or(rest, |(_, summary)| summary).trim());
         }
-        _ => tell.user(&prompt(json)),
+        _ => emitter.user(&prompt(json)),
     }
 }
 
-fn assistant(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn assistant(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let content = json.get("content");
     for part in content.items() {
         match part.get("type").str() {
-            Some("text") => tell.assistant(part.get("text").str().unwrap_or_default()),
-            Some("think") => tell.thinking(part.get("think").str().unwrap_or_default()),
+            Some("text") => emitter.assistant(part.get("text").str().unwrap_or_default()),
+            Some("think") => emitter.thinking(part.get("think").str().unwrap_or_default()),
             _ => {}
         }
     }
     match content.str() {
         // Early versions put the summary into the mouth of the agent.
-        Some(text) if text.contains(COMPACTED) => tell.compaction(text),
-        text => tell.assistant(text.unwrap_or_default()),
+        Some(text) if text.contains(COMPACTED) => emitter.compaction(text),
+        text => emitter.assistant(text.unwrap_or_default()),
     }
-    call::function_calls(tell, json.get("tool_calls"));
+    call::function_calls(emitter, json.get("tool_calls"));
 }
 
 /// A result says in a `<system>` line in front of it how the call ended.
-fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn result(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let text = json.get("content").text();
     let (said, rest) =
         match text.trim_start().strip_prefix("<system>").and_then(|rest| rest.split_once("</system>")) {
@@ -96,7 +96,7 @@ fn result(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let (ok, code) = (if said.is_empty() { None } else { Some(!failed) }, shell::told_exit(said));
     let output = if rest.trim().is_empty() { said } else { rest };
     let id = json.get("tool_call_id").str().unwrap_or_default();
-    tell.end_call(CallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
+    emitter.end_call(CallEnd { id, ok, code, output: Cow::Borrowed(output), edits: Vec::new() });
 }
 
 /// When the log of the user interface begins and ends; the transcript itself has no times.

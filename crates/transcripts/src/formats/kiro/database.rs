@@ -30,31 +30,31 @@ pub(super) fn fill(header: &mut Header, row: Option<Conversation>) {
 
 /// Reads a conversation: of this key, or the newest.
 pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let read = sqlite::open(path).and_then(|db| {
         let newest = || table::newest(&db);
         let key = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(newest)?;
         let row = key.as_deref().map_or(Ok(None), |key| table::conversation(&db, key))?;
-        Ok(row.map(|row| conversation(&mut tell, &row, key.as_deref().unwrap_or_default())))
+        Ok(row.map(|row| conversation(&mut emitter, &row, key.as_deref().unwrap_or_default())))
     });
     if let Err(fault) = read {
-        tell.complain(fault.kind());
+        emitter.complain(fault.kind());
     }
-    tell.finish()
+    emitter.finish()
 }
 
-fn conversation(tell: &mut EventEmitter<'_>, row: &Conversation, key: &str) {
-    tell.at_ms = row.created_ms;
+fn conversation(emitter: &mut EventEmitter<'_>, row: &Conversation, key: &str) {
+    emitter.at_ms = row.created_ms;
     let text = match &row.value {
         Cell::Text(text) => text.as_str(),
-        Cell::Oversized => return tell.complain(kind::OVERSIZED),
-        Cell::Null => return tell.complain(kind::BAD_RECORD),
+        Cell::Oversized => return emitter.complain(kind::OVERSIZED),
+        Cell::Null => return emitter.complain(kind::BAD_RECORD),
     };
     let (text, fault) = crate::shared::json_file::mended(text.to_owned());
-    fault.into_iter().for_each(|fault| tell.complain(fault));
+    fault.into_iter().for_each(|fault| emitter.complain(fault));
     let json = Json::parse(&text).unwrap_or(Json::Null);
     let model = json.at(&["model_info", "model_id"]).str().or(json.get("model").str());
-    tell.session(Session {
+    emitter.session(Session {
         id: Some(Cow::Borrowed(json.get("conversation_id").str().unwrap_or(key))),
         cwd: row.directory.as_deref().map(Cow::Borrowed),
         model: model.map(Cow::Borrowed),
@@ -62,7 +62,7 @@ fn conversation(tell: &mut EventEmitter<'_>, row: &Conversation, key: &str) {
     });
     let summary = json.get("latest_summary");
     if let Some(text) = summary.str().or_else(|| summary.items().first()?.str()) {
-        tell.send(EventKind::Compaction(Cow::Borrowed(text)));
+        emitter.send(EventKind::Compaction(Cow::Borrowed(text)));
     }
     for (at, turn) in json.get("history").items().iter().enumerate() {
         // Older versions wrote a turn as a pair.
@@ -71,32 +71,32 @@ fn conversation(tell: &mut EventEmitter<'_>, row: &Conversation, key: &str) {
             _ => (turn.get("user"), turn.get("assistant")),
         };
         let at_ms = user.get("timestamp").str().and_then(time::lenient);
-        tell.record(if at == 0 { text.len() } else { 0 }, at_ms.or(tell.at_ms));
-        user_message(tell, user);
-        answered(tell, agent);
+        emitter.record(if at == 0 { text.len() } else { 0 }, at_ms.or(emitter.at_ms));
+        user_message(emitter, user);
+        answered(emitter, agent);
     }
 }
 
-fn user_message(tell: &mut EventEmitter<'_>, user: &Json<'_>) {
+fn user_message(emitter: &mut EventEmitter<'_>, user: &Json<'_>) {
     let content = user.get("content");
     for (kind, value) in content.fields() {
         let results = value.get("tool_use_results").items();
-        results.iter().for_each(|one| result(tell, one));
+        results.iter().for_each(|one| result(emitter, one));
         if kind == "CancelledToolUses" {
-            tell.send(EventKind::Interrupted);
+            emitter.send(EventKind::Interrupted);
         }
-        tell.user(value.get("prompt").str().unwrap_or_default());
+        emitter.user(value.get("prompt").str().unwrap_or_default());
     }
 }
 
-fn answered(tell: &mut EventEmitter<'_>, agent: &Json<'_>) {
+fn answered(emitter: &mut EventEmitter<'_>, agent: &Json<'_>) {
     for (_, value) in agent.fields() {
-        tell.assistant(value.get("content").str().unwrap_or_default());
+        emitter.assistant(value.get("content").str().unwrap_or_default());
         for one in value.get("tool_uses").items() {
             let id = one.get("id").str().unwrap_or_default();
             let name = one.first(&["name", "orig_name"]).unwrap_or_default();
             let input = one.get("args");
-            tell.call_with(call::call(id, name, input), input);
+            emitter.call_with(call::call(id, name, input), input);
         }
     }
 }

@@ -28,11 +28,11 @@ pub(super) fn title(path: &Path) -> Option<String> {
 
 /// Reads a session.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
-    let text = tell.document(path);
+    let mut emitter = EventEmitter::new(sink);
+    let text = emitter.document(path);
     let doc = Json::parse(&text).unwrap_or(Json::Null);
     let said = |keys: &[&str]| doc.first(keys).map(|text| Cow::Owned(text.to_owned()));
-    tell.session(Session {
+    emitter.session(Session {
         id: said(&["sessionId"]),
         cwd: said(&["workspaceDirectory", "workspacePath"]),
         model: said(&["selectedModel"]),
@@ -41,15 +41,15 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     for entry in doc.get("history").items() {
         let message = entry.get("message");
         let at = [message.get("timestamp"), entry.get("timestamp")];
-        tell.record(
+        emitter.record(
             0,
             at.iter().find_map(|at| at.int().map(time::millis).or(at.str().and_then(time::lenient))),
         );
         match message.get("role").str() {
-            Some("user") => tell.user(&message.get("content").text()),
-            Some("assistant") => tell.assistant(&message.get("content").text()),
+            Some("user") => emitter.user(&message.get("content").text()),
+            Some("assistant") => emitter.assistant(&message.get("content").text()),
             _ => {}
         }
     }
-    tell.finish()
+    emitter.finish()
 }

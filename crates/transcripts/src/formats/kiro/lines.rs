@@ -33,28 +33,28 @@ pub(super) fn title(path: &Path) -> Option<String> {
 
 /// Reads a session.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let text = about(path);
     let about = Json::parse(&text).unwrap_or(Json::Null);
     let folder = about.get("cwd").str().or_else(|| about.get("workspacePaths").items().first()?.str());
     let state = about.get("session_state");
     let model = state.at(&["rts_model_state", "model_info", "model_id"]).str().or(about.get("model").str());
-    tell.at_ms = about.first(&["created_at", "createdAt"]).and_then(time::lenient);
-    tell.session(Session {
+    emitter.at_ms = about.first(&["created_at", "createdAt"]).and_then(time::lenient);
+    emitter.session(Session {
         id: about.first(&["session_id", "id"]).map(Cow::Borrowed),
         cwd: folder.map(Cow::Borrowed),
         model: model.map(Cow::Borrowed),
         ..Session::default()
     });
-    let created = tell.at_ms;
-    tell.each_line(path, &mut |tell, json| {
-        tell.at_ms = created;
+    let created = emitter.at_ms;
+    emitter.each_line(path, &mut |emitter, json| {
+        emitter.at_ms = created;
         match json.get("payload") {
-            Json::Obj(_) => later(tell, json, json.get("payload")),
-            _ => classic(tell, json),
+            Json::Obj(_) => later(emitter, json, json.get("payload")),
+            _ => classic(emitter, json),
         }
     });
-    tell.finish()
+    emitter.finish()
 }
 
 fn about(path: &Path) -> String {
@@ -65,59 +65,59 @@ fn about(path: &Path) -> String {
     json_file::text(&beside).unwrap_or_default()
 }
 
-fn classic(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn classic(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let data = json.get("data");
     let at = data.at(&["meta", "timestamp"]);
-    tell.at_ms = at.int().map(time::millis).or(at.str().and_then(time::lenient)).or(tell.at_ms);
+    emitter.at_ms = at.int().map(time::millis).or(at.str().and_then(time::lenient)).or(emitter.at_ms);
     let parts = data.get("content").items();
     match json.get("kind").str().unwrap_or_default() {
         "Prompt" => {
             let said = parts.iter().filter(|part| part.get("kind").str() == Some("text"));
-            tell.user(&crate::shared::json::join(said.filter_map(|part| part.get("data").str())));
+            emitter.user(&crate::shared::json::join(said.filter_map(|part| part.get("data").str())));
         }
         "AssistantMessage" => parts.iter().for_each(|part| match part.get("kind").str() {
-            Some("text") => tell.assistant(part.get("data").str().unwrap_or_default()),
-            Some("toolUse") => tool(tell, part.get("data")),
+            Some("text") => emitter.assistant(part.get("data").str().unwrap_or_default()),
+            Some("toolUse") => tool(emitter, part.get("data")),
             _ => {}
         }),
-        "ToolResults" => parts.iter().for_each(|part| result(tell, part.get("data"))),
+        "ToolResults" => parts.iter().for_each(|part| result(emitter, part.get("data"))),
         "Compaction" | "Summary" => {
             let text =
                 data.first(&["summary", "content"]).map_or_else(|| texts(data.get("content")), str::to_owned);
-            tell.send(EventKind::Compaction(Cow::Owned(text)));
+            emitter.send(EventKind::Compaction(Cow::Owned(text)));
         }
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
 /// Little is known of the later layout but the words of both sides; tools are taken as they come.
-fn later(tell: &mut EventEmitter<'_>, json: &Json<'_>, payload: &Json<'_>) {
+fn later(emitter: &mut EventEmitter<'_>, json: &Json<'_>, payload: &Json<'_>) {
     let at = json.first(&["timestamp", "createdAt"]).or(payload.get("timestamp").str());
-    tell.at_ms = at.and_then(time::lenient).or(tell.at_ms);
+    emitter.at_ms = at.and_then(time::lenient).or(emitter.at_ms);
     match payload.get("type").str().unwrap_or_default() {
-        "user" => tell.user(&payload.get("content").text()),
+        "user" => emitter.user(&payload.get("content").text()),
         "assistant" => {
-            tell.assistant(&payload.get("content").text());
-            payload.get("tool_uses").items().iter().for_each(|one| tool(tell, one));
+            emitter.assistant(&payload.get("content").text());
+            payload.get("tool_uses").items().iter().for_each(|one| tool(emitter, one));
         }
-        "tool_use" | "tool_call" | "toolUse" | "toolCall" => tool(tell, payload),
-        "tool_result" | "toolResult" => result(tell, payload),
-        "summary" | "compaction" => tell.send(EventKind::Compaction(payload.get("content").text())),
+        "tool_use" | "tool_call" | "toolUse" | "toolCall" => tool(emitter, payload),
+        "tool_result" | "toolResult" => result(emitter, payload),
+        "summary" | "compaction" => emitter.send(EventKind::Compaction(payload.get("content").text())),
         "usage_summary" | "thinking" => {}
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
-fn tool(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
+fn tool(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
     let id = data.first(&["toolUseId", "toolCallId", "tool_use_id", "id"]).unwrap_or_default();
     let name = data.first(&["name", "toolName", "tool_name"]).unwrap_or_default();
     let keys = ["input", "args", "arguments", "params"];
     let input = keys.iter().map(|key| data.get(key)).find(|input| !input.is_null()).unwrap_or(&Json::Null);
-    tell.call_with(call::call(id, name, input), input);
+    emitter.call_with(call::call(id, name, input), input);
 }
 
 /// A result in the words of any layout: texts, or objects of what a command printed.
-pub(super) fn result(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
+pub(super) fn result(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
     let id = data.first(&["tool_use_id", "toolUseId", "toolCallId", "id"]).unwrap_or_default();
     let status = data.get("status").str().unwrap_or_default().to_ascii_lowercase();
     let failed = matches!(status.as_str(), "error" | "failed" | "failure") || data.get("isError").is_true();
@@ -133,7 +133,7 @@ pub(super) fn result(tell: &mut EventEmitter<'_>, data: &Json<'_>) {
     let exit_code = code.or_else(|| shell::told_exit(&output).filter(|_| failed));
     let ok = Some(exit_code.map_or(!failed, |code| code == 0 && !failed));
     let (id, output) = (Cow::Borrowed(id), Cow::Owned(output));
-    tell.outcome(Outcome { id, ok, exit_code, output, edits: Vec::new() });
+    emitter.outcome(Outcome { id, ok, exit_code, output, edits: Vec::new() });
 }
 
 /// The object in a part of a result.

@@ -18,11 +18,11 @@ const MAX_DEPTH: usize = 8;
 /// Reads a session: of this key in a database, of the older layout, or exported.
 pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
     let mut reader =
-        Reader { tell: EventEmitter::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
+        Reader { emitter: EventEmitter::new(sink), edited: Vec::new(), loose: Vec::new(), summary: false };
     if let Err(fault) = reader.source(path, key) {
-        reader.tell.complain(fault.kind());
+        reader.emitter.complain(fault.kind());
     }
-    reader.tell.finish()
+    reader.emitter.finish()
 }
 
 /// What the user wrote in a part.
@@ -40,7 +40,7 @@ struct RevertPoint {
 }
 
 struct Reader<'s> {
-    tell: EventEmitter<'s>,
+    emitter: EventEmitter<'s>,
     /// Paths changed by tools.
     edited: Vec<String>,
     /// Changes that the tool found in the working copy, by whatever they were made.
@@ -83,21 +83,21 @@ impl Reader<'_> {
             }
         }
         self.changes();
-        if undone.is_none() && self.tell.agent.is_none() {
+        if undone.is_none() && self.emitter.agent.is_none() {
             let todos = store.todos(id)?;
-            self.tell.plan(todos);
+            self.emitter.plan(todos);
         }
         for child in store.children(id)?.iter().filter(|_| depth < MAX_DEPTH) {
-            let outer = self.tell.enter(child);
+            let outer = self.emitter.enter(child);
             self.session(store, child, depth + 1)?;
-            self.tell.leave(outer);
+            self.emitter.leave(outer);
         }
         Ok(())
     }
 
     /// A document of one session with all its messages.
     fn export(&mut self, path: &Path) {
-        let text = self.tell.document(path);
+        let text = self.emitter.document(path);
         let doc = Json::parse(&text).unwrap_or(Json::Null);
         let info = doc.get("info");
         if !matches!(info, Json::Obj(_)) {
@@ -112,7 +112,7 @@ impl Reader<'_> {
             if here.is_some_and(|undone| undone.part.is_none()) {
                 break;
             }
-            self.tell.record(0, message.at(&["info", "time", "created"]).int());
+            self.emitter.record(0, message.at(&["info", "time", "created"]).int());
             let parts: Vec<(&str, &Json<'_>)> = message
                 .get("parts")
                 .items()
@@ -129,10 +129,10 @@ impl Reader<'_> {
 
     /// Tells about the session; gives back from where on it was undone.
     fn begin(&mut self, session: &Session) -> Option<RevertPoint> {
-        if self.tell.agent.is_none() {
-            self.tell.at_ms = session.created_ms;
+        if self.emitter.agent.is_none() {
+            self.emitter.at_ms = session.created_ms;
             let said = |value: &Option<String>| value.clone().map(Cow::Owned);
-            self.tell.session(crate::event::Session {
+            self.emitter.session(crate::event::Session {
                 id: Some(Cow::Borrowed(&session.id)),
                 cwd: said(&session.directory),
                 branch: said(&session.branch),
@@ -151,13 +151,13 @@ impl Reader<'_> {
             true
         });
         let bytes = records.iter().chain([message]).map(|record| record.data.len()).sum();
-        self.tell.record(bytes, message.created_ms);
-        let info = self.tell.value(&message.data).unwrap_or(Json::Null);
+        self.emitter.record(bytes, message.created_ms);
+        let info = self.emitter.value(&message.data).unwrap_or(Json::Null);
         let created = info.at(&["time", "created"]).int();
-        self.tell.at_ms = self.tell.at_ms.or(created);
+        self.emitter.at_ms = self.emitter.at_ms.or(created);
         let values: Vec<(&str, Json<'_>)> = records
             .iter()
-            .filter_map(|record| Some((record.id.as_str(), self.tell.value(&record.data)?)))
+            .filter_map(|record| Some((record.id.as_str(), self.emitter.value(&record.data)?)))
             .collect();
         let parts: Vec<(&str, &Json<'_>)> = values.iter().map(|(id, part)| (*id, part)).collect();
         self.message(&info, &parts, undone.filter(|undone| undone.message == message.id));
@@ -169,22 +169,22 @@ impl Reader<'_> {
         let parts = parts.iter().take_while(|(id, _)| cut != Some(*id)).map(|(_, part)| *part);
         if info.get("role").str() == Some("user") {
             let said: Vec<&str> = parts.filter_map(own_text).collect();
-            self.tell.user(&said.join("\n"));
+            self.emitter.user(&said.join("\n"));
             let diffs = info.at(&["summary", "diffs"]).items();
             self.loose.extend(diffs.iter().filter_map(tools::file));
             return;
         }
         self.summary = info.get("summary").is_true();
-        self.tell.model(info.get("modelID").str());
+        self.emitter.model(info.get("modelID").str());
         parts.for_each(|part| self.part(part));
-        self.tell.spend(tools::usage(info.get("tokens")));
+        self.emitter.spend(tools::usage(info.get("tokens")));
         match info.at(&["error", "name"]).str() {
             None => {}
-            Some("MessageAbortedError") => self.tell.send(EventKind::Interrupted),
+            Some("MessageAbortedError") => self.emitter.send(EventKind::Interrupted),
             Some(name) => {
                 let said =
                     info.at(&["error", "data", "message"]).str().filter(|said| !said.trim().is_empty());
-                self.tell.provider_error(said.unwrap_or(name));
+                self.emitter.provider_error(said.unwrap_or(name));
             }
         }
     }
@@ -193,9 +193,9 @@ impl Reader<'_> {
         let text = part.get("text").str().unwrap_or_default();
         match part.get("type").str().unwrap_or_default() {
             "text" if part.get("synthetic").is_true() || part.get("ignored").is_true() => {}
-            "text" if self.summary => self.tell.send(EventKind::Compaction(Cow::Borrowed(text))),
-            "text" => self.tell.assistant(text),
-            "reasoning" => self.tell.thinking(text),
+            "text" if self.summary => self.emitter.send(EventKind::Compaction(Cow::Borrowed(text))),
+            "text" => self.emitter.assistant(text),
+            "reasoning" => self.emitter.thinking(text),
             "tool" => self.tool(part),
             "patch" => {
                 let files = part.get("files").items().iter().filter_map(Json::str);
@@ -203,23 +203,23 @@ impl Reader<'_> {
             }
             "step-start" | "step-finish" | "file" | "compaction" | "subtask" | "agent" | "snapshot"
             | "retry" => {}
-            _ => self.tell.complain(kind::UNKNOWN_TYPE),
+            _ => self.emitter.complain(kind::UNKNOWN_TYPE),
         }
     }
 
     fn tool(&mut self, part: &Json<'_>) {
         let call = tools::call(part);
         let outcome = tools::outcome(part, &call);
-        let message_ms = self.tell.at_ms;
+        let message_ms = self.emitter.at_ms;
         let time = part.at(&["state", "time"]);
-        self.tell.at_ms = time.get("start").int().or(message_ms);
-        self.tell.call_with(call, part.at(&["state", "input"]));
+        self.emitter.at_ms = time.get("start").int().or(message_ms);
+        self.emitter.call_with(call, part.at(&["state", "input"]));
         if let Some(outcome) = outcome {
-            self.tell.at_ms = time.get("end").int().or(self.tell.at_ms);
+            self.emitter.at_ms = time.get("end").int().or(self.emitter.at_ms);
             self.edited.extend(outcome.edits.iter().map(|edit| edit.path.clone()));
-            self.tell.outcome(outcome);
+            self.emitter.outcome(outcome);
         }
-        self.tell.at_ms = message_ms;
+        self.emitter.at_ms = message_ms;
     }
 
     /// Emits the changes that no tool reported: made by commands or by hand.
@@ -237,7 +237,7 @@ impl Reader<'_> {
         }
         if !told.is_empty() {
             let id = Cow::Borrowed("working copy");
-            self.tell.outcome(Outcome { id, ok: Some(true), edits: told, ..Outcome::default() });
+            self.emitter.outcome(Outcome { id, ok: Some(true), edits: told, ..Outcome::default() });
         }
     }
 }

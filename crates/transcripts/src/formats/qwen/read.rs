@@ -17,22 +17,22 @@ const LINKS: Links = Links { by_id: false, of: |_| true };
 
 /// Reads a session.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let mut planned = false;
-    tell.each_linked(path, LINKS, &mut |tell, json| record(tell, json, &mut planned));
+    emitter.each_linked(path, LINKS, &mut |emitter, json| record(emitter, json, &mut planned));
     if !planned && let Some(path) = todos(path) {
         let text = sidecar::text(&path);
-        (tell.place, tell.at_ms, tell.agent) = (Place::default(), None, None);
-        tell.plan(plan::of(sidecar::json(&text).get("todos")));
+        (emitter.place, emitter.at_ms, emitter.agent) = (Place::default(), None, None);
+        emitter.plan(plan::of(sidecar::json(&text).get("todos")));
     }
-    tell.finish()
+    emitter.finish()
 }
 
-fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
+fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     let agent = json.get("agentId").str().or(is_side(json).then_some("sidechain"));
-    tell.agent = agent.map(str::to_owned);
+    emitter.agent = agent.map(str::to_owned);
     let said = |key| json.get(key).str().map(Cow::Borrowed);
-    tell.session(Session {
+    emitter.session(Session {
         id: said("sessionId"),
         cwd: said("cwd"),
         branch: said("gitBranch"),
@@ -41,11 +41,11 @@ fn record(tell: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
         commit: None,
     });
     match json.get("type").str().unwrap_or_default() {
-        "user" => tell.user(&prompt(json)),
-        "assistant" => assistant(tell, json, planned),
-        "tool_result" => results(tell, json),
-        "system" => system(tell, json),
-        _ => tell.complain(kind::UNKNOWN_TYPE),
+        "user" => emitter.user(&prompt(json)),
+        "assistant" => assistant(emitter, json, planned),
+        "tool_result" => results(emitter, json),
+        "system" => system(emitter, json),
+        _ => emitter.complain(kind::UNKNOWN_TYPE),
     }
 }
 
@@ -65,11 +65,11 @@ pub(super) fn prompt<'a>(json: &'a Json<'a>) -> Cow<'a, str> {
     }
 }
 
-fn assistant(tell: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
+fn assistant(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     for (at, part) in json.at(&["message", "parts"]).items().iter().enumerate() {
         match (part.get("text").str(), part.get("functionCall")) {
-            (Some(text), _) if part.get("thought").is_true() => tell.thinking(text),
-            (Some(text), _) => tell.assistant(text),
+            (Some(text), _) if part.get("thought").is_true() => emitter.thinking(text),
+            (Some(text), _) => emitter.assistant(text),
             (None, Json::Null) => {}
             (None, one) => {
                 let nameless = format!("{}/{at}", json.get("uuid").str().unwrap_or_default());
@@ -77,15 +77,15 @@ fn assistant(tell: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
                     (one.get("id").str().unwrap_or(&nameless), one.get("name").str().unwrap_or_default());
                 let plan = call::plan(name, one.get("args"));
                 *planned |= plan.is_some();
-                tell.call(call::call(id, name, one.get("args")));
-                tell.plan(plan);
+                emitter.call(call::call(id, name, one.get("args")));
+                emitter.plan(plan);
             }
         }
     }
-    tell.spend(usage(json.get("usageMetadata")));
+    emitter.spend(usage(json.get("usageMetadata")));
 }
 
-fn results(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn results(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let told = json.get("toolCallResult");
     let parts = json.at(&["message", "parts"]).items().iter().map(|part| part.get("functionResponse"));
     for response in parts.filter(|response| !response.is_null()) {
@@ -96,15 +96,15 @@ fn results(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
             Some(_) => Some(false),
             None => Some(response.at(&["response", "error"]).is_null()),
         };
-        let ended = message::call_end(tell, id, ok, output, told.get("resultDisplay"));
-        tell.end_call(ended);
+        let ended = message::call_end(emitter, id, ok, output, told.get("resultDisplay"));
+        emitter.end_call(ended);
     }
 }
 
-fn system(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
+fn system(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let told = json.at(&["systemPayload", "uiEvent"]);
     if told.get("event.name").str().is_some_and(|name| name.ends_with("api_error")) {
-        return tell.provider_error(told.first(&["error_message", "error"]).unwrap_or_default());
+        return emitter.provider_error(told.first(&["error_message", "error"]).unwrap_or_default());
     }
     if json.get("subtype").str() != Some("chat_compression") {
         return;
@@ -115,7 +115,11 @@ fn system(tell: &mut EventEmitter<'_>, json: &Json<'_>) {
     let said =
         || join(history.iter().filter_map(|one| one.get("parts").items().first()?.get("text").str()).take(1));
     let text = summary.unwrap_or_else(said);
-    tell.compaction(if text.is_empty() { "The tool keeps no summary of what it compacted." } else { &text });
+    emitter.compaction(if text.is_empty() {
+        "The tool keeps no summary of what it compacted."
+    } else {
+        &text
+    });
 }
 
 /// Token use of one message. Cached input is part of the input there; here it is apart.

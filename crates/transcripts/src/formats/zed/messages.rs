@@ -10,32 +10,32 @@ use crate::shared::replaced;
 use crate::shared::shell;
 
 /// A message; `root` is the name of the project's folder, with which Zed begins its paths.
-pub(super) fn message(tell: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
+pub(super) fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
     if let Json::Obj(_) = message.get("User") {
         let said = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
         let text = crate::shared::json::join(said);
-        return tell.user(&text);
+        return emitter.user(&text);
     }
     if let Json::Obj(_) = message.get("Agent") {
-        return agent(tell, message.get("Agent"), root);
+        return agent(emitter, message.get("Agent"), root);
     }
     match message.get("role").str() {
-        Some("user") => tell.user(&text_of(message)),
-        Some("assistant") => older(tell, message, root),
+        Some("user") => emitter.user(&text_of(message)),
+        Some("assistant") => older(emitter, message, root),
         _ => {}
     }
 }
 
-fn agent(tell: &mut EventEmitter<'_>, agent: &Json<'_>, root: &str) {
+fn agent(emitter: &mut EventEmitter<'_>, agent: &Json<'_>, root: &str) {
     let results = agent.get("tool_results");
     for part in agent.get("content").items() {
         let [(kind, value)] = part.fields() else { continue };
         match kind.as_ref() {
-            "Text" => tell.assistant(value.str().unwrap_or_default()),
-            "Thinking" => tell.thinking(value.first(&["text"]).or(value.str()).unwrap_or_default()),
+            "Text" => emitter.assistant(value.str().unwrap_or_default()),
+            "Thinking" => emitter.thinking(value.first(&["text"]).or(value.str()).unwrap_or_default()),
             "ToolUse" => {
                 let id = value.get("id").str().unwrap_or_default();
-                tool(tell, value, Some(results.get(id)).filter(|result| !result.is_null()), root);
+                tool(emitter, value, Some(results.get(id)).filter(|result| !result.is_null()), root);
             }
             _ => {}
         }
@@ -43,16 +43,16 @@ fn agent(tell: &mut EventEmitter<'_>, agent: &Json<'_>, root: &str) {
 }
 
 /// A message of the versions that kept results beside calls, in the message that follows or in the same.
-fn older(tell: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
+fn older(emitter: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
     let segments = message.get("segments").items();
     let thought = |segment: &&Json<'_>| segment.get("type").str() == Some("thinking");
-    segments.iter().filter(thought).for_each(|segment| tell.thinking(&segment.text()));
-    tell.assistant(&text_of(message));
+    segments.iter().filter(thought).for_each(|segment| emitter.thinking(&segment.text()));
+    emitter.assistant(&text_of(message));
     let results = message.get("tool_results").items();
     for call in message.get("tool_uses").items() {
         let id = call.get("id").str();
         let result = results.iter().find(|result| id.is_some() && result.get("tool_use_id").str() == id);
-        tool(tell, call, result, root);
+        tool(emitter, call, result, root);
     }
 }
 
@@ -66,7 +66,7 @@ fn text_of(message: &Json<'_>) -> String {
     }
 }
 
-fn tool(tell: &mut EventEmitter<'_>, value: &Json<'_>, result: Option<&Json<'_>>, root: &str) {
+fn tool(emitter: &mut EventEmitter<'_>, value: &Json<'_>, result: Option<&Json<'_>>, root: &str) {
     let (id, name) = (value.get("id").str().unwrap_or_default(), value.get("name").str().unwrap_or_default());
     let input = value.get("input");
     let mut call = call::call(id, name, input);
@@ -80,9 +80,9 @@ fn tool(tell: &mut EventEmitter<'_>, value: &Json<'_>, result: Option<&Json<'_>>
         call.target = Cow::Owned(own);
     }
     let (category, asked) = (call.category.clone(), call.edits.clone());
-    tell.call_with(call, input);
+    emitter.call_with(call, input);
     if let Some(result) = result {
-        tell.outcome(outcome(id, &category, &asked, result));
+        emitter.outcome(outcome(id, &category, &asked, result));
     }
 }
 
@@ -138,10 +138,10 @@ fn unfenced(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The summary that was made of a thread to be quoted elsewhere.
-pub(super) fn summary(tell: &mut EventEmitter<'_>, thread: &Json<'_>) {
+pub(super) fn summary(emitter: &mut EventEmitter<'_>, thread: &Json<'_>) {
     for message in thread.get("messages").items() {
         if let Some(text) = message.at(&["Compaction", "summary"]).str() {
-            tell.send(EventKind::Compaction(Cow::Borrowed(text)));
+            emitter.send(EventKind::Compaction(Cow::Borrowed(text)));
         }
     }
 }

@@ -37,49 +37,49 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
 
 /// Reads a thread: of this key, or the newest.
 pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
-    table::THREADS.read(&mut tell, path, key, |tell, db, id| thread(tell, db, id, 0));
-    tell.finish()
+    let mut emitter = EventEmitter::new(sink);
+    table::THREADS.read(&mut emitter, path, key, |emitter, db, id| thread(emitter, db, id, 0));
+    emitter.finish()
 }
 
-fn thread(tell: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Result<(), Fault> {
+fn thread(emitter: &mut EventEmitter<'_>, db: &Db, id: &str, depth: usize) -> Result<(), Fault> {
     let Some(row) = table::thread(db, id)? else { return Ok(()) };
     let (text, fault) = match unpacked(&row) {
         Ok(text) => json_file::mended(text),
         Err(fault) => (String::new(), Some(fault)),
     };
-    fault.into_iter().for_each(|fault| tell.complain(fault));
+    fault.into_iter().for_each(|fault| emitter.complain(fault));
     let json = Json::parse(&text).unwrap_or(Json::Null);
     let cwd = folder(&row, &json);
     let root = cwd.as_deref().and_then(|cwd| cwd.rsplit(['/', '\\']).next()).unwrap_or_default().to_owned();
-    if tell.agent.is_none() {
-        facts(tell, &row, &json, cwd);
+    if emitter.agent.is_none() {
+        facts(emitter, &row, &json, cwd);
     }
     for (at, message) in json.get("messages").items().iter().enumerate() {
         // Messages are not timed.
-        tell.record(if at == 0 { text.len() } else { 0 }, None);
-        messages::message(tell, message, &root);
+        emitter.record(if at == 0 { text.len() } else { 0 }, None);
+        messages::message(emitter, message, &root);
     }
-    messages::summary(tell, &json);
-    tell.at_ms = row.updated_ms;
-    if tell.agent.is_none() {
+    messages::summary(emitter, &json);
+    emitter.at_ms = row.updated_ms;
+    if emitter.agent.is_none() {
         // Nothing new but the time.
-        tell.send(EventKind::Session(Session::default()));
+        emitter.send(EventKind::Session(Session::default()));
     }
-    tell.spend(usage(json.get("cumulative_token_usage")));
+    emitter.spend(usage(json.get("cumulative_token_usage")));
     for child in table::THREADS.children(db, id)?.iter().filter(|_| depth < MAX_DEPTH) {
-        let outer = tell.enter(child);
-        thread(tell, db, child, depth + 1)?;
-        tell.leave(outer);
+        let outer = emitter.enter(child);
+        thread(emitter, db, child, depth + 1)?;
+        emitter.leave(outer);
     }
     Ok(())
 }
 
-fn facts(tell: &mut EventEmitter<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
+fn facts(emitter: &mut EventEmitter<'_>, row: &Thread, json: &Json<'_>, cwd: Option<String>) {
     let tree = json.at(&["initial_project_snapshot", "worktree_snapshots"]).items().first();
     let git = tree.map_or(&Json::Null, |tree| tree.get("git_state"));
-    tell.at_ms = row.created_ms;
-    tell.session(Session {
+    emitter.at_ms = row.created_ms;
+    emitter.session(Session {
         id: Some(Cow::Borrowed(&row.id)),
         cwd: cwd.map(Cow::Owned),
         branch: git.get("current_branch").str().map(Cow::Borrowed),

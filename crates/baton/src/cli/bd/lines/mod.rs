@@ -63,7 +63,7 @@ const DOLT_OF_EVERY_DAY: [&str; 3] = ["commit", "pull", "push"];
 
 /// What becomes of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Fate {
+enum LineStatus {
     /// It is carried out.
     Done,
     /// The answer says what to use in its place.
@@ -94,20 +94,20 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// What becomes of each line of the documents: building the command line for each takes its time, and is done once.
-fn fate(line: &str) -> Fate {
-    static FATES: LazyLock<BTreeMap<&str, Fate>> =
+fn fate(line: &str) -> LineStatus {
+    static FATES: LazyLock<BTreeMap<&str, LineStatus>> =
         LazyLock::new(|| all().into_iter().map(|line| (line, parsed(line))).collect());
     FATES[line].clone()
 }
 
-fn parsed(line: &str) -> Fate {
+fn parsed(line: &str) -> LineStatus {
     let given = words(line);
-    let Err(error) = Bd::try_parse_from(&given) else { return Fate::Done };
+    let Err(error) = Bd::try_parse_from(&given) else { return LineStatus::Done };
     let no = misused(&error, given.get(1..).unwrap_or_default());
     match no.code {
-        "not_supported" => Fate::Answered(no.hint.to_string()),
-        _ if !error.use_stderr() => Fate::Done,
-        _ => Fate::Unknown(no.to_string()),
+        "not_supported" => LineStatus::Answered(no.hint.to_string()),
+        _ if !error.use_stderr() => LineStatus::Done,
+        _ => LineStatus::Unknown(no.to_string()),
     }
 }
 
@@ -137,9 +137,9 @@ fn count<'a>(lines: impl IntoIterator<Item = &'a str>) -> [usize; 4] {
     for line in lines {
         counts[0] += 1;
         counts[match fate(line) {
-            Fate::Done => 1,
-            Fate::Answered(_) => 2,
-            Fate::Unknown(_) => 3,
+            LineStatus::Done => 1,
+            LineStatus::Answered(_) => 2,
+            LineStatus::Unknown(_) => 3,
         }] += 1;
     }
     counts
@@ -160,7 +160,7 @@ pub(in crate::cli) fn tables() -> String {
     }
     text.push_str("\nThe lines that are answered with what to use, and the answer:\n\n| Line | Answer |\n| --- | --- |\n");
     for line in all() {
-        if let Fate::Answered(hint) = fate(line) {
+        if let LineStatus::Answered(hint) = fate(line) {
             let [line, hint] = [line, &hint].map(|part| part.replace('|', "\\|"));
             let _ = writeln!(text, "| `{line}` | {hint} |");
         }
@@ -176,7 +176,7 @@ fn of_every_document_of_beads_each_line_is_done_or_answered_with_what_to_use() {
         let unknown: Vec<String> = lines
             .iter()
             .filter_map(|line| match fate(line) {
-                Fate::Unknown(why) => Some(format!("{line}: {why}")),
+                LineStatus::Unknown(why) => Some(format!("{line}: {why}")),
                 _ => None,
             })
             .collect();
@@ -212,7 +212,8 @@ fn of_maintenance_every_line_names_a_command_of_ours_or_says_that_nothing_is_to_
     let silent: Vec<&&str> = kept
         .iter()
         .filter(|line| {
-            !matches!(fate(line), Fate::Done) && !matches!(fate(line), Fate::Answered(hint) if helpful(&hint))
+            !matches!(fate(line), LineStatus::Done)
+                && !matches!(fate(line), LineStatus::Answered(hint) if helpful(&hint))
         })
         .collect();
     assert!(silent.is_empty(), "of {} lines these say nothing that helps: {silent:#?}", kept.len());

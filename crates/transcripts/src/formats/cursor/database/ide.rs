@@ -45,15 +45,15 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
 
 /// Reads a conversation: of this key, or the newest.
 pub(super) fn read(path: &Path, key: Option<&str>, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
+    let mut emitter = EventEmitter::new(sink);
     let read = sqlite::open(path).and_then(|db| {
         let id = key.map(|key| Ok(Some(key.to_owned()))).unwrap_or_else(|| newest(&db))?;
-        id.map_or(Ok(()), |id| conversation(&mut tell, &db, path, &id))
+        id.map_or(Ok(()), |id| conversation(&mut emitter, &db, path, &id))
     });
     if let Err(fault) = read {
-        tell.complain(fault.kind());
+        emitter.complain(fault.kind());
     }
-    tell.finish()
+    emitter.finish()
 }
 
 /// The conversation that changed last.
@@ -63,14 +63,14 @@ fn newest(db: &Db) -> Result<Option<String>, Fault> {
     Ok(last.map(|(_, id)| id))
 }
 
-fn conversation(tell: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) -> Result<(), Fault> {
+fn conversation(emitter: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) -> Result<(), Fault> {
     let Some(text) = composer(db, id)? else { return Ok(()) };
-    let Some(json) = tell.json(&text) else { return Ok(()) };
-    tell.at_ms = json.get("createdAt").int().map(time::millis);
+    let Some(json) = emitter.json(&text) else { return Ok(()) };
+    emitter.at_ms = json.get("createdAt").int().map(time::millis);
     let cwd = folder(path, id).map(Cow::Owned);
     let model = json.at(&["modelConfig", "modelName"]).str().filter(|model| *model != "default");
     let branch = json.get("createdOnBranch").str().or(json.at(&["activeBranch", "branchName"]).str());
-    tell.session(Session {
+    emitter.session(Session {
         id: Some(Cow::Borrowed(id)),
         cwd,
         branch: branch.map(Cow::Borrowed),
@@ -78,8 +78,8 @@ fn conversation(tell: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) -> 
         ..Session::default()
     });
     for bubble in json.get("conversation").items() {
-        tell.record(0, tell.at_ms);
-        self::bubble(tell, bubble);
+        emitter.record(0, emitter.at_ms);
+        self::bubble(emitter, bubble);
     }
     for header in json.get("fullConversationHeadersOnly").items() {
         let Some(name) = header.get("bubbleId").str() else { continue };
@@ -88,42 +88,46 @@ fn conversation(tell: &mut EventEmitter<'_>, db: &Db, path: &Path, id: &str) -> 
             Cell::Text(text) => text.as_str(),
             Cell::Oversized | Cell::Null => "",
         };
-        tell.record(text.len(), tell.at_ms);
+        emitter.record(text.len(), emitter.at_ms);
         match cell {
-            Cell::Oversized => tell.complain(kind::OVERSIZED),
-            Cell::Null => tell.complain(kind::BAD_RECORD),
-            Cell::Text(_) => tell.json(text).into_iter().for_each(|json| bubble(tell, &json)),
+            Cell::Oversized => emitter.complain(kind::OVERSIZED),
+            Cell::Null => emitter.complain(kind::BAD_RECORD),
+            Cell::Text(_) => emitter.json(text).into_iter().for_each(|json| bubble(emitter, &json)),
         }
     }
-    tell.plan(plan::items(json.get("todos")));
+    emitter.plan(plan::items(json.get("todos")));
     let summary = json.at(&["latestConversationSummary", "summary", "summary"]).str();
-    summary.into_iter().for_each(|text| tell.send(EventKind::Compaction(Cow::Borrowed(text))));
+    summary.into_iter().for_each(|text| emitter.send(EventKind::Compaction(Cow::Borrowed(text))));
     if json.get("status").str() == Some("aborted") {
-        tell.send(EventKind::Interrupted);
+        emitter.send(EventKind::Interrupted);
     }
     Ok(())
 }
 
-fn bubble(tell: &mut EventEmitter<'_>, bubble: &Json<'_>) {
+fn bubble(emitter: &mut EventEmitter<'_>, bubble: &Json<'_>) {
     let at = bubble.get("createdAt");
     let start = bubble.at(&["timingInfo", "clientStartTime"]).int();
     let at_ms = at.int().map(time::millis).or(at.str().and_then(time::parse)).or(start.map(time::millis));
-    tell.at_ms = at_ms.or(tell.at_ms);
+    emitter.at_ms = at_ms.or(emitter.at_ms);
     if let Some(folder) = bubble.get("workspaceProjectDir").str() {
-        tell.session(Session { cwd: Some(Cow::Borrowed(folder)), ..Session::default() });
+        emitter.session(Session { cwd: Some(Cow::Borrowed(folder)), ..Session::default() });
     }
     let text = bubble.first(&["text", "rawText"]).unwrap_or_default();
     match bubble.get("type").int() {
-        Some(1) => tell.user(&tools::own(text)),
+        Some(1) => emitter.user(&tools::own(text)),
         _ => {
-            tell.model(bubble.at(&["modelInfo", "modelName"]).str().filter(|model| *model != "default"));
-            tell.thinking(bubble.at(&["thinking", "text"]).str().unwrap_or_default());
-            tell.assistant(text);
-            tools::former(tell, bubble.get("toolFormerData"), bubble.get("bubbleId").str().unwrap_or("tool"));
-            tell.plan(plan::items(bubble.get("todos")));
+            emitter.model(bubble.at(&["modelInfo", "modelName"]).str().filter(|model| *model != "default"));
+            emitter.thinking(bubble.at(&["thinking", "text"]).str().unwrap_or_default());
+            emitter.assistant(text);
+            tools::former(
+                emitter,
+                bubble.get("toolFormerData"),
+                bubble.get("bubbleId").str().unwrap_or("tool"),
+            );
+            emitter.plan(plan::items(bubble.get("todos")));
             let count = bubble.get("tokenCount");
             let (input, output) = (count.get("inputTokens").count(), count.get("outputTokens").count());
-            tell.spend(Usage { input, output, ..Usage::default() });
+            emitter.spend(Usage { input, output, ..Usage::default() });
         }
     }
 }

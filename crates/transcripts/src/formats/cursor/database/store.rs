@@ -42,30 +42,30 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
 
 /// Reads a chat.
 pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-    let mut tell = EventEmitter::new(sink);
-    if let Err(fault) = sqlite::open(path).and_then(|db| chat(&mut tell, &db)) {
-        tell.complain(fault.kind());
+    let mut emitter = EventEmitter::new(sink);
+    if let Err(fault) = sqlite::open(path).and_then(|db| chat(&mut emitter, &db)) {
+        emitter.complain(fault.kind());
     }
-    tell.finish()
+    emitter.finish()
 }
 
-fn chat(tell: &mut EventEmitter<'_>, db: &Db) -> Result<(), Fault> {
+fn chat(emitter: &mut EventEmitter<'_>, db: &Db) -> Result<(), Fault> {
     let Some(text) = about(db)? else { return Ok(()) };
-    let Some(about) = tell.json(&text) else { return Ok(()) };
-    tell.at_ms = about.get("createdAt").int().map(time::millis);
-    tell.session(Session {
+    let Some(about) = emitter.json(&text) else { return Ok(()) };
+    emitter.at_ms = about.get("createdAt").int().map(time::millis);
+    emitter.session(Session {
         id: about.get("agentId").str().map(Cow::Borrowed),
         model: about.get("lastUsedModel").str().map(Cow::Borrowed),
         ..Session::default()
     });
     let Some(root) = about.get("latestRootBlobId").str() else { return Ok(()) };
     let mut seen = HashSet::new();
-    walk(tell, db, root, 0, &mut seen)
+    walk(emitter, db, root, 0, &mut seen)
 }
 
 /// Goes through a node's children in their order; a blob that is no node is a message.
 fn walk(
-    tell: &mut EventEmitter<'_>,
+    emitter: &mut EventEmitter<'_>,
     db: &Db,
     id: &str,
     depth: usize,
@@ -75,27 +75,27 @@ fn walk(
         return Ok(());
     }
     let Some(data) = table::blob(db, id)? else {
-        tell.complain(kind::BAD_RECORD);
+        emitter.complain(kind::BAD_RECORD);
         return Ok(());
     };
     if data.trim_ascii_start().starts_with(b"{") {
-        message(tell, &String::from_utf8_lossy(&data));
+        message(emitter, &String::from_utf8_lossy(&data));
         return Ok(());
     }
-    children(&data).iter().try_for_each(|child| walk(tell, db, child, depth + 1, seen))
+    children(&data).iter().try_for_each(|child| walk(emitter, db, child, depth + 1, seen))
 }
 
-fn message(tell: &mut EventEmitter<'_>, text: &str) {
-    tell.record(text.len(), tell.at_ms);
-    let Some(json) = tell.json(text) else { return };
+fn message(emitter: &mut EventEmitter<'_>, text: &str) {
+    emitter.record(text.len(), emitter.at_ms);
+    let Some(json) = emitter.json(text) else { return };
     let user = json.get("role").str() == Some("user");
     if json.get("role").str() == Some("system") {
         return;
     }
     if let Some(text) = json.get("content").str() {
-        return if user { tell.user(&tools::own(text)) } else { tell.assistant(text) };
+        return if user { emitter.user(&tools::own(text)) } else { emitter.assistant(text) };
     }
-    json.get("content").items().iter().for_each(|block| tools::block(tell, block, user));
+    json.get("content").items().iter().for_each(|block| tools::block(emitter, block, user));
 }
 
 /// The hashes that a node names, in order, in hexadecimal digits.

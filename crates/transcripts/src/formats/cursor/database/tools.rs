@@ -9,7 +9,7 @@ use crate::shared::json::Json;
 use crate::shared::shell;
 
 /// A call with what came of it, as a bubble holds both.
-pub(super) fn former(tell: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: &str) {
+pub(super) fn former(emitter: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: &str) {
     let Some(name) = data.get("name").str() else { return };
     let id = data.first(&["toolCallId", "modelCallId"]).unwrap_or(fallback_id);
     let raw = parsed(data.get("rawArgs"));
@@ -22,7 +22,7 @@ pub(super) fn former(tell: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: 
     }
     let category = call.category.clone();
     let asked = call.edits.clone();
-    tell.call_with(call, input);
+    emitter.call_with(call, input);
     let result = parsed(data.get("result"));
     let status = data.get("status").str().unwrap_or_default();
     let output = result.first(&["output", "contents", "error", "message"]).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(super) fn former(tell: &mut EventEmitter<'_>, data: &Json<'_>, fallback_id: 
         _ => Some(true),
     };
     let edits = if ok == Some(true) { changed(&result, &asked) } else { Vec::new() };
-    tell.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: Cow::Borrowed(output), edits });
+    emitter.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output: Cow::Borrowed(output), edits });
 }
 
 /// The change as the editor made it: pieces of a diff.
@@ -65,24 +65,24 @@ fn parsed<'a>(value: &'a Json<'a>) -> Json<'a> {
 }
 
 /// A block of a message of the command line.
-pub(super) fn block(tell: &mut EventEmitter<'_>, block: &Json<'_>, user: bool) {
+pub(super) fn block(emitter: &mut EventEmitter<'_>, block: &Json<'_>, user: bool) {
     let text = block.get("text").str().unwrap_or_default();
     match block.get("type").str().unwrap_or_default() {
-        "text" if user => tell.user(&own(text)),
-        "text" => tell.assistant(text),
-        "reasoning" | "thinking" => tell.thinking(text),
+        "text" if user => emitter.user(&own(text)),
+        "text" => emitter.assistant(text),
+        "reasoning" | "thinking" => emitter.thinking(text),
         "tool-call" | "tool_use" => {
             let id = block.first(&["toolCallId", "id"]).unwrap_or_default();
             let name = block.first(&["toolName", "name"]).unwrap_or_default();
             let input = if block.get("args").is_null() { block.get("input") } else { block.get("args") };
-            tell.call_with(call::call(id, name, input), input);
+            emitter.call_with(call::call(id, name, input), input);
         }
-        "tool-result" | "tool_result" => result(tell, block),
+        "tool-result" | "tool_result" => result(emitter, block),
         _ => {}
     }
 }
 
-fn result(tell: &mut EventEmitter<'_>, block: &Json<'_>) {
+fn result(emitter: &mut EventEmitter<'_>, block: &Json<'_>) {
     let id = block.first(&["toolCallId", "tool_use_id"]).unwrap_or_default();
     let content = match block.get("result") {
         Json::Null => block.get("content"),
@@ -99,7 +99,7 @@ fn result(tell: &mut EventEmitter<'_>, block: &Json<'_>) {
         None if shell => None,
         None => Some(true),
     };
-    tell.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output, edits: Vec::new() });
+    emitter.outcome(Outcome { id: Cow::Borrowed(id), ok, exit_code, output, edits: Vec::new() });
 }
 
 fn tool_is_shell(name: Option<&str>) -> bool {

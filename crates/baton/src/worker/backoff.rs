@@ -38,9 +38,9 @@ pub(super) enum Notice {
     FailsEverything { failures: u32, tasks: usize },
 }
 
-/// The pace of a worker.
+/// The backoff of a worker.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct Backoff {
     /// The first pause after a failure; 0 for none.
     first: Millis,
     failures: u32,
@@ -49,8 +49,8 @@ pub(super) struct Pace {
     is_told: bool,
 }
 
-impl Pace {
-    /// The pace of a worker that has done nothing yet.
+impl Backoff {
+    /// The backoff of a worker that has done nothing yet.
     pub(super) fn new(first: Millis) -> Self {
         Self { first, failures: 0, tasks: BTreeSet::new(), limits: 0, is_told: false }
     }
@@ -160,52 +160,52 @@ mod tests {
 
     #[test]
     fn pauses_double_with_each_failure_and_end_with_a_success() {
-        let mut pace = Pace::new(1_000);
-        let pauses: Vec<Millis> = (0..4).map(|_| pace.note("a", Verdict::Failed, 0).0).collect();
+        let mut backoff = Backoff::new(1_000);
+        let pauses: Vec<Millis> = (0..4).map(|_| backoff.note("a", Verdict::Failed, 0).0).collect();
         assert_eq!(pauses, [1_000, 2_000, 4_000, 8_000]);
-        (0..40).for_each(|_| _ = pace.note("a", Verdict::Failed, 0));
-        assert_eq!(pace.note("a", Verdict::Failed, 0).0, LONGEST);
-        assert_eq!(pace.note("a", Verdict::Worked, 0), (0, None));
-        assert_eq!(pace.note("a", Verdict::Failed, 0).0, 1_000);
+        (0..40).for_each(|_| _ = backoff.note("a", Verdict::Failed, 0));
+        assert_eq!(backoff.note("a", Verdict::Failed, 0).0, LONGEST);
+        assert_eq!(backoff.note("a", Verdict::Worked, 0), (0, None));
+        assert_eq!(backoff.note("a", Verdict::Failed, 0).0, 1_000);
     }
 
     #[test]
     fn an_agent_that_fails_at_several_tasks_is_at_fault_and_told_of_once() {
-        let mut pace = Pace::new(10);
-        assert_eq!(pace.note("a", Verdict::Failed, 0).1, None);
-        assert_eq!(pace.note("b", Verdict::Failed, 0).1, None);
-        assert!(!pace.is_agent_at_fault());
+        let mut backoff = Backoff::new(10);
+        assert_eq!(backoff.note("a", Verdict::Failed, 0).1, None);
+        assert_eq!(backoff.note("b", Verdict::Failed, 0).1, None);
+        assert!(!backoff.is_agent_at_fault());
         assert!(matches!(
-            pace.note("c", Verdict::Failed, 0).1,
+            backoff.note("c", Verdict::Failed, 0).1,
             Some(Notice::FailsEverything { failures: 3, tasks: 3 })
         ));
-        assert!(pace.is_agent_at_fault());
-        assert_eq!(pace.note("d", Verdict::Failed, 0).1, None);
+        assert!(backoff.is_agent_at_fault());
+        assert_eq!(backoff.note("d", Verdict::Failed, 0).1, None);
     }
 
     #[test]
     fn one_task_that_always_fails_is_the_tasks_fault() {
-        let mut pace = Pace::new(10);
-        (0..9).for_each(|_| assert_eq!(pace.note("a", Verdict::Failed, 0).1, None));
-        assert!(!pace.is_agent_at_fault());
+        let mut backoff = Backoff::new(10);
+        (0..9).for_each(|_| assert_eq!(backoff.note("a", Verdict::Failed, 0).1, None));
+        assert!(!backoff.is_agent_at_fault());
     }
 
     #[test]
     fn at_a_limit_it_waits_until_the_provider_answers_again() {
-        let mut pace = Pace::new(10);
+        let mut backoff = Backoff::new(10);
         let stop = limit(Some(Reset::AgainAt(Timestamp(90_000))));
-        let (pause, notice) = pace.note("a", Verdict::Stopped(&stop), 30_000);
+        let (pause, notice) = backoff.note("a", Verdict::Stopped(&stop), 30_000);
         assert_eq!((pause, notice), (60_000, Some(Notice::Limit(stop))));
         let unknown = limit(None);
-        assert_eq!(pace.note("b", Verdict::Stopped(&unknown), 0), (2 * UNKNOWN_LIMIT, None));
+        assert_eq!(backoff.note("b", Verdict::Stopped(&unknown), 0), (2 * UNKNOWN_LIMIT, None));
         let late = limit(Some(Reset::AgainAt(Timestamp(Millis::MAX))));
-        assert_eq!(pace.note("b", Verdict::Stopped(&late), 0).0, LONGEST_LIMIT);
+        assert_eq!(backoff.note("b", Verdict::Stopped(&late), 0).0, LONGEST_LIMIT);
     }
 
     #[test]
     fn a_task_waits_longer_than_the_worker_pauses() {
-        let pace = Pace::new(5_000);
-        assert_eq!((pace.task_pause(0), pace.task_pause(1)), (20_000, 40_000));
-        assert_eq!(Pace::new(0).task_pause(3), 0);
+        let backoff = Backoff::new(5_000);
+        assert_eq!((backoff.task_pause(0), backoff.task_pause(1)), (20_000, 40_000));
+        assert_eq!(Backoff::new(0).task_pause(3), 0);
     }
 }

@@ -2,7 +2,7 @@
 
 /// What a message of the user holds. The order is that of weight: of several parts the heaviest decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Substance {
+pub(super) enum RequestWeight {
     /// A greeting, thanks, a farewell: nothing.
     Courtesy,
     /// That it is well: nothing, where nothing was asked.
@@ -134,37 +134,37 @@ const FILLERS: &[&str] = &["please", "pls", "then", "now", "bitte", "so", "much"
 const MAX_BYTES: usize = 60;
 
 /// What a message holds.
-pub(super) fn substance(text: &str) -> Substance {
+pub(super) fn request_weight(text: &str) -> RequestWeight {
     let lower = text.trim().to_lowercase();
     if lower.len() > MAX_BYTES || lower.contains('\n') {
-        return Substance::Request;
+        return RequestWeight::Request;
     }
     let parts = lower.split([',', '.', '!', ';', '…']).map(str::trim).filter(|part| !part.is_empty());
-    let parts: Vec<Substance> = parts.map(of_part).collect();
-    let most = parts.iter().max().copied().unwrap_or(Substance::Request);
+    let parts: Vec<RequestWeight> = parts.map(of_part).collect();
+    let most = parts.iter().max().copied().unwrap_or(RequestWeight::Request);
     // `ok, thanks` ends a matter.
-    let ends = most == Substance::Praise && parts.contains(&Substance::Courtesy);
-    if ends { Substance::Courtesy } else { most }
+    let ends = most == RequestWeight::Praise && parts.contains(&RequestWeight::Courtesy);
+    if ends { RequestWeight::Courtesy } else { most }
 }
 
-fn of_part(part: &str) -> Substance {
+fn of_part(part: &str) -> RequestWeight {
     if let Some(held) = list_of(part) {
         return held;
     }
     let words: Vec<&str> = part.split_whitespace().filter(|word| !FILLERS.contains(word)).collect();
-    let Some((first, rest)) = words.split_first() else { return Substance::Courtesy };
+    let Some((first, rest)) = words.split_first() else { return RequestWeight::Courtesy };
     // `yes do it`, `ok go on`
     let both = || Some(list_of(first)?.max(list_of(&rest.join(" "))?));
-    list_of(&words.join(" ")).or_else(both).unwrap_or(Substance::Request)
+    list_of(&words.join(" ")).or_else(both).unwrap_or(RequestWeight::Request)
 }
 
-fn list_of(part: &str) -> Option<Substance> {
+fn list_of(part: &str) -> Option<RequestWeight> {
     let lists = [
-        (COURTESIES, Substance::Courtesy),
-        (PRAISES, Substance::Praise),
-        (GO_ON, Substance::GoOn),
-        (CONSENTS, Substance::Consent),
-        (REFUSALS, Substance::Refusal),
+        (COURTESIES, RequestWeight::Courtesy),
+        (PRAISES, RequestWeight::Praise),
+        (GO_ON, RequestWeight::GoOn),
+        (CONSENTS, RequestWeight::Consent),
+        (REFUSALS, RequestWeight::Refusal),
     ];
     lists.iter().find(|(words, _)| words.contains(&part)).map(|(_, held)| *held)
 }
@@ -176,26 +176,26 @@ mod tests {
     #[test]
     fn a_word_that_asks_for_nothing_is_no_request() {
         for (text, held) in [
-            ("hi", Substance::Courtesy),
-            ("Thank you so much!", Substance::Courtesy),
-            ("ok, thanks", Substance::Courtesy),
-            ("Yes please.", Substance::Consent),
-            ("yes do it", Substance::Consent),
-            ("2", Substance::Consent),
-            ("perfect", Substance::Praise),
-            ("stop, not yet", Substance::Refusal),
-            ("", Substance::Request),
-            ("ok, continue", Substance::GoOn),
-            ("Go ahead", Substance::GoOn),
-            ("please continue", Substance::GoOn),
-            ("next: the docs", Substance::Request),
-            ("yes, but keep the old name", Substance::Request),
-            ("continue with the parser", Substance::Request),
-            ("no tests", Substance::Request),
-            ("?", Substance::Request),
-            ("stop it at once\nplease", Substance::Request),
+            ("hi", RequestWeight::Courtesy),
+            ("Thank you so much!", RequestWeight::Courtesy),
+            ("ok, thanks", RequestWeight::Courtesy),
+            ("Yes please.", RequestWeight::Consent),
+            ("yes do it", RequestWeight::Consent),
+            ("2", RequestWeight::Consent),
+            ("perfect", RequestWeight::Praise),
+            ("stop, not yet", RequestWeight::Refusal),
+            ("", RequestWeight::Request),
+            ("ok, continue", RequestWeight::GoOn),
+            ("Go ahead", RequestWeight::GoOn),
+            ("please continue", RequestWeight::GoOn),
+            ("next: the docs", RequestWeight::Request),
+            ("yes, but keep the old name", RequestWeight::Request),
+            ("continue with the parser", RequestWeight::Request),
+            ("no tests", RequestWeight::Request),
+            ("?", RequestWeight::Request),
+            ("stop it at once\nplease", RequestWeight::Request),
         ] {
-            assert_eq!(substance(text), held, "{text}");
+            assert_eq!(request_weight(text), held, "{text}");
         }
     }
 }
