@@ -18,7 +18,9 @@ mod sqlite;
 
 /// How secrets are taken out, and a user's own rules for it.
 pub use baton_redact as redact;
-pub use collect::{Collector, Options, short_id, show, show_session, summarize, summarize_session};
+pub use collect::{
+    Collector, Options, is_request, short_id, show, show_session, summarize, summarize_session,
+};
 pub use format::{ALL, TranscriptReader, by_id, detect};
 pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, SessionListing, browse, find, header, list};

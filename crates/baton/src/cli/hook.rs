@@ -4,9 +4,9 @@ use crate::hook::{self, Call};
 
 /// Answer a session hook of a coding agent; set up by `baton install`
 ///
-/// Reads the agent's JSON from standard input. Never fails: whatever is not ready after 300 ms is left out, and saving
-/// is handed to a separate process, usually within 20 ms and in a second at most. Errors are written to `hooks.log`
-/// beside the store.
+/// Reads the agent's JSON from standard input. Never fails: whatever is not ready after 300 ms (on a machine that is too busy, a
+/// second) is left out, and saving is handed to a separate process, usually within 20 ms and in a second at most. Errors are
+/// written to `hooks.log` beside the store.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Event: session-start, prompt, before-compaction, after-compaction, failure, session-end

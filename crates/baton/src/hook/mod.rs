@@ -2,8 +2,8 @@
 //!
 //! A hook runs inside another program and must not disturb it. It answers within [`BUDGET`] or prints nothing, it exits
 //! with 0, and it prints nothing that the tool does not expect. Reading a transcript may take longer, so a detached
-//! process does it. On a machine that is too busy to spawn that process within the budget, the hook waits up to
-//! [`PASSING_ON`], because an event that is not passed on is lost.
+//! process does it. On a machine that is too busy to spawn that process, or to run this one, within the budget, the hook waits
+//! up to [`PASSING_ON`]: an event that is not passed on is lost, and an agent that is told nothing begins anew.
 
 mod announce;
 mod keep;
@@ -11,7 +11,7 @@ mod log;
 mod payload;
 
 use std::io::Write;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,8 @@ use payload::Payload;
 
 /// How long a hook may take.
 const BUDGET: Duration = Duration::from_millis(300);
-/// How long one may take that has work to pass on; the shortest time limit of a tool is 1.5 s.
+/// How long one may take that has work to pass on, or that the machine is too busy to run; the shortest time limit of a tool is
+/// 1.5 s.
 const PASSING_ON: Duration = Duration::from_secs(1);
 /// How long it waits for the tool's own words: some leave the pipe open and send none.
 const PATIENCE: Duration = Duration::from_millis(120);
@@ -67,20 +68,38 @@ pub(crate) fn answer(call: Call) {
     let (sender, receiver) = mpsc::channel();
     // Who supervises the agent waits for the name of its conversation.
     let passes_on = keep::keeps(&call.event) || config::is_supervised();
-    let budget = if passes_on { PASSING_ON } else { BUDGET };
+    let mut budget = if passes_on { PASSING_ON } else { BUDGET };
     thread::spawn(move || {
         let said = respond(&call, &|first| _ = sender.send(first));
         let _ = sender.send(said);
     });
     // A response that is not ready in time is dropped: the process exits with this thread. Of several the last counts.
     let (begin, mut said) = (Instant::now(), None);
-    while let Ok(text) = receiver.recv_timeout(budget.saturating_sub(begin.elapsed())) {
-        said = text;
+    loop {
+        match receiver.recv_timeout(budget.saturating_sub(begin.elapsed())) {
+            Ok(text) => said = text,
+            Err(RecvTimeoutError::Timeout) if budget < PASSING_ON && is_starved(BUDGET) => {
+                budget = PASSING_ON
+            }
+            Err(_) => break,
+        }
     }
     if let Some(text) = said {
         let mut out = std::io::stdout();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
+}
+
+/// Whether this process had the processor for less than three quarters of the time: what it has to say is late because of others.
+#[cfg(unix)]
+fn is_starved(elapsed: Duration) -> bool {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(used).is_ok_and(|used| used < elapsed * 3 / 4)
+}
+
+#[cfg(not(unix))]
+fn is_starved(_: Duration) -> bool {
+    false
 }
 
 /// The text for standard output, if any; `meanwhile` gets what is to be said if there is no time for more. Errors go to the

@@ -16,18 +16,16 @@ use crate::stage::{BATON, Stage, env, items, skipped};
 const PATIENCE: Duration = Duration::from_secs(180);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Cli {
+pub(crate) enum Cli {
     Claude,
     Codex,
     Gemini,
 }
 
-const ALL: [Cli; 3] = [Cli::Claude, Cli::Codex, Cli::Gemini];
-
 /// The folder of the command line tools, if all of them are there.
-fn clis() -> Option<PathBuf> {
+pub(crate) fn clis() -> Option<PathBuf> {
     let folder = env("BATON_TEST_CLIS").map(PathBuf::from);
-    let found = folder.filter(|folder| ALL.iter().all(|cli| folder.join(cli.name()).exists()));
+    let found = folder.filter(|folder| Cli::ALL.iter().all(|cli| folder.join(cli.name()).exists()));
     if found.is_none() {
         skipped("BATON_TEST_CLIS does not name a folder with claude, codex and gemini");
     }
@@ -35,7 +33,9 @@ fn clis() -> Option<PathBuf> {
 }
 
 impl Cli {
-    fn name(self) -> &'static str {
+    pub(crate) const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Gemini];
+
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",
             Self::Codex => "codex",
@@ -174,11 +174,11 @@ fn pass(stage: &Stage, folder: &std::path::Path, from: Cli, to: Cli) {
 fn every_agent_passes_the_baton_to_every_other() {
     let Some(folder) = clis() else { return };
     std::thread::scope(|scope| {
-        for from in ALL {
+        for from in Cli::ALL {
             let folder = &folder;
             scope.spawn(move || {
                 let stage = Stage::ready();
-                for to in ALL {
+                for to in Cli::ALL {
                     pass(&stage, folder, from, to);
                 }
                 stage.assert_sound();
@@ -244,7 +244,7 @@ fn at_a_limit_the_next_agent_is_told_what_the_first_was_asked() {
 #[test]
 fn an_agent_without_its_user_works_as_bot() {
     let Some(folder) = clis() else { return };
-    for cli in ALL {
+    for cli in Cli::ALL {
         let stage = Stage::ready();
         cli.play(
             &stage,
@@ -262,7 +262,7 @@ fn an_agent_without_its_user_works_as_bot() {
 #[test]
 fn no_agent_cuts_an_answer() {
     let Some(folder) = clis() else { return };
-    for cli in ALL {
+    for cli in Cli::ALL {
         let stage = Stage::ready();
         let steps: Vec<String> = (0..4_000).map(|n| format!("step {n} is \"done\"\nand checked")).collect();
         let packet = json!({ "summary": "long", "work_completed": steps }).to_string();
@@ -286,7 +286,7 @@ fn every_agent_shows_the_server_as_connected() {
             stage.bare().program(&program).args(args).stdin(Stdio::null()).output().expect("it runs");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };
-    ALL.iter().for_each(|cli| cli.configure(&stage, "http://127.0.0.1:9"));
+    Cli::ALL.iter().for_each(|cli| cli.configure(&stage, "http://127.0.0.1:9"));
     run(Cli::Claude, &["mcp", "add", "baton", "--", BATON, "mcp"]);
     let claude = run(Cli::Claude, &["mcp", "list"]);
     assert!(

@@ -33,6 +33,7 @@ const JOURNEYS: [Journey; 12] = [
             "hooks::an_agent_that_has_ended_is_not_at_work_whatever_was_kept",
         ],
         real: &[
+            "agent_journeys::what_an_agent_did_that_ended_without_a_wrap_reaches_the_next_one",
             "tools::claude_code_is_told_and_kept",
             "tools::codex_is_told_and_kept",
             "tools::gemini_cli_is_told_and_kept",
@@ -51,12 +52,15 @@ const JOURNEYS: [Journey; 12] = [
             "run::what_was_done_is_kept_while_it_runs_and_survives_the_end_of_everything",
             "hooks::a_conversation_that_left_no_baton_is_named_with_the_call_that_takes_it_over",
         ],
-        real: &[],
+        real: &[
+            "agent_journeys::a_killed_agent_yields_at_once_and_what_it_decided_is_recovered",
+            "agent_journeys::the_conversation_of_an_agent_that_was_killed_without_a_session_is_offered",
+        ],
     },
     Journey {
         what: "Its context is compacted in the middle, then it ends without wrapping",
         tests: &["hooks::what_was_done_is_kept_in_the_session_of_the_same_process"],
-        real: &[],
+        real: &["agent_journeys::after_a_compaction_one_baton_waits_with_the_first_request"],
     },
     Journey {
         what: "It works in a worktree, the next in the main checkout",
@@ -64,7 +68,7 @@ const JOURNEYS: [Journey; 12] = [
             "worktree_places::a_pickup_says_where_the_work_lies_and_how_to_get_there",
             "worktrees::a_hook_speaks_in_a_worktree",
         ],
-        real: &[],
+        real: &["agent_journeys::work_in_a_worktree_is_found_from_the_main_checkout"],
     },
     Journey {
         what: "`baton run --then` goes over a limit",
@@ -81,7 +85,7 @@ const JOURNEYS: [Journey; 12] = [
             "journeys::of_two_at_once_one_wraps_and_the_other_is_told_and_takes_nothing",
             "run::two_runs_in_one_folder_leave_a_baton_each",
         ],
-        real: &[],
+        real: &["agent_journeys::of_two_agents_at_once_one_wraps_and_the_other_takes_nothing"],
     },
     Journey {
         what: "Headless, with every approval policy (Codex, what only reads)",
@@ -94,7 +98,11 @@ const JOURNEYS: [Journey; 12] = [
             "callers::one_shell_is_one_process_however_it_calls",
             "callers::a_script_is_one_process_from_its_start_to_its_wrap",
         ],
-        real: &[],
+        real: &[
+            "tools::claude_code_is_told_and_kept",
+            "tools::codex_is_told_and_kept",
+            "tools::gemini_cli_is_told_and_kept",
+        ],
     },
     Journey {
         what: "A colleague's session through a server with a token",
@@ -103,7 +111,7 @@ const JOURNEYS: [Journey; 12] = [
             "remote::a_token_is_shown_and_its_limits_count",
             "remote::an_agent_on_a_pipe_works_with_the_server",
         ],
-        real: &[],
+        real: &["agent_journeys::a_baton_on_a_server_is_announced_to_the_next_agent"],
     },
     Journey {
         what: "Install, work, uninstall: the bytes are the same, nothing is left",
@@ -111,7 +119,12 @@ const JOURNEYS: [Journey; 12] = [
             "install::what_is_installed_can_be_taken_out_without_a_trace",
             "install::what_the_user_added_since_stays",
         ],
-        real: &[],
+        real: &[
+            "tools::claude_code_is_told_and_kept",
+            "tools::codex_is_told_and_kept",
+            "tools::gemini_cli_is_told_and_kept",
+            "tools::opencode_is_told_by_its_plugin",
+        ],
     },
 ];
 

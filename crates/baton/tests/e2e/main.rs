@@ -10,6 +10,7 @@
     reason = "a test fails by panicking and says what it left out"
 )]
 
+mod agent_journeys;
 mod agents;
 mod api;
 mod beads_daily;

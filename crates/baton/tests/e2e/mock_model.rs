@@ -1,6 +1,7 @@
 //! A model on loopback for real agents: it makes scripted tool calls, then says a sentence and ends. It speaks the three
 //! APIs that agents use, and keeps every request, so that a test can see what reached the model.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -132,6 +133,22 @@ impl MockModel {
     /// Whether a text reached the model, in any request.
     pub(crate) fn was_told(&self, text: &str) -> bool {
         self.requests().iter().any(|request| mentions(&request.body, text))
+    }
+
+    /// The texts with these words that reached it, each once.
+    pub(crate) fn texts(&self, words: &str) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        self.requests().iter().for_each(|request| collect(&request.body, words, &mut found));
+        found
+    }
+}
+
+fn collect(value: &Value, words: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::String(text) if text.contains(words) => _ = found.insert(text.clone()),
+        Value::Array(values) => values.iter().for_each(|value| collect(value, words, found)),
+        Value::Object(members) => members.values().for_each(|value| collect(value, words, found)),
+        _ => {}
     }
 }
 

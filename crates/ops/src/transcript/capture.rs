@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::capture_end::end_of_caller;
 use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
+use super::idle::{is_idle, refuse_idle};
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
 use crate::ledger::{Author, append_json};
@@ -86,7 +87,13 @@ impl Operation for Capture {
         baton_model::id::check_label("event", &input.event)?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
-        let (meant, packet) = match read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref())) {
+        let found = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()));
+        let found =
+            found.and_then(|(meant, packet)| match (input.over || input.wrap) && is_idle(packet.view()) {
+                true => Err(refuse_idle(&meant).into()),
+                false => Ok((meant, packet)),
+            });
+        let (meant, packet) = match found {
             Err(Failure::Refused(no)) if input.over => {
                 let Cx { store, env } = cx;
                 store.write(&[&project_id], |tx| end_of_caller(tx, env, &project_id, &input.event))?;

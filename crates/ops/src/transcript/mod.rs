@@ -12,6 +12,7 @@ mod copy_file;
 mod document;
 mod events;
 mod find;
+mod idle;
 mod import;
 mod index;
 mod isolation;

@@ -224,6 +224,29 @@ on_every_backend! {
         assert_eq!(w.roster()[0]["session_id"], started["session_id"]);
     }
 
+    fn a_greeting_that_ends_leaves_no_trace_and_a_question_a_baton(w) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("55555555-aaaa-4000-8000-00000000abcd.jsonl");
+        let talk = |asked: &str| {
+            let line = |uuid: &str, parent: Value, role: &str, text: &str| {
+                let content = json!([{ "type": "text", "text": text }]);
+                json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "55555555-aaaa-4000-8000-00000000abcd",
+                    "cwd": "/w", "timestamp": "2026-11-24T10:00:00.000Z", "message": { "role": role, "content": content } })
+            };
+            let lines = [line("u", Value::Null, "user", asked), line("a", json!("u"), "assistant", "Fine.")];
+            lines.map(|line| format!("{line}\n")).concat()
+        };
+        let input = json!({ "id": path, "agent": "claude", "event": "session-end", "wrap": true, "over": true });
+        for asked in ["hi", "Go on", "ok, thanks"] {
+            std::fs::write(&path, talk(asked)).expect("written");
+            w.no(&agent("Donna"), "transcript_capture", input.clone(), "transcript_empty");
+            assert!(w.deltas("start").is_empty(), "{asked}: no session is made of it");
+        }
+        std::fs::write(&path, talk("Why does the cart round down?")).expect("written");
+        w.ok(&agent("Donna"), "transcript_capture", input);
+        assert_eq!(w.deltas("wrap").len(), 1);
+    }
+
     fn a_transcript_with_nothing_in_it_leaves_no_trace(w) {
         let input = json!({ "id": sample("empty.jsonl"), "agent": "claude", "event": "session-end" });
         w.no_trace(&agent("Donna"), "transcript_capture", input, "transcript_empty");

@@ -39,6 +39,7 @@ pub use label::short_id;
 use proposal::ProposedPlan;
 use prose::{PacketWords, Passage};
 use remarks::Remarks;
+pub use request_weight::is_request;
 pub use show::{show, show_session};
 
 use crate::event::{Category, Event, EventKind, PlanItem, Session, TYPED_COMMAND, Usage};

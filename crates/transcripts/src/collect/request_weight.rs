@@ -147,6 +147,11 @@ pub(super) fn request_weight(text: &str) -> RequestWeight {
     if ends { RequestWeight::Courtesy } else { most }
 }
 
+/// Whether a message of the user asks for something by itself: it is no greeting, no praise, no `go on` and no answer.
+pub fn is_request(text: &str) -> bool {
+    request_weight(text) == RequestWeight::Request
+}
+
 fn of_part(part: &str) -> RequestWeight {
     if let Some(held) = list_of(part) {
         return held;

@@ -18,8 +18,28 @@ pub(crate) fn head(reader: impl Read, limit: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The last lines of a file that are needed: as many bytes as the first limit says, and more, up to the second, until what they
+/// say is enough. A line may be longer than any limit that fits most files: an image, the output of a command.
+pub(crate) fn last_lines(
+    file: &mut File,
+    size: u64,
+    from: u64,
+    (least, most): (usize, usize),
+    is_enough: impl Fn(&[u8]) -> bool,
+) -> io::Result<Vec<u8>> {
+    let mut limit = least;
+    loop {
+        let bytes = tail(file, size, from, limit as u64)?;
+        let is_all = size.saturating_sub(from) <= limit as u64;
+        if is_all || limit >= most || is_enough(&bytes) {
+            return Ok(bytes);
+        }
+        limit = (limit * 8).min(most);
+    }
+}
+
 /// The last bytes of a file, up to `limit` and not before `from`; a line that was cut at the front is left out.
-pub(crate) fn tail(file: &mut File, size: u64, from: u64, limit: u64) -> io::Result<Vec<u8>> {
+fn tail(file: &mut File, size: u64, from: u64, limit: u64) -> io::Result<Vec<u8>> {
     let start = size.saturating_sub(limit).max(from);
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;

@@ -12,7 +12,7 @@ use crate::shared::words::one_line;
 
 const HEAD: usize = 32 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
-const TAIL: u64 = 32 * 1024;
+const TAIL: usize = 32 * 1024;
 /// So many lines of the end are looked at.
 const LAST: usize = 40;
 const TITLE: usize = 120;
@@ -58,7 +58,8 @@ fn fill(header: &mut Header, found: &TranscriptFile, look: HeaderScan) -> io::Re
         }
         limit = (limit * 8).min(WIDEST);
     };
-    let tail = chunk::tail(&mut file, found.stamp.size, head.len() as u64, TAIL)?;
+    let has_end = |tail: &[u8]| end_of(&[tail], look).created_at_ms.is_some();
+    let tail = chunk::last_lines(&mut file, found.stamp.size, head.len() as u64, (TAIL, WIDEST), has_end)?;
     last(header, &[&tail, &head], look);
     header.title =
         header.title.take().or_else(|| header.first_prompt.clone()).map(|text| one_line(&text, TITLE));
@@ -76,16 +77,22 @@ fn first(header: &mut Header, head: &[u8], look: HeaderScan) {
 
 /// What the last lines say outranks what the first ones said.
 fn last(header: &mut Header, chunks: &[&[u8]], look: HeaderScan) {
-    let mut end = Header { empty: true, ..Header::default() };
-    for line in chunks.iter().flat_map(|chunk| chunk::lines(chunk).rev()).take(LAST) {
-        take(line, &mut end, look);
-    }
+    let end = end_of(chunks, look);
     header.empty &= end.empty;
     header.updated_at_ms = end.created_at_ms.or(header.updated_at_ms);
     header.model = end.model.or(header.model.take());
     header.branch = end.branch.or(header.branch.take());
     header.title = end.title.or(header.title.take());
     header.cwd = header.cwd.take().or(end.cwd);
+}
+
+/// What the last lines of these chunks say.
+fn end_of(chunks: &[&[u8]], look: HeaderScan) -> Header {
+    let mut end = Header { empty: true, ..Header::default() };
+    for line in chunks.iter().flat_map(|chunk| chunk::lines(chunk).rev()).take(LAST) {
+        take(line, &mut end, look);
+    }
+    end
 }
 
 fn take(line: &[u8], header: &mut Header, look: HeaderScan) {

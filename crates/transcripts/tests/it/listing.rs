@@ -170,3 +170,42 @@ fn a_plain_rollout_wins_over_its_packed_copy() {
     assert_eq!(headers.len(), 3);
     assert!(headers.iter().all(|header| header.first_prompt.is_some()));
 }
+
+/// A line may be longer than what is read of the end at first: the output of a command, an image, what a hook said.
+#[test]
+fn the_time_of_the_last_entry_is_that_however_long_the_last_lines_are() {
+    let long = "x".repeat(300_000);
+    let claude = |content: &str| {
+        format!(
+            r#"{{"type":"assistant","uuid":"z1","timestamp":"2027-01-02T03:04:05.000Z","message":{{"role":"assistant","content":"{content}"}}}}"#
+        )
+    };
+    let codex = |content: &str| {
+        format!(
+            r#"{{"timestamp":"2027-01-02T03:04:05.000Z","type":"response_item","payload":{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{content}"}}]}}}}"#
+        )
+    };
+    let attachment = format!(r#"{{"type":"attachment","attachment":{{"content":"{long}"}}}}"#);
+    for (place, ends) in [
+        (
+            ".claude/projects/-home-ann-shop/aaaaaaaa-0000-4000-8000-000000000001.jsonl",
+            vec![claude(&long), format!("{}\n{attachment}", claude("Done."))],
+        ),
+        (
+            ".codex/archived_sessions/rollout-2026-11-20T10-00-00-01a1cccc-0000-7000-8000-000000000003.jsonl",
+            vec![codex(&long)],
+        ),
+    ] {
+        for end in ends {
+            let home = Home::new();
+            let path = home.path(place);
+            let text = std::fs::read_to_string(&path).expect("read");
+            // The beginning is longer than what is read of it, so that it has no say about the end.
+            let filler = text.lines().last().expect("a line").to_owned() + "\n";
+            std::fs::write(&path, text + &filler.repeat(200) + &end + "\n").expect("written");
+            let headers = list(&home.env(), &Filter::default(), &(), 1);
+            let header = headers.iter().find(|header| header.path == path).expect("listed");
+            assert_eq!(header.updated_at_ms, Some(1_798_859_045_000), "{place}");
+        }
+    }
+}

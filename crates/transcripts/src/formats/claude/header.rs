@@ -16,7 +16,7 @@ use crate::shared::words::one_line;
 
 const HEAD: usize = 32 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
-const TAIL: u64 = 32 * 1024;
+const TAIL: usize = 32 * 1024;
 const TITLE: usize = 120;
 const PROMPT: usize = 300;
 
@@ -47,7 +47,8 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
         limit = (limit * 8).min(WIDEST);
     };
     // A cut of the head in the middle of a line leaves that line to the tail.
-    let tail = chunk::tail(&mut file, found.stamp.size, read.len() as u64, TAIL)?;
+    let has_end = |tail: &[u8]| TailFacts::of(tail).at_ms.is_some();
+    let tail = chunk::last_lines(&mut file, found.stamp.size, read.len() as u64, (TAIL, WIDEST), has_end)?;
     let chunks = [tail.as_slice(), read.as_slice()];
     let title = titles(&tail, &chunks).or_else(|| titles(&read, &chunks));
     let end = TailFacts::of(&tail).or(TailFacts::of(&read));

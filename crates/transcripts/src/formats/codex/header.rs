@@ -13,7 +13,7 @@ use crate::shared::words::one_line;
 
 const HEAD: usize = 64 * 1024;
 const WIDEST: usize = 4 * 1024 * 1024;
-const TAIL: u64 = 16 * 1024;
+const TAIL: usize = 16 * 1024;
 
 /// Reads a header.
 pub(super) fn header(found: &TranscriptFile) -> Header {
@@ -41,7 +41,11 @@ fn fill(header: &mut Header, found: &TranscriptFile) -> io::Result<()> {
     let packed = found.path.extension().is_some_and(|extension| extension == "zst");
     let tail = match packed {
         true => Vec::new(),
-        false => chunk::tail(&mut File::open(&found.path)?, found.stamp.size, head.len() as u64, TAIL)?,
+        false => {
+            let mut file = File::open(&found.path)?;
+            let has_end = |tail: &[u8]| last_time(tail).is_some();
+            chunk::last_lines(&mut file, found.stamp.size, head.len() as u64, (TAIL, WIDEST), has_end)?
+        }
     };
     for end in [&tail, &head] {
         if last(end, header, packed) {
@@ -117,13 +121,7 @@ fn last(chunk: &[u8], header: &mut Header, packed: bool) -> bool {
     if packed {
         return true;
     }
-    let text_of = |line: &[u8]| String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
-    let time = |line: &[u8]| {
-        let text = text_of(line);
-        let at = text.find("\"timestamp\":")?;
-        time::parse(text[at + 12..].trim_start().trim_start_matches('"').split('"').next()?)
-    };
-    let found = chunk::lines(chunk).rev().take(50).find_map(time);
+    let found = last_time(chunk);
     header.updated_at_ms = found.or(header.updated_at_ms);
     let context = chunk::lines(chunk).rev().find(|line| line::leading_type(line) == Some("turn_context"));
     if let Some(line) = context {
@@ -132,6 +130,16 @@ fn last(chunk: &[u8], header: &mut Header, packed: bool) -> bool {
         take(&mut header.model, json.at(&["payload", "model"]));
     }
     found.is_some()
+}
+
+/// The time of the last line that has one.
+fn last_time(chunk: &[u8]) -> Option<i64> {
+    let time = |line: &[u8]| {
+        let text = String::from_utf8_lossy(&line[..line.len().min(200)]);
+        let at = text.find("\"timestamp\":")?;
+        time::parse(text[at + 12..].trim_start().trim_start_matches('"').split('"').next()?)
+    };
+    chunk::lines(chunk).rev().take(50).find_map(time)
 }
 
 /// The uuid at the end of `rollout-<time>-<uuid>.jsonl`.

@@ -9,7 +9,7 @@ use crate::shared::json::Json;
 use crate::shared::{chunk, document, heading};
 
 const HEAD: usize = 256 * 1024;
-const TAIL: u64 = 32 * 1024;
+const TAIL: usize = 32 * 1024;
 
 /// Reads a header.
 pub(super) fn header(found: &TranscriptFile) -> Header {
@@ -24,7 +24,10 @@ pub(super) fn header(found: &TranscriptFile) -> Header {
             Json::parse(&text).into_iter().for_each(|json| read_header_line(&json, &mut header));
         }
         header.title = header.title.take().or_else(|| header.first_prompt.clone());
-        header.updated_at_ms = last_time(&parts).or(Some(found.stamp.mtime_ms()));
+        // Of a longer file the last message that is seen here is not the last one.
+        let is_whole = found.stamp.size <= HEAD as u64;
+        let last = last_time(&parts).filter(|_| is_whole);
+        header.updated_at_ms = last.or(Some(found.stamp.mtime_ms()));
         if header.id.is_empty() {
             header.id = heading::stem(found);
         }
@@ -80,7 +83,7 @@ fn document(found: &TranscriptFile) -> io::Result<Option<Vec<Vec<u8>>>> {
     let Some(from) = document::field(&head, 0, "messages") else { return Ok(None) };
     let mut parts: Vec<Vec<u8>> =
         document::elements(&head, from).into_iter().map(|range| head[range].to_vec()).collect();
-    let tail = chunk::tail(&mut file, found.stamp.size, 0, TAIL)?;
+    let tail = chunk::last_lines(&mut file, found.stamp.size, 0, (TAIL, TAIL), |_| true)?;
     for (key, bytes) in
         ["sessionId", "startTime", "summary", "kind"].iter().flat_map(|key| [(key, &head), (key, &tail)])
     {

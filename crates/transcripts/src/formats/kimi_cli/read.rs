@@ -110,14 +110,17 @@ pub(super) struct TimeLog {
 
 impl TimeLog {
     const HEAD: usize = 8 * 1024;
-    const TAIL: u64 = 16 * 1024;
+    const TAIL: usize = 16 * 1024;
+    const WIDEST: usize = 4 * 1024 * 1024;
 
     /// Looks at beginning and end of the log beside a transcript.
     pub(super) fn of(context: &Path) -> Self {
         let Ok(mut file) = File::open(context.with_file_name(WIRE)) else { return Self::default() };
         let size = file.metadata().map_or(0, |meta| meta.len());
         let head = chunk::head(&file, Self::HEAD).unwrap_or_default();
-        let tail = chunk::tail(&mut file, size, 0, Self::TAIL).unwrap_or_default();
+        let has_end = |tail: &[u8]| chunk::lines(tail).rev().find_map(time).is_some();
+        let tail =
+            chunk::last_lines(&mut file, size, 0, (Self::TAIL, Self::WIDEST), has_end).unwrap_or_default();
         Self {
             first_ms: chunk::lines(&head).find_map(time),
             last_ms: chunk::lines(&tail).rev().find_map(time),

@@ -1,0 +1,318 @@
+//! The journeys with the real agents: what a plain `baton install` sets up, a model on loopback, and nothing prepared beyond.
+//! Each journey goes from every agent to another one; with `BATON_TEST_PAIRS` set, to every other. `BATON_TEST_CLIS` names the
+//! folder with `claude`, `codex` and `gemini`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::agents::{Cli, clis};
+use crate::mock_model::{Call, MockModel};
+use crate::stage::{BATON, Stage, env, text};
+
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Who hands over to whom.
+fn pairs() -> Vec<(Cli, Cli)> {
+    if env("BATON_TEST_PAIRS").is_some() {
+        return Cli::ALL.into_iter().flat_map(|from| Cli::ALL.map(|to| (from, to))).collect();
+    }
+    let next = Cli::ALL.into_iter().cycle().skip(1);
+    Cli::ALL.into_iter().zip(next).collect()
+}
+
+/// Plays a journey for every pair, one after another: hooks have a limited time, which several agents at once use up.
+fn for_every_pair(journey: impl Fn(&Path, Cli, Cli)) {
+    let Some(folder) = clis() else { return };
+    pairs().into_iter().for_each(|(from, to)| journey(&folder, from, to));
+}
+
+/// An agent as a user has it: settings that reach the model, and what `baton install` adds.
+struct Agent<'a> {
+    cli: Cli,
+    stage: &'a Stage,
+    folder: &'a Path,
+    model: MockModel,
+}
+
+impl<'a> Agent<'a> {
+    fn new((folder, stage): (&'a Path, &'a Stage), cli: Cli, script: Vec<Call>, says: &str) -> Self {
+        let model = MockModel::start(script, says);
+        match cli {
+            Cli::Claude => _ = stage.file("home/.claude/settings.json", "{}"),
+            Cli::Codex => {
+                let url = model.url();
+                let settings = format!(
+                    "model = \"mock\"\nmodel_provider = \"mock\"\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{url}/v1\"\nwire_api = \"responses\"\n"
+                );
+                _ = stage.file("home/.codex/config.toml", settings);
+            }
+            Cli::Gemini => {
+                let security = json!({ "folderTrust": { "enabled": false }, "auth": { "selectedType": "gemini-api-key" } });
+                let settings = json!({ "security": security }).to_string();
+                _ = stage.file("home/.gemini/settings.json", settings);
+            }
+        }
+        stage.terminal("Setup").json(&["install", cli.name(), "--yes"]);
+        Self { cli, stage, folder, model }
+    }
+
+    /// The agent with what it is asked, in a folder.
+    fn command(&self, cwd: &Path, prompt: &str) -> Command {
+        let program = self.folder.join(self.cli.name()).display().to_string();
+        let mut command = self.stage.bare().within(cwd).program(&program);
+        let url = self.model.url();
+        match self.cli {
+            Cli::Claude => {
+                command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "dummy");
+                command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+                command.args(["-p", prompt, "--allowedTools", "Bash"]);
+            }
+            // A sandbox needs rights that a container does not have; the trust in hooks is a question on a terminal.
+            Cli::Codex => {
+                _ = command.args([
+                    "exec",
+                    "--dangerously-bypass-hook-trust",
+                    "--dangerously-bypass-approvals-and-sandbox",
+                    prompt,
+                ])
+            }
+            Cli::Gemini => {
+                command.env("GEMINI_API_KEY", "dummy").env("GOOGLE_GEMINI_BASE_URL", url);
+                command.args(["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", prompt]);
+            }
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs it to its end.
+    fn run(&self, cwd: &Path, prompt: &str) {
+        let output = self.command(cwd, prompt).output().expect("the agent starts");
+        assert!(output.status.success(), "{:?}: {output:#?}", self.cli);
+    }
+
+    /// Starts it in a process group of its own and waits until so many tools have answered.
+    fn start(&self, cwd: &Path, prompt: &str, results: usize) -> Child {
+        let mut command = self.command(cwd, prompt);
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the agent starts");
+        let what = format!("{:?} has {results} results", self.cli);
+        until(&what, || self.model.results().len() >= results);
+        child
+    }
+
+    /// Fails unless this reached the model.
+    fn assert_told(&self, what: &str, from: Cli) {
+        let log = self.stage.home().join("data/baton/hooks.log");
+        let log = fs::read_to_string(log).unwrap_or_default();
+        let known = self.model.texts("the hand-off ledger");
+        let status = self.stage.terminal("Reader").text(&["status"]);
+        assert!(
+            self.model.was_told(what),
+            "{from:?} to {:?}: not told {what}: {known:#?} {log} {status}",
+            self.cli
+        );
+    }
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < PATIENCE, "not in time: {what}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Ends an agent with everything that it has started, as the system does when memory runs out.
+fn kill(mut child: Child) {
+    let group = format!("-{}", child.id());
+    let killed = Command::new("kill").args(["-KILL", "--", &group]).status().expect("kill runs");
+    assert!(killed.success());
+    child.wait().expect("it has ended");
+}
+
+/// The batons that wait, by their id.
+fn waiting(stage: &Stage) -> Vec<Value> {
+    stage.terminal("Reader").json(&["status"])["handoffs"].as_array().expect("hand-offs").clone()
+}
+
+/// Waits for the one baton that a hook leaves; hooks work on after their agent has ended.
+fn the_baton(stage: &Stage) -> String {
+    until("a baton waits", || !waiting(stage).is_empty());
+    let found = waiting(stage);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    text(&found[0], "id")
+}
+
+fn begin() -> Call {
+    Call::shell(&format!(
+        "{BATON} start --as Worker > /dev/null && {BATON} decide 'Prices are rounded half up' --as Worker > /dev/null"
+    ))
+}
+
+fn busy() -> Call {
+    Call::shell("sleep 300")
+}
+
+#[test]
+fn what_an_agent_did_that_ended_without_a_wrap_reaches_the_next_one() {
+    for_every_pair(|folder, from, to| {
+        let stage = Stage::ready();
+        let first = Agent::new((folder, &stage), from, vec![begin()], "The cart adds up; taxes are next.");
+        first.run(&stage.shop(), "Count the cart");
+        let baton = the_baton(&stage);
+        let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
+        second.run(&stage.shop(), "Go on");
+        second.assert_told(&baton, from);
+        let picked = stage.terminal("Next").json(&["pickup"]);
+        let document = picked["baton"]["body"].to_string();
+        assert!(document.contains("Count the cart"), "{from:?}: {picked:#}");
+        assert!(picked.to_string().contains("Prices are rounded half up"), "{from:?}: {picked:#}");
+        stage.assert_sound();
+    });
+}
+
+#[test]
+fn a_killed_agent_yields_at_once_and_what_it_decided_is_recovered() {
+    for_every_pair(|folder, from, to| {
+        let stage = Stage::ready();
+        let first = Agent::new((folder, &stage), from, vec![begin(), busy()], "never said");
+        kill(first.start(&stage.shop(), "Count the cart", 1));
+        let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
+        second.run(&stage.shop(), "Go on");
+        second.assert_told("import-transcript", from);
+        let picked = stage.terminal("Next").json(&["pickup"]);
+        assert!(picked.to_string().contains("Prices are rounded half up"), "{from:?}: {picked:#}");
+        stage.assert_sound();
+    });
+}
+
+#[test]
+fn the_conversation_of_an_agent_that_was_killed_without_a_session_is_offered() {
+    for_every_pair(|folder, from, to| {
+        let stage = Stage::ready();
+        let first =
+            Agent::new((folder, &stage), from, vec![Call::shell("echo counted"), busy()], "never said");
+        kill(first.start(&stage.shop(), "Count the cart", 1));
+        let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
+        second.run(&stage.shop(), "Go on");
+        second.assert_told("import-transcript", from);
+        stage.assert_sound();
+    });
+}
+
+#[test]
+fn after_a_compaction_one_baton_waits_with_the_first_request() {
+    let Some(folder) = clis() else { return };
+    let stage = Stage::ready();
+    let id = "44444444-aaaa-4000-8000-00000000abcd";
+    let first =
+        Agent::new((&folder, &stage), Cli::Claude, vec![begin()], "The cart adds up; taxes are next.");
+    let mut command = first.command(&stage.shop(), "Count the cart");
+    let output = command.args(["--session-id", id]).output().expect("it starts");
+    assert!(output.status.success(), "{output:#?}");
+    let before = the_baton(&stage);
+    for prompt in ["/compact", "Now the taxes"] {
+        let mut command = first.command(&stage.shop(), prompt);
+        let output = command.args(["--resume", id]).output().expect("it starts");
+        assert!(output.status.success(), "{prompt}: {output:#?}");
+    }
+    let preview = || stage.terminal("Reader").json(&["pickup", "--dry-run"]);
+    until("the baton of the whole conversation", || {
+        preview()["baton"]["body"].to_string().contains("Now the taxes")
+    });
+    assert_ne!(the_baton(&stage), before);
+    let picked = stage.terminal("Next").json(&["pickup"])["baton"]["body"].to_string();
+    assert!(picked.contains("Now the taxes"), "{picked}");
+    assert!(picked.contains("Count the cart"), "{picked}");
+    stage.assert_sound();
+}
+
+#[test]
+fn work_in_a_worktree_is_found_from_the_main_checkout() {
+    for_every_pair(|folder, from, to| {
+        let stage = Stage::ready();
+        let beside = worktree(&stage);
+        let edit = Call::shell("echo half > tax.txt");
+        let first = Agent::new((folder, &stage), from, vec![begin(), edit], "Half of the taxes.");
+        first.run(&beside, "Do the taxes");
+        let baton = the_baton(&stage);
+        let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
+        second.run(&stage.shop(), "Go on");
+        second.assert_told(&baton, from);
+        let location = stage.terminal("Next").json(&["pickup"])["location"].clone();
+        assert_eq!(location["root"], json!(beside), "{from:?}: {location:#}");
+        assert_eq!(location["uncommitted"], json!(["tax.txt"]), "{from:?}: {location:#}");
+        stage.assert_sound();
+    });
+}
+
+/// A linked worktree of the repository, with a commit in it.
+fn worktree(stage: &Stage) -> PathBuf {
+    let beside = stage.root().join("beside");
+    let beside_name = beside.display().to_string();
+    let lines: [&[&str]; 3] = [
+        &["add", "-A"],
+        &[
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@example.org",
+            "commit",
+            "-q",
+            "--allow-empty",
+            "-m",
+            "one",
+        ],
+        &["worktree", "add", "-q", "-b", "taxes", &beside_name],
+    ];
+    for args in lines {
+        let done = Command::new("git").current_dir(stage.shop()).args(args).status().expect("git runs");
+        assert!(done.success(), "git {args:?}");
+    }
+    beside
+}
+
+#[test]
+fn of_two_agents_at_once_one_wraps_and_the_other_takes_nothing() {
+    for_every_pair(|folder, from, to| {
+        let stage = Stage::ready();
+        let sign = stage.root().join("sign").display().to_string();
+        let look = Call::shell(&format!("until test -e {sign}; do sleep 0.2; done; {BATON} status"));
+        let first = Agent::new((folder, &stage), from, vec![begin(), look], "The cart adds up.");
+        let mut child = first.start(&stage.shop(), "Count the cart", 1);
+        let wrap = format!(
+            "{BATON} start --as Second > /dev/null && {BATON} wrap --summary 'the taxes' --as Second"
+        );
+        let second = Agent::new((folder, &stage), to, vec![Call::shell(&wrap)], "Wrapped.");
+        second.run(&stage.shop(), "Do the taxes");
+        let left = the_baton(&stage);
+        fs::write(&sign, "").expect("written");
+        until("the first one ends", || child.try_wait().expect("a child").is_some());
+        first.assert_told("the taxes", to);
+        until("two batons wait", || waiting(&stage).len() == 2);
+        let pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup").count();
+        assert_eq!(pickups, 0, "nobody took anything by the way");
+        assert!(waiting(&stage).iter().any(|baton| text(baton, "id") == left));
+        stage.assert_sound();
+    });
+}
+
+#[test]
+fn a_baton_on_a_server_is_announced_to_the_next_agent() {
+    for_every_pair(|folder, from, to| {
+        let stage = Stage::remote(&[]).registered();
+        let first = Agent::new((folder, &stage), from, vec![begin()], "The cart adds up; taxes are next.");
+        first.run(&stage.shop(), "Count the cart");
+        let baton = the_baton(&stage);
+        let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
+        second.run(&stage.shop(), "Go on");
+        second.assert_told(&baton, from);
+        assert!(!stage.has_store(), "it is all on the server");
+    });
+}
