@@ -26,6 +26,8 @@ pub enum RemarkKind {
     LastWrap,
     /// A conversation of the project since the last wrap that left no baton.
     UnwrappedTranscript,
+    /// What sessions saved that left no baton comes with the next pickup.
+    RecoverableWork,
     /// Sessions that went silent without a wrap.
     UnwrappedSessions,
     /// Messages whose acknowledgement is overdue.

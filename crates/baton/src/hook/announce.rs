@@ -59,7 +59,9 @@ pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String
         let by = visible(&last.last_wrapped_by);
         lines.push(format!("- Last wrap: by {by}{}.", age(last.last_wrapped_at)));
     }
-    let left = card.reminders.iter().filter(|remark| remark.kind == RemarkKind::UnwrappedTranscript);
+    let is_left =
+        |kind: RemarkKind| matches!(kind, RemarkKind::RecoverableWork | RemarkKind::UnwrappedTranscript);
+    let left = card.reminders.iter().filter(|remark| is_left(remark.kind));
     lines.extend(left.map(|remark| format!("- {}.", remark.message)));
     lines.push(CLOSING.to_owned());
     bounded(lines)

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::agents::{Cli, clis};
 use crate::mock_model::{Call, MockModel};
 use crate::stage::{BATON, Stage, env, text};
+use crate::words::steady;
 
 const PATIENCE: Duration = Duration::from_secs(180);
 
@@ -120,6 +121,24 @@ impl<'a> Agent<'a> {
     }
 }
 
+/// Notes word for word what the next agent was told, and what the card says then, for `docs/journeys.md`: of Claude Code and the
+/// one after it.
+fn record(name: &str, from: Cli, second: &Agent<'_>) {
+    if from != Cli::Claude || env("BATON_TEST_PAIRS").is_some() {
+        return;
+    }
+    let known = second.model.texts(OPENING);
+    let told = known.first().and_then(|text| text.split_once(OPENING)).map_or("", |(_, rest)| rest);
+    let told = told.split_once(CLOSING).map_or(told, |(before, _)| before);
+    let status = second.stage.terminal("Reader").text(&["status"]);
+    let text = format!("{OPENING}{told}{CLOSING}\n\n$ baton status\n{status}");
+    insta::assert_snapshot!(name, steady(&text, second.stage));
+}
+
+/// How an announcement begins and ends.
+const OPENING: &str = "Baton, the hand-off ledger";
+const CLOSING: &str = "leaves one at the end of a session.";
+
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
@@ -169,6 +188,7 @@ fn what_an_agent_did_that_ended_without_a_wrap_reaches_the_next_one() {
         let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
         second.run(&stage.shop(), "Go on");
         second.assert_told(&baton, from);
+        record("J2", from, &second);
         let picked = stage.terminal("Next").json(&["pickup"]);
         let document = picked["baton"]["body"].to_string();
         assert!(document.contains("Count the cart"), "{from:?}: {picked:#}");
@@ -186,6 +206,7 @@ fn a_killed_agent_yields_at_once_and_what_it_decided_is_recovered() {
         let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
         second.run(&stage.shop(), "Go on");
         second.assert_told("import-transcript", from);
+        record("J4_with_a_session", from, &second);
         let picked = stage.terminal("Next").json(&["pickup"]);
         assert!(picked.to_string().contains("Prices are rounded half up"), "{from:?}: {picked:#}");
         stage.assert_sound();
@@ -202,6 +223,7 @@ fn the_conversation_of_an_agent_that_was_killed_without_a_session_is_offered() {
         let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
         second.run(&stage.shop(), "Go on");
         second.assert_told("import-transcript", from);
+        record("J4_without_a_session", from, &second);
         stage.assert_sound();
     });
 }
@@ -227,6 +249,9 @@ fn after_a_compaction_one_baton_waits_with_the_first_request() {
         preview()["baton"]["body"].to_string().contains("Now the taxes")
     });
     assert_ne!(the_baton(&stage), before);
+    let second = Agent::new((&folder, &stage), Cli::Codex, Vec::new(), "Fine.");
+    second.run(&stage.shop(), "Go on");
+    record("J5", Cli::Claude, &second);
     let picked = stage.terminal("Next").json(&["pickup"])["baton"]["body"].to_string();
     assert!(picked.contains("Now the taxes"), "{picked}");
     assert!(picked.contains("Count the cart"), "{picked}");
@@ -245,6 +270,7 @@ fn work_in_a_worktree_is_found_from_the_main_checkout() {
         let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
         second.run(&stage.shop(), "Go on");
         second.assert_told(&baton, from);
+        record("J6", from, &second);
         let location = stage.terminal("Next").json(&["pickup"])["location"].clone();
         assert_eq!(location["root"], json!(beside), "{from:?}: {location:#}");
         assert_eq!(location["uncommitted"], json!(["tax.txt"]), "{from:?}: {location:#}");
@@ -296,6 +322,11 @@ fn of_two_agents_at_once_one_wraps_and_the_other_takes_nothing() {
         until("the first one ends", || child.try_wait().expect("a child").is_some());
         first.assert_told("the taxes", to);
         until("two batons wait", || waiting(&stage).len() == 2);
+        let third = Agent::new((folder, &stage), Cli::Codex, Vec::new(), "Fine.");
+        if from == Cli::Claude {
+            third.run(&stage.shop(), "Go on");
+            record("J8", from, &third);
+        }
         let pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup").count();
         assert_eq!(pickups, 0, "nobody took anything by the way");
         assert!(waiting(&stage).iter().any(|baton| text(baton, "id") == left));
@@ -313,6 +344,7 @@ fn a_baton_on_a_server_is_announced_to_the_next_agent() {
         let second = Agent::new((folder, &stage), to, Vec::new(), "Fine.");
         second.run(&stage.shop(), "Go on");
         second.assert_told(&baton, from);
+        record("J11", from, &second);
         assert!(!stage.has_store(), "it is all on the server");
     });
 }

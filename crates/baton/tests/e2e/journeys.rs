@@ -152,7 +152,35 @@ What happens to an agent's work in a day, and the end-to-end tests that play it 
             names(journey.real)
         ));
     }
+    page.push_str(
+        "
+## What the next agent is told
+
+Word for word, as it reaches the model of Codex after a session of Claude Code, and what `baton status` says then. Ids, folders and ages are left out.
+",
+    );
+    for (title, name) in RECORDS {
+        page.push_str(&format!("\n### {title}\n\n```text\n{}\n```\n", recorded(name)));
+    }
     page
+}
+
+/// What `agent_journeys` recorded: a title, and the name of the snapshot.
+const RECORDS: [(&str, &str); 7] = [
+    ("J2: ended without wrapping", "J2"),
+    ("J4: killed, with a session", "J4_with_a_session"),
+    ("J4: killed, without a session", "J4_without_a_session"),
+    ("J5: compacted in the middle, then ended", "J5"),
+    ("J6: worked in a worktree", "J6"),
+    ("J8: two at once, one wrapped and the other ended", "J8"),
+    ("J11: with a server", "J11"),
+];
+
+fn recorded(name: &str) -> String {
+    let file = format!("tests/e2e/snapshots/e2e__agent_journeys__{name}.snap");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_default();
+    let body = text.splitn(3, "---\n").nth(2).unwrap_or_default();
+    body.trim_end().to_owned()
 }
 
 /// The tests of a file: every function in it.

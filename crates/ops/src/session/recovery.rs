@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
+use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::{Delta, Kind, Row};
+use baton_model::id::visible;
 use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, baton, delta, session};
@@ -109,6 +111,25 @@ pub(super) fn recoverable(
         sessions.remove(0);
     }
     Ok((sessions, has_more))
+}
+
+/// Names the agents whose work a pickup brings although no baton waits.
+pub(super) fn recoverable_remark(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+) -> Result<Option<Remark>, Failure> {
+    let (sessions, _) = recoverable(tx, env, project_id, (None, false))?;
+    let mut names: Vec<String> = sessions.iter().map(|session| visible(&session.identity)).collect();
+    names.dedup();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let message = format!(
+        "{} left work without a baton: `baton pickup` (over MCP: `hd_exec`) brings it as `recovered`",
+        names.join(", ")
+    );
+    Ok(Some(Remark { kind: RemarkKind::RecoverableWork, message }))
 }
 
 /// What came of the conversation of a baton while that was held: its holder was told, and may not have gone on with it.

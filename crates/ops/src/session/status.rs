@@ -4,6 +4,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::recovery::recoverable_remark;
 use crate::card::Card;
 use crate::op::{Cx, Meta, Operation};
 use crate::portable::{prefetch_exports, waiting_elsewhere};
@@ -43,6 +44,7 @@ impl Operation for Status {
             let mut card = card::read_with(tx, env, &project_id, |tx| prefetch_exports(tx, &project_id))?;
             if card.handoffs.is_empty() {
                 card.reminders.extend(waiting_elsewhere(tx, env, &project_id)?);
+                card.reminders.extend(recoverable_remark(tx, env, &project_id)?);
             }
             Ok(card)
         })?;

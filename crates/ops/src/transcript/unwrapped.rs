@@ -5,6 +5,7 @@ use baton_model::id::visible;
 use baton_model::time::{Millis, ago};
 use baton_tools::has_surface;
 
+use super::idle::is_idle_row;
 use super::{ListInput, Row};
 use crate::card::Card;
 
@@ -46,7 +47,8 @@ impl UnwrappedQuery<'_> {
     /// over.
     pub fn remark(&self, rows: &[Row], card: &Card) -> Option<Remark> {
         let own = self.own(rows);
-        let row = rows.iter().enumerate().find(|(at, row)| Some(*at) != own && self.is_left(row, card))?.1;
+        let is_left = |(at, row): &(usize, &Row)| Some(*at) != own && self.is_left(row, card);
+        let row = rows.iter().enumerate().filter(is_left).find(|(_, row)| !is_idle_row(row))?.1;
         let (agent, id) = (visible(&row.agent), visible(&row.id));
         let title = baton_tools::by_name(&row.agent).map_or(agent.as_str(), |tool| tool.title);
         let last = ago(self.now, row.updated_at?.0);
