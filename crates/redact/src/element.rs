@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::fields::{is_known, kind_of};
+use crate::fields::is_known;
+use crate::names::kind_of;
 use crate::plain::is_literal;
 
 /// The text of an element `<password>…</password>` whose name ends at `name.end`.

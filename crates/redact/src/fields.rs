@@ -7,44 +7,11 @@
 use std::ops::Range;
 
 use crate::boundary::escape;
+use crate::exact::is_exact;
 use crate::extent::{is_end, line_before};
+use crate::names::{Kind, kind_of};
 use crate::naming::is_symbol;
 use crate::plain::{is_literal, is_varied};
-
-/// How names of such fields end, in lower case without `_` and `-`.
-const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "passwort",
-    "pwd",
-    "psk",
-    "secret",
-    "secretkey",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "authkey",
-    "encryptionkey",
-    "signingkey",
-    "masterkey",
-    "sharedkey",
-    "accountkey",
-    "authtoken",
-    "accesstoken",
-    "refreshtoken",
-    "bearertoken",
-    "sessiontoken",
-];
-
-/// Names that begin so are of a switch, a label or a function.
-const SWITCHES: &[&str] = &[
-    "reset", "forgot", "has", "is", "no", "not", "show", "hide", "require", "need", "allow", "enable",
-    "disable", "confirm", "validate", "check", "verify", "use", "hash", "encrypt", "change", "update", "set",
-    "get", "min", "max", "invalid", "wrong", "missing", "bad", "with", "label", "ask", "prompt", "err",
-    "toggle", "generate",
-];
 
 /// Values that hold one of these name a secret or a place of one.
 const ABOUT: &[&str] =
@@ -209,7 +176,9 @@ impl Field<'_> {
         };
         let short =
             kind == Kind::Short && !self.quoted && (self.is_parameter(kind) || self.is_short_line(value));
-        (form || short) && self.is_plain(name, value)
+        let object = name.eq_ignore_ascii_case("secret") && value.contains(['_', '-', '/', ':']);
+        let exact = self.quoted && kind == Kind::Named && !object && is_exact(value);
+        (form || short) && (exact || self.is_plain(name, value))
     }
 
     /// `"name": "value"`, `name = "value"`.
@@ -371,28 +340,6 @@ pub(crate) fn is_plain_word(value: &str) -> bool {
 }
 
 const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Named,
-    /// `pass`, `pw`: words that mean other things as well.
-    Short,
-}
-
-pub(crate) fn kind_of(name: &str) -> Option<Kind> {
-    let name = name.trim_start_matches('-');
-    let flat: String = name
-        .bytes()
-        .filter(|byte| !matches!(byte, b'_' | b'-'))
-        .map(|b| b.to_ascii_lowercase() as char)
-        .collect();
-    if matches!(flat.as_str(), "pass" | "pw") {
-        return Some(Kind::Short);
-    }
-    let own =
-        NAMES.iter().any(|end| flat.ends_with(end)) && !SWITCHES.iter().any(|word| flat.starts_with(word));
-    own.then_some(Kind::Named)
-}
 
 fn is_end_of_line(rest: &[u8]) -> bool {
     matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..])

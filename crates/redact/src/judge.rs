@@ -2,6 +2,7 @@
 
 use crate::class::SecretClass;
 use crate::entropy::{bits, looks_random};
+use crate::exact::is_source;
 use crate::fields;
 use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
 use crate::noise::{is_noise, is_pattern};
@@ -51,7 +52,10 @@ pub(crate) fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
     if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
         // A sentence in quotes is a secret where only a secret can stand.
         let phrase = class == SecretClass::Password && is_phrase(value);
-        return (place.env || phrase)
+        // A shell runs what stands between backticks.
+        let run = place.env && place.followed == b'`';
+        return !run
+            && (place.env || phrase)
             && place.quoted
             && place.whole
             && is_closed(place.followed)
@@ -142,6 +146,7 @@ fn is_reference(value: &str, place: Place) -> bool {
         || value.contains("://")
         || value.contains("${")
         || is_word(value)
+        || is_source(value)
         || is_pattern(value)
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
         || value.is_empty()
