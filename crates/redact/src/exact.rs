@@ -4,10 +4,10 @@
 //! makes it.
 
 use crate::entropy::looks_random;
-use crate::fields::{is_known, is_plain_word};
 use crate::naming::{is_file, is_path, is_symbol, is_usage};
 use crate::noise::{is_choppy, is_mail, is_noise, is_pattern};
 use crate::plain::{PLACEHOLDERS, is_literal, is_random_behind_sign, is_varied, is_word};
+use crate::state_words::{is_known, is_plain_word};
 
 /// A shorter value is not judged by its letters.
 const MIN: usize = 8;

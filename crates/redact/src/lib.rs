@@ -35,6 +35,7 @@ mod prose;
 mod rules;
 mod setting;
 mod shapes;
+mod state_words;
 mod table;
 mod unnamed;
 

@@ -33,7 +33,7 @@ pub(crate) enum Extent {
 
 /// A value.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ValueSpan {
     /// Where it is, without what encloses it.
     pub span: Range<usize>,
     /// Whether its place holds nothing but a value.
@@ -42,7 +42,7 @@ pub(crate) struct Found {
 
 impl Extent {
     /// The value that begins at `at`; the field of its name begins at `name`.
-    pub(crate) fn find(self, text: &str, name: usize, at: usize) -> Option<Found> {
+    pub(crate) fn find(self, text: &str, name: usize, at: usize) -> Option<ValueSpan> {
         match self {
             Extent::Field => string(text, at).or_else(|| bare_field(text, name, at)),
             Extent::Quoted => string(text, at),
@@ -57,20 +57,20 @@ impl Extent {
     }
 }
 
-fn found(text: &str, span: Range<usize>, sure: bool) -> Option<Found> {
+fn value_span(text: &str, span: Range<usize>, sure: bool) -> Option<ValueSpan> {
     let value = text.get(span.clone())?;
-    (value.trim().len() >= 3).then_some(Found { span, sure })
+    (value.trim().len() >= 3).then_some(ValueSpan { span, sure })
 }
 
 /// A string in quotes, up to the one that closes it.
-fn string(text: &str, at: usize) -> Option<Found> {
+fn string(text: &str, at: usize) -> Option<ValueSpan> {
     let bytes = text.as_bytes();
     let slashes = bytes[at..].iter().take(3).take_while(|byte| **byte == b'\\').count();
     let mark = bytes.get(at + slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
     let (span, _) = literal(text, at, &mut NameWord::default())?;
     let span = at + slashes + 1..span.end;
     let closed = bytes.get(span.end + slashes) == Some(&mark);
-    found(text, span.clone(), false).filter(|_| closed && span.len() <= MOST)
+    value_span(text, span.clone(), false).filter(|_| closed && span.len() <= MOST)
 }
 
 /// Where the line ends, or the string of JSON that it stands in.
@@ -82,7 +82,7 @@ fn end_of_line(text: &str, at: usize) -> usize {
 }
 
 /// A bare value of a field. In a line of its own it ends with the line; in an object a comma or a bracket ends it.
-fn bare_field(text: &str, name: usize, at: usize) -> Option<Found> {
+fn bare_field(text: &str, name: usize, at: usize) -> Option<ValueSpan> {
     let line = &text[at..end_of_line(text, at)];
     let own =
         !line_before(text, at).contains(['{', '[', '<', '(', '=']) && line_before(text, name).len() < 64;
@@ -97,7 +97,7 @@ fn bare_field(text: &str, name: usize, at: usize) -> Option<Found> {
         || line[len..].starts_with(" #")
         || rest.starts_with(['"', '\'', '\\'])
         || !own && rest.starts_with(['/', ',', '}', ']', '>']);
-    found(text, at..at + len, false).filter(|_| closed)
+    value_span(text, at..at + len, false).filter(|_| closed)
 }
 
 fn is_closed_argument(text: &str, end: usize) -> bool {
@@ -105,56 +105,56 @@ fn is_closed_argument(text: &str, end: usize) -> bool {
     rest.trim_start().starts_with([',', ')'])
 }
 
-fn argument(text: &str, at: usize) -> Option<Found> {
+fn argument(text: &str, at: usize) -> Option<ValueSpan> {
     let ends =
         |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '|' | ';' | '&' | '(' | ')' | '\\');
     let end = end_of_line(text, at);
     let len = text[at..end].find(ends).unwrap_or(end - at);
-    found(text, at..at + len, false)
+    value_span(text, at..at + len, false)
 }
 
 /// The text of an element, or its section of characters.
-fn element(text: &str, at: usize) -> Option<Found> {
+fn element(text: &str, at: usize) -> Option<ValueSpan> {
     let limit = extent::floor(text, text.len().min(at + MOST));
     if let Some(rest) = text[at..limit].strip_prefix("<![CDATA[") {
         let start = limit - rest.len();
-        return found(text, start..start + rest.find("]]>")?, true);
+        return value_span(text, start..start + rest.find("]]>")?, true);
     }
     let value = text[at..end_of_line(text, at)].split_once("</")?.0.trim_end();
-    found(text, at..at + value.len(), false)
+    value_span(text, at..at + value.len(), false)
         .filter(|_| !value.contains(['<', '>']) || !value.starts_with('<'))
 }
 
 /// One word of a text.
-fn word(text: &str, at: usize, ends: impl Fn(char) -> bool) -> Option<Found> {
+fn word(text: &str, at: usize, ends: impl Fn(char) -> bool) -> Option<ValueSpan> {
     let end = end_of_line(text, at);
     let len = text[at..end].find(|c: char| c.is_whitespace() || ends(c)).unwrap_or(end - at);
-    found(text, at..at + len, false).filter(|found| found.span.len() >= 4)
+    value_span(text, at..at + len, false).filter(|found| found.span.len() >= 4)
 }
 
 /// A value between backticks.
-fn ticked(text: &str, at: usize) -> Option<Found> {
+fn ticked(text: &str, at: usize) -> Option<ValueSpan> {
     let rest = text[at..end_of_line(text, at)].strip_prefix('`')?;
     let len = rest.find('`')?;
-    found(text, at + 1..at + 1 + len, true).filter(|found| found.span.len() >= 4)
+    value_span(text, at + 1..at + 1 + len, true).filter(|found| found.span.len() >= 4)
 }
 
 /// One word that is all of its cell. The last of a row that has no other is nothing but a value.
-fn cell(text: &str, at: usize) -> Option<Found> {
+fn cell(text: &str, at: usize) -> Option<ValueSpan> {
     let row = &text[at..end_of_line(text, at)];
     let (value, rest) = row.split_once('|').unwrap_or((row, ""));
     let value = value.trim_end();
     let last = rest.trim().is_empty() && value.len() >= 8;
     let single = !value.contains(|c: char| c.is_whitespace() || c == '`');
-    found(text, at..at + value.len(), last).filter(|found| single && found.span.len() >= 4)
+    value_span(text, at..at + value.len(), last).filter(|found| single && found.span.len() >= 4)
 }
 
 /// The last cell of a row of two, in a table: the row before has a bar as well, or is a rule.
-fn row(text: &str, name: usize, at: usize) -> Option<Found> {
+fn row(text: &str, name: usize, at: usize) -> Option<ValueSpan> {
     let line = name - line_before(text, name).len();
     let above = line_before(text, text[..line].trim_end_matches(['\n', '\r', 'n', '\\']).len());
     let value = text[at..end_of_line(text, at)].trim_end();
     let single = !value.contains(|c: char| c.is_whitespace() || matches!(c, '|' | '"' | '`'));
     let table = above.contains('|') || above.contains("-+-") || above.starts_with("-[ RECORD");
-    found(text, at..at + value.len(), true).filter(|found| single && table && found.span.len() >= 4)
+    value_span(text, at..at + value.len(), true).filter(|found| single && table && found.span.len() >= 4)
 }

@@ -10,12 +10,12 @@ use regex_automata::{Anchored, Input};
 use crate::class::SecretClass;
 use crate::exact::{is_exact, is_reference};
 use crate::extent::{floor, line_before};
-use crate::fields::{is_known, is_plain_word};
 use crate::names::{Kind, kind_of};
 use crate::naming::{is_file, is_path, is_phrase, is_symbol, is_type, is_usage};
 use crate::noise::is_noise;
-use crate::pair_value::{Extent, Found};
+use crate::pair_value::{Extent, ValueSpan};
 use crate::plain::{is_literal, is_varied};
+use crate::state_words::{is_known, is_plain_word};
 
 /// How far behind a name its value is looked for.
 const REACH: usize = 1024;
@@ -139,7 +139,7 @@ fn reversed(text: &str, name: Range<usize>, judged: &Judged) -> Option<Range<usi
     let compile = || Some([Regex::new(BEHIND[0]).ok()?, Regex::new(BEHIND[1]).ok()?]);
     let [field, between] = REVERSED.get_or_init(compile).as_ref()?;
     let last = field.find_iter(part).last()?;
-    let Found { span, .. } = Extent::Field.find(text, from + last.start(), from + last.end())?;
+    let ValueSpan { span, .. } = Extent::Field.find(text, from + last.start(), from + last.end())?;
     let input = Input::new(&text[..name.start]).range(span.end.min(name.start)..).anchored(Anchored::Yes);
     let apart = between.is_match(input);
     let judged = Judged { sure: true, ..*judged };

@@ -19,7 +19,7 @@ const OBJECTS: &[&str] = &["self", "this", "cls", "that", "super", "window", "do
 
 /// What stands before a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum Prefix {
     /// Its line begins with it.
     Line,
     /// A word that sets variables.
@@ -35,7 +35,7 @@ pub(crate) fn value(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let key = line_before(text, name.start);
     let own = key.trim_end_matches(is_of_key);
-    let before = before(own)?;
+    let prefix = prefix(own)?;
     let rest = text[name.end..floor(text, text.len().min(name.end + 16))].trim_start_matches([' ', '\t']);
     let sign = rest.chars().next().filter(|c| matches!(c, '=' | ':'))?;
     let at = name.end + text[name.end..].find(sign)? + 1;
@@ -43,14 +43,14 @@ pub(crate) fn value(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let start = at + bytes[at..].iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let place = Place {
         text,
-        before,
+        prefix,
         sign,
         tight: start == name.end + 1,
         parents: &key[own.len()..],
         name: &text[name.clone()],
         line: name.start - key.len(),
     };
-    if let Some(span) = braced(text, start, own).filter(|_| matches!(before, Before::Parameter(_))) {
+    if let Some(span) = braced(text, start, own).filter(|_| matches!(prefix, Prefix::Parameter(_))) {
         return Some(span);
     }
     let end = place.end(start, open_quote(own))?;
@@ -76,21 +76,21 @@ fn is_of_key(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
-fn before(own: &str) -> Option<Before> {
+fn prefix(own: &str) -> Option<Prefix> {
     if let Some(sign @ (b'?' | b'&' | b';')) = own.bytes().last() {
-        return Some(Before::Parameter(if own.ends_with("&amp;") || sign != b';' { b'&' } else { sign }));
+        return Some(Prefix::Parameter(if own.ends_with("&amp;") || sign != b';' { b'&' } else { sign }));
     }
     let shown = own.trim_start_matches([' ', '\t', '-', '+', '>', '$', '#']);
     if shown.is_empty() {
-        return Some(Before::Line);
+        return Some(Prefix::Line);
     }
     if let Some(quote @ (b'"' | b'\'')) = own.bytes().last() {
-        return Some(Before::Quote(quote));
+        return Some(Prefix::Quote(quote));
     }
     let word = shown.trim_end_matches([' ', '\t']);
     let last = word.rsplit([' ', '\t']).next().unwrap_or_default();
     let sets = word.len() < shown.len() && SETTERS.contains(&last) || shown.ends_with("$env:");
-    sets.then_some(Before::Setter)
+    sets.then_some(Prefix::Setter)
 }
 
 fn is_end_of_line(rest: &[u8]) -> bool {
@@ -103,7 +103,7 @@ fn is_end_of_line(rest: &[u8]) -> bool {
 /// What the surroundings of a value say about it.
 struct Place<'t> {
     text: &'t str,
-    before: Before,
+    prefix: Prefix,
     sign: char,
     /// Whether nothing but one sign stands between name and value.
     tight: bool,
@@ -119,7 +119,7 @@ impl Place<'_> {
     fn end(&self, start: usize, open: Option<u8>) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let limit = bytes.len().min(start + MOST);
-        let next = |byte: u8| self.before == Before::Parameter(byte);
+        let next = |byte: u8| self.prefix == Prefix::Parameter(byte);
         let ends = |at: &usize| match bytes[*at] {
             b'"' | b'\'' | b'`' | b'\\' => true,
             byte => byte.is_ascii_whitespace() || next(byte),
@@ -127,12 +127,12 @@ impl Place<'_> {
         let end = (start..limit).find(ends).unwrap_or(limit);
         let rest = &bytes[end..];
         let slashes = rest.iter().take(3).take_while(|byte| **byte == b'\\').count();
-        let command = self.before == Before::Setter || self.is_env() && self.tight;
-        let (closed, exact) = match (rest.get(slashes).copied(), self.before) {
-            (mark, Before::Quote(own)) => (mark == Some(own), true),
-            (Some(mark @ (b'"' | b'\'' | b'`')), Before::Parameter(_)) => (true, open == Some(mark)),
+        let command = self.prefix == Prefix::Setter || self.is_env() && self.tight;
+        let (closed, exact) = match (rest.get(slashes).copied(), self.prefix) {
+            (mark, Prefix::Quote(own)) => (mark == Some(own), true),
+            (Some(mark @ (b'"' | b'\'' | b'`')), Prefix::Parameter(_)) => (true, open == Some(mark)),
             (Some(mark @ (b'"' | b'\'' | b'`')), _) => (open == Some(mark), true),
-            (mark, Before::Parameter(_)) => (true, mark.is_some_and(next)),
+            (mark, Prefix::Parameter(_)) => (true, mark.is_some_and(next)),
             _ => (is_end_of_line(rest) || command && rest.starts_with(b" "), true),
         };
         // What closes the text around an address is none of its own.
@@ -151,8 +151,8 @@ impl Place<'_> {
         // A comma, a semicolon or a bracket at the end is mostly of code.
         let free = !value.ends_with([',', ';', ')', '}', ']']);
         let plain = |value: &str| value.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-        let is_word = match (self.before, self.sign) {
-            (Before::Setter | Before::Quote(_) | Before::Parameter(_), '=') => self.tight,
+        let is_word = match (self.prefix, self.sign) {
+            (Prefix::Setter | Prefix::Quote(_) | Prefix::Parameter(_), '=') => self.tight,
             _ if self.is_property() || self.name.contains('-') => true,
             (_, '=') if self.tight && self.parents.is_empty() => self.is_env() || free,
             (_, '=') => free && self.is_env() && plain(value),
@@ -174,7 +174,7 @@ impl Place<'_> {
     fn is_property(&self) -> bool {
         let first = self.parents.split('.').next().unwrap_or_default();
         let deep = self.parents.matches('.').count() > 1 || self.sign == ':' && self.parents.ends_with('.');
-        self.before == Before::Line && deep && !OBJECTS.contains(&first)
+        self.prefix == Prefix::Line && deep && !OBJECTS.contains(&first)
     }
 
     /// Whether the line stands in a section of a file of settings, and nothing else stands between the two.
@@ -189,7 +189,7 @@ impl Place<'_> {
         };
         let mut above = self.text[from..self.line].lines().rev().map(str::trim);
         let section = above.find(|line| !is_setting(line));
-        self.before == Before::Line
+        self.prefix == Prefix::Line
             && section.is_some_and(|line| line.starts_with('[') && line.ends_with(']'))
     }
 }

@@ -208,6 +208,7 @@ fn source_code_and_lock_files_give_no_false_positive() {
         include_str!("judge.rs"),
         include_str!("fields.rs"),
         include_str!("exact.rs"),
+        include_str!("state_words.rs"),
         include_str!("unnamed.rs"),
         include_str!("names.rs"),
         include_str!("setting.rs"),
