@@ -3,13 +3,15 @@
 use std::ops::Range;
 
 use crate::class::SecretClass;
+use crate::exact::is_exact;
 use crate::extent::{self, Site, is_end, line_end};
 use crate::fields::Field;
 use crate::judge::{Place, is_secret};
 use crate::literal::{NameWord, literal, scheme};
+use crate::names::{Kind, kind_of};
 use crate::noise::{is_noise, is_signed};
 use crate::plain::is_literal;
-use crate::{arguments, block_scalar, boundary, element, header, pairs, prose};
+use crate::{arguments, block_scalar, boundary, element, header, pairs, prose, setting};
 
 /// Names, in lower case.
 pub(crate) static NAMES: &[(&str, SecretClass)] = &[
@@ -47,6 +49,7 @@ pub(crate) static NAMES: &[(&str, SecretClass)] = &[
     ("sharedkey", SecretClass::Token),
     ("master_key", SecretClass::Token),
     ("account_key", SecretClass::Token),
+    ("accountkey", SecretClass::Token),
     ("signing_key", SecretClass::Token),
     ("encryption_key", SecretClass::Token),
     ("auth_key", SecretClass::Token),
@@ -61,8 +64,10 @@ const ABOUT: &[&str] = &[
     "kind", "field", "expiry", "ttl", "usage", "budget", "token_id", "token-id", "tokenid",
 ];
 /// Parts of names that stand for an error message about a secret.
-const FAULTS: &[&str] =
-    &["ERR", "INVALID", "MISSING", "BAD_", "NO_", "WRONG", "MSG", "PROMPT", "HELP", "LABEL", "TITLE"];
+const FAULTS: &[&str] = &[
+    "ERR", "ERROR", "ERRORS", "INVALID", "MISSING", "BAD", "NO", "WRONG", "MSG", "MESSAGE", "PROMPT", "HELP",
+    "LABEL", "TITLE",
+];
 /// What makes of the name behind it a variable of the environment.
 const SETS: &[&str] = &["export ", "set ", "$env:", "-e ", "--env ", "TF_VAR_", "env "];
 const MAX_NAME: usize = 32;
@@ -77,39 +82,38 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
     let sign = signs_at_end(&bytes[hit.clone()]);
     let hit = hit.start..hit.end - sign;
     let short = sign > 0 && !text[hit.clone()].eq_ignore_ascii_case("psk");
-    let name_start = boundary::behind_escape(bytes, hit.start - back(bytes, hit.start, is_name), hit.start);
-    let name_end = hit.end + skip_while(bytes, hit.end, is_name).min(MAX_NAME);
+    let Range { start: name_start, end: name_end } = whole_name(bytes, &hit);
     let name = text.get(name_start..name_end)?;
-    if is_about_a_secret(name) {
+    if is_about_a_secret(name) || is_expansion(text, name_start..name_end) {
         return None;
     }
-    if let Some(span) = value_apart(text, name_start..name_end, class, hit.end == name_end) {
+    let own = kind_of(name) == Some(Kind::Named);
+    let named = hit.end == name_end || own;
+    if let Some(span) = value_apart(text, name_start..name_end, class, named) {
         return Some(span);
     }
     let flag = name.starts_with("--");
+    let spoken = class == SecretClass::Password && hit.end == name_end;
     let Some((at, tight)) = separator(bytes, name_start..name_end, flag) else {
-        let is_prose = class == SecretClass::Password && hit.end == name_end;
-        return is_prose.then(|| prose::value(text, name_end)).flatten();
+        return if spoken { prose::value(text, name_end) } else { None };
     };
     if let Some(block) = block_scalar::value(text, name_start, at) {
-        return is_secret_block(&text[block.clone()], class).then_some(block);
+        return is_secret_block(&text[block.clone()], class, named).then_some(block);
+    }
+    if let Some(span) = own.then(|| setting::value(text, name_start..name_end)).flatten() {
+        return Some(span);
     }
     let at = at + scheme(bytes, at).max(header::scheme(text, name, at));
     let (span, quoted) = literal(text, at, word)?;
     let site = if quoted { Site::Inside } else { extent::site(text, name_start) };
     let place = Place {
-        env: tight && is_env(name) || is_set(text, name_start, name),
-        given: flag || is_parameter(bytes, name_start),
-        property: !quoted && extent::property(text, name_start).is_some(),
         header: is_header(name) && is_end(&bytes[span.end..]),
-        whole: name_end <= hit.end + 1 && !FAULTS.iter().any(|word| name.contains(word)),
+        whole: (named || name_end <= hit.end + 1) && !is_fault(name),
         line: site == Site::Line,
-        apart: flag && !tight,
-        quoted,
-        followed: 0,
+        ..place(text, name_start, name, tight, quoted)
     };
     let data = if quoted { None } else { extent::data(text, site, name_start, span.start) };
-    let noisy = |data: &Range<usize>| is_noisy(text, data.clone(), place, is_header(name));
+    let noisy = |data: &Range<usize>| is_noisy(text, data.clone(), place, is_header(name), own);
     if let Some(data) = data.clone().filter(noisy) {
         return Some(data);
     }
@@ -117,6 +121,8 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
         return None;
     }
     let whole = end_of_value(text, site, &span, data, place);
+    // The whole is judged where it can only be data; elsewhere its first word decides.
+    let data_only = place.env || place.given || place.property || place.line && tight;
     for end in [span.end, whole] {
         let span = span.start..end;
         let followed = bytes.get(end).copied().unwrap_or(b' ');
@@ -124,13 +130,33 @@ pub(crate) fn value(text: &str, hit: Range<usize>, class: SecretClass, word: &mu
         if !short && is_secret(&text[span.clone()], class, Place { followed, ..place }) || field.is_secret() {
             return Some(span.start..whole);
         }
-        // The whole is judged where it can only be data; elsewhere its first word decides.
-        if end == whole || !(place.env || place.given || place.property || place.line && tight) {
+        if !data_only {
             break;
         }
     }
-    let is_prose = class == SecretClass::Password && !tight && !quoted && !short && hit.end == name_end;
-    is_prose.then(|| prose::value(text, name_end)).flatten()
+    if spoken && !tight && !quoted && !short { prose::value(text, name_end) } else { None }
+}
+
+/// What the name and what stands before it say about the value.
+fn place(text: &str, name_start: usize, name: &str, tight: bool, quoted: bool) -> Place {
+    let flag = name.starts_with("--");
+    Place {
+        env: tight && is_env(name) || is_set(text, name_start, name),
+        given: flag || is_parameter(text.as_bytes(), name_start),
+        property: !quoted && extent::property(text, name_start).is_some(),
+        header: false,
+        whole: false,
+        line: false,
+        apart: flag && !tight,
+        quoted,
+        followed: 0,
+    }
+}
+
+/// The name that a word for a secret is part of.
+fn whole_name(bytes: &[u8], hit: &Range<usize>) -> Range<usize> {
+    let start = boundary::behind_escape(bytes, hit.start - back(bytes, hit.start, is_name), hit.start);
+    start..hit.end + skip_while(bytes, hit.end, is_name).min(MAX_NAME)
 }
 
 /// The end of a value that is a secret, of which `span` is the first word.
@@ -151,18 +177,34 @@ fn value_apart(text: &str, name: Range<usize>, class: SecretClass, whole: bool) 
 }
 
 /// Whether a bare value can only be a secret: chance made it, and nothing else stands in its line.
-fn is_noisy(text: &str, data: Range<usize>, place: Place, header: bool) -> bool {
+fn is_noisy(text: &str, data: Range<usize>, place: Place, header: bool, named: bool) -> bool {
     let rest = &text.as_bytes()[data.end..];
+    let value = &text[data];
+    if named && (place.given || header && is_end(rest)) && is_exact(value) {
+        return true;
+    }
     let own = place.env || place.given;
     let line = place.line || place.property || header;
     let alone = own || line && (is_end(rest) || rest.starts_with(b" #"));
-    let value = &text[data];
     alone && place.whole && (is_noise(value) || place.line && is_signed(value))
 }
 
 /// Whether the name says something about a secret, such as its length, and not the secret.
 fn is_about_a_secret(name: &str) -> bool {
     ABOUT.iter().any(|end| name.len() >= end.len() && ends_with_word(name, end))
+}
+
+/// Whether a shell replaces the name, and complains with what stands behind it where there is none (`${NAME:?…}`), or
+/// the name is a part of one that begins with `arn:`.
+fn is_expansion(text: &str, name: Range<usize>) -> bool {
+    let before = &text[..name.start];
+    let complains = before.ends_with("${") && text[name.end..].starts_with(":?");
+    complains || ["arn:aws:", "arn:aws-cn:", "arn:aws-us-gov:"].iter().any(|head| before.ends_with(head))
+}
+
+/// Whether a word of the name says that it is an error message.
+fn is_fault(name: &str) -> bool {
+    name.split(['_', '-']).any(|word| FAULTS.contains(&word))
 }
 
 /// How many signs of an assignment end a keyword: some keywords include them, which tells them from longer words.
@@ -174,7 +216,10 @@ fn is_number(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn is_secret_block(lines: &str, class: SecretClass) -> bool {
+fn is_secret_block(lines: &str, class: SecretClass, named: bool) -> bool {
+    if named && is_exact(lines) {
+        return true;
+    }
     let varied = lines.bytes().any(|byte| byte.is_ascii_digit());
     is_literal(lines) && lines.len() >= 6 && (varied || class == SecretClass::Password)
 }

@@ -22,7 +22,10 @@ pub(crate) fn value(text: &str, name_start: usize, at: usize) -> Option<Range<us
     if first == 0 {
         return None;
     }
-    let indent = indent_of_line(bytes, name_start)?;
+    // A key with dots begins before its last part.
+    let parents = bytes[..name_start].iter().rev().take(128).take_while(|byte| is_of_key(**byte)).count();
+    let dotted = bytes[..name_start].ends_with(b".");
+    let indent = indent_of_line(bytes, if dotted { name_start - parents } else { name_start })?;
     let limit = bytes.len().min(start + REACH);
     let (mut end, mut at) = (start, start);
     while at < limit {
@@ -44,6 +47,10 @@ pub(crate) fn value(text: &str, name_start: usize, at: usize) -> Option<Range<us
     let block = text.get(start..end)?.trim();
     let from = block.as_ptr() as usize - text.as_ptr() as usize;
     (!block.is_empty()).then(|| from..from + block.len())
+}
+
+fn is_of_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
 }
 
 /// The indentation of the line whose first word begins here; none where something else stands before it.

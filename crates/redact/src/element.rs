@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::fields::{is_known, kind_of};
+use crate::names::kind_of;
 use crate::plain::is_literal;
+use crate::state_words::is_known;
 
 /// The text of an element `<password>…</password>` whose name ends at `name.end`.
 pub(crate) fn value(text: &str, name: Range<usize>) -> Option<Range<usize>> {

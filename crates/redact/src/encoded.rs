@@ -37,7 +37,7 @@ fn is_readable(byte: u8) -> bool {
 }
 
 /// What base64, of either alphabet and without padding, stands for, where it is UTF-8.
-fn decode(bytes: &[u8]) -> Option<String> {
+pub(crate) fn decode(bytes: &[u8]) -> Option<String> {
     let mut out = Vec::with_capacity(bytes.len() / 4 * 3 + 2);
     let (mut held, mut bits) = (0_u32, 0);
     for byte in bytes {

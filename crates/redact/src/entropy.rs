@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::encoded;
 use crate::naming::is_symbol;
+use crate::unnamed;
 
 const MIN: usize = 36;
 const MAX: usize = 256;
@@ -20,6 +21,8 @@ const HARMLESS_BEFORE: &[&str] = &["h1:", "sha256:", "sha512:", "base64,", "/"];
 /// What a run of characters without a blank is, that no name and no prefix tells.
 #[derive(Debug)]
 pub(crate) enum Run {
+    /// It is of this kind, with what stands around it.
+    Known(Range<usize>, &'static str),
     /// It looks as chance makes it.
     Random(Range<usize>),
     /// It encodes this text.
@@ -40,7 +43,9 @@ pub(crate) fn scan(text: &str, mut found: impl FnMut(Run)) {
         let len = encoded::MIN + more;
         let span = start..start + len;
         start += len + 1;
-        if let Some(text) = encoded::text(&text[span.clone()]) {
+        if let Some((span, kind)) = unnamed::find(text, span.clone()) {
+            found(Run::Known(span, kind));
+        } else if let Some(text) = encoded::text(&text[span.clone()]) {
             found(Run::Encoded(span, text));
         } else if (MIN..=MAX).contains(&len) && standalone(&text[..span.start], &text[span.clone()]) {
             found(Run::Random(span));

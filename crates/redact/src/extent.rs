@@ -12,7 +12,22 @@ const REACH: usize = 256;
 /// So far before a name its line is looked at.
 const BEFORE: usize = 256;
 /// What stands before a name that a shell, a file or Docker sets.
-const SETTERS: &[&str] = &["export", "set", "ENV", "env", "ARG", "-e", "--env", "declare", "-x", "setenv"];
+pub(crate) const SETTERS: &[&str] = &[
+    "export",
+    "set",
+    "ENV",
+    "env",
+    "ARG",
+    "-e",
+    "--env",
+    "declare",
+    "-x",
+    "setenv",
+    "local",
+    "readonly",
+    "typeset",
+    "--build-arg",
+];
 /// What begins with `&` in HTML and ends with `;`.
 const ENTITIES: &[&str] = &["amp", "quot", "lt", "gt", "apos", "nbsp", "#"];
 
@@ -159,8 +174,11 @@ pub(crate) fn data(text: &str, site: Site, name: usize, start: usize) -> Option<
     let end = (start..limit).find(|at| ends(*at)).unwrap_or(limit);
     let end = (start..=end).rev().find(|end| text.is_char_boundary(*end))?;
     // What stands behind the value is of the list or the call that it stands in.
+    let next = bytes.get(end).copied();
+    let apart = matches!((site, next), (Site::Query, Some(b'&')) | (Site::Connection, Some(b';')));
     let free = site == Site::Line || site == Site::Free;
     let behind: &[char] = if free { &[',', ';'] } else { &[',', ';', ')', ']', '}'] };
+    let behind = if apart { &[] } else { behind };
     let value = text[start..end].trim_end_matches(behind);
     // A string within is one of code.
     let code = bytes.get(end).is_some_and(|byte| is_quote(*byte) && value.as_bytes().contains(byte));
@@ -212,4 +230,12 @@ pub(crate) fn is_end(bytes: &[u8]) -> bool {
     let rest = &bytes[blank..];
     let slashes = rest.iter().take(3).take_while(|byte| **byte == b'\\').count();
     line_end(rest) > 0 || rest.is_empty() || matches!(rest.get(slashes), Some(b'"' | b'\'' | b'`'))
+}
+
+/// The next place before this one where a character begins.
+pub(crate) fn floor(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }

@@ -7,181 +7,12 @@
 use std::ops::Range;
 
 use crate::boundary::escape;
+use crate::exact::is_exact;
 use crate::extent::{is_end, line_before};
+use crate::names::{Kind, kind_of};
 use crate::naming::is_symbol;
 use crate::plain::{is_literal, is_varied};
-
-/// How names of such fields end, in lower case without `_` and `-`.
-const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "passwort",
-    "pwd",
-    "psk",
-    "secret",
-    "secretkey",
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "authkey",
-    "encryptionkey",
-    "signingkey",
-    "masterkey",
-    "sharedkey",
-    "accountkey",
-    "authtoken",
-    "accesstoken",
-    "refreshtoken",
-    "bearertoken",
-    "sessiontoken",
-];
-
-/// Names that begin so are of a switch, a label or a function.
-const SWITCHES: &[&str] = &[
-    "reset", "forgot", "has", "is", "no", "not", "show", "hide", "require", "need", "allow", "enable",
-    "disable", "confirm", "validate", "check", "verify", "use", "hash", "encrypt", "change", "update", "set",
-    "get", "min", "max", "invalid", "wrong", "missing", "bad", "with", "label", "ask", "prompt", "err",
-    "toggle", "generate",
-];
-
-/// Values that hold one of these name a secret or a place of one.
-const ABOUT: &[&str] =
-    &["passw", "passphrase", "secret", "token", "key", "credential", "auth", "login", "field"];
-
-/// Words for a type, a state or a source, which stand where a value would.
-const WORDS: &[&str] = &[
-    "integer",
-    "boolean",
-    "number",
-    "object",
-    "array",
-    "bytes",
-    "bytea",
-    "buffer",
-    "varchar",
-    "nullable",
-    "unknown",
-    "never",
-    "float",
-    "double",
-    "encrypted",
-    "hashed",
-    "plaintext",
-    "plain",
-    "masked",
-    "removed",
-    "omitted",
-    "generated",
-    "provided",
-    "supplied",
-    "given",
-    "inherit",
-    "external",
-    "internal",
-    "manual",
-    "forgotten",
-    "changed",
-    "updated",
-    "created",
-    "unavailable",
-    "available",
-    "present",
-    "absent",
-    "configured",
-    "environment",
-    "environ",
-    "vault",
-    "config",
-    "configuration",
-    "settings",
-    "params",
-    "request",
-    "response",
-    "session",
-    "bearer",
-    "cookie",
-    "cookies",
-    "header",
-    "headers",
-    "query",
-    "basic",
-    "digest",
-    "oauth",
-    "oauth2",
-    "opaque",
-    "kennwort",
-    "contraseña",
-    "senha",
-    "geheimnis",
-    "label",
-    "title",
-    "description",
-    "visible",
-    "column",
-    "message",
-    "error",
-    "errors",
-    "success",
-    "failed",
-    "failure",
-    "public",
-    "private",
-    "shared",
-    "readonly",
-    "constant",
-    "function",
-    "await",
-    "async",
-    "return",
-    "lambda",
-    "self",
-    "this",
-    "super",
-    "static",
-    "random",
-    "ignored",
-    "ignore",
-    "skipped",
-    "always",
-    "sometimes",
-    "mandatory",
-    "recommended",
-    "deprecated",
-    "supported",
-    "unsupported",
-    "sensitive",
-    "confidential",
-    "rotated",
-    "revoked",
-    "matched",
-    "mismatch",
-    "accepted",
-    "rejected",
-    "protected",
-    "stored",
-    "manager",
-    "provider",
-    "service",
-    "postgres",
-    "minlength",
-    "maxlength",
-    "pattern",
-    "format",
-    "literal",
-    "any",
-    "sealed",
-    "option",
-    "result",
-    "where",
-    "which",
-    "because",
-    "should",
-    "needed",
-    "loading",
-    "pending",
-];
+use crate::state_words::{ABOUT, WORDS};
 
 /// A name with the value that is assigned to it.
 pub(crate) struct Field<'t> {
@@ -209,7 +40,9 @@ impl Field<'_> {
         };
         let short =
             kind == Kind::Short && !self.quoted && (self.is_parameter(kind) || self.is_short_line(value));
-        (form || short) && self.is_plain(name, value)
+        let object = name.eq_ignore_ascii_case("secret") && value.contains(['_', '-', '/', ':']);
+        let exact = self.quoted && kind == Kind::Named && !object && is_exact(value);
+        (form || short) && (exact || self.is_plain(name, value))
     }
 
     /// `"name": "value"`, `name = "value"`.
@@ -355,44 +188,7 @@ impl Field<'_> {
     }
 }
 
-/// Whether this is a word for a type, a state or a source.
-pub(crate) fn is_known(value: &str) -> bool {
-    let word = value.trim_end_matches(['.', ':', '?', '!', ',']).to_lowercase();
-    WORDS.contains(&word.as_str())
-}
-
-/// Whether a word is written out, and names neither a secret nor a place of one.
-pub(crate) fn is_plain_word(value: &str) -> bool {
-    let lower = value.to_lowercase();
-    value.bytes().all(|byte| byte.is_ascii_graphic())
-        && !value.contains(['(', ')', '<', '>', '{', '}', '[', ']', '=', '\\', '$', '|', '/'])
-        && !value.bytes().all(|byte| byte.is_ascii_digit())
-        && !ABOUT.iter().any(|word| lower.contains(word))
-}
-
 const QUOTES: [char; 4] = ['"', '\'', '`', '\\'];
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Named,
-    /// `pass`, `pw`: words that mean other things as well.
-    Short,
-}
-
-pub(crate) fn kind_of(name: &str) -> Option<Kind> {
-    let name = name.trim_start_matches('-');
-    let flat: String = name
-        .bytes()
-        .filter(|byte| !matches!(byte, b'_' | b'-'))
-        .map(|b| b.to_ascii_lowercase() as char)
-        .collect();
-    if matches!(flat.as_str(), "pass" | "pw") {
-        return Some(Kind::Short);
-    }
-    let own =
-        NAMES.iter().any(|end| flat.ends_with(end)) && !SWITCHES.iter().any(|word| flat.starts_with(word));
-    own.then_some(Kind::Named)
-}
 
 fn is_end_of_line(rest: &[u8]) -> bool {
     matches!(rest, [] | [b'\n', ..] | [b'\r', b'\n', ..])

@@ -2,10 +2,11 @@
 
 use crate::class::SecretClass;
 use crate::entropy::{bits, looks_random};
-use crate::fields;
+use crate::exact::is_source;
 use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
 use crate::noise::{is_noise, is_pattern};
 use crate::plain::{PLACEHOLDERS, is_literal, is_random_behind_sign, is_word};
+use crate::state_words;
 
 /// Maximum number of bytes of a value that are judged.
 const JUDGED: usize = 512;
@@ -51,7 +52,10 @@ pub(crate) fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
     if value.bytes().any(|byte| byte.is_ascii_whitespace()) {
         // A sentence in quotes is a secret where only a secret can stand.
         let phrase = class == SecretClass::Password && is_phrase(value);
-        return (place.env || phrase)
+        // A shell runs what stands between backticks.
+        let run = place.env && place.followed == b'`';
+        return !run
+            && (place.env || phrase)
             && place.quoted
             && place.whole
             && is_closed(place.followed)
@@ -65,13 +69,13 @@ pub(crate) fn is_secret(value: &str, class: SecretClass, place: Place) -> bool {
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     let varied = digits && letters && bits(value) >= 2.2;
-    let plain = || is_literal(value) && !is_usage(value) && !fields::is_known(value);
+    let plain = || is_literal(value) && !is_usage(value) && !state_words::is_known(value);
     match (class, place.env, place.quoted) {
         _ if exact && place.apart => plain() && (len >= 6 || place.whole),
-        _ if exact && place.property => varied || plain() && fields::is_plain_word(value),
+        _ if exact && place.property => varied || plain() && state_words::is_plain_word(value),
         _ if exact => is_literal(value) && (len >= 6 || place.whole) && !is_file(value),
         (SecretClass::Token, false, _) if place.header && place.whole => {
-            len >= 8 && (varied && !is_wordy(value) || plain() && fields::is_plain_word(value))
+            len >= 8 && (varied && !is_wordy(value) || plain() && state_words::is_plain_word(value))
         }
         (SecretClass::Token, false, _) if (place.given || place.property) && place.whole => {
             varied && len >= 8 && !is_wordy(value)
@@ -142,6 +146,7 @@ fn is_reference(value: &str, place: Place) -> bool {
         || value.contains("://")
         || value.contains("${")
         || is_word(value)
+        || is_source(value)
         || is_pattern(value)
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
         || value.is_empty()

@@ -15,6 +15,7 @@ mod commands;
 mod element;
 mod encoded;
 mod entropy;
+mod exact;
 mod extent;
 mod fields;
 mod header;
@@ -22,16 +23,21 @@ mod judge;
 mod keywords;
 mod literal;
 mod manifest;
+mod names;
 mod naming;
 mod noise;
+mod pair_value;
 mod pairs;
 mod patterns;
 mod pem;
 mod plain;
 mod prose;
 mod rules;
+mod setting;
 mod shapes;
+mod state_words;
 mod table;
+mod unnamed;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -145,6 +151,7 @@ impl Redactor {
     fn find(&self, text: &str) -> Vec<Match> {
         let mut found = self.find_plain(text);
         entropy::scan(text, |run| match run {
+            Run::Known(span, kind) => found.push(Match { span, kind, rank: 1 }),
             Run::Random(span) => found.push(Match { span, kind: "high-entropy", rank: 3 }),
             Run::Encoded(_, text) if self.find_plain(&text).is_empty() => {}
             Run::Encoded(span, _) => found.push(Match { span, kind: "encoded-secret", rank: 3 }),
@@ -217,8 +224,13 @@ impl Search<'_> {
 
     /// Whether an expression is tried here: text of nothing but its keyword is not gone over again for each.
     fn may_try(&mut self, pattern: usize, hit: &Range<usize>) -> bool {
+        let byte = |at: usize| self.text.as_bytes().get(hit.start + at).copied();
         match table::TABLE.get(pattern).map_or("", |pattern| pattern.keyword) {
             "eyJ" => self.encoded.once_more(self.text, hit.start),
+            // These stand in many words: the sign that a key has behind them is looked for first.
+            "pat" => byte(17) == Some(b'.'),
+            "re_" => byte(11) == Some(b'_'),
+            "-us" => byte(3).is_some_and(|byte| byte.is_ascii_digit()),
             _ => true,
         }
     }

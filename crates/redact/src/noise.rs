@@ -42,7 +42,7 @@ fn has_sign_within(value: &str) -> bool {
 }
 
 /// Whether letters change their case and digits come so often as in no name: `fBbZr9bnwgX4`.
-fn is_choppy(value: &str) -> bool {
+pub(crate) fn is_choppy(value: &str) -> bool {
     let class = |byte: u8| match byte {
         b'a'..=b'z' => 0,
         b'A'..=b'Z' => 1,
@@ -149,12 +149,15 @@ pub(crate) fn is_pattern(value: &str) -> bool {
 /// Whether a program or a reader puts something else here.
 fn is_template(value: &str) -> bool {
     const PARTS: &[&str] = &["${", "$(", "{{", "}}", "{}", "://", "%s", "<%", "%{", "#{"];
+    let of_path = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/');
     value.starts_with(['$', '<', '{', '[', '%', '*', '&', '('])
+        || value.strip_prefix("~/").is_some_and(|rest| rest.bytes().all(of_path))
         || PARTS.iter().any(|part| value.contains(part))
         || is_mail(value)
 }
 
-fn is_mail(value: &str) -> bool {
+/// Whether this is an address of mail.
+pub(crate) fn is_mail(value: &str) -> bool {
     let plain = |part: &str| {
         !part.is_empty()
             && part

@@ -8,11 +8,14 @@ use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 
 use crate::class::SecretClass;
-use crate::extent::line_before;
-use crate::fields::{is_known, is_plain_word};
+use crate::exact::{is_exact, is_reference};
+use crate::extent::{floor, line_before};
+use crate::names::{Kind, kind_of};
 use crate::naming::{is_file, is_path, is_phrase, is_symbol, is_type, is_usage};
 use crate::noise::is_noise;
+use crate::pair_value::{Extent, ValueSpan};
 use crate::plain::{is_literal, is_varied};
+use crate::state_words::{is_known, is_plain_word};
 
 /// How far behind a name its value is looked for.
 const REACH: usize = 1024;
@@ -23,76 +26,80 @@ const BEFORE: usize = 512;
 struct Form {
     /// Whether what stands before the name is of this form.
     is_before: fn(&str) -> bool,
-    /// What stands behind the name; the first group that took part is the value.
+    /// What may stand right behind the name; without any, everything.
+    next: &'static [u8],
+    /// What stands between the name and the value.
     expression: &'static str,
+    /// How far the value reaches.
+    extent: Extent,
     /// How sure it is that the value is one: a plain word counts, or only one that chance made.
     sure: bool,
 }
 
-const fn form(is_before: fn(&str) -> bool, sure: bool, expression: &'static str) -> Form {
-    Form { is_before, expression, sure }
+const fn form(
+    is_before: fn(&str) -> bool,
+    next: &'static [u8],
+    sure: bool,
+    extent: Extent,
+    expression: &'static str,
+) -> Form {
+    Form { is_before, next, expression, extent, sure }
 }
 
-/// A string in quotes, which may be escaped, or a bare word that ends its line.
-macro_rules! value {
+/// What a declaration may wrap a string in: `String::from("…")`, `r"…"`.
+macro_rules! opening {
     () => {
-        r#"(?:\\{1,3}["']([^"'\\\r\n]{3,512})\\{1,3}["']|"((?:[^"\\\r\n]|\\.){3,512})"|'([^'\r\n]{3,512})'|([^\s"'`,\\<>{}\[\]]{3,512})(?:[ \t]{0,8}(?:\r|\n|\\n|\\r|[/"',}]|$)| #))"#
+        r#"(?:(?:Some|String::from|(?:Secret|SecretString)::(?:new|from)|new Secret|\[\]byte)\(|[rbu@]{1,2}#{0,2})?"#
     };
 }
 
 static FORMS: &[Form] = &[
     form(
         is_field,
+        b"",
         true,
-        concat!(
-            r#"[^{}<>]{0,120}?[^A-Za-z](?i:parameter|default)?(?i:value)\\{0,3}["']?\s{0,4}[:=]\s{0,4}"#,
-            value!()
-        ),
+        Extent::Field,
+        r#"[^{}<>]{0,120}?[^A-Za-z](?i:parameter|default)?(?i:value)\\{0,3}["']?\s{0,4}[:=]\s{0,4}"#,
     ),
-    form(is_field, true, r#"\\{0,3}["'][^<>]{0,80}[^A-Za-z](?i:value)=\\{0,3}["']([^"'<>\\\r\n]{3,512})"#),
-    form(
-        is_field,
-        true,
-        r"[^<>]{0,80}>(?:\s|\\[nrt]){0,64}(?:<value>\s{0,8})?([^<>\r\n][^<\r\n]{2,512}?)\s{0,8}</",
-    ),
-    form(is_field, true, r"[^<>]{0,80}>\s{0,64}<!\[CDATA\[([^\r\n]{3,512}?)\]\]>"),
-    form(is_tag, true, r#"(?:\s[^<>]{0,80})?>\s{0,64}<!\[CDATA\[([^\r\n]{3,512}?)\]\]>"#),
-    form(is_tag, true, r#"(?:\s[^<>]{0,80}[^/<>])?>\s{0,64}([^<>\s][^<\r\n]{3,512}?)\s{0,8}</"#),
-    form(is_entry, true, r"</key>(?:\s|\\[nrt]){0,64}<string>([^<>\r\n]{3,512})</string>"),
-    form(is_entry, false, r"\s?:?</[a-z]{1,8}>\s?:?(?:\s|\\[nrt]|<[a-z]{1,8}>){0,32}([^<>\s]{4,512})"),
-    form(
-        is_setter,
-        true,
-        concat!(
-            r"[A-Za-z0-9._-]{0,40}[ \t]{1,4}",
-            r#"(?:"([^"\r\n]{3,512})"|'([^'\r\n]{3,512})'|([^\s"'`|;&()\\]{3,512}))"#
-        ),
-    ),
-    form(
-        is_call,
-        true,
-        concat!(
-            r#"\\{0,3}["']\s{0,4},\s{0,4}"#,
-            r#"(?:\\{1,3}"([^"\\\r\n]{3,512})|"((?:[^"\\\r\n]|\\.){3,512})"|'((?:[^'\\\r\n]|\\.){3,512})')\\{0,3}\s{0,4}[,)]"#
-        ),
-    ),
-    form(is_cell, false, r"[*`_]{0,2}\s{0,64}\|\s{0,64}(?:`([^`|\r\n]{4,256})`|([^\s|`]{4,256}))\s{0,64}\|"),
+    form(is_field, b"\"'\\", true, Extent::Quoted, r#"\\{0,3}["'][^<>]{0,80}[^A-Za-z](?i:value)="#),
+    form(is_field, b"\"'\\>", true, Extent::Text, r"[^<>]{0,80}>(?:\s|\\[nrt]){0,64}(?:<value>\s{0,8})?"),
+    form(is_tag, b">", true, Extent::Text, r">\s{0,64}"),
+    form(is_tag, b" \t\r\n", true, Extent::Text, r"\s[^<>]{0,80}[^/<>]>\s{0,64}"),
+    form(is_entry, b"<", true, Extent::Text, r"</key>(?:\s|\\[nrt]){0,64}<string>"),
+    form(is_entry, b"", false, Extent::TextWord, r"\s?:?</[a-z]{1,8}>\s?:?(?:\s|\\[nrt]|<[a-z]{1,8}>){0,32}"),
+    form(is_setter, b"", true, Extent::Argument, r"[A-Za-z0-9._-]{0,40}[ \t]{1,4}"),
+    form(is_call, b"\"'\\", true, Extent::CallArgument, r#"\\{0,3}["']\s{0,4},\s{0,4}"#),
+    form(is_cell, b"*`_ \t|", false, Extent::Cell, r"[*`_]{0,2}\s{0,64}\|[ \t]{0,64}"),
+    form(is_row, b" \t|", false, Extent::Row, r"[ \t]{0,64}\|[ \t]{0,64}"),
+    form(any, b":*_", false, Extent::Emphasis, r"(?::\*{1,2}|:__|\*{1,2}:|__:|:\*\*)[ \t]{1,4}"),
+    // A declaration with its type behind the name.
     form(
         any,
-        false,
-        r"(?::\*{1,2}|:__|\*{1,2}:|__:|:\*\*)[ \t]{1,4}(?:`([^`\r\n]{4,256})`|([^\s`*]{4,256}))",
+        b":?! ",
+        true,
+        Extent::Quoted,
+        concat!(
+            r"[?!]?[ \t]{0,4}:[ \t]{0,4}[&'*A-Za-z(][A-Za-z0-9_:.<>\[\]()?|&'*]{0,60}(?: (?:str|[|&] ?[A-Za-z0-9_.<>\[\]]{1,30})>?){0,3}[ \t]{0,4}=\s{0,8}",
+            opening!()
+        ),
+    ),
+    form(
+        any,
+        b" \t",
+        true,
+        Extent::Quoted,
+        concat!(r"[ \t]{1,8}(?:string|\[\]byte|String|text|varchar)[ \t]{1,8}:?=[ \t]{0,8}", opening!()),
     ),
 ];
 
 static COMPILED: OnceLock<Vec<Option<Regex>>> = OnceLock::new();
-static REVERSED: OnceLock<Option<Regex>> = OnceLock::new();
+static REVERSED: OnceLock<Option<[Regex; 2]>> = OnceLock::new();
 
-/// A value whose name stands behind it.
-const BEHIND: &str = concat!(
+/// A field that holds a value, and what may stand between it and the field with its name.
+const BEHIND: [&str; 2] = [
     r#"(?i:value)\\{0,3}["']?\s{0,4}[:=]\s{0,4}"#,
-    value!(),
-    r#"[\s,\\n-]{0,64}\\{0,3}["']?(?i:name|key)\\{0,3}["']?\s{0,4}[:=]\s{0,4}\\{0,3}["']?$"#
-);
+    r#"\\{0,3}["']?[\s,\\n-]{0,64}\\{0,3}["']?(?i:name|key)\\{0,3}["']?\s{0,4}[:=]\s{0,4}\\{0,3}["']?$"#,
+];
 
 /// The value of this name, where the two stand apart.
 pub(crate) fn value(text: &str, name: Range<usize>, class: SecretClass, whole: bool) -> Option<Range<usize>> {
@@ -102,27 +109,25 @@ pub(crate) fn value(text: &str, name: Range<usize>, class: SecretClass, whole: b
         return None;
     }
     let before = context_before(text, name.start);
+    let judged = Judged::new(class, &text[name.clone()]);
     let compile = || FORMS.iter().map(|form| Regex::new(form.expression).ok()).collect();
-    for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| (form.is_before)(before)) {
+    let fits = |form: &Form| (form.next.is_empty() || form.next.contains(&next)) && (form.is_before)(before);
+    for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| fits(form)) {
         let regex = COMPILED.get_or_init(compile).get(at)?.as_ref()?;
         let to = floor(text, (name.end + REACH).min(text.len()));
-        let mut captures = regex.create_captures();
         let input = Input::new(text).range(name.end..to).anchored(Anchored::Yes);
-        regex.captures(input, &mut captures);
-        let Some(span) = captures.iter().skip(1).flatten().next() else { continue };
-        let span = span.start..span.end;
-        let quoted = text.as_bytes()[..span.start].ends_with(b"`");
-        let env = is_env(&text[name.clone()]);
-        let judged = Judged { class, sure: form.sure || quoted, env };
-        if !is_next(&text[name.end..span.start]) && judged.is_secret(&text[span.clone()]) {
-            return Some(span);
+        let Some(lead) = regex.find(input) else { continue };
+        let Some(found) = form.extent.find(text, name.start, lead.end()) else { continue };
+        let judged = Judged { sure: form.sure || found.sure, ..judged };
+        if !is_next(&text[name.end..found.span.start]) && judged.is_secret(&text[found.span.clone()]) {
+            return Some(found.span);
         }
     }
-    reversed(text, name, class)
+    reversed(text, name, &judged)
 }
 
 /// The value of a field that stands before the one with the name.
-fn reversed(text: &str, name: Range<usize>, class: SecretClass) -> Option<Range<usize>> {
+fn reversed(text: &str, name: Range<usize>, judged: &Judged) -> Option<Range<usize>> {
     let mut from = name.start.saturating_sub(BEFORE);
     while !text.is_char_boundary(from) {
         from += 1;
@@ -131,13 +136,14 @@ fn reversed(text: &str, name: Range<usize>, class: SecretClass) -> Option<Range<
     if !is_field(context_before(text, name.start)) || !(part.contains("alue")) {
         return None;
     }
-    let regex = REVERSED.get_or_init(|| Regex::new(BEHIND).ok()).as_ref()?;
-    let mut captures = regex.create_captures();
-    regex.captures(Input::new(part), &mut captures);
-    let span = captures.iter().skip(1).flatten().next()?;
-    let span = from + span.start..from + span.end;
-    let judged = Judged { class, sure: true, env: is_env(&text[name]) };
-    judged.is_secret(&text[span.clone()]).then_some(span)
+    let compile = || Some([Regex::new(BEHIND[0]).ok()?, Regex::new(BEHIND[1]).ok()?]);
+    let [field, between] = REVERSED.get_or_init(compile).as_ref()?;
+    let last = field.find_iter(part).last()?;
+    let ValueSpan { span, .. } = Extent::Field.find(text, from + last.start(), from + last.end())?;
+    let input = Input::new(&text[..name.start]).range(span.end.min(name.start)..).anchored(Anchored::Yes);
+    let apart = between.is_match(input);
+    let judged = Judged { sure: true, ..*judged };
+    (apart && judged.is_secret(&text[span.clone()])).then_some(span)
 }
 
 /// Whether another name begins between a name and the value.
@@ -186,6 +192,11 @@ fn is_cell(before: &str) -> bool {
     before.trim_matches([' ', '*', '`', '_']) == "|"
 }
 
+/// The beginning of a line, and of a row whose cells have bars between them only.
+fn is_row(before: &str) -> bool {
+    before.trim_start().is_empty()
+}
+
 /// A call that sets what is named.
 fn is_call(before: &str) -> bool {
     const CALLS: &[&str] = &["define", "setenv", "putenv", "setproperty", "setenvironmentvariable"];
@@ -230,17 +241,28 @@ fn is_env(name: &str) -> bool {
 }
 
 /// What the form and the name say about a value.
+#[derive(Clone, Copy)]
 struct Judged {
     class: SecretClass,
     sure: bool,
     env: bool,
+    /// Whether the name can be that of a secret only.
+    named: bool,
 }
 
 impl Judged {
+    fn new(class: SecretClass, name: &str) -> Self {
+        let named = kind_of(name) == Some(Kind::Named);
+        Self { class, sure: false, env: is_env(name), named }
+    }
+
     fn is_secret(&self, value: &str) -> bool {
         let value = value.trim();
-        if is_noise(value) {
+        if is_noise(value) || self.sure && self.named && is_exact(value) {
             return true;
+        }
+        if is_reference(value) {
+            return false;
         }
         if self.sure && self.env && value.len() >= 12 && is_varied(value) && !is_sentence(value) {
             return true;
@@ -269,14 +291,7 @@ fn is_sentence(value: &str) -> bool {
         || value.contains("://")
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
 #[cfg(test)]
 pub(crate) fn all_compiled() -> bool {
-    FORMS.iter().all(|form| Regex::new(form.expression).is_ok()) && Regex::new(BEHIND).is_ok()
+    FORMS.iter().map(|form| form.expression).chain(BEHIND).all(|one| Regex::new(one).is_ok())
 }

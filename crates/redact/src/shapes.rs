@@ -88,6 +88,12 @@ fn atlassian(byte: u8) -> bool {
 fn hex(byte: u8) -> bool {
     byte.is_ascii_hexdigit()
 }
+fn hex_groups(byte: u8) -> bool {
+    byte.is_ascii_hexdigit() || byte == b'-'
+}
+fn small(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit()
+}
 fn upper(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
 }
@@ -95,7 +101,7 @@ fn upper(byte: u8) -> bool {
 const ANY: usize = 4096;
 
 /// Prefixes with which words end: `cachekey-`.
-const IN_WORDS: &[&str] = &["key-", "pul-"];
+const IN_WORDS: &[&str] = &["key-", "pul-", "key_", "secret_", "access-production-", "access-sandbox-"];
 
 const fn shape(
     kind: &'static str,
@@ -195,11 +201,71 @@ pub(crate) static SHAPES: &[TokenShape] = &[
     shape("netlify-token", "nfp_", alnum, 36, ANY),
     shape("render-key", "rnd_", alnum, 28, ANY),
     shape("vault-token", "hvb.", url, 24, ANY),
-    shape("terraform-token", "atlasv1.", url, 40, ANY),
     shape("pulumi-token", "pul-", hex, 40, 40),
     shape("langfuse-key", "sk-lf-", url, 30, ANY),
     shape("tavily-key", "tvly-", url, 28, ANY),
     shape("posthog-key", "phx_", alnum, 40, ANY),
+    shape("cloudflare-token", "cfut_", alnum, 40, ANY),
+    shape("cloudflare-token", "cfat_", alnum, 40, ANY),
+    shape("cloudflare-token", "cfk_", alnum, 37, ANY),
+    shape("cloudflare-key", "v1.0-", hex_groups, 171, 171),
+    shape("crates-io-token", "cio", alnum, 32, 32),
+    shape("notion-token", "secret_", alnum, 43, 43),
+    shape("supabase-token", "sb_secret_", url, 24, ANY),
+    shape("doppler-token", "dp.pt.", dotted, 40, ANY),
+    shape("doppler-token", "dp.st.", dotted, 40, ANY),
+    shape("doppler-token", "dp.ct.", dotted, 40, ANY),
+    shape("doppler-token", "dp.sa.", dotted, 40, ANY),
+    shape("doppler-token", "dp.scim.", dotted, 40, ANY),
+    shape("doppler-token", "dp.audit.", dotted, 40, ANY),
+    shape("fly-token", "fm1r_", base64, 40, ANY),
+    shape("fly-token", "fm2_", base64, 40, ANY),
+    shape("fly-token", "fo1_", url, 40, 60),
+    shape("vault-token", "hvr.", url, 24, ANY),
+    shape("grafana-token", "glc_eyJ", base64, 32, ANY),
+    shape("huggingface-token", "api_org_", alnum, 30, 64),
+    shape("sentry-token", "sntryu_", hex, 64, 64),
+    shape("newrelic-key", "NRII-", url, 32, 32),
+    shape("onepassword-token", "ops_eyJ", url, 60, ANY),
+    shape("gitlab-token", "glrtr-", url, 20, ANY),
+    shape("gitlab-token", "GR1348941", url, 20, 20),
+    shape("atlassian-token", "ATSTT3", atlassian, 40, ANY),
+    shape("bitbucket-token", "ATBB", alnum, 32, 32),
+    shape("heroku-key", "HRKU-AA", url, 40, ANY),
+    shape("google-token", "1//0", url, 40, ANY),
+    shape("aws-key", "ABSK", base64, 100, ANY),
+    shape("neon-key", "napi_", small, 60, ANY),
+    shape("vercel-token", "vcp_", alnum, 50, ANY),
+    shape("vercel-token", "vck_", alnum, 50, ANY),
+    shape("prefect-key", "pnu_", alnum, 36, 36),
+    shape("snyk-token", "snyk_uat.", dotted, 40, ANY),
+    shape("snyk-token", "snyk_sat.", dotted, 40, ANY),
+    shape("sonarqube-token", "squ_", hex, 40, 40),
+    shape("sonarqube-token", "sqp_", hex, 40, 40),
+    shape("sonarqube-token", "sqa_", hex, 40, 40),
+    shape("artifactory-token", "AKCp", alnum, 60, 90),
+    shape("circleci-token", "CCIPAT_", word, 60, ANY),
+    shape("buildkite-token", "bkua_", hex, 40, 40),
+    shape("brevo-key", "xkeysib-", url, 70, ANY),
+    shape("plaid-token", "access-production-", hex_groups, 36, 36),
+    shape("plaid-token", "access-sandbox-", hex_groups, 36, 36),
+    shape("clojars-token", "CLOJARS_", hex, 60, 60),
+    shape("docker-token", "dckr_oat_", url, 20, ANY),
+    shape("shippo-token", "shippo_live_", hex, 40, 40),
+    shape("cerebras-key", "csk-", small, 48, 48),
+    shape("together-key", "tgp_v1_", url, 40, ANY),
+    shape("nvidia-key", "nvapi-", url, 60, ANY),
+    shape("elevenlabs-key", "sk_", hex, 48, 48),
+    shape("langsmith-key", "lsv2_pt_", word, 40, ANY),
+    shape("langsmith-key", "lsv2_sk_", word, 40, ANY),
+    shape("pinecone-key", "pcsk_", word, 50, ANY),
+    shape("firecrawl-key", "fc-", hex, 32, 32),
+    shape("cursor-key", "key_", hex, 64, 64),
+    shape("cursor-key", "crsr_", hex, 64, 64),
+    shape("openshift-token", "sha256~", url, 43, 43),
+    shape("nuget-key", "oy2", small, 43, 43),
+    shape("sourcegraph-token", "sgp_", word, 40, ANY),
+    shape("openai-key", "sk-None-", alnum, 20, ANY),
     shape("aws-key", "ABIA", upper, 16, 16),
     shape("aws-key", "ACCA", upper, 16, 16),
 ];

@@ -1,8 +1,11 @@
 mod fields;
+mod generated;
 mod glued;
 mod kinds;
+mod named;
 mod own;
 mod places;
+mod providers;
 mod tails;
 mod values;
 
@@ -204,6 +207,12 @@ fn source_code_and_lock_files_give_no_false_positive() {
         include_str!("naming.rs"),
         include_str!("judge.rs"),
         include_str!("fields.rs"),
+        include_str!("exact.rs"),
+        include_str!("state_words.rs"),
+        include_str!("unnamed.rs"),
+        include_str!("names.rs"),
+        include_str!("setting.rs"),
+        include_str!("pair_value.rs"),
         include_str!("boundary.rs"),
         include_str!("element.rs"),
         include_str!("header.rs"),
