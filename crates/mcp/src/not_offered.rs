@@ -88,6 +88,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (transcript::CopyUpload::NAME, "for the command line, which pushes it: `baton transcripts push`"),
     (transcript::Push::NAME, "a person decides: `baton transcripts push`"),
     (transcript::Withdraw::NAME, "a person decides: `baton transcripts withdraw`"),
+    (transcript::Doctor::NAME, "for the person who updates the tools: `baton transcripts doctor`"),
     (transcript::Events::NAME, "for writing another tool's session: `baton continue --native`"),
     (transcript::Find::NAME, "for the picker of `baton continue`"),
     (ledger::StoreCheck::NAME, "for the person who keeps the store: `baton doctor`"),

@@ -126,6 +126,7 @@ pub static ALL: &[Entry] = &[
     entry::<transcript::Continue>(),
     entry::<transcript::Copies>(),
     entry::<transcript::Copy>(),
+    entry::<transcript::Doctor>(),
     entry::<transcript::Events>(),
     entry::<transcript::Find>(),
     entry::<transcript::Import>(),

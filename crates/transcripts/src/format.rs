@@ -119,7 +119,7 @@ impl<'s> Output<'s> {
         if self.report.events == 0 {
             self.complaints.add(kind::EMPTY, 0);
         }
-        self.report.complaints = self.complaints.into_vec();
+        (self.report.complaints, self.report.unknown_types) = self.complaints.into_parts();
         self.report
     }
 }

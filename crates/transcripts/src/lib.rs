@@ -3,6 +3,7 @@
 //! Files are read, never written. Environment and time come in from outside. Reading never fails: it returns what could
 //! be read and reports what could not, also for an empty file.
 
+mod check;
 mod collect;
 pub mod event;
 mod format;
@@ -11,6 +12,7 @@ mod header;
 mod list;
 mod permission_mode;
 mod places;
+mod printable;
 pub mod report;
 pub mod search;
 mod shared;
@@ -18,6 +20,7 @@ mod sqlite;
 
 /// How secrets are taken out, and a user's own rules for it.
 pub use baton_redact as redact;
+pub use check::{SessionCheck, check};
 pub use collect::{
     Collector, Options, is_request, short_id, show, show_session, summarize, summarize_session,
 };

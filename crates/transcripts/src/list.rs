@@ -132,7 +132,11 @@ pub fn header(found: &TranscriptFile, cache: &dyn HeaderCache) -> Option<Header>
 }
 
 /// Works on items on several threads; results come in no order.
-fn spread<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&T, &mut Vec<R>) + Sync) -> Vec<R> {
+pub(crate) fn spread<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&T, &mut Vec<R>) + Sync,
+) -> Vec<R> {
     let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let run = || {
         let mut own = Vec::new();

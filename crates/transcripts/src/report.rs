@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::printable::printable;
+
 /// A kind of fault, how often it occurred and where first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Complaint {
@@ -11,6 +13,36 @@ pub struct Complaint {
     pub count: u64,
     /// Line of the first occurrence; 0 when it concerns the file as a whole.
     pub first_line: u64,
+}
+
+/// How many records a file has of a type that this version does not know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TypeCount {
+    /// The name that the tool gives the type, see [`label`]; empty where a record names none.
+    pub name: String,
+    /// Number of its records.
+    pub count: u64,
+}
+
+/// Most names of unknown types that are counted for one file: a damaged file may have another one in each record.
+pub const MAX_TYPES: usize = 32;
+
+/// The name under which the types beyond [`MAX_TYPES`] are counted.
+pub const OTHER_TYPES: &str = "others";
+
+/// Most characters of a [`label`].
+pub const MAX_LABEL: usize = 64;
+
+/// A short name out of a file, such as a type or a version, as it may be shown and reported: on one line, without secrets
+/// and without characters that are not seen, at most [`MAX_LABEL`] characters.
+pub fn label(text: &str) -> String {
+    /// More of it is not looked at.
+    const WINDOW: usize = 1024;
+    let window: String = text.chars().take(WINDOW).collect();
+    let clean = printable(&window);
+    let clean = baton_redact::shared().redact(&clean).text;
+    let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(MAX_LABEL).collect()
 }
 
 /// The words for faults.
@@ -47,30 +79,52 @@ pub mod kind {
 
 /// Complaints while they are gathered.
 #[derive(Debug, Clone, Default)]
-pub struct Complaints(Vec<Complaint>);
+pub struct Complaints {
+    list: Vec<Complaint>,
+    unknown_types: Vec<TypeCount>,
+}
 
 impl Complaints {
     /// Counts one more of a kind.
     pub fn add(&mut self, kind: &str, line: u64) {
-        match self.0.iter_mut().find(|one| one.kind == kind) {
+        match self.list.iter_mut().find(|one| one.kind == kind) {
             Some(one) => one.count += 1,
-            None => self.0.push(Complaint { kind: kind.to_owned(), count: 1, first_line: line }),
+            None => self.list.push(Complaint { kind: kind.to_owned(), count: 1, first_line: line }),
+        }
+    }
+
+    /// Counts a record of a type that this version does not know, with the name of the type.
+    pub fn add_unknown_type(&mut self, name: &str, line: u64) {
+        self.add(kind::UNKNOWN_TYPE, line);
+        self.count_type(&label(name), 1);
+    }
+
+    /// Counts records of a type; beyond [`MAX_TYPES`] names, further ones together as [`OTHER_TYPES`].
+    fn count_type(&mut self, name: &str, count: u64) {
+        let types = &mut self.unknown_types;
+        let named = types.iter().filter(|one| one.name != OTHER_TYPES).count();
+        let has_room = named < MAX_TYPES || types.iter().any(|one| one.name == name);
+        let name = if has_room { name } else { OTHER_TYPES };
+        match types.iter_mut().find(|one| one.name == name) {
+            Some(one) => one.count += count,
+            None => types.push(TypeCount { name: name.to_owned(), count }),
         }
     }
 
     /// Adds those of another file.
-    pub fn merge(&mut self, other: Vec<Complaint>) {
-        for theirs in other {
-            match self.0.iter_mut().find(|one| one.kind == theirs.kind) {
+    pub fn merge(&mut self, other: Self) {
+        for theirs in other.list {
+            match self.list.iter_mut().find(|one| one.kind == theirs.kind) {
                 Some(one) => one.count += theirs.count,
-                None => self.0.push(theirs),
+                None => self.list.push(theirs),
             }
         }
+        other.unknown_types.iter().for_each(|one| self.count_type(&one.name, one.count));
     }
 
-    /// All of them, in the order of their first occurrence.
-    pub fn into_vec(self) -> Vec<Complaint> {
-        self.0
+    /// All of them, and the unknown types, each in the order of their first occurrence.
+    pub fn into_parts(self) -> (Vec<Complaint>, Vec<TypeCount>) {
+        (self.list, self.unknown_types)
     }
 }
 
@@ -85,11 +139,72 @@ pub struct Report {
     pub events: u64,
     /// What was skipped or mended.
     pub complaints: Vec<Complaint>,
+    /// The types behind the complaint [`kind::UNKNOWN_TYPE`]. They are no part of it, since complaints go into packets.
+    pub unknown_types: Vec<TypeCount>,
 }
 
 impl Report {
     /// Whether the file had no conversation at all; then there is a complaint about that.
     pub fn is_empty(&self) -> bool {
         self.events == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn types(complaints: Complaints) -> Vec<TypeCount> {
+        complaints.into_parts().1
+    }
+
+    fn counted(names: &[&str]) -> Complaints {
+        let mut complaints = Complaints::default();
+        names.iter().zip(1..).for_each(|(name, line)| complaints.add_unknown_type(name, line));
+        complaints
+    }
+
+    fn count(name: &str, count: u64) -> TypeCount {
+        TypeCount { name: name.to_owned(), count }
+    }
+
+    #[test]
+    fn unknown_types_are_counted_by_name_beside_the_complaint() {
+        let mut complaints = counted(&["b", "a", "b"]);
+        complaints.add(kind::BAD_LINE, 9);
+        let (all, types) = complaints.into_parts();
+        assert_eq!(types, [count("b", 2), count("a", 1)]);
+        let kept = serde_json::json!([
+            { "kind": "unknown_type", "count": 3, "first_line": 1 },
+            { "kind": "bad_line", "count": 1, "first_line": 9 },
+        ]);
+        assert_eq!(serde_json::json!(all), kept, "complaints go into packets, and keep their shape");
+    }
+
+    #[test]
+    fn a_file_with_another_type_in_each_record_names_so_many_and_counts_the_rest() {
+        let names: Vec<String> = (0..MAX_TYPES + 5).map(|n| format!("t{n}")).collect();
+        let mut complaints = counted(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        complaints.add_unknown_type("t0", 99);
+        complaints.merge(counted(&["t1", "more"]));
+        let types = types(complaints);
+        assert_eq!(types.len(), MAX_TYPES + 1);
+        assert_eq!([&types[0], &types[1]], [&count("t0", 2), &count("t1", 2)]);
+        assert_eq!(types.last(), Some(&count(OTHER_TYPES, 6)));
+    }
+
+    #[test]
+    fn a_name_is_one_short_line_without_what_is_not_seen_and_without_secrets() {
+        let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8".repeat(3));
+        for (name, wanted) in [
+            ("message.v2", "message.v2".to_owned()),
+            ("", String::new()),
+            ("a\n\tb\u{0}", "a b".to_owned()),
+            ("\u{1b}[31mred\u{202e}", "red\\u{202e}".to_owned()),
+            (&"é".repeat(2000), "é".repeat(MAX_LABEL)),
+            (&format!("type {secret}"), "type [redacted:github-token]".to_owned()),
+        ] {
+            assert_eq!(types(counted(&[name])), [count(&wanted, 1)], "{name:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `baton transcripts`
 
+mod doctor;
 mod push;
 
 use baton_model::id::visible;
@@ -11,7 +12,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::{render, transcript_copies};
 
-/// List, search and show sessions of every coding agent on this machine
+/// List, search, show and check sessions of every coding agent on this machine
 ///
 /// `push` keeps one in the ledger of its project, with secrets redacted, so that `baton continue --native` goes on with it on another
 /// machine. A project takes none before `baton project set --transcripts yes`.
@@ -25,6 +26,8 @@ pub(super) struct Args {
 enum Verb {
     /// List sessions, newest first, with this project's at the top
     List(List),
+    /// Report what of these sessions Baton cannot read, such as record types that it does not know
+    Doctor(doctor::Doctor),
     /// Print the path of a session's file
     Path {
         /// Session id, a unique prefix, or `latest`
@@ -98,6 +101,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let shown = show_or_fetch(ShowInput { id, agent, last: Some(n) }, app)?;
             app.show(&shown, show)
         }
+        Some(Verb::Doctor(options)) => doctor::doctor(options, app),
         Some(Verb::Push(options)) => push::push(options, app),
         Some(Verb::Pushed(options)) => push::pushed(options, app),
         Some(Verb::Withdraw(options)) => push::withdraw(options, app),

@@ -76,6 +76,7 @@ mod tasks;
 mod terminal;
 mod tools;
 mod transcript_copies;
+mod transcript_doctor;
 mod transcripts;
 mod verify;
 mod webhook;

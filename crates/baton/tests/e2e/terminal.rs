@@ -119,6 +119,7 @@ const CALLS: &[&str] = &[
     "handoff from-session SESSION",
     "handoff from-transcript TRANSCRIPT",
     "transcripts list",
+    "transcripts doctor",
     "transcripts path TRANSCRIPT",
     "transcripts search safe",
     "transcripts show TRANSCRIPT",

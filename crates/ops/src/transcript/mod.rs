@@ -1,4 +1,4 @@
-//! Other tools' transcripts: find, list, search, show, make a document, import as a baton, capture while the agent runs,
+//! Other tools' transcripts: find, list, check, search, show, make a document, import as a baton, capture while the agent runs,
 //! continue in another tool, push to the ledger of the project.
 
 mod capture;
@@ -9,6 +9,7 @@ mod conversation_home;
 mod copies;
 mod copy;
 mod copy_file;
+mod doctor;
 mod document;
 mod events;
 mod find;
@@ -32,6 +33,7 @@ pub use continue_session::{Continue, ContinueInput, ContinueOutput};
 pub use copies::{Copies, CopiesInput, CopiesOutput, CopyPart, CopyPartInput, CopyPartOutput};
 pub use copy::{Copy, CopyInput, CopyOutput};
 pub use copy_file::{MOST_FILE_BYTES, TranscriptCopy};
+pub use doctor::{ComplaintRow, Doctor, DoctorInput, DoctorOutput, ToolRow, UnknownTypeRow};
 pub use document::{Document, DocumentInput, DocumentOutput, LeftOut};
 pub use events::{Events, EventsInput, EventsOutput};
 pub use import::{Import, ImportInput, ImportOutput};

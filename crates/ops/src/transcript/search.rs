@@ -137,8 +137,10 @@ impl Operation for Search {
             let hint = "give words that occur in it: letters, digits, ideographs or pictographs";
             return Err(Refusal::invalid("query_empty", "there is no word in this query", hint).into());
         }
-        let within =
-            FolderFilter { roots: roots(&input, cx)?, view: View::of(cx, input.project.as_deref())? };
+        let within = FolderFilter {
+            roots: roots(input.project.as_deref(), cx)?,
+            view: View::of(cx, input.project.as_deref())?,
+        };
         let target = index::target(cx.env.host);
         match search(&input, cx, &query, &within, &target) {
             // What another process has made anew is opened again, once.
@@ -197,11 +199,11 @@ fn search(
 }
 
 /// The folders of the project that is named; the name itself where it is a folder.
-fn roots(input: &SearchInput, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure> {
-    let Some(name) = &input.project else { return Ok(None) };
+pub(super) fn roots(project: Option<&str>, cx: &mut Cx<'_>) -> Result<Option<Vec<String>>, Failure> {
+    let Some(name) = project else { return Ok(None) };
     let machine = cx.env.caller.place.machine.clone();
     let known = cx.store.read(|tx| Ok(place::folders(tx, name, &machine)?))?;
-    Ok(Some(if known.is_empty() { vec![name.clone()] } else { known }))
+    Ok(Some(if known.is_empty() { vec![name.to_owned()] } else { known }))
 }
 
 /// The sessions in which may be searched, where the search is narrowed.

@@ -67,6 +67,10 @@ fn seen(w: &mut World, who: &Agent, project: Option<&str>) -> Vec<String> {
     listed.sort();
     found.sort();
     assert_eq!(listed, found, "a list and a search show the same");
+    let check = json!({ "project": project, "since_ms": 0 });
+    let checked = list(&w.ok(who, "transcript_doctor", check)["items"]);
+    let read = checked.iter().filter_map(|row| row["sessions"].as_u64()).sum::<u64>();
+    assert_eq!(read, found.len() as u64, "a report reads what a list shows");
     found
 }
 

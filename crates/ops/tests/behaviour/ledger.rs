@@ -141,7 +141,7 @@ on_every_backend! {
             ["project", "from_project_id"].iter().any(|field| !schema["properties"][*field].is_null())
         };
         // Among transcripts the project only narrows.
-        let narrows = |entry: &&baton_ops::op::Entry| ["transcript_list", "transcript_search"].contains(&entry.name);
+        let narrows = |entry: &&baton_ops::op::Entry| ["transcript_doctor", "transcript_list", "transcript_search"].contains(&entry.name);
         for entry in baton_ops::all::ALL.iter().filter(takes_one).filter(|entry| !narrows(entry)) {
             let mut input = required(entry);
             match entry.name {

@@ -90,6 +90,7 @@ mod task_faults;
 mod tasks;
 mod tokens;
 mod transcript_copies;
+mod transcript_doctor;
 mod trips;
 mod unnamed;
 mod wrap;

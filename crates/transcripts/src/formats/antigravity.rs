@@ -9,7 +9,7 @@ use crate::event::{Event, EventKind, Place, Session};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
@@ -164,7 +164,7 @@ fn step(emitter: &mut EventEmitter<'_>, json: &Json<'_>, placed: &mut bool) {
         Role::Result => result(emitter, json, content),
         Role::Compaction => emitter.compaction(content),
         Role::Silent => {}
-        Role::Unknown => emitter.complain(kind::UNKNOWN_TYPE),
+        Role::Unknown => emitter.unknown_type(json.first(&["type", "source"]).unwrap_or_default()),
     }
     if json.get("status").str() == Some("CANCELED") {
         emitter.send(EventKind::Interrupted);

@@ -9,7 +9,7 @@ use crate::event::{Event, Session, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::blocks;
 use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
@@ -118,7 +118,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
         }
         "compaction_state" => emitter.compaction(json.first(&["summaryText", "summary"]).unwrap_or_default()),
         name if IGNORED.contains(&name) => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::event::{Call, Category, Change, Edit, Event, Session};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::emit::{CallEnd, EventEmitter, Speaker};
 use crate::shared::json::{Json, join};
@@ -148,7 +148,7 @@ fn update(emitter: &mut EventEmitter<'_>, update: &Json<'_>, outer: &Json<'_>) {
         | "usage_update"
         | "session_info_update"
         | "config_option_update" => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 

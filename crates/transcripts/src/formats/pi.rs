@@ -8,7 +8,7 @@ use crate::event::{Event, EventKind, Session, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::chain::Links;
 use crate::shared::chunk::{self, entries};
 use crate::shared::emit::{CallEnd, EventEmitter};
@@ -114,7 +114,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
         // What was learned on a branch that was left.
         "branch_summary" => emitter.thinking(json.get("summary").str().unwrap_or_default()),
         name if IGNORED.contains(&name) => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 
@@ -145,7 +145,7 @@ fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, json: &Json<'_>) 
         "bashExecution" => typed(emitter, message, json),
         "compactionSummary" => emitter.compaction(message.get("summary").str().unwrap_or_default()),
         "custom" | "hookMessage" | "branchSummary" => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 

@@ -8,7 +8,7 @@ use crate::event::{Event, Session, Usage};
 use crate::format::TranscriptReader;
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::chunk::{self, entries};
 use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
@@ -148,7 +148,7 @@ impl Reading {
             "assistant" => assistant(emitter, json),
             "tool" => result(emitter, json),
             "system" | "developer" => {}
-            _ => emitter.complain(kind::UNKNOWN_TYPE),
+            name => emitter.unknown_type(name),
         }
     }
 }

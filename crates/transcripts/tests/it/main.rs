@@ -22,6 +22,7 @@ mod provider_errors;
 mod real;
 mod samples;
 mod stories;
+mod unknown_types;
 mod zed;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::event::{Category, Event, EventKind, Outcome, Session, Usage};
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::call;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -88,7 +88,7 @@ impl Reader<'_> {
             "tool_use" => self.call(block),
             "tool_result" => self.result(block),
             "image" | "redacted_thinking" | "provider" | "server_tool_use" => {}
-            _ => self.emitter.complain(kind::UNKNOWN_TYPE),
+            name => self.emitter.unknown_type(name),
         }
     }
 

@@ -105,7 +105,7 @@ impl Reader<'_> {
         let name = json.get("type").str().or_else(|| json.at(&["message", "role"]).str()).unwrap_or_default();
         let side = json.get("isSidechain").is_true();
         match kind_of(name) {
-            Kind::Unknown => self.out.complaints.add(kind::UNKNOWN_TYPE, line.place.line),
+            Kind::Unknown => self.out.complaints.add_unknown_type(name, line.place.line),
             Kind::About => self.queue_operation(&json, line.place),
             Kind::Talk if side || !off => self.record(name, &json, line.place),
             Kind::Talk | Kind::Ignored => {}

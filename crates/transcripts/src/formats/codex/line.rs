@@ -11,6 +11,23 @@ const IGNORED: &[&str] = &["world_state", "turn_state", "ghost_snapshot", "inter
 /// Types of the first version, which had no envelope.
 const BARE: &[&str] = &["message", "reasoning", "function_call", "function_call_output", "local_shell_call"];
 
+/// Types of items that are known and of no use here.
+const IGNORED_ITEMS: &[&str] = &[
+    "ghost_snapshot",
+    "compaction",
+    "compaction_summary",
+    "context_compaction",
+    "image_generation_call",
+    "tool_search_call",
+    "tool_search_output",
+    "other",
+];
+
+/// Whether items of this type are known and of no use here.
+pub(super) fn is_ignored_item(name: &str) -> bool {
+    IGNORED_ITEMS.contains(&name)
+}
+
 /// Whether a top-level type belongs to this format.
 pub(super) fn is_known(name: &str) -> bool {
     USED.contains(&name) || IGNORED.contains(&name)

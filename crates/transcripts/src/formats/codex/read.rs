@@ -82,7 +82,7 @@ impl Reader<'_> {
             name if line::is_bare(name) => self.item(json),
             name if line::is_ignored(name) || json.get("record_type").str() == Some("state") => {}
             "" if json.get("id").str().is_some() && !json.get("timestamp").is_null() => self.meta(json),
-            _ => self.out.complaints.add(kind::UNKNOWN_TYPE, self.place.line),
+            name => self.out.complaints.add_unknown_type(name, self.place.line),
         }
     }
 
@@ -125,7 +125,8 @@ impl Reader<'_> {
                 self.send(EventKind::Outcome(items::output(item)))
             }
             "web_search_call" => self.web_search(item),
-            _ => {}
+            name if line::is_ignored_item(name) => {}
+            name => self.out.complaints.add_unknown_type(name, self.place.line),
         }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::event::{Change, Edit, Event, EventKind, Place, Session, Usage};
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
 use crate::shared::{call, plan, sidecar};
@@ -58,7 +58,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, state: &mut State, fa
         "abort" | "session.abort" | "assistant.abort" => emitter.send(EventKind::Interrupted),
         "session.error" => emitter.provider_error(data.first(&["message", "error"]).unwrap_or_default()),
         name if is_known(name) => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 

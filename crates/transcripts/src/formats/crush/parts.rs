@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::event::{Call, Category, Change, Edit, EventKind, Outcome, Session};
-use crate::report::kind;
 use crate::shared::call;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -40,7 +39,7 @@ impl Parts {
                 emitter.provider_error(&provider_error(data));
             }
             "finish" | "image_url" | "binary" => {}
-            _ => emitter.complain(kind::UNKNOWN_TYPE),
+            name => emitter.unknown_type(name),
         }
     }
 

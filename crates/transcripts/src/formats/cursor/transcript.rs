@@ -9,7 +9,7 @@ use super::ID;
 use crate::event::{Event, EventKind, Session};
 use crate::header::{Header, TranscriptFile};
 use crate::places::Env;
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::blocks;
 use crate::shared::chunk::{self, entries};
 use crate::shared::emit::{CallEnd, EventEmitter};
@@ -136,7 +136,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
                 emitter.send(EventKind::Interrupted);
             }
         }
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        (role, name) => emitter.unknown_type(name.or(role).unwrap_or_default()),
     }
 }
 

@@ -156,7 +156,9 @@ fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Compla
             .filter(|_| !json.get("messages").items().is_empty());
         list.into_iter().for_each(|from| folded.reset(&text, from, line.place));
     } else {
-        complaints.add(kind::UNKNOWN_TYPE, line.place.line);
+        // A record of no type is an instruction, which its first field names.
+        let name = json.fields().iter().map(|(name, _)| name.as_ref()).find(|name| name.starts_with('$'));
+        complaints.add_unknown_type(name.unwrap_or_default(), line.place.line);
     }
 }
 

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::event::{Category, Change, Edit, EventKind, Session, Usage};
-use crate::report::kind;
 use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::{Json, join};
 use crate::shared::{call, plan, shell};
@@ -55,7 +54,7 @@ pub(crate) fn emit(emitter: &mut EventEmitter<'_>, message: &Json<'_>) {
         Some("gemini" | "model" | "assistant") => answer(emitter, message),
         Some("error") => emitter.provider_error(&message.get("content").text()),
         Some("info" | "warning") => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name.unwrap_or_default()),
     }
 }
 

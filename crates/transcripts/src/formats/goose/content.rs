@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use crate::event::{Category, Outcome};
-use crate::report::kind;
 use crate::shared::call;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -33,7 +32,7 @@ impl Content {
             | "actionRequired"
             | "contextLengthExceeded"
             | "summarizationRequested" => {}
-            _ => emitter.complain(kind::UNKNOWN_TYPE),
+            name => emitter.unknown_type(name),
         }
     }
 

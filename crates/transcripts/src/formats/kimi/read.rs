@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Sidecar, subagents};
 use crate::event::{Event, EventKind, Session, Usage};
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::emit::{CallEnd, EventEmitter, Speaker};
 use crate::shared::json::Json;
 use crate::shared::{call, plan};
@@ -100,7 +100,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
         }
         "turn.cancel" => emitter.send(EventKind::Interrupted),
         name if KNOWN.iter().any(|known| name.starts_with(known)) => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 

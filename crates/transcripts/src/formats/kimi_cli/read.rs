@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{session_id, work_dir};
 use crate::event::{Event, Place, Session, Usage};
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::emit::{CallEnd, EventEmitter};
 use crate::shared::json::Json;
 use crate::shared::lines::Lines;
@@ -53,7 +53,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
         "assistant" => assistant(emitter, json),
         "tool" => result(emitter, json),
         name if name.starts_with('_') || name == "system" => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 

@@ -48,7 +48,8 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         match message.get("role").str() {
             Some("user") => emitter.user(&message.get("content").text()),
             Some("assistant") => emitter.assistant(&message.get("content").text()),
-            _ => {}
+            Some("system") => {}
+            role => emitter.unknown_type(role.unwrap_or_default()),
         }
     }
     emitter.finish()

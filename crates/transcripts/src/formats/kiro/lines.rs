@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::event::{Event, EventKind, Outcome, Session};
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::call;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
@@ -86,7 +86,7 @@ fn classic(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
                 data.first(&["summary", "content"]).map_or_else(|| texts(data.get("content")), str::to_owned);
             emitter.send(EventKind::Compaction(Cow::Owned(text)));
         }
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 
@@ -104,7 +104,7 @@ fn later(emitter: &mut EventEmitter<'_>, json: &Json<'_>, payload: &Json<'_>) {
         "tool_result" | "toolResult" => result(emitter, payload),
         "summary" | "compaction" => emitter.send(EventKind::Compaction(payload.get("content").text())),
         "usage_summary" | "thinking" => {}
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 

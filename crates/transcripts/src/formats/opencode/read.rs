@@ -6,7 +6,7 @@ use std::path::Path;
 use super::store::{self, Store};
 use super::tools;
 use crate::event::{Change, Edit, Event, EventKind, Outcome};
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::Json;
 use crate::sqlite::opencode::{Record, Session};
@@ -203,7 +203,7 @@ impl Reader<'_> {
             }
             "step-start" | "step-finish" | "file" | "compaction" | "subtask" | "agent" | "snapshot"
             | "retry" => {}
-            _ => self.emitter.complain(kind::UNKNOWN_TYPE),
+            name => self.emitter.unknown_type(name),
         }
     }
 

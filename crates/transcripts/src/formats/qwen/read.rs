@@ -6,7 +6,7 @@ use std::path::Path;
 use super::todos;
 use crate::event::{Event, Place, Session, Usage};
 use crate::formats::gemini::message;
-use crate::report::{Report, kind};
+use crate::report::Report;
 use crate::shared::chain::Links;
 use crate::shared::emit::EventEmitter;
 use crate::shared::json::{Json, join};
@@ -45,7 +45,7 @@ fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
         "assistant" => assistant(emitter, json, planned),
         "tool_result" => results(emitter, json),
         "system" => system(emitter, json),
-        _ => emitter.complain(kind::UNKNOWN_TYPE),
+        name => emitter.unknown_type(name),
     }
 }
 

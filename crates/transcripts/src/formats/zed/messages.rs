@@ -22,7 +22,13 @@ pub(super) fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, root: 
     match message.get("role").str() {
         Some("user") => emitter.user(&text_of(message)),
         Some("assistant") => older(emitter, message, root),
-        _ => {}
+        Some("system") => {}
+        // That the user let the agent go on has no text.
+        _ if message.str() == Some("Resume") => {}
+        role => {
+            let variant = message.fields().first().map(|(name, _)| name.as_ref());
+            emitter.unknown_type(role.or(message.str()).or(variant).unwrap_or_default());
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl<'s> EventEmitter<'s> {
 
     /// Takes complaints over.
     pub(crate) fn merge(&mut self, complaints: Complaints) {
-        self.out.complaints.merge(complaints.into_vec());
+        self.out.complaints.merge(complaints);
     }
 
     /// Complains if reading failed.
@@ -85,6 +85,11 @@ impl<'s> EventEmitter<'s> {
     /// Complains about the record that is read.
     pub(crate) fn complain(&mut self, kind: &str) {
         self.out.complaints.add(kind, self.place.line);
+    }
+
+    /// Complains that the record that is read, or a part of it, is of a type of this name, which is not known.
+    pub(crate) fn unknown_type(&mut self, name: &str) {
+        self.out.complaints.add_unknown_type(name, self.place.line);
     }
 
     /// Goes to the next record, of so many bytes.

@@ -1,0 +1,69 @@
+//! Records of types that this version does not know are counted by the name of the type, in every format.
+
+use baton_transcripts::by_id;
+use baton_transcripts::report::{TypeCount, kind};
+
+use super::databases::Database;
+use super::{damage, sample};
+
+/// A session of each format that is made of lines, and a record of a type that no version has.
+const LINES: &[(&str, &str, &str)] = &[
+    ("claude", "claude/normal.jsonl", r#"{"type":"x-new","uuid":"u"}"#),
+    ("codex", "codex/paginated.jsonl", r#"{"type":"x-new","timestamp":"2026-11-20T10:00:00Z","payload":{}}"#),
+    (
+        "codex",
+        "codex/paginated.jsonl",
+        r#"{"type":"response_item","timestamp":"2026-11-20T10:00:00Z","payload":{"type":"x-new"}}"#,
+    ),
+    ("gemini", "gemini/rewound.jsonl", r#"{"id":"m-new","type":"x-new"}"#),
+    (
+        "copilot",
+        "copilot/normal/9c000000-0000-4000-8000-000000000001/events.jsonl",
+        r#"{"type":"x-new","data":{}}"#,
+    ),
+    ("qwen", "qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl", r#"{"type":"x-new"}"#),
+    ("kimi", "kimi/compacted.jsonl", r#"{"type":"x-new"}"#),
+    ("kimi_cli", "kimi_cli/compacted.jsonl", r#"{"role":"x-new"}"#),
+    ("pi", "pi/forked.jsonl", r#"{"type":"x-new"}"#),
+    ("cursor", "cursor/without-results.jsonl", r#"{"role":"x-new"}"#),
+    ("droid", "droid/forked.jsonl", r#"{"type":"x-new"}"#),
+    ("antigravity", "antigravity/compacted.jsonl", r#"{"source":"X","type":"x-new"}"#),
+    ("vibe", "vibe/compacted/messages.jsonl", r#"{"role":"x-new"}"#),
+];
+
+fn new(count: u64) -> TypeCount {
+    TypeCount { name: "x-new".to_owned(), count }
+}
+
+#[test]
+fn every_format_of_lines_names_the_types_that_it_does_not_know() {
+    for (format, name, record) in LINES {
+        let whole = std::fs::read_to_string(sample(name)).expect("sample");
+        let report = damage::check_as(format, "rollout-x.jsonl", format!("{whole}\n{record}\n").as_bytes());
+        assert!(report.unknown_types.contains(&new(1)), "{format}: {report:?}");
+    }
+}
+
+#[test]
+fn documents_name_the_roles_that_they_do_not_know() {
+    let kiro = r#"{"sessionId":"k","workspaceDirectory":"/w","history":[{"message":{"role":"user","content":"go"}},
+        {"message":{"role":"x-new","content":"?"}}]}"#;
+    let report = damage::check_as("kiro", "k.json", kiro.as_bytes());
+    assert_eq!(report.unknown_types, [new(1)], "{report:?}");
+}
+
+#[test]
+fn databases_name_the_types_of_parts_that_they_do_not_know() {
+    for (format, sql, place, key) in [
+        ("goose", "goose/damaged.sql", ".local/share/goose/sessions/sessions.db", Some("g3")),
+        ("opencode", "opencode/damaged.sql", ".local/share/opencode/opencode.db", None),
+        ("crush", "crush/damaged.sql", "shop/.crush/crush.db", Some("s3")),
+    ] {
+        let made = Database::new(sql, place);
+        let report = by_id(format).expect("known").read_session(&made.path(), key, &mut |_| {});
+        let complaint = report.complaints.iter().find(|one| one.kind == kind::UNKNOWN_TYPE);
+        let named: u64 = report.unknown_types.iter().map(|one| one.count).sum();
+        assert_eq!(complaint.map(|one| one.count), Some(named), "{format}: {report:?}");
+        assert!(report.unknown_types.iter().all(|one| !one.name.is_empty()), "{format}: {report:?}");
+    }
+}
