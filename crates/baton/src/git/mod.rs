@@ -34,7 +34,7 @@ use crate::process;
 use crate::repo_file::{RepoFile, SMALL};
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
-pub(crate) use layout::{ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, repository};
+pub(crate) use layout::{ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, is_in_table, repository};
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
 pub(crate) use transfer::transfer;
