@@ -90,6 +90,7 @@ mod work_limits;
 mod work_roles;
 mod worktree_changes;
 mod worktree_faults;
+mod worktree_location;
 mod worktree_machines;
 mod worktree_places;
 mod worktree_unfinished;
