@@ -15,8 +15,8 @@ pub fn untimed_removals(known: &[Record], merged: &Record, theirs: &Record) -> V
         let has_clocks = version.has_clocks_of(&line) || !theirs.coverage.has_own();
         version.at() == line.at() && has_clocks
     };
-    let versions = known.iter().map(Version::of);
-    let Some(origin) = versions.filter(is_origin).last() else { return Vec::new() };
+    let mut versions = known.iter().map(Version::of);
+    let Some(origin) = versions.rfind(is_origin) else { return Vec::new() };
     let kept = entry::entries(merged);
     let is_removed = |name: &&String| {
         let is_covered = entry::is_comment(name) || theirs.coverage.includes(name);
