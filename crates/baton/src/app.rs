@@ -45,6 +45,8 @@ pub(crate) struct App {
     pub color: bool,
     /// Whether remarks on standard error are left out.
     pub quiet: bool,
+    /// Puts the commands that a remark names into the words of the face, where that is not `baton`.
+    pub in_words_of_face: Option<fn(&str) -> String>,
     /// Whether a full-screen view is open; no progress bar may be drawn over it.
     pub drawing: bool,
     /// The machine.
@@ -79,6 +81,7 @@ impl App {
             format,
             color,
             quiet,
+            in_words_of_face: None,
             drawing: false,
             machine,
             written: None,

@@ -240,6 +240,7 @@ pub const TOOLS: &[Tool] = &[
             "edges",
             "after",
             "metadata",
+            "durable",
             "for_agent",
             "budget",
         ],

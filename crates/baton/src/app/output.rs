@@ -76,7 +76,8 @@ impl App {
     /// A remark on standard error, for people.
     pub(crate) fn remark(&self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(std::io::stderr(), "{}", crate::render::for_terminal(text, false));
+            let text = self.in_words_of_face.map_or_else(|| text.to_owned(), |in_words| in_words(text));
+            let _ = writeln!(std::io::stderr(), "{}", crate::render::for_terminal(&text, false));
         }
     }
 }

@@ -8,6 +8,7 @@ use super::capture::copy_index;
 use super::case::check_case;
 use super::files::{Kind, content, fault, from_bytes, inside, metadata, text};
 use super::journal::{Change, Journal, Lock, Step};
+use super::line_ends::{self, Sides};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
 use super::{Changes, Fault, Limits, Unconverted};
 use crate::git::GitRunner;
@@ -58,6 +59,11 @@ pub(crate) fn apply(
     check_hidden(&repo, &plan)?;
     let files = plan.iter().map(|entry| text(&entry.path)).collect();
     let change_list = target.contents(&plan)?;
+    // New files alone are no change of the index, so that a working copy that has them counts as clean.
+    let is_there = !plan.is_empty() && change_list.iter().all(|change| change.old == change.new);
+    if is_there && target.index_tree == target.head_tree {
+        return Ok(Applied { is_merge: target.is_merge, files: Vec::new(), was_there: true });
+    }
     target.keep_index_objects()?;
     let mut journal = Journal::begin(&repo, &lock, change_list, &mut |journal| {
         target.write_index(journal)?;
@@ -341,6 +347,7 @@ fn check_id(id: &str) -> Result<(), Fault> {
 
 /// The tree of a merge without conflicts.
 fn merge(repo: &Repo<'_>, scratch: &Scratch, base: &str, ours: &str, theirs: &str) -> Result<String, Fault> {
+    let merge_base = base;
     let base = format!("--merge-base={base}");
     let args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", &base, ours, theirs];
     let answer = repo.answer(scratch, &args, b"")?;
@@ -348,7 +355,11 @@ fn merge(repo: &Repo<'_>, scratch: &Scratch, base: &str, ours: &str, theirs: &st
     let tree = parts.next().unwrap_or_default();
     match answer.code {
         Some(0) => Ok(tree),
-        Some(1) => Err(Fault::Conflicts(parts.map(|path| path_of_conflict(path, &[ours, theirs])).collect())),
+        Some(1) => {
+            let paths: Vec<String> = parts.map(|path| path_of_conflict(path, &[ours, theirs])).collect();
+            let sides = Sides { base: merge_base, ours, theirs };
+            line_ends::merge(repo, scratch, &tree, &sides, &paths)?.ok_or(Fault::Conflicts(paths))
+        }
         _ => Err(Fault::Git { command: "merge-tree".into(), message: answer.error.trim().to_owned() }),
     }
 }

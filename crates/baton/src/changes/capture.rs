@@ -11,6 +11,7 @@ use super::files::{Kind, check_regular, content, fault, inside, metadata, text};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch};
 use super::status::Status;
 use super::submodules::submodules_beside;
+use super::text_encoding::decode;
 use super::unfinished::unfinished;
 use super::{Changes, Fault, LeftOut, Limits, Unconverted};
 use crate::git::GitRunner;
@@ -75,7 +76,7 @@ pub(crate) fn capture(
         files: names,
         unconverted,
         left_out,
-        unfinished: unfinished(&capture.repo.git_dir)?,
+        unfinished: unfinished(&capture.repo)?,
         pack,
     })
 }
@@ -304,5 +305,7 @@ fn is_registration(path: &[u8], bytes: &[u8]) -> bool {
 }
 
 fn has_secret(bytes: &[u8]) -> bool {
-    !baton_redact::shared().redact(&String::from_utf8_lossy(bytes)).counts.is_empty()
+    let has = |text: &str| !baton_redact::shared().redact(text).counts.is_empty();
+    // Bytes that only look like UTF-16 are looked through as they are, too.
+    has(&String::from_utf8_lossy(bytes)) || has(&decode(bytes))
 }

@@ -15,10 +15,13 @@ mod files;
 mod interrupted;
 mod journal;
 pub(crate) mod ledger;
+mod line_ends;
 mod plumbing;
+mod push_note;
 mod remote;
 mod status;
 mod submodules;
+mod text_encoding;
 mod unfinished;
 
 use baton_model::changes::UnfinishedOperation;
@@ -31,6 +34,8 @@ pub(crate) use interrupted::{is_interrupted, recover, settle};
 pub(crate) use journal::Recovery;
 #[cfg(test)]
 pub(crate) use journal::Step;
+pub(crate) use push_note::PushNote;
+pub(crate) use remote::is_in_remote;
 
 /// The changes of a working copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

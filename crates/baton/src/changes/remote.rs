@@ -9,6 +9,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::canonical_address;
 use tempfile::TempDir;
 
+use super::PushNote;
 use crate::clock;
 use crate::git::{self, Answer, transfer};
 
@@ -69,6 +70,8 @@ impl ChangesRemote {
         let random: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let reference = format!("{REFERENCES}{}-{random}", hash.get(..16).unwrap_or(hash));
         let target = format!("{commit}:{reference}");
+        let note = PushNote::new(without_credentials(&self.url), reference.clone());
+        let _written = scratch.parent().and_then(|data_dir| note.write(data_dir));
         self.run(&bare, &["push", "--quiet", "--no-verify", "--no-signed", &self.url, &target], b"")?;
         Ok(RemoteContent { address: self.address.clone(), reference })
     }
@@ -157,6 +160,13 @@ impl ChangesRemote {
         let hint = "nothing was changed; check that `git push` reaches it, or leave the remote out to keep the changes in the ledger";
         Refusal::new(Kind::Outside, "changes_remote_failed", what, hint)
     }
+}
+
+/// Whether a remote holds a reference, asked from a folder for temporary files. A refusal: it did not answer.
+pub(crate) fn is_in_remote(scratch: &Path, url: &str, reference: &str) -> Result<bool, Refusal> {
+    let address = canonical_address(url).unwrap_or_else(|| url.to_owned());
+    let remote = ChangesRemote { url: url.to_owned(), address };
+    remote.has(&remote.bare(scratch)?, reference)
 }
 
 /// The remotes of a repository: name and address to push to. A path is absolute.

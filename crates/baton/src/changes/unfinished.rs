@@ -9,13 +9,17 @@ use baton_model::changes::{GitOperation, UnfinishedOperation};
 use baton_model::repository::is_commit_id;
 
 use super::Fault;
-use super::files::{check_regular, fault};
+use super::files::{check_regular, fault, text};
+use super::plumbing::{Repo, Scratch};
+use crate::git;
 
 /// The longest file of git's that is read here.
 const LONGEST: u64 = 16 * 1024;
 
-/// The operations that are under way in the working copy with this git folder.
-pub(super) fn unfinished(git_dir: &Path) -> Result<Vec<UnfinishedOperation>, Fault> {
+/// The operations that are under way in a working copy.
+pub(super) fn unfinished(repo: &Repo<'_>) -> Result<Vec<UnfinishedOperation>, Fault> {
+    let git_dir = repo.git_dir.as_path();
+    let is_in_table = read(&git_dir.join("HEAD"))?.is_some_and(|head| git::is_in_table(&head));
     let mut found = Vec::new();
     let rebase = rebase(git_dir)?;
     let is_rebase = rebase.is_some();
@@ -27,7 +31,11 @@ pub(super) fn unfinished(git_dir: &Path) -> Result<Vec<UnfinishedOperation>, Fau
     ] {
         // A rebase picks one commit after another.
         let is_of_rebase = is_rebase && operation == GitOperation::CherryPick;
-        if let Some(text) = read(&git_dir.join(name))?.filter(|_| !is_of_rebase) {
+        let mut text = read(&git_dir.join(name))?;
+        if text.is_none() && is_in_table {
+            text = reference(repo, name)?;
+        }
+        if let Some(text) = text.filter(|_| !is_of_rebase) {
             found.push(UnfinishedOperation { operation, commits: ids(&text), branch: None });
         }
     }
@@ -39,6 +47,12 @@ pub(super) fn unfinished(git_dir: &Path) -> Result<Vec<UnfinishedOperation>, Fau
         });
     }
     Ok(found)
+}
+
+/// What a reference of git's own names, where it is kept in a table and not in a file.
+fn reference(repo: &Repo<'_>, name: &str) -> Result<Option<String>, Fault> {
+    let answer = repo.answer(&Scratch::default(), &["rev-parse", "--verify", "--quiet", name], b"")?;
+    Ok((answer.code == Some(0)).then(|| text(&answer.out)))
 }
 
 /// A rebase, or a series of patches that is applied, which git keeps in the same folder.

@@ -2,6 +2,7 @@
 
 mod handoffs;
 pub(super) mod memory_index;
+mod pushes;
 mod worktrees;
 
 use baton_model::attention::AttentionItem;
@@ -44,6 +45,9 @@ struct Diagnosis {
     /// Hand-offs that failed or are stuck.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     handoffs: Vec<AttentionItem>,
+    /// References that killed pushes of changes left in remotes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    interrupted_pushes: Vec<pushes::InterruptedPush>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recall: Option<memory_index::Report>,
 }
@@ -76,6 +80,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         // Of a store with damage in it as much is said as can be read.
         worktrees: worktrees::find(app).unwrap_or_default(),
         handoffs: handoffs::stuck(app),
+        interrupted_pushes: pushes::interrupted(app),
         recall: memory_index::report(app)?,
     };
     app.show(&diagnosis, show)?;
@@ -113,6 +118,7 @@ fn show(diagnosis: &Diagnosis) -> String {
         text.push_str(&format!("{folder}: its trusted settings are {}\n", file.state.as_str()));
     }
     text.extend(diagnosis.worktrees.iter().map(worktrees::StrayWorktree::text));
+    text.extend(diagnosis.interrupted_pushes.iter().map(pushes::InterruptedPush::text));
     text.push_str(&handoffs::section(&diagnosis.handoffs));
     let tools: Vec<_> = diagnosis.tools.iter().map(install::row).collect();
     text + &render::section("tools", &tools)

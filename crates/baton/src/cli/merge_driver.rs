@@ -72,14 +72,20 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 
 /// Sets the merge driver up or removes it, and says how things stand.
 pub(super) fn set_up(app: &App, wanted: Option<bool>) -> Result<(), AppError> {
+    let (is_installed, changes) = change(app, wanted)?;
+    let answer = json!({ "installed": is_installed, "changed": changes });
+    app.answer(&answer, |_| text(&changes, is_installed))
+}
+
+/// Sets the merge driver up or removes it; whether it is installed now, and what was changed.
+pub(super) fn change(app: &App, wanted: Option<bool>) -> Result<(bool, Changes), AppError> {
     let setup = setup(app).ok_or_else(no_repository)?;
     let changes = match wanted {
         Some(true) => setup.install(&std::env::current_exe()?)?,
         Some(false) => setup.remove()?,
         None => Vec::new(),
     };
-    let answer = json!({ "installed": setup.is_installed(), "changed": changes });
-    app.answer(&answer, |_| text(&changes, setup.is_installed()))
+    Ok((setup.is_installed(), changes))
 }
 
 /// Names what both sides had changed differently, and leaves it for the ledger to say.
@@ -131,7 +137,7 @@ pub(super) fn offer(app: &App, is_wanted: bool, is_declined: bool) -> Result<Opt
 }
 
 /// What was changed, a line each, and how things stand.
-fn text(changes: &[String], is_installed: bool) -> String {
+pub(super) fn text(changes: &[String], is_installed: bool) -> String {
     let mut text: String = changes.iter().map(|change| format!("changed {change}\n")).collect();
     text.push_str(match is_installed {
         true => "git merges the Beads file field by field; `baton beads driver --remove` undoes it\n",

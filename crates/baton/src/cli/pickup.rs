@@ -236,7 +236,8 @@ pub(super) fn show(bundle: &Bundle) -> String {
     text.push_str(&super::changes::earlier_list(&bundle.earlier_changes));
     text.push_str(&render::warnings(bundle.warnings.iter().map(|warning| &warning.message)));
     text.extend(bundle.baton.as_ref().map(baton_text));
-    text.extend(bundle.location.as_ref().map(location::text));
+    let changes = bundle.changes.as_ref();
+    text.extend(bundle.location.as_ref().map(|location| location::text(location, changes)));
     text.extend(bundle.handoff.as_deref().map(transfer_text));
     text.extend(bundle.recovered.as_ref().map(recovered_text));
     text.extend(bundle.pending_signals.iter().map(signal_text));

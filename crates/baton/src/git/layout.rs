@@ -96,9 +96,11 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
     let settings = Settings::of(&layout.common_dir);
     let head = read(&layout.git_dir, "HEAD", POINTER).unwrap_or_default();
     let (branch, commit) = match head.trim().strip_prefix("ref:").map(str::trim) {
-        // A repository with another store of branches says so in place of one.
-        Some("refs/heads/.invalid") => (None, None),
-        Some(name) => (name.strip_prefix("refs/heads/"), branch_commit(&layout.common_dir, name)),
+        // A repository with another store of references says so in place of one: git reads it.
+        _ if is_in_table(&head) => super::head(root).map(|git| (git.branch, git.commit)).unwrap_or_default(),
+        Some(name) => {
+            (name.strip_prefix("refs/heads/").map(str::to_owned), branch_commit(&layout.common_dir, name))
+        }
         None => (None, Some(head.trim().to_owned())),
     };
     let main = match layout.common_dir.file_name() {
@@ -114,7 +116,7 @@ pub(crate) fn repository(root: &Path) -> Result<Repository, String> {
         main: main.map(|main| main.display().to_string()),
         id: settings.id,
         remote: settings.remote.map(|url| absolute_remote(main.unwrap_or(root), url)),
-        branch: branch.map(str::to_owned),
+        branch,
         commit: commit.filter(|id| is_commit_id(id)),
         common_dir: layout.common_dir.display().to_string(),
     })
@@ -146,6 +148,11 @@ pub(super) fn cut_commits(root: &Path) -> Vec<String> {
     let text = layout(root).ok().and_then(|layout| read(&layout.common_dir, "shallow", PACKED));
     let ids = text.iter().flat_map(|text| text.lines()).map(str::trim);
     ids.filter(|id| is_commit_id(id)).map(str::to_owned).collect()
+}
+
+/// Whether references are kept in another store than files (`reftable`), by what stands in the file of the head.
+pub(crate) fn is_in_table(head: &str) -> bool {
+    head.trim().strip_prefix("ref:").is_some_and(|name| name.trim() == "refs/heads/.invalid")
 }
 
 /// The commit of a branch: in a file of its own, else in the list of packed ones.

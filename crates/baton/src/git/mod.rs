@@ -29,11 +29,13 @@ use std::time::{Duration, Instant};
 
 use baton_model::changes::is_temporary;
 use baton_model::packet::Git;
+use baton_model::project_document::is_generated;
 
 use crate::process;
+use crate::repo_file::{RepoFile, SMALL};
 pub(crate) use call::{Answer, Call, GitRunner};
 pub(crate) use history::{CommitInfo, commit_id, commits, commits_of_file, commits_of_lines, is_pushed};
-pub(crate) use layout::{ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, repository};
+pub(crate) use layout::{ID_KEY, absolute_remote, bare_folder, git_dir, holds_id, is_in_table, repository};
 pub(crate) use plumbing::Plumbing;
 pub(crate) use reflog::commits_made;
 pub(crate) use transfer::transfer;
@@ -160,7 +162,8 @@ pub(crate) fn checkout_of(folder: &Path, branch: &str) -> Option<String> {
     let wanted = format!("branch refs/heads/{branch}");
     let mut found = listed.split("\n\n").filter(|copy| copy.lines().any(|line| line == wanted));
     let path = found.next()?.lines().find_map(|line| line.strip_prefix("worktree "))?;
-    Path::new(path).is_dir().then(|| path.to_owned())
+    // Another folder may lie in the place of a working copy that was moved by hand.
+    (root(Path::new(path)).as_deref() == Some(Path::new(path))).then(|| path.to_owned())
 }
 
 /// Whether a working copy holds a commit.
@@ -201,8 +204,8 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
 }
 
 /// The files with changes that are not committed, untracked ones among them, without what an application of changes left when it was
-/// killed. None where git does not tell, or telling would run
-/// filters that the repository brings.
+/// killed, and without the untracked document that `baton init` wrote. None where git does not tell, or telling would run filters
+/// that the repository brings.
 pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     let root = root(folder)?;
     if !is_its_own(&root) {
@@ -217,8 +220,18 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
         "--no-renames",
     ];
     let text = run(&root, &args, &filters(&root)?)?;
-    let paths = text.split('\0').filter_map(|entry| entry.get(3..));
+    let entries = text.split('\0').filter(|entry| !is_registration(&root, entry));
+    let paths = entries.filter_map(|entry| entry.get(3..));
     Some(paths.filter(|path| !is_temporary(path.as_bytes())).map(str::to_owned).collect())
+}
+
+/// Whether an entry of the status is the untracked document that `baton init` wrote: each working copy has its own.
+fn is_registration(root: &Path, entry: &str) -> bool {
+    let Some(path) = entry.strip_prefix("?? ").filter(|path| *path == "docs/PROJECT.md") else {
+        return false;
+    };
+    let text = RepoFile::new(root, path).text(SMALL);
+    text.ok().flatten().is_some_and(|text| is_generated(&text))
 }
 
 /// Branch and commit alone, which are read without looking at files.

@@ -9,22 +9,22 @@ use std::path::Path;
 use baton_model::repository::{MadeCommit, is_commit_id};
 use baton_model::time::Millis;
 
-use super::layout::layout;
+use super::layout::{POINTER, is_in_table, layout};
 use crate::repo_file::RepoFile;
 
 /// How much of the end of the log is read, in bytes: some hundred moves.
 const TAIL: u64 = 64 * 1024;
+/// How many moves are read where git reads the log.
+const MOVES: usize = 400;
 
 /// The commits that were made in the working copy around this folder since an instant, and since `head` was checked out there, oldest
 /// first. Times of the log have no fraction of a second, so that `head` alone tells what was made in the second of the instant.
 pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> Option<Vec<MadeCommit>> {
     let layout = layout(&super::root(folder)?).ok()?;
-    let mut file = RepoFile::new(&layout.git_dir, "logs/HEAD").open().ok()??;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
-    let mut tail = Vec::new();
-    file.take(TAIL).read_to_end(&mut tail).ok()?;
-    let tail = String::from_utf8_lossy(&tail);
+    let tail = match RepoFile::new(&layout.git_dir, "HEAD").text(POINTER).ok()? {
+        Some(text) if is_in_table(&text) => of_table(folder)?,
+        _ => tail(&layout.git_dir)?,
+    };
     let lines: Vec<&str> = tail.lines().collect();
     let is_head = |line: &&str| head.is_some() && line.split(' ').nth(1) == head;
     let first = lines.iter().rposition(is_head).map_or(0, |at| at + 1);
@@ -36,6 +36,30 @@ pub(crate) fn commits_made(folder: &Path, since: Millis, head: Option<&str>) -> 
             .filter(|commit| commit.at >= since)
             .collect(),
     )
+}
+
+/// The end of the log's file.
+fn tail(git_dir: &Path) -> Option<String> {
+    let mut file = RepoFile::new(git_dir, "logs/HEAD").open().ok()??;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail).ok()?;
+    Some(String::from_utf8_lossy(&tail).into_owned())
+}
+
+/// The newest moves of a log that is not a file, in its lines, the oldest first. The commit before a move is left out.
+fn of_table(folder: &Path) -> Option<String> {
+    let most = format!("--max-count={MOVES}");
+    let args = ["reflog", "show", "--date=unix", "--format=%H%x09%gd%x09%gs", &most, "HEAD"];
+    let listed = super::read(folder, &args)?;
+    let line = |entry: &str| {
+        let (id, rest) = entry.split_once('\t')?;
+        let (selector, what) = rest.split_once('\t')?;
+        let seconds = selector.strip_prefix("HEAD@{")?.strip_suffix('}')?;
+        Some(format!("- {id} - {seconds} +0000\t{what}\n"))
+    };
+    Some(listed.lines().rev().filter_map(line).collect())
 }
 
 /// The commit that a line of the log tells of, if it was made by the move.

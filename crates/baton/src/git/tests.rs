@@ -253,3 +253,30 @@ fn a_deep_worktree_costs_a_command_less_than_two_milliseconds() {
     let best = (0..10).map(|_| round()).min().expect("rounds");
     assert!(best < std::time::Duration::from_millis(2), "{best:?}");
 }
+
+#[test]
+fn a_repository_that_keeps_its_references_in_a_table_has_branch_commit_and_log() {
+    let dir = tempfile::tempdir().expect("dir");
+    let root = dir.path().join("repo");
+    let path = root.display().to_string();
+    let run = |args: &[&str]| {
+        let author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        let output = Command::new("git").args(author).args(args).output().expect("git runs");
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    if run(&["init", "-q", "-b", "main", "--ref-format=reftable", &path]).is_none() {
+        return; // An older git knows no other store of references.
+    }
+    let unborn = repository(&root).expect("sound");
+    assert_eq!((unborn.branch.as_deref(), unborn.commit), (Some("main"), None));
+    run(&["-C", &path, "commit", "-q", "--allow-empty", "-m", "one"]).expect("committed");
+    let head = run(&["-C", &path, "rev-parse", "HEAD"]).expect("a commit");
+    let found = repository(&root).expect("sound");
+    assert_eq!((found.branch.as_deref(), found.commit.as_deref()), (Some("main"), Some(head.as_str())));
+    let made = commits_made(&root, 0, None).expect("a log");
+    assert_eq!(made.iter().map(|commit| commit.id.as_str()).collect::<Vec<_>>(), [head.as_str()]);
+    let beside = dir.path().join("beside");
+    run(&["-C", &path, "worktree", "add", "-q", "-b", "fix", &beside.display().to_string()]).expect("added");
+    let found = repository(&beside).expect("sound");
+    assert_eq!((found.branch.as_deref(), found.commit), (Some("fix"), Some(head)));
+}

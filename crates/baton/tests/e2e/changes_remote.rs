@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -129,4 +130,38 @@ fn a_setting_names_no_folder_as_a_remote() {
     assert!(shown.to_string().contains("wrap.changes_remote"), "{shown:#}");
     // The old way is still there.
     assert_eq!(of.ann().json(&wrap)["changes"]["files"], json!(["a.txt", "new/b.txt"]));
+}
+
+#[test]
+fn a_push_that_is_killed_is_named_by_the_doctor_until_its_reference_is_removed() {
+    let of = TwoMachines::new();
+    let (there, _) = bare(&of);
+    let marker = of.laptop.root().join("pushed");
+    let hook = there.join("hooks/post-receive");
+    fs::create_dir_all(there.join("hooks")).expect("a folder");
+    fs::write(&hook, format!("#!/bin/sh\ntouch {}\nsleep 3\n", marker.display())).expect("written");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("mode");
+    edited(&of);
+    let ann = of.ann();
+    ann.json(&["start"]);
+    let mut wrap = ann.spawn(&[&WRAP[..], &["origin"]].concat());
+    let begun = Instant::now();
+    while !marker.exists() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    wrap.kill().expect("killed");
+    wrap.wait().expect("ended");
+    assert_eq!(references(&of).len(), 1);
+    let found = ann.json(&["doctor"])["interrupted_pushes"].clone();
+    assert!(references(&of)[0].ends_with(&text(&found[0], "reference")), "{found:#}");
+    let said = ann.text(&["doctor"]);
+    let command = text(&found[0], "remove");
+    assert!(said.contains("was killed and left a reference") && said.contains(&command), "{said}");
+    fs::remove_file(&hook).expect("removed");
+    ann.shell(&command).done();
+    assert_eq!(references(&of), Vec::<String>::new());
+    assert_eq!(ann.json(&["doctor"])["interrupted_pushes"], Value::Null);
+    // One that ended leaves no note.
+    ann.json(&[&WRAP[..], &["origin"]].concat());
+    assert_eq!(ann.json(&["doctor"])["interrupted_pushes"], Value::Null);
 }

@@ -91,6 +91,8 @@ fn a_colleague_goes_on_with_a_session_of_another_machine() {
     assert!(!donna.text(&["transcripts", "pushed"]).contains(SECRET));
     let shown = donna.text(&["transcripts", "show", &ID[..13]]);
     assert!(shown.contains(SAID) && shown.contains("The key is") && !shown.contains(SECRET), "{shown}");
+    let path = text(&donna.json(&["transcripts", "show", &ID[..13]]), "path");
+    assert_eq!(path, format!("{ID}.jsonl"), "the home of the sender is nobody's business");
     // Claude Code has no session of that id on the desktop: with --native one is written, in the folder of the clone.
     let went = donna.json(&["continue", ID, "--in", "claude", "--native", "--print"]);
     assert_eq!(

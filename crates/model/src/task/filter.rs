@@ -35,6 +35,8 @@ pub struct Filter {
     pub metadata: Option<(String, String)>,
     /// Something that this agent may be given.
     pub able: Option<Candidate>,
+    /// Not one that is kept for a short time only.
+    pub durable: bool,
 }
 
 impl Filter {
@@ -56,6 +58,7 @@ impl Filter {
         lists.iter().all(|list| list.is_empty())
             && [agent_role, assignee, issue_type, parent].iter().all(|field| field.is_none())
             && !unassigned
+            && !self.durable
             && self.priority.is_none()
             && self.created_after.is_none()
             && self.metadata.is_none()
@@ -76,6 +79,7 @@ impl Filter {
             )
             && is(&self.assignee, task.assignee.as_deref())
             && !(self.unassigned && task.assignee.is_some())
+            && !(self.durable && task.is_ephemeral())
             && is(&self.issue_type, Some(&task.issue_type))
             && self.labels.iter().all(|label| task.labels.contains(label))
             && any(&self.any_label, &task.labels)

@@ -20,6 +20,7 @@ use super::version::Version;
 use crate::time::{Millis, rfc3339};
 
 pub use lost::{Sides, keep_sealed, lost_by_sides, replaced_by};
+pub use untimed::untimed_removals;
 
 /// What goes with the status: it is taken from the side whose status is.
 const CLOSING: [&str; 4] = ["closed_at", "close_reason", "deleted_at", RESULT];
@@ -311,6 +312,7 @@ fn put_back(known: &[Version<'_>], ours: &State, theirs: &Record, theirs_kept: &
 mod lost;
 mod replaced;
 mod text;
+mod untimed;
 
 #[cfg(test)]
 mod histories;

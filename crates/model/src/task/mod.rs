@@ -186,6 +186,11 @@ impl Task {
         }
     }
 
+    /// Whether it is kept for a short time only.
+    pub fn is_ephemeral(&self) -> bool {
+        ["ephemeral", "wisp"].iter().any(|key| self.is_marked(key))
+    }
+
     /// A text among its other fields.
     pub fn text(&self, key: &str) -> Option<&str> {
         self.extra.get(key).and_then(Value::as_str)

@@ -44,39 +44,50 @@ pub(super) struct RecallResult {
 /// A ranking: project, memory, and a score that compares within it only.
 type Ranking = Vec<((String, String), f64)>;
 
-/// Memories of these projects that may answer the question, none of them withdrawn; without any word, the newest. Vectors are
+/// Memories of these projects that may answer the question, none of them withdrawn; without any word, the newest. `is_whole`: every
+/// one, not only the best. Vectors are
 /// kept between two calls where there is a place for them.
 pub(super) fn recall(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     kept: Option<&MatrixCache>,
-    (projects, query): (&[String], &str),
+    (projects, query, is_whole): (&[String], &str, bool),
 ) -> Result<RecallResult, Failure> {
     let words = words(query);
     if words.is_empty() {
-        return newest(tx, projects);
+        return newest(tx, projects, is_whole);
     }
     let (method, why, second) = add_index_hits(tx, env, kept, (projects, query))?;
-    let text = by_words(tx, projects, &words)?;
+    let text = by_words(tx, projects, &words, is_whole)?;
     let fused = fuse(&[text, second]);
-    let most = CANDIDATES * projects.len();
+    let most = if is_whole { usize::MAX } else { CANDIDATES * projects.len() };
     Ok(RecallResult { candidates: looked_up(tx, projects, fused.into_iter().take(most))?, method, why })
 }
 
-fn newest(tx: &mut Tx<'_>, projects: &[String]) -> Result<RecallResult, Failure> {
+/// How many memories of a project are looked at: the best ones, or every one.
+fn most_of(is_whole: bool) -> i64 {
+    if is_whole { i64::MAX } else { i64::try_from(CANDIDATES).unwrap_or(i64::MAX) }
+}
+
+fn newest(tx: &mut Tx<'_>, projects: &[String], is_whole: bool) -> Result<RecallResult, Failure> {
     let mut candidates = Vec::new();
     for project in projects {
-        let recent = memory::recent(tx, project, i64::try_from(CANDIDATES).unwrap_or(i64::MAX))?;
+        let recent = memory::recent(tx, project, most_of(is_whole))?;
         candidates.extend(recent.into_iter().map(|memory| Candidate { memory, matched: 0.0 }));
     }
     Ok(RecallResult { candidates, method: SearchMethod::Newest, why: None })
 }
 
 #[allow(clippy::cast_precision_loss, reason = "weights are small")]
-fn by_words(tx: &mut Tx<'_>, projects: &[String], words: &[String]) -> Result<Ranking, Failure> {
+fn by_words(
+    tx: &mut Tx<'_>,
+    projects: &[String],
+    words: &[String],
+    is_whole: bool,
+) -> Result<Ranking, Failure> {
     let mut all = Vec::new();
     for project in projects {
-        let found = search_memory::find(tx, project, words, i64::try_from(CANDIDATES).unwrap_or(i64::MAX))?;
+        let found = search_memory::find(tx, project, words, most_of(is_whole))?;
         all.extend(found.into_iter().map(|(id, weight)| ((project.clone(), id), weight as f64)));
     }
     Ok(all)

@@ -34,7 +34,7 @@ pub struct SearchInput {
     /// Look into related projects as well; isolated ones take no part, on either side.
     #[serde(default)]
     pub related: bool,
-    /// The most that are returned.
+    /// The most that are returned, up to 100; 0 for every one.
     #[serde(default = "usual")]
     pub limit: usize,
 }
@@ -103,7 +103,9 @@ impl Operation for Search {
         let (searched, found) = store.read(|tx| {
             let mut searched = searched(tx, &project_id, input.related)?;
             searched.retain(|project| grant.reaches(project));
-            let found = recall(tx, env, kept, (&searched, &input.query))?;
+            // One with a certain tag may be older than the best ones.
+            let is_whole = input.limit == 0 || !input.tags.is_empty();
+            let found = recall(tx, env, kept, (&searched, &input.query, is_whole))?;
             Ok((searched, found))
         })?;
         let mut ranked: Vec<(f64, Candidate)> = found
@@ -116,7 +118,8 @@ impl Operation for Search {
         ranked.sort_by(|(a, x), (b, y)| {
             b.total_cmp(a).then_with(|| y.memory.memory_id.cmp(&x.memory.memory_id))
         });
-        let items = ranked.iter().take(input.limit.clamp(1, 100)).map(|(score, c)| row(*score, c)).collect();
+        let most = if input.limit == 0 { usize::MAX } else { input.limit.min(100) };
+        let items = ranked.iter().take(most).map(|(score, c)| row(*score, c)).collect();
         Ok(SearchOutput {
             project_id,
             items,

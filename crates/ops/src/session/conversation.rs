@@ -189,14 +189,18 @@ pub(crate) fn replacing(
     let is_written = written(later);
     // Those who held it and let go of it saved what no transcript of this conversation has; the last of them has it from all.
     let mut sessions: Vec<String> = earlier.baton.holder_session_id.iter().cloned().collect();
+    let of_before = sessions_of(&before);
+    let mut is_carried = of_before.is_empty();
+    for id in &of_before {
+        is_carried |= session::get(tx, project_id, id)?.is_none();
+    }
     if earlier.origin == Origin::Transcript {
-        let of_before = sessions_of(&before);
         let is_new = !of_before.contains(&earlier.baton.session_id);
         sessions.extend(is_new.then(|| earlier.baton.session_id.clone()));
         sessions.extend(of_before);
     }
     let Some(later) = &on_top_of_sessions(tx, project_id, &sessions, later.clone())? else { return Ok(None) };
-    if is_gathered(before.view()) {
+    if is_gathered(before.view()) && is_carried {
         // What holders had saved was joined with it when it was carried over from another project.
         let mut view = later.view().clone();
         view.summary = format!("{}\n\n{}", view.summary, before.view().summary);

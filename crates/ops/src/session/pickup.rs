@@ -17,7 +17,7 @@ use super::recovery::recoverable;
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
-use super::{pickup_handoff, waiting_changes, work_location};
+use super::{pickup_handoff, waiting_changes, work_search};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -157,7 +157,7 @@ impl Operation for Pickup {
         };
         let mut bundle = store
             .read(|tx| pickup_bundle::read(tx, env, &project_id, &picked, (input.dry_run, input.full)))?;
-        bundle.location = work_location::of_bundle(cx, &bundle)?;
+        bundle.location = work_search::of_bundle(cx, &bundle)?;
         waiting_changes::name_place(&mut bundle);
         waiting_changes::note_place(cx, &bundle)?;
         Ok(bundle)

@@ -31,6 +31,9 @@ pub struct BeadsExportInput {
     /// Only the lines that are no tasks.
     #[serde(default)]
     pub only_others: bool,
+    /// Also tasks that are kept for a short time only (`ephemeral`) and that the file never had.
+    #[serde(default)]
+    pub ephemeral: bool,
     /// Only the lines of these tasks, in this order.
     #[serde(default)]
     pub tasks: Option<Vec<String>>,
@@ -92,7 +95,7 @@ impl Operation for BeadsExport {
             };
             match input.only_ids {
                 true => output.ids = ids,
-                false => output.items = lines(tx, &project_id, ids)?,
+                false => output.items = lines(tx, &project_id, ids, input.ephemeral)?,
             }
             if input.tasks.is_none() {
                 let others = line::others(tx, &project_id)?.into_iter();
@@ -115,8 +118,14 @@ fn ids(tx: &mut Tx<'_>, project: &str) -> Result<Vec<String>, Failure> {
     Ok(ids)
 }
 
-/// The lines of these tasks; one that is gone has none.
-fn lines(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<Vec<ExportLine>, Failure> {
+/// The lines of these tasks; one that is gone has none. One that is kept for a short time only has one where it is asked for, and where
+/// the file had it already: other tools may have written it there.
+fn lines(
+    tx: &mut Tx<'_>,
+    project: &str,
+    ids: Vec<String>,
+    with_ephemeral: bool,
+) -> Result<Vec<ExportLine>, Failure> {
     let mut lines = Vec::with_capacity(ids.len());
     for id in ids {
         if let Some((line, false)) = line::state(tx, project, &id)? {
@@ -125,6 +134,9 @@ fn lines(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Result<Vec<ExportL
         }
         let Some(task) = task::get(tx, project, &id)? else { continue };
         let known = line::known_lines(tx, project, &id)?;
+        if task.is_ephemeral() && known.last.is_none() && !with_ephemeral {
+            continue;
+        }
         let now = line_of(tx, task, &known)?;
         let changed = known.last.as_ref() != Some(&now);
         lines.push(ExportLine { id: Some(id), line: now, before: known.last.filter(|_| changed), changed });

@@ -6,7 +6,7 @@ use baton_model::task::Task;
 use baton_model::task::conflict::Conflict;
 use baton_model::task::entry::entries;
 use baton_model::task::merge::{
-    Sides, adopt, ignored_changes, keep_sealed, lost_by_sides, merge, replaced_by,
+    Sides, adopt, ignored_changes, keep_sealed, lost_by_sides, merge, replaced_by, untimed_removals,
 };
 use baton_model::task::receipt::received;
 use baton_model::task::record::Record;
@@ -24,6 +24,7 @@ use super::claim_elsewhere::ClaimChange;
 use super::issues_file::{BaseLines, IssuesFile, Version};
 use super::line_guard::LineGuard;
 use super::older_lines::OlderLines;
+use super::untimed_lines::UntimedLines;
 
 /// What an import has come to so far.
 pub(super) struct Progress<'a, 'e> {
@@ -34,6 +35,7 @@ pub(super) struct Progress<'a, 'e> {
     /// Claims that lines of the file have ended.
     pub(super) ended: Vec<ClaimChange>,
     pub(super) older: OlderLines,
+    pub(super) untimed: UntimedLines,
     /// Texts that lines of the file have replaced, by task and field.
     pub(super) replaced: Vec<(String, Map<String, Value>)>,
     /// Whether something of the line at hand was not the caller's to change.
@@ -91,6 +93,7 @@ impl<'a, 'e> Progress<'a, 'e> {
             output,
             ended: Vec::new(),
             older: OlderLines::default(),
+            untimed: UntimedLines::default(),
             replaced: Vec::new(),
             is_refused: false,
             attributed: BTreeSet::new(),
@@ -188,6 +191,11 @@ impl Progress<'_, '_> {
         let mut passed = ignored_changes(known, &merged, theirs);
         passed.retain(|passed| conflicts.iter().all(|conflict| conflict.field != passed.field));
         self.older.add(version.number, &passed);
+        if !version.is_side && !version.is_moved {
+            let mut removals = untimed_removals(known, &merged, theirs);
+            removals.retain(|removal| passed.iter().all(|one| one.field != removal.field.replace('/', ".")));
+            self.untimed.add(version.number, &removals);
+        }
         if version.is_side {
             let sides = Sides { base: version.base.as_ref(), ours: &ours, theirs };
             conflicts.retain(|conflict| !sides.is_one_sided(&conflict.field));
@@ -245,6 +253,7 @@ impl Progress<'_, '_> {
         let output = &mut *self.output;
         output.complaints = std::mem::take(&mut file.complaints);
         output.complaints.extend(std::mem::take(&mut self.older).complaint());
+        output.complaints.extend(std::mem::take(&mut self.untimed).complaints());
         output.ids.sort_unstable();
         output.ids.dedup();
         (output.memories, output.other_lines) = (file.memories, file.others.len() - file.memories);

@@ -61,6 +61,9 @@ pub struct ListInput {
     /// Closed ones too.
     #[serde(default)]
     pub all: bool,
+    /// Leave out tasks that are kept for a short time only (`ephemeral`).
+    #[serde(default)]
+    pub durable: bool,
     /// With dependencies, and how many depend on it and comment on it.
     #[serde(default)]
     pub edges: bool,
@@ -157,6 +160,7 @@ fn filter(input: &ListInput) -> Filter {
         any_label: input.any_label.clone(),
         tags: input.tags.clone(),
         priority: input.priority,
+        durable: input.durable,
         words: words.split_whitespace().map(str::to_owned).collect(),
         ..Filter::default()
     }

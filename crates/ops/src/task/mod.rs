@@ -44,6 +44,7 @@ mod show;
 mod stats;
 mod surroundings;
 mod tree;
+mod untimed_lines;
 mod update;
 mod write;
 

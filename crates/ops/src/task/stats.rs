@@ -31,7 +31,7 @@ pub struct TaskFigures {
     pub in_progress_issues: i64,
     /// Closed.
     pub closed_issues: i64,
-    /// Blocked by hand, or held back by others.
+    /// Held back by others: as many as `task_blocked` lists.
     pub blocked_issues: i64,
     /// Deferred by hand, or until a later time.
     pub deferred_issues: i64,
@@ -89,7 +89,8 @@ fn summary(figures: &[TaskCount], lead: f64, epics: i64) -> TaskFigures {
         open_issues: status("open"),
         in_progress_issues: status("in_progress"),
         closed_issues: status("closed"),
-        blocked_issues: sum(&|f| f.status == "blocked" || (f.blocked && f.status == "open")),
+        // The rule of `task_blocked`.
+        blocked_issues: sum(&|f| f.blocked && f.status != "closed"),
         deferred_issues: sum(&|f| f.status == "deferred" || (f.deferred && f.status == "open")),
         ready_issues: sum(&|f| f.ready && !f.deferred),
         pinned_issues: status("pinned"),

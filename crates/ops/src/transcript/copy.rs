@@ -1,8 +1,11 @@
 //! `transcript_copy`: a session of this project without secrets, as it is pushed to the ledger.
 
+use std::path::PathBuf;
+
 use baton_model::id::visible;
 use baton_model::refusal::{self, Refusal};
 use baton_store::Failure;
+use baton_transcripts::Header;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,10 +66,16 @@ impl Operation for Copy {
             sessions: own_sessions(&meant),
             packet: packet.text().to_owned(),
             events: events(cx, &meant)?.items,
-            header: meant.header,
+            header: without_folder(meant.header),
         };
         Ok(CopyOutput { project_id, copy })
     }
+}
+
+/// A header whose file is a name alone: its folder says nothing elsewhere, and names the user's home.
+fn without_folder(header: Header) -> Header {
+    let path = header.path.file_name().map(PathBuf::from).unwrap_or_default();
+    Header { path, ..header }
 }
 
 /// Refuses a session of another project's folder, which this project may not read, and one that was pushed before.

@@ -23,6 +23,25 @@ fn capture(w: &mut World, who: &Agent, name: &str, event: &str, wrap: bool) -> V
     w.ok(who, "transcript_capture", input)
 }
 
+/// The input for the end of a conversation in which this was asked, one after the other.
+fn talk(dir: &Path, asked: &[&str]) -> Value {
+    let id = "55555555-aaaa-4000-8000-00000000abcd";
+    let path = dir.join(format!("{id}.jsonl"));
+    let mut text = String::new();
+    for (n, asked) in asked.iter().enumerate() {
+        let line = |uuid: String, parent: Value, role: &str, said: &str| {
+            json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": "/w",
+                "timestamp": format!("2026-11-24T10:0{n}:00.000Z"),
+                "message": { "role": role, "content": [{ "type": "text", "text": said }] } })
+        };
+        let before = n.checked_sub(1).map_or(Value::Null, |before| json!(format!("a{before}")));
+        text += &format!("{}\n", line(format!("u{n}"), before, "user", asked));
+        text += &format!("{}\n", line(format!("a{n}"), json!(format!("u{n}")), "assistant", "Fine."));
+    }
+    std::fs::write(&path, text).expect("written");
+    json!({ "id": path, "agent": "claude", "event": "session-end", "wrap": true, "over": true })
+}
+
 on_every_backend! {
     fn an_agent_that_never_began_gets_a_session_which_ends_with_it(w) {
         let kept = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
@@ -226,25 +245,27 @@ on_every_backend! {
 
     fn a_greeting_that_ends_leaves_no_trace_and_a_question_a_baton(w) {
         let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().join("55555555-aaaa-4000-8000-00000000abcd.jsonl");
-        let talk = |asked: &str| {
-            let line = |uuid: &str, parent: Value, role: &str, text: &str| {
-                let content = json!([{ "type": "text", "text": text }]);
-                json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "55555555-aaaa-4000-8000-00000000abcd",
-                    "cwd": "/w", "timestamp": "2026-11-24T10:00:00.000Z", "message": { "role": role, "content": content } })
-            };
-            let lines = [line("u", Value::Null, "user", asked), line("a", json!("u"), "assistant", "Fine.")];
-            lines.map(|line| format!("{line}\n")).concat()
-        };
-        let input = json!({ "id": path, "agent": "claude", "event": "session-end", "wrap": true, "over": true });
         for asked in ["hi", "Go on", "ok, thanks"] {
-            std::fs::write(&path, talk(asked)).expect("written");
-            w.no(&agent("Donna"), "transcript_capture", input.clone(), "transcript_empty");
+            let input = talk(dir.path(), &[asked]);
+            w.no(&agent("Donna"), "transcript_capture", input, "transcript_empty");
             assert!(w.deltas("start").is_empty(), "{asked}: no session is made of it");
         }
-        std::fs::write(&path, talk("Why does the cart round down?")).expect("written");
-        w.ok(&agent("Donna"), "transcript_capture", input);
+        w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &["Why does the cart round down?"]));
         assert_eq!(w.deltas("wrap").len(), 1);
+    }
+
+    fn what_a_session_saved_is_said_once_however_often_its_conversation_goes_on(w) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut asked = vec!["Why does the cart round down?"];
+        w.start(&agent("Donna"));
+        w.ok(&agent("Donna"), "ledger_note", json!({ "kind": "decision", "text": "half up" }));
+        for next in ["Mend it", "And the taxes", "And the rest"] {
+            w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &asked));
+            asked.push(next);
+        }
+        let newest = w.deltas("wrap").pop().expect("a wrap")["body"].to_string();
+        assert!(newest.contains("And the taxes"), "{newest}");
+        assert_eq!(newest.matches("did not wrap").count(), 1, "{newest}");
     }
 
     fn a_transcript_with_nothing_in_it_leaves_no_trace(w) {

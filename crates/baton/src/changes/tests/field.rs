@@ -236,3 +236,52 @@ fn a_deletion_is_captured_in_a_repository_with_long_names() {
     fs::remove_file(source.join("a")).expect("removed");
     assert_eq!(capture(&source).expect("captured").files, ["a"]);
 }
+
+#[test]
+fn a_new_file_that_is_there_already_is_said_to_be_there() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    write(&source, b"new.txt", b"new\n");
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    assert!(!apply(&target, &changes).expect("applied").was_there);
+    let again = apply(&target, &changes).expect("again");
+    assert!(again.was_there && again.files.is_empty(), "{again:?}");
+}
+
+#[test]
+fn a_text_in_utf_16_is_looked_through_for_secrets() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    let text = "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzQ7rT2pLm9\r\n";
+    let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    let marked = format!("\u{feff}{text}");
+    write(&source, b"le-bom", &little(&marked));
+    write(&source, b"be-bom", &big(&marked));
+    write(&source, b"le", &little(text));
+    write(&source, b"be", &big(text));
+    write(&source, b"plain", &little("nothing to hide\r\n"));
+    let changes = capture(&source).expect("captured");
+    let left: Vec<&str> = changes.left_out.iter().map(|left| left.path.as_str()).collect();
+    assert_eq!((left, changes.files), (vec!["be", "be-bom", "le", "le-bom"], vec!["plain".to_owned()]));
+}
+
+#[test]
+fn a_conversion_of_line_ends_is_merged_with_what_was_committed() {
+    let text = |end: &str, second: &str, last: &str| ["1", second, "3", "4", "5", last, ""].join(end);
+    let stage = Stage::new(&[("f", &text("\r\n", "2", "6"))], &["core.autocrlf=false"]);
+    let source = stage.clone("source");
+    write(&source, b"f", text("\n", "2", "six").as_bytes());
+    let changes = capture(&source).expect("captured");
+    let target = stage.clone("target");
+    write(&target, b"f", text("\r\n", "two", "6").as_bytes());
+    commit(&target);
+    assert!(apply(&target, &changes).expect("merged").is_merge);
+    assert_eq!(fs::read_to_string(target.join("f")).expect("read"), text("\n", "two", "six"));
+    // The same lines are a conflict still.
+    let other = stage.clone("other");
+    write(&other, b"f", text("\r\n", "2", "sixth").as_bytes());
+    commit(&other);
+    assert!(matches!(apply(&other, &changes), Err(Fault::Conflicts(paths)) if paths == ["f"]));
+}

@@ -220,13 +220,33 @@ struct State {
     value: Option<String>,
 }
 
+/// The states of an issue.
+#[derive(Serialize)]
+struct States {
+    issue_id: String,
+    states: BTreeMap<String, String>,
+}
+
+/// A state that was set.
+#[derive(Serialize)]
+struct StateChange {
+    issue_id: String,
+    dimension: String,
+    old_value: Option<String>,
+    new_value: String,
+    changed: bool,
+}
+
 /// `bd state`.
 pub(super) fn state(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     match words {
         [list, id] if list == "list" => {
-            let states = states(&shown(id, out)?.task.labels);
+            let task = shown(id, out)?.task;
+            let states = States { states: states(&task.labels), issue_id: task.id };
             out.print(&states, |all| {
-                all.iter().map(|(name, value)| format!("{}: {}\n", visible(name), visible(value))).collect()
+                let line =
+                    |(name, value): (&String, &String)| format!("{}: {}\n", visible(name), visible(value));
+                all.states.iter().map(line).collect()
             })
         }
         [id, dimension] => {
@@ -268,11 +288,13 @@ pub(super) fn set_state(
         let text = format!("{dimension} is {value}: {reason}");
         out.app.run::<tasks::Comment>(&CommentInput { project, identity, id: task.id.clone(), text })?;
     }
-    let state = State { issue_id: task.id, dimension: dimension.to_owned(), value: Some(value.to_owned()) };
+    let old_value = states(&task.labels).remove(dimension);
+    let changed = old_value.as_deref() != Some(value);
+    let (dimension, new_value) = (dimension.to_owned(), value.to_owned());
+    let state = StateChange { issue_id: task.id, dimension, old_value, new_value, changed };
     out.print(&state, |state| {
         let [id, dimension, value] =
-            [&state.issue_id, &state.dimension, state.value.as_ref().unwrap_or(&label)]
-                .map(|text| visible(text));
+            [&state.issue_id, &state.dimension, &state.new_value].map(|text| visible(text));
         format!("✓ {id}: {dimension} is {value}\n")
     })
 }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::annotate::shown;
 use super::args::{Create, KeptFields, TextFiles, Update};
-use super::{EachIssue, Out, graph_plan, plan, report, select, shape, write};
+use super::{EachIssue, Out, graph_plan, plan, report, select, settings, shape, write};
 use crate::cli::read_input;
 use crate::error::AppError;
 
@@ -71,7 +71,7 @@ pub(super) fn create(mut args: Create, out: &mut Out<'_>) -> Result<(), AppError
     }
     let (silent, status, dry_run) = (args.silent, args.status.take(), args.dry_run);
     if let Some(status) = &status {
-        baton_model::task::word::check_status(status)?;
+        settings::check_status(status)?;
     }
     if !args.force {
         check_type(args.fields.issue_type(), out)?;
@@ -206,6 +206,10 @@ pub(super) fn increment(
 
 /// `bd update`.
 pub(super) fn update(args: Update, out: &mut Out<'_>) -> Result<(), AppError> {
+    super::view::check_named(&args.ids, "update", out)?;
+    if let Some(status) = args.status.as_deref().filter(|_| !args.force) {
+        settings::check_status(status)?;
+    }
     let (ids, claims, silent) = (args.ids.clone(), args.claim, args.silent);
     if !args.force {
         check_type(args.fields.issue_type(), out)?;
@@ -319,6 +323,9 @@ pub(super) fn check_type(word: Option<&str>, out: &mut Out<'_>) -> Result<(), Ap
         ..tasks::ListInput::default()
     };
     if !out.app.run::<tasks::List>(&input)?.items.is_empty() {
+        return Ok(());
+    }
+    if settings::is_custom_type(word, out)? {
         return Ok(());
     }
     let near = baton_model::suggest::near(word, TYPES);

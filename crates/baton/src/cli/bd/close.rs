@@ -68,6 +68,7 @@ fn split_reason(args: &mut Close, out: &mut Out<'_>) {
 }
 
 pub(super) fn close(mut args: Close, out: &mut Out<'_>) -> Result<(), AppError> {
+    super::view::check_named(&args.ids, "close", out)?;
     split_reason(&mut args, out);
     let context = task::object("--context", args.context.as_deref())?.unwrap_or_default();
     let reasons = reasons(&args)?;

@@ -4,7 +4,7 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use serde_json::{Map, Value, json};
 
-use super::{Out, reference};
+use super::{Out, options, reference};
 use crate::error::{AppError, quote};
 
 /// What is wrong with the words of a call, whole: a verb of Beads that is not here says what to use.
@@ -26,7 +26,7 @@ pub(super) fn misused(error: &clap::Error, words: &[String]) -> Refusal {
     if matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidValue)
         && let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
         && let Some(refusal) =
-            option.split([' ', '=']).next().and_then(|name| reference::option_refusal(&bare, name))
+            option.split([' ', '=']).next().and_then(|name| options::option_refusal(&bare, name))
     {
         return refusal;
     }

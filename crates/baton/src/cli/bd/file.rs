@@ -19,12 +19,13 @@ pub(super) fn issues_file(out: &mut Out<'_>) -> PathBuf {
     PathBuf::from(root).join(".beads/issues.jsonl")
 }
 
-pub(super) fn export(output: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
+pub(super) fn export(output: Option<String>, ephemeral: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(path) = output {
         return beads::export(out.app, &path).map(drop);
     }
     out.app.sync_beads_file(None);
-    let input = tasks::BeadsExportInput { project: out.project(), ..tasks::BeadsExportInput::default() };
+    let input =
+        tasks::BeadsExportInput { project: out.project(), ephemeral, ..tasks::BeadsExportInput::default() };
     let exported = out.app.run::<tasks::BeadsExport>(&input)?;
     write(&exported.items.iter().map(|item| format!("{}\n", item.line)).collect::<String>())
 }

@@ -4,6 +4,7 @@ use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_model::time::{parse_span, rfc3339};
 use baton_ops::task as tasks;
+use serde::Serialize;
 use serde_json::{Map, json};
 
 use super::annotate::shown;
@@ -32,7 +33,7 @@ pub(super) fn run(verb: GateVerb, out: &mut Out<'_>) -> Result<(), AppError> {
             let id = gate(&id, out)?.task.id;
             resolve(&[id], reason.as_deref().unwrap_or("resolved"), out)
         }
-        GateVerb::Check { kind, dry_run } => check(kind.as_deref(), dry_run, out),
+        GateVerb::Check { kind, limit, dry_run } => check(kind.as_deref(), limit, dry_run, out),
     }
 }
 
@@ -100,16 +101,20 @@ fn list(id: Option<String>, all: bool, limit: Option<u32>, out: &mut Out<'_>) ->
         let needed = shown(&id, out)?.dependencies;
         found.retain(|row| needed.iter().any(|other| shape::linked_id(other) == row.task.id));
     }
-    let most = match limit.unwrap_or(50) {
-        0 => usize::MAX,
-        limit => usize::try_from(limit).unwrap_or(usize::MAX),
-    };
+    let most = most(limit, 50);
     let more = found.len() > most;
     found.truncate(most);
     print(found, more, &Arrangement::default(), out)
 }
 
 fn resolve(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    let closed = close_gates(ids, reason, out)?;
+    out.print(&closed, |all| {
+        all.iter().map(|one| format!("✓ Resolved {}\n", visible(&one.issue.id))).collect()
+    })
+}
+
+fn close_gates(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<Vec<ClosedIssue>, AppError> {
     let mut closed = Vec::new();
     for id in ids {
         let input = tasks::CloseInput {
@@ -122,17 +127,17 @@ fn resolve(ids: &[String], reason: &str, out: &mut Out<'_>) -> Result<(), AppErr
         };
         closed.push(ClosedIssue::from(out.app.run::<tasks::Close>(&input)?));
     }
-    out.print(&closed, |all| {
-        let text: String = all.iter().map(|one| format!("✓ Resolved {}\n", visible(&one.issue.id))).collect();
-        if text.is_empty() { "No gate can be resolved.\n".to_owned() } else { text }
-    })
+    Ok(closed)
 }
 
 /// Closes the timers that have run out. What GitHub knows is asked for by nobody: a remark names those gates.
-fn check(kind: Option<&str>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
+fn check(kind: Option<&str>, limit: Option<u32>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let now = crate::clock::now();
     let (mut over, mut unasked) = (Vec::new(), Vec::new());
-    for row in gates(false, out)? {
+    let mut open = gates(false, out)?;
+    open.truncate(most(limit, 0));
+    let checked = open.len();
+    for row in open {
         let awaits = row.task.other_text("await_type").unwrap_or_else(|| "human".to_owned());
         let wanted = kind
             .is_none_or(|kind| kind == "all" || awaits == kind || awaits.starts_with(&format!("{kind}:")));
@@ -149,9 +154,35 @@ fn check(kind: Option<&str>, dry_run: bool, out: &mut Out<'_>) -> Result<(), App
             visible(&unasked.join(", "))
         ));
     }
-    if dry_run {
-        return print(over, false, &Arrangement::default(), out);
-    }
     let ids: Vec<String> = over.into_iter().map(|row| row.task.id).collect();
-    resolve(&ids, "the time is over", out)
+    let (checked, resolved, escalated, errors) = (checked, ids.len(), 0, 0);
+    if !dry_run {
+        close_gates(&ids, "the time is over", out)?;
+    }
+    let answer = Checked { checked, resolved, escalated, errors, dry_run, ids };
+    out.print(&answer, |found| {
+        let word = if found.dry_run { "would be resolved" } else { "is resolved" };
+        let text: String = found.ids.iter().map(|id| format!("✓ {} {word}\n", visible(id))).collect();
+        if text.is_empty() { "No gate can be resolved.\n".to_owned() } else { text }
+    })
+}
+
+/// What a look at the gates came to.
+#[derive(Serialize)]
+struct Checked {
+    checked: usize,
+    resolved: usize,
+    escalated: usize,
+    errors: usize,
+    dry_run: bool,
+    /// Those that are closed, or would be.
+    ids: Vec<String>,
+}
+
+/// A limit of which 0 means none.
+fn most(limit: Option<u32>, usual: u32) -> usize {
+    match limit.unwrap_or(usual) {
+        0 => usize::MAX,
+        limit => usize::try_from(limit).unwrap_or(usize::MAX),
+    }
 }

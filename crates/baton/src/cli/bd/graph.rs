@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::task::view::View;
 use baton_ops::task::{self as tasks, Row, TreeRow};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::annotate::shown;
 use super::list::{Selection, lines};
@@ -87,9 +89,10 @@ fn quoted(text: &str) -> String {
 }
 
 /// Issues by how many steps lie before them.
-#[derive(Serialize)]
 pub(super) struct Layers {
     pub layers: Vec<Vec<tasks::Row>>,
+    /// Whether the issues of the last layer depend on each other.
+    pub has_cycle: bool,
 }
 
 impl Layers {
@@ -102,6 +105,7 @@ impl Layers {
                 waits.entry(issue.to_owned()).or_default().insert(on.to_owned());
             }
         }
+        let mut has_cycle = false;
         let (mut layers, mut rest, mut done) = (Vec::new(), issues, BTreeSet::new());
         while !rest.is_empty() {
             let is_free = |row: &Row| {
@@ -111,6 +115,7 @@ impl Layers {
             if layer.is_empty() {
                 // What is left stands in a circle.
                 layers.push(later);
+                has_cycle = true;
                 break;
             }
             done.extend(layer.iter().map(|row| row.task.id.clone()));
@@ -120,7 +125,7 @@ impl Layers {
         let layers = layers
             .into_iter()
             .map(|layer| layer.into_iter().map(|row| Row { task: shape::issue(row.task), ..row }).collect());
-        Self { layers: layers.collect() }
+        Self { layers: layers.collect(), has_cycle }
     }
 
     /// The layers for people.
@@ -136,13 +141,21 @@ impl Layers {
 /// What a check of the graph found.
 #[derive(Serialize)]
 struct Checked {
+    clean: bool,
     cycles: Vec<Vec<String>>,
     missing: Vec<MissingTarget>,
+    summary: CheckSummary,
+}
+
+#[derive(Serialize)]
+struct CheckSummary {
+    cycle_count: usize,
+    missing_count: usize,
 }
 
 /// A dependency on an issue that is not there.
 #[derive(Serialize)]
-struct MissingTarget {
+pub(super) struct MissingTarget {
     issue_id: String,
     depends_on_id: String,
 }
@@ -166,7 +179,127 @@ pub(super) fn graph(id: Option<String>, look: Look, out: &mut Out<'_>) -> Result
     if look.dot {
         return out.text(&dot(&issues));
     }
-    out.print(&Layers::of(issues), Layers::text)
+    let dependencies = inner_edges(&issues);
+    let layers = Layers::of(issues);
+    match id {
+        Some(id) => {
+            let id = shown(&id, out)?.task.id;
+            let graph = Graph::of(&id, &layers, dependencies);
+            out.print(&graph, |_| layers.text())
+        }
+        None => {
+            let components = components(&layers, &dependencies);
+            out.print(&components, |_| layers.text())
+        }
+    }
+}
+
+/// The dependencies of issues on others that are among them, each as it stands.
+fn inner_edges(issues: &[Row]) -> Vec<Map<String, Value>> {
+    let listed: BTreeSet<&str> = issues.iter().map(|row| row.task.id.as_str()).collect();
+    let all = issues.iter().flat_map(|row| row.dependencies.iter());
+    all.filter(|edge| ends(edge).is_some_and(|(_, on)| listed.contains(on))).cloned().collect()
+}
+
+/// The issue of a dependency, and what it depends on.
+fn ends(edge: &Map<String, Value>) -> Option<(&str, &str)> {
+    Some((edge.get("issue_id")?.as_str()?, edge.get("depends_on_id")?.as_str()?))
+}
+
+/// An issue's place in a graph.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Node<'a> {
+    issue: &'a View,
+    layer: usize,
+    position: usize,
+    depends_on: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Layout<'a> {
+    nodes: BTreeMap<&'a str, Node<'a>>,
+    layers: Vec<Vec<&'a str>>,
+    max_layer: usize,
+    #[serde(rename = "RootID")]
+    root_id: &'a str,
+}
+
+/// The graph around an issue.
+#[derive(Serialize)]
+struct Graph<'a> {
+    root: Option<&'a View>,
+    issues: Vec<&'a View>,
+    layout: Layout<'a>,
+    dependencies: Vec<Map<String, Value>>,
+}
+
+impl<'a> Graph<'a> {
+    fn of(id: &str, layers: &'a Layers, dependencies: Vec<Map<String, Value>>) -> Self {
+        let mut nodes = BTreeMap::new();
+        for (layer, rows) in layers.layers.iter().enumerate() {
+            for (position, row) in rows.iter().enumerate() {
+                let blocks =
+                    dependencies.iter().filter(|edge| edge.get("type").is_none_or(|kind| kind == "blocks"));
+                let own = blocks.filter_map(ends).filter(|(issue, _)| *issue == row.task.id);
+                let depends_on = own.map(|(_, on)| on.to_owned()).collect();
+                nodes.insert(row.task.id.as_str(), Node { issue: &row.task, layer, position, depends_on });
+            }
+        }
+        let issues: Vec<&View> = layers.layers.iter().flatten().map(|row| &row.task).collect();
+        let root = issues.iter().copied().find(|issue| issue.id == id);
+        let ids = |rows: &'a Vec<Row>| rows.iter().map(|row| row.task.id.as_str()).collect();
+        let layout = Layout {
+            nodes,
+            layers: layers.layers.iter().map(ids).collect(),
+            max_layer: layers.layers.len().saturating_sub(1),
+            root_id: root.map(|issue| issue.id.as_str()).unwrap_or_default(),
+        };
+        Self { root, issues, layout, dependencies }
+    }
+}
+
+/// Issues that hang together.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Component<'a> {
+    root: &'a View,
+    issues: Vec<&'a View>,
+    dependencies: Vec<&'a Map<String, Value>>,
+}
+
+/// The issues that hang together, largest first; the root of each is an epic, else the most urgent issue.
+fn components<'a>(layers: &'a Layers, edges: &'a [Map<String, Value>]) -> Vec<Component<'a>> {
+    let issues: Vec<&View> = layers.layers.iter().flatten().map(|row| &row.task).collect();
+    let mut linked: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (issue, on) in edges.iter().filter_map(ends) {
+        linked.entry(issue).or_default().push(on);
+        linked.entry(on).or_default().push(issue);
+    }
+    let (mut met, mut found) = (BTreeSet::new(), Vec::new());
+    for issue in &issues {
+        let mut ids = BTreeSet::new();
+        let mut waiting = vec![issue.id.as_str()];
+        while let Some(id) = waiting.pop() {
+            if met.insert(id) {
+                ids.insert(id);
+                waiting.extend(linked.get(id).into_iter().flatten());
+            }
+        }
+        let members: Vec<&View> =
+            issues.iter().copied().filter(|one| ids.contains(one.id.as_str())).collect();
+        let root = members.iter().copied().min_by_key(|one| (one.issue_type != "epic", one.priority));
+        let Some(root) = root else { continue };
+        let is_inside = |edge: &&Map<String, Value>| ends(edge).is_some_and(|(issue, _)| ids.contains(issue));
+        found.push(Component {
+            root,
+            issues: members,
+            dependencies: edges.iter().filter(is_inside).collect(),
+        });
+    }
+    found.sort_by_key(|component| std::cmp::Reverse(component.issues.len()));
+    found
 }
 
 /// An issue with its parts and what it is linked with.
@@ -182,17 +315,23 @@ fn around(id: &str, out: &mut Out<'_>) -> Result<Vec<Row>, AppError> {
     Ok(issues)
 }
 
-fn check(out: &mut Out<'_>) -> Result<(), AppError> {
-    let cycles = out.app.run::<tasks::Cycles>(&tasks::CyclesInput { project: out.project() })?.items;
+/// The dependencies on issues that are not there.
+pub(super) fn missing_targets(out: &mut Out<'_>) -> Result<Vec<MissingTarget>, AppError> {
     let (issues, _) = Selection::all(out).find(out)?;
     let known: BTreeSet<&str> = issues.iter().map(|row| row.task.id.as_str()).collect();
-    let missing: Vec<MissingTarget> = edges(&issues)
+    let missing = edges(&issues)
         .into_iter()
         .filter(|(_, on, _)| !known.contains(on) && !on.starts_with("external:"))
-        .map(|(issue, on, _)| MissingTarget { issue_id: issue.to_owned(), depends_on_id: on.to_owned() })
-        .collect();
+        .map(|(issue, on, _)| MissingTarget { issue_id: issue.to_owned(), depends_on_id: on.to_owned() });
+    Ok(missing.collect())
+}
+
+fn check(out: &mut Out<'_>) -> Result<(), AppError> {
+    let cycles = out.app.run::<tasks::Cycles>(&tasks::CyclesInput { project: out.project() })?.items;
+    let missing = missing_targets(out)?;
     let faults = cycles.len() + missing.len();
-    out.print(&Checked { cycles, missing }, |found| {
+    let summary = CheckSummary { cycle_count: cycles.len(), missing_count: missing.len() };
+    out.print(&Checked { clean: faults == 0, cycles, missing, summary }, |found| {
         let cycles = found.cycles.iter().map(|cycle| format!("cycle: {}\n", visible(&cycle.join(" → "))));
         let missing = found.missing.iter().map(|edge| {
             format!(

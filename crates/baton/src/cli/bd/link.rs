@@ -1,13 +1,16 @@
 //! Dependencies of an issue.
 
+use std::collections::BTreeMap;
+
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
+use baton_model::task::view::View;
 use baton_ops::task::{self as tasks, BatchResult, DependencyChange, LinkedTask};
 use serde::{Deserialize, Serialize};
 
 use super::annotate::shown;
 use super::args::Dep;
-use super::list::lines;
+use super::list::{Selection, lines};
 use super::{Out, batch, graph, shape};
 use crate::cli::{read_input, task};
 use crate::error::AppError;
@@ -194,5 +197,57 @@ fn tree(
     if as_mermaid {
         return out.text(&graph::mermaid(&rows));
     }
-    out.print(&rows, |rows| task::tree(rows))
+    let nodes = tree_nodes(&rows, max_depth, out)?;
+    out.print(&nodes, |_| task::tree(&rows))
+}
+
+/// An issue of a tree of dependencies.
+#[derive(Serialize)]
+struct TreeNode {
+    #[serde(flatten)]
+    issue: View,
+    depth: usize,
+    /// The issue above it; empty at the root.
+    parent_id: String,
+    /// Whether what lies below it is not shown.
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dependency_type: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    missing: bool,
+    /// It came before in the tree.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    seen: bool,
+}
+
+/// The rows of a tree as whole issues, as Beads has them; an issue that is not there has an id only.
+fn tree_nodes(
+    rows: &[tasks::TreeRow],
+    max_depth: Option<usize>,
+    out: &mut Out<'_>,
+) -> Result<Vec<TreeNode>, AppError> {
+    if !out.json {
+        return Ok(Vec::new());
+    }
+    let (issues, _) = Selection::all(out).find(out)?;
+    let issues: BTreeMap<String, View> =
+        issues.into_iter().map(|row| (row.task.id.clone(), shape::issue(row.task))).collect();
+    let mut above: Vec<&str> = Vec::new();
+    let mut nodes = Vec::with_capacity(rows.len());
+    for row in rows {
+        above.truncate(row.depth);
+        let parent_id = above.last().map(|id| (*id).to_owned()).unwrap_or_default();
+        above.push(&row.id);
+        let unknown = || View { id: row.id.clone(), ..View::default() };
+        nodes.push(TreeNode {
+            issue: issues.get(&row.id).cloned().unwrap_or_else(unknown),
+            depth: row.depth,
+            parent_id,
+            truncated: max_depth.is_some_and(|most| row.depth >= most),
+            dependency_type: row.dependency_type.clone(),
+            missing: row.missing,
+            seen: row.seen,
+        });
+    }
+    Ok(nodes)
 }

@@ -57,6 +57,13 @@ impl Selection {
         Self { ledger, conditions: Vec::new(), look: Arrangement::default(), limit: Some(0) }
     }
 
+    /// Every open issue.
+    pub(super) fn all_open(out: &Out<'_>) -> Self {
+        let every = Self::all(out);
+        let ledger = tasks::ListInput { all: false, ..every.ledger };
+        Self { ledger, ..every }
+    }
+
     /// With these conditions as well.
     pub(super) fn and(mut self, conditions: impl IntoIterator<Item = Condition>) -> Self {
         self.conditions.extend(conditions);
@@ -70,6 +77,12 @@ impl Selection {
             _ => self.ledger.status = status,
         }
         self
+    }
+
+    /// With one of these statuses; the open ones where none is named.
+    pub(super) fn with_status_or_open(mut self, status: Option<String>) -> Self {
+        self.ledger.all = false;
+        self.with_status(status)
     }
 
     fn is_plain(&self) -> bool {
@@ -153,6 +166,7 @@ pub(super) struct List {
 
 pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
     let conditions = select::more(&args.more)?;
+    let has_wisp_type = args.filters.wisp_type.is_some();
     if args.ready {
         let filters = ReadyFilters { unassigned: args.more.no_assignee, ..ReadyFilters::default() };
         return ready(Selection::new(args.filters, args.look, out)?.and(conditions), filters, out);
@@ -164,12 +178,18 @@ pub(super) fn list(args: List, out: &mut Out<'_>) -> Result<(), AppError> {
         Selection::new(args.filters, args.look, out)?.and(conditions).with_status(args.status);
     selection.ledger.all |= args.all || closed;
     selection.ledger.unassigned = args.more.no_assignee;
+    selection.ledger.durable = hides_ephemeral(&args.more, has_wisp_type);
     let Some(format) = args.format else { return selection.print(out) };
     let (items, _) = selection.find(out)?;
     out.text(&match format.as_str() {
         "dot" => graph::dot(&items),
         _ => graph::digraph(&items),
     })
+}
+
+/// Whether short-lived issues stay out of a list: they are shown where they are asked for.
+pub(super) fn hides_ephemeral(more: &MoreFilters, has_wisp_type: bool) -> bool {
+    !more.include_ephemeral && !has_wisp_type && more.id.is_empty()
 }
 
 /// What only `bd ready` is filtered by.

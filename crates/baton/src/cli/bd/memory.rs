@@ -18,13 +18,12 @@ use crate::error::AppError;
 const KEY: &str = "key:";
 /// What the tag of a value's name begins with.
 const VALUE: &str = "kv:";
+/// What the tag of a setting's name begins with.
+const SETTING: &str = "config:";
 /// The longest key that is made from a text, as Beads makes it.
 const MAX_SLUG: usize = 60;
 /// How many words of a text its key has.
 const SLUG_WORDS: usize = 8;
-
-/// The most memories that a search of the ledger finds.
-const MOST: usize = 100;
 
 /// A memory as Beads shows it.
 struct Remembered {
@@ -168,15 +167,35 @@ pub(super) fn kv(verb: KvVerb, out: &mut Out<'_>) -> Result<(), AppError> {
             })
         }
         KvVerb::List => {
-            let found = search("", Vec::new(), out)?.into_iter().filter(is_value).map(Remembered::from);
+            let found = search("", Vec::new(), out)?.into_iter();
+            let found = found.filter(|memory| memory.tags.iter().any(|tag| tag.starts_with(VALUE)));
+            let found = found.map(Remembered::from);
             print(found.collect(), "No values\n", out)
         }
     }
 }
 
-/// Whether a memory is a value of `bd kv`.
+/// The value of a setting that the ledger keeps.
+pub(super) fn setting(key: &str, out: &mut Out<'_>) -> Result<Option<String>, AppError> {
+    Ok(tagged(&format!("{SETTING}{key}"), out)?.into_iter().next().map(|memory| memory.text))
+}
+
+/// Keeps a setting in the ledger.
+pub(super) fn set_setting(key: &str, value: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    store(value, Some(format!("{SETTING}{key}")), out).map(drop)
+}
+
+/// Takes a setting out of the ledger.
+pub(super) fn unset_setting(key: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    for old in tagged(&format!("{SETTING}{key}"), out)? {
+        withdraw(&old.memory_id, "unset", out)?;
+    }
+    Ok(())
+}
+
+/// Whether a memory is a value of `bd kv` or a setting.
 fn is_value(memory: &View) -> bool {
-    memory.tags.iter().any(|tag| tag.starts_with(VALUE))
+    memory.tags.iter().any(|tag| tag.starts_with(VALUE) || tag.starts_with(SETTING))
 }
 
 fn value_of(key: &str, out: &mut Out<'_>) -> Result<Option<Remembered>, AppError> {
@@ -200,7 +219,8 @@ fn search(query: &str, tags: Vec<String>, out: &mut Out<'_>) -> Result<Vec<View>
         project: out.project(),
         query: query.to_owned(),
         tags,
-        limit: MOST,
+        // Every one: of what has a name, nothing is too old.
+        limit: 0,
         ..SearchInput::default()
     };
     Ok(out.app.run::<Search>(&input)?.items.into_iter().map(|row| row.memory).collect())
@@ -286,9 +306,6 @@ fn matching(query: &str, out: &mut Out<'_>) -> Result<Vec<Remembered>, AppError>
 /// `bd memories`.
 pub(super) fn memories(words: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
     let found = matching(&words.join(" "), out)?;
-    if found.iter().filter(|memory| memory.id.is_some()).count() >= MOST {
-        out.remark(&format!("{MOST} of the ledger are shown and there may be more: give words"));
-    }
     print(found, "No memories\n", out)
 }
 

@@ -10,6 +10,8 @@ mod batch;
 mod change;
 mod close;
 mod count;
+mod doctor;
+mod duplicates;
 mod each;
 mod edit;
 mod explain;
@@ -20,11 +22,14 @@ mod gate;
 mod graph;
 mod graph_plan;
 mod help;
+mod human;
 #[cfg(test)]
 pub(super) mod lines;
 mod link;
 mod list;
 mod memory;
+mod molecule;
+mod options;
 mod part;
 mod plan;
 pub(super) mod reference;
@@ -32,15 +37,17 @@ mod relation;
 mod remove;
 mod report;
 mod select;
+mod settings;
 mod setup;
 mod shape;
+mod swarm;
 mod view;
 mod work;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use args::{Command, KvVerb, Relation, Setup, View};
+use args::{Command, HumanVerb, KvVerb, Relation, Setup, View};
 use baton_model::refusal::{Kind, Refusal};
 use clap::Parser;
 use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
@@ -83,31 +90,8 @@ impl Args {
     }
 }
 
-/// Verbs that accept any option of Beads.
-const LENIENT: [&str; 5] = ["bootstrap", "doctor", "init", "prime", "sync"];
-
-/// The words with the options of every command first, where the verb would swallow them among those that it ignores.
-fn reordered(words: &[String]) -> Vec<String> {
-    let verb = words.iter().find(|word| !word.starts_with('-'));
-    if !verb.is_some_and(|verb| LENIENT.contains(&verb.as_str())) {
-        return words.to_vec();
-    }
-    let (mut first, mut rest, mut words) = (Vec::new(), Vec::new(), words.iter().cloned());
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--json" | "--quiet" | "-q" | "--readonly" => first.push(word),
-            "--actor" | "--directory" | "-C" | "--db" => {
-                first.extend([Some(word), words.next()].into_iter().flatten())
-            }
-            _ => rest.push(word),
-        }
-    }
-    first.extend(rest);
-    first
-}
-
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
-    let given: Vec<String> = std::iter::once("bd".to_owned()).chain(reordered(&args.args)).collect();
+    let given: Vec<String> = std::iter::once("bd".to_owned()).chain(args.args.iter().cloned()).collect();
     let bd = match args::Bd::try_parse_from(&given) {
         Ok(bd) => bd,
         Err(error) if error.kind() == DisplayHelp => return help::print(&given),
@@ -121,6 +105,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             return fail(&misused(&error, &args.args).into(), json, false);
         }
     };
+    app.in_words_of_face = Some(failure::in_words_of_bd);
     let var = |name: &str| app.config.vars.get(name).filter(|value| !value.is_empty()).cloned();
     let global = bd.global;
     let actor = global.actor.or_else(|| var("BEADS_ACTOR")).or_else(|| var("BD_ACTOR"));
@@ -169,12 +154,14 @@ impl Command {
             ),
             Self::Setup(verb) => matches!(
                 verb,
-                Setup::Init { .. }
+                Setup::Init(_)
+                    | Setup::Bootstrap(_)
                     | Setup::Import { .. }
                     | Setup::Export { .. }
-                    | Setup::Sync { .. }
+                    | Setup::Sync(_)
                     | Setup::Dolt { .. }
                     | Setup::Hooks { .. }
+                    | Setup::Human { verb: Some(HumanVerb::Respond { .. } | HumanVerb::Dismiss { .. }) }
             ),
         }
     }

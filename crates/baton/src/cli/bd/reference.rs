@@ -259,7 +259,6 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
     ("mol", "seed", "checks templates", NO_FORMULA),
     ("mol", "squash", "shortens a molecule to a digest", "`bd close ID --reason SUMMARY`"),
     ("wisp", "create", "creates a short-lived issue from a template", "`bd create --ephemeral`"),
-    ("wisp", "gc", "deletes old short-lived issues", "`bd wisp list`, then `bd delete ID --force`"),
     (
         "swarm",
         "create",
@@ -267,78 +266,6 @@ const NESTED: &[(&str, &str, &str, &str)] = &[
         "`bd create --type epic`, parts with --parent, and `baton work` for each agent",
     ),
 ];
-
-/// Options of verbs that work, which do not: verb (and the one below it), option, what it is for, what to use in its place.
-const OPTIONS: &[(&str, &str, &str, &str)] = &[
-    ("create", "--event-actor", "says who caused an event", "`bd create --type event --metadata JSON`"),
-    (
-        "create",
-        "--event-category",
-        "says what kind of event it is",
-        "`bd create --type event --metadata JSON`",
-    ),
-    ("create", "--event-payload", "adds the details of an event", "`bd create --type event --metadata JSON`"),
-    ("create", "--event-target", "says what an event is about", "`bd create --type event --metadata JSON`"),
-    ("create", "--repo", "creates it in another repository", "`bd -C FOLDER create`"),
-    ("create", "--rig", "creates it in another repository", "`bd -C FOLDER create`"),
-    (
-        "gate check",
-        "--escalate",
-        "marks gates that cannot be met any more",
-        "`bd gate list`; close one by `bd gate resolve`",
-    ),
-    (
-        "graph",
-        "--html",
-        "draws the graph as a page",
-        "`bd graph --dot ID | dot -Tsvg`, or the page of `baton serve`",
-    ),
-    (
-        "list",
-        "--format",
-        "prints each issue by a template",
-        "`bd list --json | jq -r '.[] | \"\\(.id) \\(.title)\"'`; dot and digraph work",
-    ),
-    (
-        "list",
-        "--label-regex",
-        "filters by a regular expression",
-        "`--label-pattern 'tech-*'`, or `--label-any A,B`",
-    ),
-    ("list", "--offset", "skips results", "`--limit 0`"),
-    ("list", "--stale", "lists what nobody touched for long", "`bd stale`"),
-    (
-        "list",
-        "--watch",
-        "shows the list again when it changes",
-        "`watch -n 2 bd list`, or `baton log --follow`",
-    ),
-    ("export", "--status", "exports issues of one status", "`bd list --status STATUS --limit 0 --json`"),
-    (
-        "import",
-        "--dedup",
-        "leaves out issues with the title of another",
-        "`bd import FILE`, then `bd duplicates`",
-    ),
-    ("list", "--rig", "lists another repository", "`bd -C FOLDER list`"),
-    ("ready", "--gated", "lists molecules whose gate is closed", "`bd ready`: they are in it"),
-    ("ready", "--include-ephemeral", "lists short-lived issues as well", "`bd wisp list`"),
-    ("ready", "--watch", "shows the list again when it changes", "`watch -n 2 bd ready`"),
-    ("show", "--as-of", "shows an issue as it was", "`bd history ID`"),
-];
-
-/// What there is to say of an option that is not among ours.
-pub(super) fn option_refusal(verb: &[&str], option: &str) -> Option<Refusal> {
-    let is_verb = |known: &str| {
-        let mut words = known.split(' ');
-        verb.first().copied() == words.next() && words.next().is_none_or(|word| verb.get(1) == Some(&word))
-    };
-    let option = if option == "-w" { "--watch" } else { option };
-    let (name, _, purpose, instead) =
-        OPTIONS.iter().find(|(known, name, ..)| *name == option && is_verb(known))?;
-    let what = format!("`bd {name} {option}` {purpose}; Baton does not have it");
-    Some(Refusal::invalid("not_supported", what, format!("use instead: {instead}")))
-}
 
 /// What there is to say of a verb below a verb.
 pub(super) fn nested_refusal(group: &str, name: &str) -> Option<Refusal> {
@@ -377,7 +304,7 @@ pub(in crate::cli) fn table() -> String {
     for (group, name, purpose, instead) in NESTED {
         text.push_str(&format!("| `bd {group} {name}` | {purpose} | use instead: {instead} |\n"));
     }
-    for (verb, option, purpose, instead) in OPTIONS {
+    for (verb, option, purpose, instead) in super::options::OPTIONS {
         let instead = instead.replace('|', "\\|");
         text.push_str(&format!("| `bd {verb} {option}` | {purpose} | use instead: {instead} |\n"));
     }

@@ -2,7 +2,7 @@
 
 use super::args::{Relation, TodoVerb};
 use super::list::Selection;
-use super::{Out, annotate, close, gate, link, memory, part};
+use super::{Out, annotate, close, gate, link, memory, molecule, part, swarm};
 use crate::error::AppError;
 
 pub(super) fn run(verb: Relation, out: &mut Out<'_>) -> Result<(), AppError> {
@@ -17,9 +17,9 @@ pub(super) fn run(verb: Relation, out: &mut Out<'_>) -> Result<(), AppError> {
         Relation::State { words } => annotate::state(&words, out),
         Relation::SetState { id, state, reason } => annotate::set_state(&id, &state, reason.as_deref(), out),
         Relation::Epic { verb } => part::epic(verb, out),
-        Relation::Swarm { verb } => part::swarm(verb, out),
-        Relation::Mol { verb } => part::molecule(verb, out),
-        Relation::Wisp { verb } => part::wisp(verb, out),
+        Relation::Swarm { verb } => swarm::swarm(verb, out),
+        Relation::Mol { verb } => molecule::molecule(verb, out),
+        Relation::Wisp { verb } => molecule::wisp(verb, out),
         Relation::Gate { verb } => gate::run(verb, out),
         Relation::Todo { verb } => todo(verb.unwrap_or(TodoVerb::List { all: false }), out),
         Relation::Remember { text, key } => memory::remember(&text.join(" "), key, out),

@@ -1,18 +1,16 @@
 //! Reports on issues: what is stale, incomplete, mentioned in commits, written twice.
 
-use std::collections::BTreeMap;
-
 use baton_model::id::visible;
 use baton_model::task::view::View;
 use baton_model::task::word::STATUSES;
 use baton_ops::ledger::{LedgerList, LedgerListInput};
 use serde::Serialize;
 
+use super::Out;
 use super::annotate::shown;
 use super::args::{Arrangement, Filters, SortKey};
 use super::list::Selection;
 use super::select::{Condition, Field, Relation, Test};
-use super::{Out, work};
 use crate::error::AppError;
 use crate::git;
 
@@ -217,60 +215,6 @@ pub(super) fn history(id: &str, limit: Option<u32>, out: &mut Out<'_>) -> Result
         };
         all.iter().map(line).collect()
     })
-}
-
-/// Issues with the same content.
-#[derive(Serialize)]
-struct DuplicateGroup {
-    title: String,
-    suggested_target: String,
-    issues: Vec<String>,
-}
-
-pub(super) fn duplicates(merge: bool, out: &mut Out<'_>) -> Result<(), AppError> {
-    let found = duplicate_groups(out)?;
-    if merge {
-        for group in &found {
-            for id in group.issues.iter().filter(|id| **id != group.suggested_target) {
-                work::close_duplicate(id, &group.suggested_target, out)?;
-            }
-        }
-    }
-    out.print(&found, |all| {
-        let group = |group: &DuplicateGroup| {
-            let close = |id: &&String| **id != group.suggested_target;
-            let close = group.issues.iter().filter(close).map(|id| {
-                format!("  bd duplicate {} --of {}\n", visible(id), visible(&group.suggested_target))
-            });
-            format!("{}:\n{}", visible(&group.title), close.collect::<String>())
-        };
-        let text: String = all.iter().map(group).collect();
-        if text.is_empty() { "No issues have the same content.\n".to_owned() } else { text }
-    })
-}
-
-/// Open issues with the same title and texts; the one on which most others depend stays.
-fn duplicate_groups(out: &mut Out<'_>) -> Result<Vec<DuplicateGroup>, AppError> {
-    let filters = Filters { limit: Some(0), ..Filters::default() };
-    let (issues, _) = Selection::new(filters, Arrangement::default(), out)?.find(out)?;
-    let mut groups: BTreeMap<[String; 4], Vec<(i64, String)>> = BTreeMap::new();
-    for row in issues {
-        let other = |key: &str| row.task.other_text(key).unwrap_or_default();
-        let (design, criteria) = (other("design"), other("acceptance_criteria"));
-        let key = [row.task.title, row.task.description, design, criteria];
-        groups.entry(key).or_default().push((row.dependent_count.unwrap_or(0), row.task.id));
-    }
-    let group = |([title, ..], mut issues): ([String; 4], Vec<(i64, String)>)| {
-        issues.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let suggested_target = issues.first().map(|(_, id)| id.clone()).unwrap_or_default();
-        DuplicateGroup { title, suggested_target, issues: issues.into_iter().map(|(_, id)| id).collect() }
-    };
-    Ok(groups.into_iter().filter(|(_, issues)| issues.len() > 1).map(group).collect())
-}
-
-/// How many groups of issues have the same content.
-pub(super) fn duplicate_count(out: &mut Out<'_>) -> Result<usize, AppError> {
-    Ok(duplicate_groups(out)?.len())
 }
 
 /// A word that an issue can have, and what it stands for.

@@ -5,56 +5,47 @@ use std::path::PathBuf;
 use baton_model::id::{check_project, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::project::{Init, InitInput, Show as ProjectShow, ShowInput as ProjectShowInput};
-use baton_ops::task::{self as tasks, CyclesInput, StatsInput};
+use baton_ops::task as tasks;
 use serde::Serialize;
 
-use super::args::{ConfigVerb, Dolt, HooksVerb, Setup};
+use super::args::{Dolt, Prime, Setup, Sync};
 use super::file::{export, import, issues_file};
-use super::{Out, about, memory, report};
-use crate::cli::{beads, merge_driver};
+use super::{Out, about, doctor, human, memory, settings};
+use crate::cli::beads;
 use crate::error::AppError;
 use crate::git;
 
 pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
-        Setup::Init { prefix, rest } => init(prefix.or_else(|| option(&rest, "--prefix", "-p")), out),
-        Setup::Export { output, .. } => export(output, out),
+        Setup::Init(asked) => {
+            for remark in asked.without_effect.remarks() {
+                out.remark(remark);
+            }
+            init(asked.prefix.or(asked.name), asked.from_jsonl.flatten(), out)
+        }
+        Setup::Bootstrap(asked) if asked.dry_run => preview(out),
+        Setup::Bootstrap(_) => init(None, None, out),
+        Setup::Export { output, all, .. } => export(output, all, out),
         Setup::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
-        Setup::Sync { rest } => sync(&rest, out),
+        Setup::Sync(asked) => sync(&asked, out),
         Setup::Dolt { verb } => match verb {
             Dolt::Status => about::place(out),
-            Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(&[], out),
+            Dolt::Pull | Dolt::Push | Dolt::Commit { .. } => sync(&Sync::default(), out),
         },
-        Setup::Hooks { verb } => hooks(verb, out),
-        Setup::Config { verb } => config(verb, out),
-        Setup::Doctor { .. } => doctor(out),
+        Setup::Hooks { verb } => settings::hooks(verb, out),
+        Setup::Config { verb } => settings::config(verb, out),
+        Setup::Doctor(asked) => doctor::doctor(&asked, out),
         Setup::Version => about::version(out),
         Setup::Info { .. } => about::info(out),
         Setup::Where => about::place(out),
         Setup::Ping => about::ping(out),
-        Setup::Prime { .. } => {
-            let remembered = memory::remembered(out);
-            out.text(&format!("{}{remembered}", about::PRIME))
-        }
+        Setup::Prime(asked) => prime(&asked, out),
         Setup::Onboard => out.text(about::ONBOARD),
-        Setup::Quickstart | Setup::Human => out.text(about::QUICKSTART),
+        Setup::Quickstart | Setup::Human { verb: None } => out.text(about::QUICKSTART),
+        Setup::Human { verb: Some(verb) } => human::run(verb, out),
         Setup::Completion { shell } => about::completion(shell),
         Setup::Help { command, all } => about::help(&command, all),
     }
-}
-
-/// The value of an option among words that are not looked at otherwise.
-fn option(words: &[String], long: &str, short: &str) -> Option<String> {
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        if word == long || word == short {
-            return words.next().cloned();
-        }
-        if let Some(value) = word.strip_prefix(long).and_then(|rest| rest.strip_prefix('=')) {
-            return Some(value.to_owned());
-        }
-    }
-    None
 }
 
 /// A project that was registered.
@@ -66,7 +57,7 @@ struct Registered {
     imported: usize,
 }
 
-fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
+fn init(prefix: Option<String>, from: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     if let Some(prefix) = &prefix {
         refuse_foreign(prefix, out)?;
     }
@@ -77,8 +68,8 @@ fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     let remote = out.app.config.cwd.as_deref().and_then(git::remote);
     let input = InitInput { id: prefix, remote, identity: out.identity(), ..InitInput::default() };
     let made = out.app.run::<Init>(&input)?;
-    let file = issues_file(out);
-    let imported = match file.is_file() {
+    let file = from.as_ref().map_or_else(|| issues_file(out), PathBuf::from);
+    let imported = match from.is_some() || file.is_file() {
         true => {
             let actor = out.identity();
             let done = beads::import(out.app, &file.display().to_string(), actor.as_deref(), false)?;
@@ -92,7 +83,7 @@ fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
     out.print(&answer, |made| {
         let issues = match made.imported {
             0 => String::new(),
-            count => format!("  {count} issues of .beads/issues.jsonl are imported\n"),
+            count => format!("  {count} issues are imported\n"),
         };
         format!("✓ Project {} is registered\n{issues}", visible(&made.project_id))
     })?;
@@ -100,6 +91,54 @@ fn init(prefix: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
         out.remark("the file is not kept in step yet: write `[tasks]` and `mirror = true` into .baton.toml, or call `bd sync`");
     }
     Ok(())
+}
+
+/// What `bd bootstrap` would do.
+#[derive(Serialize)]
+struct Preview {
+    prefix: Option<String>,
+    issues_file: Option<String>,
+    dry_run: bool,
+}
+
+fn preview(out: &mut Out<'_>) -> Result<(), AppError> {
+    let known = out.app.run::<ProjectShow>(&ProjectShowInput::default()).ok();
+    let prefix = match known {
+        Some(known) => Some(known.project.project_id),
+        None => prefix_of_issues(out)?,
+    };
+    let file = issues_file(out);
+    let issues_file = file.is_file().then(|| file.display().to_string());
+    out.print(&Preview { prefix, issues_file, dry_run: true }, |it| {
+        let prefix = it.prefix.as_deref().unwrap_or("the name of the folder");
+        let file = it.issues_file.as_deref().unwrap_or("no file: there is none");
+        format!("Would register {} and import {}\n", visible(prefix), visible(file))
+    })
+}
+
+/// The answer of a session hook that adds to what an agent knows.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookAnswer {
+    hook_specific_output: HookContext,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HookContext {
+    hook_event_name: &'static str,
+    additional_context: String,
+}
+
+fn prime(asked: &Prime, out: &mut Out<'_>) -> Result<(), AppError> {
+    let remembered = memory::remembered(out);
+    let text = if asked.memories_only { remembered } else { format!("{}{remembered}", about::PRIME) };
+    if !asked.hook_json {
+        return out.text(&text);
+    }
+    let context = HookContext { hook_event_name: "SessionStart", additional_context: text };
+    let answer = HookAnswer { hook_specific_output: context };
+    super::write(&format!("{}\n", serde_json::to_string(&answer).map_err(anyhow::Error::from)?))
 }
 
 /// The prefix that most issues of the file have, for a folder that has no project yet; none where it is another repository's.
@@ -165,11 +204,10 @@ struct Synced {
 
 /// Takes in what the file has, then writes it, as far as the options ask for it. git carries it to others. The file is never written
 /// before it is read: what others have put there would be lost.
-fn sync(options: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
+fn sync(asked: &Sync, out: &mut Out<'_>) -> Result<(), AppError> {
     let file = issues_file(out);
     let path = file.display().to_string();
-    let has = |names: &[&str]| options.iter().any(|option| names.contains(&option.as_str()));
-    let (is_dry, only_reads) = (has(&["--dry-run", "--status"]), has(&["--import-only"]));
+    let (is_dry, only_reads) = (asked.dry_run || asked.status, asked.import_only);
     let actor = out.identity();
     if is_dry || only_reads {
         let (mut created, mut updated) = (0, 0);
@@ -206,128 +244,5 @@ fn sync(options: &[String], out: &mut Out<'_>) -> Result<(), AppError> {
             done.created,
             done.updated
         )
-    })
-}
-
-fn hooks(verb: HooksVerb, out: &mut Out<'_>) -> Result<(), AppError> {
-    match verb {
-        HooksVerb::Install { .. } => merge_driver::set_up(out.app, Some(true)),
-        HooksVerb::Uninstall => merge_driver::set_up(out.app, Some(false)),
-        HooksVerb::List => merge_driver::set_up(out.app, None),
-        // Whatever git wants to have done is done by the commands themselves.
-        HooksVerb::Run { .. } => Ok(()),
-    }
-}
-
-/// A setting under the name that Beads has for it.
-#[derive(Serialize)]
-struct Setting {
-    key: &'static str,
-    value: String,
-}
-
-fn settings(out: &mut Out<'_>) -> Result<Vec<Setting>, AppError> {
-    let project = about::project(out)?;
-    let mirror = out.app.config.tasks_mirror.as_ref().map(|file| file.path().display().to_string());
-    let actor = out.acting_name()?;
-    Ok(vec![
-        Setting { key: "issue_prefix", value: project },
-        Setting { key: "actor", value: actor },
-        Setting { key: "export.auto", value: mirror.is_some().to_string() },
-        Setting { key: "export.path", value: mirror.unwrap_or_default() },
-        Setting { key: "store", value: out.app.config.ledger() },
-    ])
-}
-
-fn config(verb: ConfigVerb, out: &mut Out<'_>) -> Result<(), AppError> {
-    match verb {
-        ConfigVerb::Get { key } => {
-            let asked = key.replace('-', "_");
-            let found = settings(out)?.into_iter().find(|setting| setting.key == asked);
-            let value = found.map(|setting| setting.value).unwrap_or_default();
-            let answer = Value { key, value };
-            out.print(&answer, |answer| match answer.value.is_empty() {
-                true => format!("{} (not set)\n", visible(&answer.key)),
-                false => format!("{}\n", visible(&answer.value)),
-            })
-        }
-        ConfigVerb::List => {
-            let all = settings(out)?;
-            out.print(&all, |all| {
-                all.iter().map(|one| format!("{} = {}\n", one.key, visible(&one.value))).collect()
-            })
-        }
-        ConfigVerb::Set { key, .. } | ConfigVerb::Unset { key } => Err(unsettable(&key).into()),
-    }
-}
-
-/// A setting that was asked for.
-#[derive(Serialize)]
-struct Value {
-    key: String,
-    value: String,
-}
-
-/// Says where a setting is changed.
-fn unsettable(key: &str) -> Refusal {
-    let hint = match key {
-        "export.auto" | "export.path" | "no-db" => {
-            "write `[tasks]` and `mirror = true`, or `mirror = \"PATH\"`, into .baton.toml"
-        }
-        "issue_prefix" | "issue-prefix" => "the prefix is the project's id, chosen with `bd init --prefix`",
-        "types.custom" => "any word is a type here: bd create \"Title\" --type WORD",
-        _ => "settings are in .baton.toml and config.toml; `baton config` shows them with their names",
-    };
-    let what = format!("`{}` is not set by a command", visible(key));
-    Refusal::invalid("not_supported", what, hint)
-}
-
-/// A check and what it found.
-#[derive(Serialize)]
-struct Check {
-    name: &'static str,
-    status: &'static str,
-    message: String,
-}
-
-#[derive(Serialize)]
-struct Diagnosis {
-    path: String,
-    overall_ok: bool,
-    checks: Vec<Check>,
-    cli_version: &'static str,
-}
-
-fn doctor(out: &mut Out<'_>) -> Result<(), AppError> {
-    let check = |name, count: usize, what: &str| Check {
-        name,
-        status: if count == 0 { "ok" } else { "warning" },
-        message: format!("{count} {what}"),
-    };
-    let figures = out.app.run::<tasks::Stats>(&StatsInput { project: out.project() })?.summary;
-    let cycles = out.app.run::<tasks::Cycles>(&CyclesInput { project: out.project() })?.items.len();
-    let duplicates = report::duplicate_count(out)?;
-    let file = issues_file(out);
-    let in_step = file.is_file() && out.app.config.tasks_mirror.is_some();
-    let mirror = match in_step {
-        true => "commands keep .beads/issues.jsonl in step".to_owned(),
-        false => "no file is kept in step; `bd sync` writes it".to_owned(),
-    };
-    let checks = vec![
-        Check {
-            name: "Database",
-            status: "ok",
-            message: format!("{} issues can be read", figures.total_issues),
-        },
-        check("Dependency Cycles", cycles, "cycles"),
-        check("Duplicate Issues", duplicates, "groups of issues have the same content"),
-        Check { name: "Issues File", status: "ok", message: mirror },
-    ];
-    let overall_ok = checks.iter().all(|check| check.status == "ok");
-    let path = out.app.config.cwd.clone().unwrap_or_else(|| PathBuf::from(".")).display().to_string();
-    let answer = Diagnosis { path, overall_ok, checks, cli_version: about::BEADS };
-    out.print(&answer, |found| {
-        let line = |check: &Check| format!("{}: {} ({})\n", check.name, check.status, check.message);
-        found.checks.iter().map(line).collect::<String>() + "`baton doctor` checks store, hooks and tools.\n"
     })
 }

@@ -7,7 +7,7 @@ use super::args::{Arrangement, View};
 use super::count::{Grouping, count, stats};
 use super::list::{self, ReadyFilters, Selection, lines};
 use super::select;
-use super::{Out, explain, graph, report, shape};
+use super::{Out, duplicates, explain, graph, report, shape};
 use crate::cli::task;
 use crate::error::AppError;
 
@@ -79,7 +79,9 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         View::Search { words, query, filters, more, look, sort, status } => {
             let look = Arrangement { sort, ..look };
             let conditions = select::more(&more)?;
+            let durable = list::hides_ephemeral(&more, filters.wisp_type.is_some());
             let mut selection = Selection::new(*filters, look, out)?.and(conditions);
+            selection.ledger.durable = durable;
             selection.ledger.query = Some(query.unwrap_or_else(|| words.join(" ")));
             selection.with_status(status).print(out)
         }
@@ -100,7 +102,9 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
             ];
             let by = by.iter().find(|(wanted, _)| *wanted).map(|(_, by)| *by);
             let conditions = select::more(&more)?;
+            let durable = list::hides_ephemeral(&more, filters.wisp_type.is_some());
             let mut selection = Selection::new(*filters, Arrangement::default(), out)?.and(conditions);
+            selection.ledger.durable = durable;
             selection.ledger.all = status.is_none();
             selection.limit = Some(0);
             count(selection.with_status(status), by, out)
@@ -109,7 +113,9 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         View::Lint { ids, status, issue_type } => report::lint(ids, status, issue_type, out),
         View::Orphans { details, labels, label_any } => report::orphans(details, labels, label_any, out),
         View::History { id, limit, .. } => report::history(&id, limit, out),
-        View::Duplicates { auto_merge, dry_run } => report::duplicates(auto_merge && !dry_run, out),
+        View::Duplicates { auto_merge, dry_run } => {
+            duplicates::duplicates(duplicates::Merge { auto_merge, dry_run }, out)
+        }
         View::Statuses => report::statuses(out),
         View::Types { sections } => report::types(sections, out),
         View::Graph { id, all, dot, open, .. } => graph::graph(id, graph::Look { all, dot, open }, out),
@@ -119,12 +125,32 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
 }
 
 /// The ids of the issues that the caller has in progress.
-fn in_progress(out: &mut Out<'_>) -> Result<Vec<String>, AppError> {
+pub(super) fn in_progress(out: &mut Out<'_>) -> Result<Vec<String>, AppError> {
     let name = out.acting_name()?;
+    Ok(in_progress_of(name, out)?.into_iter().map(|row| row.task.id).collect())
+}
+
+/// The issues that somebody has in progress.
+pub(super) fn in_progress_of(name: String, out: &mut Out<'_>) -> Result<Vec<tasks::Row>, AppError> {
     let mut selection = Selection::all(out);
     selection.ledger.status = Some("in_progress".to_owned());
     selection.ledger.assignee = Some(name);
-    Ok(selection.find(out)?.0.into_iter().map(|row| row.task.id).collect())
+    Ok(selection.find(out)?.0)
+}
+
+/// Refuses a call that names no issue; the hint names those that the caller has in progress.
+pub(super) fn check_named(ids: &[String], verb: &str, out: &mut Out<'_>) -> Result<(), AppError> {
+    if !ids.is_empty() {
+        return Ok(());
+    }
+    let mine = in_progress(out)?;
+    let mine = match mine.as_slice() {
+        [] => "`bd ready` and `bd list` show ids".to_owned(),
+        mine => format!("you have in progress: {}", baton_model::id::visible(&mine.join(", "))),
+    };
+    let what =
+        format!("an issue id is needed: Baton does not guess the issue that was touched last; bd {verb} ID");
+    Err(baton_model::refusal::Refusal::invalid("usage", what, mine).into())
 }
 
 /// Which part of an issue is shown.

@@ -2,7 +2,7 @@
 
 use baton_model::id::{short, visible};
 use baton_model::refusal::{Kind, Refusal};
-use baton_ops::session::{Bundle, WorkLocation};
+use baton_ops::session::{Bundle, WaitingChanges, WorkLocation};
 
 use crate::app::App;
 use crate::error::AppError;
@@ -33,19 +33,23 @@ pub(super) fn print(app: &mut App, bundle: Bundle) -> Result<(), AppError> {
     app.show(&work, |work| format!("{}\n", visible(&work.copy.root)))
 }
 
-/// What a person reads of it.
-pub(super) fn text(work: &WorkLocation) -> String {
+/// What a person reads of it. `changes`: those that go with the baton.
+pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> String {
     let place = if work.is_here { "here, " } else { "" };
     let mut text = format!("the work lies {place}in {}\n", work.copy.describe());
     match work.uncommitted_total {
-        Some(0) => text.push_str("  everything is committed\n"),
-        Some(total) => {
-            let shown: Vec<String> = work.uncommitted.iter().map(|path| visible(path)).collect();
-            let more = total.saturating_sub(shown.len());
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            text.push_str(&format!("  not committed: {}{more}\n", shown.join(", ")));
+        // What goes with the baton is not committed anywhere.
+        Some(0) if changes.is_some_and(|changes| changes.files_total > 0) => {
+            text.push_str("  no uncommitted file is left there\n");
         }
+        Some(0) => text.push_str("  everything is committed\n"),
+        Some(total) => text.push_str(&format!("  not committed: {}\n", names(&work.uncommitted, total))),
         None => {}
+    }
+    let is_applied = |changes: &&WaitingChanges| changes.outcome.as_ref().is_some_and(|one| one.applied);
+    if let Some(changes) = changes.filter(is_applied) {
+        let files = names(&changes.files, changes.files_total);
+        text.push_str(&format!("  not committed in this working copy: {files}\n"));
     }
     match work.has_commit {
         Some(true) if !work.is_here => text.push_str("  this working copy has that commit\n"),
@@ -53,5 +57,18 @@ pub(super) fn text(work: &WorkLocation) -> String {
         _ => {}
     }
     text.extend(work.advice.as_ref().map(|advice| format!("  {advice}\n")));
+    for earlier in &work.earlier {
+        let files = names(&earlier.uncommitted, earlier.uncommitted_total);
+        text.push_str(&format!("  left earlier and not committed in {}: {files}\n", earlier.copy.describe()));
+    }
     text
+}
+
+/// The first paths of a list, and how many more there are.
+fn names(paths: &[String], total: usize) -> String {
+    let shown: Vec<String> = paths.iter().map(|path| visible(path)).collect();
+    match total.saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
 }

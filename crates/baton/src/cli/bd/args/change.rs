@@ -102,7 +102,6 @@ pub(in crate::cli::bd) struct Create {
 #[derive(clap::Args)]
 pub(in crate::cli::bd) struct Update {
     /// Issue ids
-    #[arg(required = true)]
     pub ids: Vec<String>,
     #[command(flatten)]
     pub fields: Fields,
@@ -163,7 +162,6 @@ pub(in crate::cli::bd) struct Update {
 #[derive(clap::Args, Default)]
 pub(in crate::cli::bd) struct Close {
     /// Issue ids; a last word that is none is the reason
-    #[arg(required = true)]
     pub ids: Vec<String>,
     /// Reason; given once it holds for all, given once for each issue it goes by position
     #[arg(long, short, allow_hyphen_values = true)]

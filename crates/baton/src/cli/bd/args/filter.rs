@@ -111,6 +111,9 @@ pub(in crate::cli::bd) struct MoreFilters {
     pub overdue: bool,
     #[command(flatten)]
     pub times: Times,
+    /// Short-lived issues as well
+    #[arg(long, aliases = ["ephemeral", "include-wisps"])]
+    pub include_ephemeral: bool,
     /// Accepted and ignored: issues of all kinds are listed
     #[arg(long, hide = true)]
     pub include_gates: bool,

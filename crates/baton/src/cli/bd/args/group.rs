@@ -132,6 +132,9 @@ pub(in crate::cli::bd) enum EpicVerb {
         /// Show what would be closed
         #[arg(long)]
         dry_run: bool,
+        /// Reason
+        #[arg(long, short, default_value = "All children completed", allow_hyphen_values = true)]
+        reason: String,
     },
 }
 
@@ -200,6 +203,9 @@ pub(in crate::cli::bd) enum GateVerb {
         /// Only gates of this type
         #[arg(long = "type", short = 't')]
         kind: Option<String>,
+        /// Maximum number of gates to look at; 0 for all
+        #[arg(long, short = 'l')]
+        limit: Option<u32>,
         /// Show what would be closed
         #[arg(long)]
         dry_run: bool,
@@ -282,6 +288,39 @@ pub(in crate::cli::bd) enum ConfigVerb {
         /// Setting
         key: String,
     },
+}
+
+/// Issues with the label `human`: what waits for a person.
+#[derive(Subcommand)]
+pub(in crate::cli::bd) enum HumanVerb {
+    /// List issues with the label `human`
+    List {
+        /// Only issues with one of these statuses, separated by commas; all for every status
+        #[arg(long, short)]
+        status: Option<String>,
+    },
+    /// Answer an issue: the text becomes a comment, and the issue is closed
+    Respond {
+        /// Issue id
+        id: String,
+        /// Answer
+        text: Vec<String>,
+        /// Answer
+        #[arg(long, short, conflicts_with = "text", allow_hyphen_values = true)]
+        response: Option<String>,
+    },
+    /// Close an issue without an answer
+    Dismiss {
+        /// Issue id
+        id: String,
+        /// Reason
+        words: Vec<String>,
+        /// Reason
+        #[arg(long, conflicts_with = "words", allow_hyphen_values = true)]
+        reason: Option<String>,
+    },
+    /// Count issues with the label `human`
+    Stats,
 }
 
 #[derive(Subcommand)]

@@ -1,9 +1,11 @@
 //! What `bd` takes.
 
 mod change;
+mod diagnosis;
 mod filter;
 mod group;
 mod molecule;
+mod registration;
 mod relation;
 mod setup;
 mod view;
@@ -12,11 +14,13 @@ mod work;
 use clap::Subcommand;
 
 pub(super) use change::{Close, Create, KeptFields, Text, TextFiles, Update};
+pub(super) use diagnosis::{Area, Doctor};
 pub(super) use filter::{Arrangement, Filters, MoreFilters, SortKey};
 pub(super) use group::{
-    ConfigVerb, Dep, Dolt, EpicVerb, GateVerb, HooksVerb, KvVerb, LabelVerb, SwarmVerb, TodoVerb,
+    ConfigVerb, Dep, Dolt, EpicVerb, GateVerb, HooksVerb, HumanVerb, KvVerb, LabelVerb, SwarmVerb, TodoVerb,
 };
 pub(super) use molecule::{MolVerb, WispVerb};
+pub(super) use registration::{Prime, Sync};
 pub(super) use relation::Relation;
 pub(super) use setup::Setup;
 pub(super) use view::View;
@@ -75,6 +79,9 @@ pub(super) struct Ignored {
     /// Accepted and ignored
     #[arg(long, global = true, hide = true)]
     pub no_auto_import: bool,
+    /// Accepted and ignored: the file is looked at before every command
+    #[arg(long, global = true, hide = true)]
+    pub allow_stale: bool,
     /// Accepted and ignored
     #[arg(long, global = true, hide = true)]
     pub no_db: bool,

@@ -13,16 +13,32 @@ pub(in crate::cli::bd) enum MolVerb {
     },
     /// Show how many parts are closed
     Progress {
-        /// Issue id
-        id: String,
+        /// Issue id; without it, the issues with parts that you have in progress
+        id: Option<String>,
     },
-    /// Show the part that is in progress or comes next
+    /// Show the parts, the one in progress and the one that comes next
     Current {
-        /// Issue id
-        id: String,
+        /// Issue id; without it, the issues with parts that you have in progress
+        id: Option<String>,
+        /// Whose parts in progress count; defaults to you
+        #[arg(long = "for", value_name = "NAME", conflicts_with = "id")]
+        agent: Option<String>,
+        /// Maximum number of parts that are shown; 0 for all
+        #[arg(long)]
+        limit: Option<usize>,
     },
     /// List open issues whose parts are all closed
-    Stale,
+    Stale {
+        /// Only those that others wait for
+        #[arg(long)]
+        blocking: bool,
+        /// Only those that nobody is assigned to
+        #[arg(long)]
+        unassigned: bool,
+        /// Also epics without parts
+        #[arg(long)]
+        all: bool,
+    },
     /// List, show and close short-lived issues
     Wisp {
         #[command(subcommand)]
@@ -57,6 +73,27 @@ pub(in crate::cli::bd) enum WispVerb {
         /// Also closed ones
         #[arg(long)]
         all: bool,
+        /// Only issues of this type
+        #[arg(long = "type", short = 't')]
+        issue_type: Option<String>,
+    },
+    /// Delete short-lived issues that nobody touched for long
+    Gc {
+        /// How long nobody touched them
+        #[arg(long, value_name = "SPAN", default_value = "24h")]
+        age: String,
+        /// Also closed ones of that age
+        #[arg(long)]
+        all: bool,
+        /// All closed ones, whatever their age; with --force
+        #[arg(long, conflicts_with = "all")]
+        closed: bool,
+        /// With --closed: delete them; without it you see what would go
+        #[arg(long, short)]
+        force: bool,
+        /// Show what would go
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Show an issue and its parts
     Show {

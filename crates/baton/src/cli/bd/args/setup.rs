@@ -2,27 +2,23 @@
 
 use clap::Subcommand;
 
-use super::group::{ConfigVerb, Dolt, HooksVerb};
+use super::diagnosis::Doctor;
+use super::group::{ConfigVerb, Dolt, HooksVerb, HumanVerb};
+use super::registration::{Bootstrap, Init, Prime, Sync};
 
 #[derive(Subcommand)]
 pub(in crate::cli::bd) enum Setup {
     /// Register this folder and import the issues of its .beads/issues.jsonl
-    #[command(alias = "bootstrap")]
-    Init {
-        /// What the ids of issues begin with: the project id
-        #[arg(long, short)]
-        prefix: Option<String>,
-        /// Beads' own options, which are accepted and ignored
-        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-        rest: Vec<String>,
-    },
+    Init(Box<Init>),
+    /// Register a fresh clone and import the issues of its .beads/issues.jsonl
+    Bootstrap(Bootstrap),
     /// Export every issue as a line of JSON
     Export {
         /// File to write to; defaults to standard output
         #[arg(long, short)]
         output: Option<String>,
-        /// Accepted and ignored: issues of all kinds and memories are exported
-        #[arg(long, hide = true)]
+        /// Also short-lived issues
+        #[arg(long, alias = "include-ephemeral")]
         all: bool,
         /// Accepted and ignored: memories are exported
         #[arg(long, hide = true)]
@@ -44,11 +40,7 @@ pub(in crate::cli::bd) enum Setup {
         dry_run: bool,
     },
     /// Bring the file and the ledger in step, in both directions
-    Sync {
-        /// Beads' own options, which are accepted and ignored
-        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-        rest: Vec<String>,
-    },
+    Sync(Sync),
     /// Bring the file and the ledger in step; git carries the file
     Dolt {
         #[command(subcommand)]
@@ -65,11 +57,7 @@ pub(in crate::cli::bd) enum Setup {
         verb: ConfigVerb,
     },
     /// Check that all is well
-    Doctor {
-        /// Beads' own options, which are accepted and ignored
-        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-        rest: Vec<String>,
-    },
+    Doctor(Box<Doctor>),
     /// Show the version
     Version,
     /// Show the store and how much is in it
@@ -87,17 +75,16 @@ pub(in crate::cli::bd) enum Setup {
     /// Say that it works
     Ping,
     /// Print how an agent works with issues
-    Prime {
-        /// Beads' own options, which are accepted and ignored
-        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-        rest: Vec<String>,
-    },
+    Prime(Prime),
     /// Print what belongs into AGENTS.md
     Onboard,
     /// Print the first commands
     Quickstart,
-    /// Print the commands that people use most
-    Human,
+    /// Print the commands that people use most, or look after issues that wait for a person
+    Human {
+        #[command(subcommand)]
+        verb: Option<HumanVerb>,
+    },
     /// Print shell completions
     Completion {
         /// Shell

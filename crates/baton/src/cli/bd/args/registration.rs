@@ -1,0 +1,182 @@
+//! Verbs that register a folder, keep its file in step, and tell an agent how to begin.
+
+/// `bd init`.
+#[derive(clap::Args)]
+pub(in crate::cli::bd) struct Init {
+    /// What the ids of issues begin with: the project id
+    #[arg(long, short)]
+    pub prefix: Option<String>,
+    /// The same as --prefix
+    #[arg(value_name = "PREFIX", conflicts_with = "prefix")]
+    pub name: Option<String>,
+    /// Import the issues of this file; without a value those of .beads/issues.jsonl, as usual
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub from_jsonl: Option<Option<String>>,
+    #[command(flatten)]
+    pub without_effect: WithoutEffect,
+    #[command(flatten)]
+    pub ignored: InitIgnored,
+}
+
+/// Ways of Beads to keep issues, which are named where they are asked for: there is one ledger here for all of them.
+#[derive(clap::Args)]
+pub(in crate::cli::bd) struct WithoutEffect {
+    /// Accepted and ignored: one ledger serves all folders; the setting `store` names a server
+    #[arg(long, alias = "shared-server", alias = "proxied-server", hide = true)]
+    pub server: bool,
+    /// Accepted and ignored: `baton handoff create` sends work to the repository that it is for
+    #[arg(long, hide = true)]
+    pub contributor: bool,
+    /// Accepted and ignored: git carries the file to the team
+    #[arg(long, hide = true)]
+    pub team: bool,
+    /// Accepted and ignored: nothing is deleted here; `bd delete ID --force` deletes an issue
+    #[arg(long, alias = "discard-remote", hide = true)]
+    pub reinit_local: bool,
+}
+
+impl WithoutEffect {
+    /// What was asked for and has no effect, with what to use.
+    pub(in crate::cli::bd) fn remarks(&self) -> Vec<&'static str> {
+        let remarks = [
+            (
+                self.server,
+                "--server has no effect: one ledger serves all folders; the setting `store` names a server",
+            ),
+            (
+                self.contributor,
+                "--contributor has no effect: `baton handoff create` sends work to the repository that it is for",
+            ),
+            (self.team, "--team has no effect: git carries .beads/issues.jsonl to the team"),
+            (
+                self.reinit_local,
+                "--reinit-local has no effect: nothing is deleted here; `bd delete ID --force` deletes an issue",
+            ),
+        ];
+        remarks.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, remark)| remark).collect()
+    }
+}
+
+/// Options of `bd init` that have nothing to act on here.
+#[derive(clap::Args)]
+pub(in crate::cli::bd) struct InitIgnored {
+    /// Accepted and ignored: init installs no hooks; `bd hooks install` does
+    #[arg(long, hide = true)]
+    pub skip_hooks: bool,
+    /// Accepted and ignored: init writes no AGENTS.md; `bd onboard` prints what belongs into it
+    #[arg(long, hide = true)]
+    pub skip_agents: bool,
+    /// Accepted and ignored: init sets up no merge driver; `baton init --merge-driver` does
+    #[arg(long, hide = true)]
+    pub skip_merge_driver: bool,
+    /// Accepted and ignored: nothing is written into the repository
+    #[arg(long, hide = true)]
+    pub stealth: bool,
+    /// Accepted and ignored: nothing is written into the repository
+    #[arg(long, hide = true)]
+    pub setup_exclude: bool,
+    /// Accepted and ignored: nothing is overwritten
+    #[arg(long, short, hide = true)]
+    pub force: bool,
+    /// Accepted and ignored: nothing is asked
+    #[arg(long, alias = "yes", hide = true)]
+    pub non_interactive: bool,
+    /// Accepted and ignored: there is one kind of ledger
+    #[arg(long, hide = true, value_name = "KIND")]
+    pub backend: Option<String>,
+    /// Accepted and ignored: the ledger has no branches
+    #[arg(long, short, hide = true, value_name = "BRANCH")]
+    pub branch: Option<String>,
+    /// Accepted and ignored: the setting `store` names the ledger
+    #[arg(long, hide = true, value_name = "NAME")]
+    pub database: Option<String>,
+    /// Accepted and ignored: `baton agent` has the roles
+    #[arg(long, hide = true, value_name = "ROLE")]
+    pub role: Option<String>,
+    /// Accepted and ignored: git's remote is used
+    #[arg(long, hide = true, value_name = "URL")]
+    pub remote: Option<String>,
+    /// Accepted and ignored: init writes no AGENTS.md
+    #[arg(long, alias = "agents-file", alias = "agents-profile", hide = true, value_name = "FILE")]
+    pub agents_template: Option<String>,
+    /// Accepted and ignored: the setting `store` names the server
+    #[arg(
+        long,
+        alias = "server-port",
+        alias = "server-user",
+        alias = "server-socket",
+        hide = true,
+        value_name = "X"
+    )]
+    pub server_host: Vec<String>,
+}
+
+/// `bd bootstrap`.
+#[derive(clap::Args)]
+pub(in crate::cli::bd) struct Bootstrap {
+    /// Only say what would be registered and imported
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Accepted and ignored: nothing is asked
+    #[arg(long, short, alias = "non-interactive", hide = true)]
+    pub yes: bool,
+}
+
+/// `bd sync`.
+#[derive(clap::Args, Default)]
+pub(in crate::cli::bd) struct Sync {
+    /// Only say what would change
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Only say how ledger and file stand
+    #[arg(long, alias = "check")]
+    pub status: bool,
+    /// Take in what the file has and leave it as it is
+    #[arg(long)]
+    pub import_only: bool,
+    /// Accepted and ignored: the file is read before it is written, so that nothing in it is lost
+    #[arg(long, alias = "export", hide = true)]
+    pub flush_only: bool,
+    /// Accepted and ignored: git commits the file
+    #[arg(long, short, hide = true, allow_hyphen_values = true, value_name = "TEXT")]
+    pub message: Option<String>,
+    /// Accepted and ignored: git pulls and pushes the file
+    #[arg(long, alias = "no-push", alias = "no-git-history", hide = true)]
+    pub no_pull: bool,
+    /// Accepted and ignored: all of it is done always
+    #[arg(
+        long,
+        alias = "squash",
+        alias = "merge",
+        alias = "from-main",
+        alias = "accept-rebase",
+        hide = true
+    )]
+    pub full: bool,
+    /// Accepted and ignored: issues keep their ids
+    #[arg(long, hide = true)]
+    pub rename_on_import: bool,
+}
+
+/// `bd prime`.
+#[derive(clap::Args)]
+pub(in crate::cli::bd) struct Prime {
+    /// Print it as the answer of a session hook
+    #[arg(long)]
+    pub hook_json: bool,
+    /// Print the memories only
+    #[arg(long)]
+    pub memories_only: bool,
+    /// Accepted and ignored: there is one text
+    #[arg(long, hide = true)]
+    pub full: bool,
+    /// Accepted and ignored: there is one text
+    #[arg(long, hide = true)]
+    pub mcp: bool,
+    /// Accepted and ignored: the text has no git commands
+    #[arg(long, hide = true)]
+    pub stealth: bool,
+    /// Accepted and ignored: there is one text
+    #[arg(long, hide = true)]
+    pub export: bool,
+}

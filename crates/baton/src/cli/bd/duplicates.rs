@@ -1,0 +1,144 @@
+//! `bd duplicates`: issues with the same content.
+
+use std::collections::BTreeMap;
+
+use baton_model::id::visible;
+use baton_ops::task::Row;
+use serde::Serialize;
+
+use super::args::{Arrangement, Filters};
+use super::list::Selection;
+use super::{Out, work};
+use crate::error::AppError;
+
+/// One of several issues with the same content.
+#[derive(Serialize)]
+struct Duplicate {
+    id: String,
+    title: String,
+    status: String,
+    priority: i64,
+    /// How many issues depend on it, its parts among them.
+    dependents: i64,
+    /// How many issues it depends on.
+    dependencies: usize,
+    weight: i64,
+    is_merge_target: bool,
+}
+
+/// Issues with the same content.
+#[derive(Serialize)]
+struct Group {
+    title: String,
+    issues: Vec<Duplicate>,
+    suggested_target: String,
+    suggested_sources: Vec<String>,
+    suggested_action: String,
+    note: String,
+}
+
+#[derive(Serialize)]
+struct Duplicates {
+    duplicate_groups: usize,
+    groups: Vec<Group>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merge_commands: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merge_results: Option<Vec<MergeResult>>,
+}
+
+/// A group of which all but one were closed.
+#[derive(Serialize)]
+struct MergeResult {
+    target: String,
+    sources: Vec<String>,
+    closed: Vec<String>,
+}
+
+/// What is done about duplicates.
+#[derive(Clone, Copy)]
+pub(super) struct Merge {
+    pub auto_merge: bool,
+    pub dry_run: bool,
+}
+
+pub(super) fn duplicates(asked: Merge, out: &mut Out<'_>) -> Result<(), AppError> {
+    let groups = groups(out)?;
+    let mut merged = Vec::new();
+    if asked.auto_merge && !asked.dry_run {
+        for group in &groups {
+            for id in &group.suggested_sources {
+                work::close_duplicate(id, &group.suggested_target, out)?;
+            }
+            let closed = group.suggested_sources.clone();
+            merged.push(MergeResult {
+                target: group.suggested_target.clone(),
+                sources: closed.clone(),
+                closed,
+            });
+        }
+    }
+    let commands = groups.iter().map(|group| group.suggested_action.clone()).collect();
+    let answer = Duplicates {
+        duplicate_groups: groups.len(),
+        merge_commands: Some(commands).filter(|_| asked.auto_merge || asked.dry_run),
+        merge_results: Some(merged).filter(|_| asked.auto_merge && !asked.dry_run),
+        groups,
+    };
+    out.print(&answer, |all| {
+        let group =
+            |group: &Group| format!("{}:\n  {}\n", visible(&group.title), visible(&group.suggested_action));
+        let text: String = all.groups.iter().map(group).collect();
+        if text.is_empty() { "No issues have the same content.\n".to_owned() } else { text }
+    })
+}
+
+/// Open issues with the same title and texts; the one with the most connections stays.
+fn groups(out: &mut Out<'_>) -> Result<Vec<Group>, AppError> {
+    let filters = Filters { limit: Some(0), ..Filters::default() };
+    let (issues, _) = Selection::new(filters, Arrangement::default(), out)?.find(out)?;
+    let mut groups: BTreeMap<[String; 4], Vec<Row>> = BTreeMap::new();
+    for row in issues {
+        let other = |key: &str| row.task.other_text(key).unwrap_or_default();
+        let (design, criteria) = (other("design"), other("acceptance_criteria"));
+        let key = [row.task.title.clone(), row.task.description.clone(), design, criteria];
+        groups.entry(key).or_default().push(row);
+    }
+    Ok(groups
+        .into_iter()
+        .filter(|(_, issues)| issues.len() > 1)
+        .map(|([title, ..], rows)| group(title, rows))
+        .collect())
+}
+
+fn group(title: String, rows: Vec<Row>) -> Group {
+    let duplicate = |row: Row| {
+        let (dependents, dependencies) =
+            (row.dependent_count.unwrap_or(0), row.dependency_count.unwrap_or(0));
+        let weight = dependents * 3 + i64::try_from(dependencies).unwrap_or(i64::MAX);
+        let (id, title, status, priority) = (row.task.id, row.task.title, row.task.status, row.task.priority);
+        Duplicate { id, title, status, priority, dependents, dependencies, weight, is_merge_target: false }
+    };
+    let mut issues: Vec<Duplicate> = rows.into_iter().map(duplicate).collect();
+    issues.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.id.cmp(&b.id)));
+    if let Some(first) = issues.first_mut() {
+        first.is_merge_target = true;
+    }
+    let mut ids = issues.iter().map(|issue| issue.id.clone());
+    let target = ids.next().unwrap_or_default();
+    let sources: Vec<String> = ids.collect();
+    let actions = sources.iter().map(|id| format!("bd duplicate {id} --of {target}"));
+    Group {
+        title,
+        suggested_action: actions.collect::<Vec<_>>().join(" && "),
+        note: format!("Duplicate: {} (same content as {target})", sources.join(" ")),
+        suggested_sources: sources,
+        suggested_target: target,
+        issues,
+    }
+}
+
+/// How many groups of issues have the same content.
+pub(super) fn count(out: &mut Out<'_>) -> Result<usize, AppError> {
+    Ok(groups(out)?.len())
+}

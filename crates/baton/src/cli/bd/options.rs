@@ -1,0 +1,97 @@
+//! Options of Beads that are not here: what each is for, and what to use in its place.
+
+use baton_model::refusal::Refusal;
+
+/// Options of verbs that work, which do not: verb (and the one below it), option, what it is for, what to use in its place.
+pub(super) const OPTIONS: &[(&str, &str, &str, &str)] = &[
+    (
+        "doctor",
+        "--clean",
+        "deletes issues of tests",
+        "`bd doctor --check pollution`, then `bd delete ID --force`",
+    ),
+    (
+        "doctor",
+        "--migration",
+        "checks a migration of the database",
+        "`baton doctor`: the store migrates itself",
+    ),
+    ("doctor", "--perf", "measures the database", "`baton doctor`, which checks the store"),
+    ("doctor", "--server", "checks the database server", "`baton doctor`, which checks the store"),
+    ("create", "--event-actor", "says who caused an event", "`bd create --type event --metadata JSON`"),
+    (
+        "create",
+        "--event-category",
+        "says what kind of event it is",
+        "`bd create --type event --metadata JSON`",
+    ),
+    ("create", "--event-payload", "adds the details of an event", "`bd create --type event --metadata JSON`"),
+    ("create", "--event-target", "says what an event is about", "`bd create --type event --metadata JSON`"),
+    ("create", "--repo", "creates it in another repository", "`bd -C FOLDER create`"),
+    ("create", "--rig", "creates it in another repository", "`bd -C FOLDER create`"),
+    (
+        "gate check",
+        "--escalate",
+        "marks gates that cannot be met any more",
+        "`bd gate list`; close one by `bd gate resolve`",
+    ),
+    (
+        "graph",
+        "--html",
+        "draws the graph as a page",
+        "`bd graph --dot ID | dot -Tsvg`, or the page of `baton serve`",
+    ),
+    (
+        "list",
+        "--format",
+        "prints each issue by a template",
+        "`bd list --json | jq -r '.[] | \"\\(.id) \\(.title)\"'`; dot and digraph work",
+    ),
+    (
+        "list",
+        "--label-regex",
+        "filters by a regular expression",
+        "`--label-pattern 'tech-*'`, or `--label-any A,B`",
+    ),
+    ("list", "--offset", "skips results", "`--limit 0`"),
+    ("list", "--stale", "lists what nobody touched for long", "`bd stale`"),
+    (
+        "list",
+        "--watch",
+        "shows the list again when it changes",
+        "`watch -n 2 bd list`, or `baton log --follow`",
+    ),
+    (
+        "export",
+        "--scrub",
+        "leaves out issues of tests",
+        "`bd doctor --check pollution`, then `bd delete ID --force`",
+    ),
+    ("orphans", "--fix", "closes them", "`bd close ID --reason TEXT` for each that is done"),
+    ("show", "--thread", "shows a conversation", "`bd show ID --refs` and `bd comments ID`"),
+    ("export", "--status", "exports issues of one status", "`bd list --status STATUS --limit 0 --json`"),
+    (
+        "import",
+        "--dedup",
+        "leaves out issues with the title of another",
+        "`bd import FILE`, then `bd duplicates`",
+    ),
+    ("list", "--rig", "lists another repository", "`bd -C FOLDER list`"),
+    ("ready", "--gated", "lists molecules whose gate is closed", "`bd ready`: they are in it"),
+    ("ready", "--include-ephemeral", "lists short-lived issues as well", "`bd wisp list`"),
+    ("ready", "--watch", "shows the list again when it changes", "`watch -n 2 bd ready`"),
+    ("show", "--as-of", "shows an issue as it was", "`bd history ID`"),
+];
+
+/// What there is to say of an option that is not among ours.
+pub(super) fn option_refusal(verb: &[&str], option: &str) -> Option<Refusal> {
+    let is_verb = |known: &str| {
+        let mut words = known.split(' ');
+        verb.first().copied() == words.next() && words.next().is_none_or(|word| verb.get(1) == Some(&word))
+    };
+    let option = if option == "-w" { "--watch" } else { option };
+    let (name, _, purpose, instead) =
+        OPTIONS.iter().find(|(known, name, ..)| *name == option && is_verb(known))?;
+    let what = format!("`bd {name} {option}` {purpose}; Baton does not have it");
+    Some(Refusal::invalid("not_supported", what, format!("use instead: {instead}")))
+}

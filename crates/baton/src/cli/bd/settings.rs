@@ -1,0 +1,172 @@
+//! `bd config` and `bd hooks`: settings under the names of Beads, and how git treats the file.
+
+use baton_model::id::visible;
+use baton_model::refusal::Refusal;
+use serde::Serialize;
+use serde_json::{Map, json};
+
+use super::args::{ConfigVerb, HooksVerb};
+use super::{Out, about, memory};
+use crate::cli::merge_driver;
+use crate::error::AppError;
+
+/// The setting with the types that a project adds to those of Beads, separated by commas.
+const CUSTOM_TYPES: &str = "types.custom";
+/// The git hooks that Beads writes.
+const HOOKS: [&str; 5] = ["pre-commit", "post-merge", "pre-push", "post-checkout", "prepare-commit-msg"];
+
+/// A git hook as Beads shows it.
+#[derive(Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Hook {
+    name: &'static str,
+    installed: bool,
+    version: &'static str,
+    is_shim: bool,
+    outdated: bool,
+}
+
+/// How git treats the file.
+#[derive(Serialize)]
+struct Hooks {
+    hooks: Vec<Hook>,
+    /// Whether git merges the file task by task.
+    merge_driver: bool,
+    /// Whether commands keep the file in step, so that no hook is needed.
+    in_step: bool,
+}
+
+/// What became of a set-up.
+#[derive(Serialize)]
+struct SetUp {
+    success: bool,
+    message: &'static str,
+    shared: bool,
+    chained: bool,
+    /// What was changed in the repository.
+    changed: Vec<String>,
+}
+
+const IN_STEP: &str = "No git hook is written: every command keeps the Beads file in step.";
+const NOT_IN_STEP: &str = "No git hook is written, and nothing keeps the Beads file in step yet: write `[tasks]` and `mirror = true` into .baton.toml, or call `bd sync` before each commit.";
+
+pub(super) fn hooks(verb: HooksVerb, out: &mut Out<'_>) -> Result<(), AppError> {
+    let in_step = out.app.config.tasks_mirror.is_some();
+    let message = if in_step { IN_STEP } else { NOT_IN_STEP };
+    let (message, changes) = match verb {
+        HooksVerb::Install { .. } => (message, merge_driver::change(out.app, Some(true))?),
+        HooksVerb::Uninstall => {
+            ("There is no git hook of Baton's to remove.", merge_driver::change(out.app, Some(false))?)
+        }
+        HooksVerb::List => {
+            let (merge_driver, _) = merge_driver::change(out.app, None)?;
+            let hook = |name| Hook { name, installed: false, version: "", is_shim: false, outdated: false };
+            let answer = Hooks { hooks: HOOKS.map(hook).into(), merge_driver, in_step };
+            return out
+                .print(&answer, |it| format!("{message}\n{}", merge_driver::text(&[], it.merge_driver)));
+        }
+        // Whatever git wants to have done is done by the commands themselves.
+        HooksVerb::Run { .. } => return Ok(()),
+    };
+    let (is_installed, changed) = changes;
+    let answer = SetUp { success: true, message, shared: false, chained: false, changed };
+    out.print(&answer, |it| {
+        format!("{}\n{message}\n", merge_driver::text(&it.changed, is_installed).trim_end())
+    })
+}
+
+/// The settings that have a value, by the names of Beads.
+fn settings(out: &mut Out<'_>) -> Result<Map<String, serde_json::Value>, AppError> {
+    let project = about::project(out)?;
+    let mirror = out.app.config.tasks_mirror.as_ref().map(|file| file.path().display().to_string());
+    let actor = out.acting_name()?;
+    let mut all = Map::new();
+    let mut set = |key: &str, value: String| all.insert(key.to_owned(), json!(value));
+    set("issue_prefix", project);
+    set("actor", actor);
+    set("export.auto", mirror.is_some().to_string());
+    set("export.path", mirror.unwrap_or_default());
+    set("store", out.app.config.ledger());
+    if let Some(types) = memory::setting(CUSTOM_TYPES, out)? {
+        all.insert(CUSTOM_TYPES.to_owned(), json!(types));
+    }
+    Ok(all)
+}
+
+/// A setting that was asked for or changed.
+#[derive(Serialize)]
+struct Setting {
+    key: String,
+    value: String,
+}
+
+pub(super) fn config(verb: ConfigVerb, out: &mut Out<'_>) -> Result<(), AppError> {
+    match verb {
+        ConfigVerb::Get { key } => {
+            let name = key.replace('-', "_");
+            let found = settings(out)?.remove(&name);
+            let value = found.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+            out.print(&Setting { key, value }, |answer| match answer.value.is_empty() {
+                true => format!("{} (not set)\n", visible(&answer.key)),
+                false => format!("{}\n", visible(&answer.value)),
+            })
+        }
+        ConfigVerb::List => {
+            let all = settings(out)?;
+            out.print(&all, |all| {
+                let line = |(key, value): (&String, &serde_json::Value)| {
+                    format!("{key} = {}\n", visible(value.as_str().unwrap_or_default()))
+                };
+                all.iter().map(line).collect()
+            })
+        }
+        ConfigVerb::Set { key, value } if key == CUSTOM_TYPES => {
+            for word in custom_types(&value) {
+                baton_model::task::word::check_type(word)?;
+            }
+            memory::set_setting(&key, &value, out)?;
+            out.print(&Setting { key, value }, |it| format!("Set {} = {}\n", it.key, visible(&it.value)))
+        }
+        ConfigVerb::Unset { key } if key == CUSTOM_TYPES => {
+            memory::unset_setting(&key, out)?;
+            out.print(&Setting { key, value: String::new() }, |it| format!("Unset {}\n", it.key))
+        }
+        ConfigVerb::Set { key, .. } | ConfigVerb::Unset { key } => Err(unsettable(&key).into()),
+    }
+}
+
+/// The types of the setting.
+fn custom_types(value: &str) -> impl Iterator<Item = &str> {
+    value.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// Whether the project has added this type to those of Beads.
+pub(super) fn is_custom_type(word: &str, out: &mut Out<'_>) -> Result<bool, AppError> {
+    let types = memory::setting(CUSTOM_TYPES, out)?.unwrap_or_default();
+    Ok(custom_types(&types).any(|known| known == word))
+}
+
+/// Says where a setting is changed.
+fn unsettable(key: &str) -> Refusal {
+    let hint = match key {
+        "export.auto" | "export.path" | "no-db" => {
+            "write `[tasks]` and `mirror = true`, or `mirror = \"PATH\"`, into .baton.toml"
+        }
+        "issue_prefix" | "issue-prefix" => "the prefix is the project's id, chosen with `bd init --prefix`",
+        "status.custom" => {
+            "the statuses are those of `bd statuses`; keep one of your own as a state: `bd set-state ID stage=in_review`, and `bd list --label stage:in_review` finds it"
+        }
+        _ => "settings are in .baton.toml and config.toml; `baton config` shows them with their names",
+    };
+    let what = format!("`{}` is not set by a command", visible(key));
+    Refusal::invalid("not_supported", what, hint)
+}
+
+/// Refuses an unknown status, and says how one of the project's own is kept.
+pub(super) fn check_status(word: &str) -> Result<(), Refusal> {
+    baton_model::task::word::check_status(word).map_err(|no| {
+        let hint =
+            format!("{}; one of your own is a state: `bd set-state ID stage={}`", no.hint, visible(word));
+        Refusal::invalid(no.code, no.message.clone(), hint)
+    })
+}

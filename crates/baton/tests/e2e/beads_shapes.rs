@@ -1,0 +1,213 @@
+//! JSON of `bd` in the shapes that Beads gives it, and the lines of its manual that were neither done nor answered.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::beads_verbs::{bd, bd_json, made, titles};
+use crate::stage::{Answer, Stage, Terminal};
+
+/// Says that these fields are there.
+fn has(value: &Value, fields: &[&str]) {
+    for field in fields {
+        assert!(value.get(field).is_some(), "{field} is not in {value:#}");
+    }
+}
+
+/// The code of a refusal, after it was one of use: with these words in its hint or sentence.
+fn answered(who: &Terminal<'_>, args: &[&str], words: &str) -> Answer {
+    let answer = bd(who, args);
+    assert!(answer.code == 1 && answer.err.contains(words), "{args:?}: {answer:?}");
+    answer
+}
+
+#[test]
+fn an_epic_and_its_parts_are_answered_in_the_shapes_of_beads() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let epic = made(&ann, &["whole", "-t", "epic"]);
+    let first = made(&ann, &["first", "--parent", &epic]);
+    let second = made(&ann, &["second", "--parent", &epic, "--deps", &first]);
+    let swarms = bd_json(&ann, &["swarm", "list"]);
+    has(
+        &swarms["swarms"][0],
+        &["id", "title", "epic_id", "total_issues", "completed_issues", "progress_percent"],
+    );
+    let status = bd_json(&ann, &["swarm", "status", &epic]);
+    has(&status, &["epic_id", "progress_percent", "active_count", "ready_count", "blocked_count"]);
+    assert_eq!(
+        (&status["ready"][0]["id"], &status["blocked"][0]["blocked_by"]),
+        (&json!(first), &json!([first]))
+    );
+    let plan = bd_json(&ann, &["swarm", "validate", &epic]);
+    assert_eq!(plan["ready_fronts"][1]["issues"], json!([second]), "{plan}");
+    assert_eq!((&plan["max_parallelism"], &plan["swarmable"]), (&json!(1), &json!(true)), "{plan}");
+
+    assert_eq!(bd_json(&ann, &["mol", "current"]), json!([]));
+    bd_json(&ann, &["update", &first, "--claim"]);
+    let current = bd_json(&ann, &["mol", "current"]);
+    assert_eq!(current[0]["molecule_id"], json!(epic), "{current}");
+    assert_eq!(current[0]["current_step"]["id"], json!(first), "{current}");
+    has(&current[0], &["molecule_title", "steps", "completed", "total"]);
+    let progress = bd_json(&ann, &["mol", "progress"]);
+    assert_eq!((&progress["current_step_id"], &progress["total"]), (&json!(first), &json!(2)), "{progress}");
+    has(&bd_json(&ann, &["mol", "show", &epic]), &["root", "issues"]);
+
+    let graph = bd_json(&ann, &["graph", &epic]);
+    has(&graph["layout"], &["Nodes", "Layers", "MaxLayer", "RootID"]);
+    assert_eq!((&graph["root"]["id"], &graph["layout"]["RootID"]), (&json!(epic), &json!(epic)));
+    has(&bd_json(&ann, &["graph", "--all"])[0], &["Root", "Issues", "Dependencies"]);
+    assert_eq!(bd_json(&ann, &["graph", "check"])["summary"]["cycle_count"], 0);
+    let tree = bd_json(&ann, &["dep", "tree", &second]);
+    assert_eq!((&tree[0]["parent_id"], &tree[1]["parent_id"]), (&json!(""), &json!(second)), "{tree}");
+    has(&tree[1], &["id", "title", "issue_type", "created_at", "depth", "truncated"]);
+
+    bd(&ann, &["close", &first, "--reason", "done"]).done();
+    bd(&ann, &["close", &second, "--reason", "done"]).done();
+    made(&ann, &["waits", "--deps", &epic]);
+    let stale = bd_json(&ann, &["mol", "stale", "--blocking", "--unassigned"]);
+    assert_eq!(
+        (&stale["total_count"], &stale["stale_molecules"][0]["blocking_count"]),
+        (&json!(1), &json!(1))
+    );
+    let closed = bd_json(&ann, &["epic", "close-eligible", "--reason", "all done"]);
+    assert_eq!((&closed["closed"], &closed["count"]), (&json!([epic]), &json!(1)), "{closed}");
+    assert_eq!(bd_json(&ann, &["epic", "close-eligible"]), json!([]));
+}
+
+#[test]
+fn duplicates_states_settings_and_hooks_are_answered_in_the_shapes_of_beads() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    assert_eq!(bd_json(&ann, &["duplicates"])["groups"], json!([]));
+    let (first, second) = (made(&ann, &["same"]), made(&ann, &["same"]));
+    let found = bd_json(&ann, &["duplicates"]);
+    assert_eq!(found["duplicate_groups"], 1, "{found}");
+    has(
+        &found["groups"][0]["issues"][0],
+        &["id", "title", "status", "priority", "weight", "is_merge_target"],
+    );
+    has(&found["groups"][0], &["suggested_target", "suggested_sources", "suggested_action", "note"]);
+    let merged = bd_json(&ann, &["duplicates", "--auto-merge"]);
+    has(&merged["merge_results"][0], &["target", "sources", "closed"]);
+    let left = if merged["merge_results"][0]["target"] == json!(first) { first } else { second };
+
+    let set = bd_json(&ann, &["set-state", &left, "mode=slow"]);
+    assert_eq!(
+        (&set["old_value"], &set["new_value"], &set["changed"]),
+        (&Value::Null, &json!("slow"), &json!(true))
+    );
+    assert_eq!(bd_json(&ann, &["state", "list", &left])["states"], json!({ "mode": "slow" }));
+    assert_eq!(bd_json(&ann, &["config", "list"])["issue_prefix"], json!("shop"));
+
+    let hooks = bd_json(&ann, &["hooks", "list"]);
+    has(&hooks["hooks"][0], &["Name", "Installed", "Version", "IsShim", "Outdated"]);
+    let installed = bd_json(&ann, &["hooks", "install"]);
+    assert_eq!(installed["success"], true, "{installed}");
+    let text = bd(&ann, &["hooks", "install"]).done().out;
+    assert!(text.contains("mirror = true") && text.contains("bd sync"), "{text}");
+    stage.file("shop/.baton.toml", "[tasks]\nmirror = true\n");
+    let text = bd(&ann, &["hooks", "install"]).done().out;
+    assert!(text.contains("every command keeps"), "{text}");
+    has(
+        &bd_json(&ann, &["gate", "check", "--limit", "5"]),
+        &["checked", "resolved", "escalated", "errors", "dry_run"],
+    );
+}
+
+#[test]
+fn a_short_lived_issue_is_neither_in_the_file_nor_in_the_list_unless_it_is_asked_for() {
+    let stage = Stage::ready();
+    stage.file("shop/.baton.toml", "[tasks]\nmirror = true\n");
+    let ann = stage.terminal("Ann");
+    let wisp = made(&ann, &["a check", "--ephemeral"]);
+    made(&ann, &["work"]);
+    let file = || fs::read_to_string(stage.shop().join(".beads/issues.jsonl")).expect("a file");
+    assert!(!file().contains(&wisp) && file().contains("work"), "{}", file());
+    assert_eq!(titles(&bd_json(&ann, &["list"])), ["work"]);
+    assert_eq!(bd_json(&ann, &["count"])["count"], 1);
+    assert_eq!(bd_json(&ann, &["list", "--include-ephemeral"]).as_array().map(Vec::len), Some(2));
+    assert!(!bd(&ann, &["export"]).done().out.contains(&wisp));
+    assert!(bd(&ann, &["export", "--all"]).done().out.contains(&wisp));
+    let listed = bd_json(&ann, &["wisp", "list"]);
+    assert_eq!((&listed["count"], &listed["wisps"][0]["id"]), (&json!(1), &json!(wisp)), "{listed}");
+    has(&listed["wisps"][0], &["title", "status", "priority", "type", "created_at", "updated_at"]);
+    // A permanent one is written; one that the file has stays there.
+    bd(&ann, &["promote", &wisp]).done();
+    assert!(file().contains(&wisp), "{}", file());
+    let other = made(&ann, &["another check", "--ephemeral"]);
+    let kept = bd(&ann, &["mol", "wisp", "gc"]).done();
+    assert!(!kept.out.contains(&other), "{kept:?}");
+    bd(&ann, &["close", &other, "--reason", "seen"]).done();
+    assert!(bd(&ann, &["mol", "wisp", "gc", "--closed", "--force"]).done().out.contains(&other));
+    assert_eq!(bd_json(&ann, &["wisp", "list", "--all"])["count"], 0);
+}
+
+#[test]
+fn a_line_of_the_manual_is_done_or_answered_with_what_to_use() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let id = made(&ann, &["ask the owner", "-l", "human"]);
+    let other = made(&ann, &["ask again", "-l", "human"]);
+    assert_eq!(bd_json(&ann, &["human", "list"]).as_array().map(Vec::len), Some(2));
+    bd(&ann, &["human", "respond", &id, "use the new one"]).done();
+    bd(&ann, &["human", "dismiss", &other, "no longer"]).done();
+    let figures = bd_json(&ann, &["human", "stats"]);
+    assert_eq!((&figures["responded"], &figures["dismissed"]), (&json!(1), &json!(1)), "{figures}");
+    assert_eq!(bd_json(&ann, &["show", &id])[0]["comments"][0]["text"], "Response: use the new one");
+    bd(&ann, &["--allow-stale", "list"]).done();
+    bd(&ann, &["ready", "--allow-stale"]).done();
+
+    let mine = made(&ann, &["mine"]);
+    bd_json(&ann, &["update", &mine, "--claim"]);
+    answered(&ann, &["update", "--priority", "1"], &mine);
+    answered(&ann, &["close"], &mine);
+    answered(&ann, &["export", "--scrub"], "bd doctor --check pollution");
+    answered(&ann, &["show", &mine, "--thread"], "bd comments");
+    answered(&ann, &["orphans", "--fix"], "bd close");
+}
+
+#[test]
+fn types_and_statuses_of_a_project_lead_somewhere() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    answered(&ann, &["create", "a", "-t", "saga"], "saga");
+    bd(&ann, &["config", "set", "types.custom", "saga, opera"]).done();
+    assert_eq!(bd_json(&ann, &["config", "get", "types.custom"])["value"], "saga, opera");
+    made(&ann, &["a", "-t", "saga"]);
+    answered(&ann, &["create", "b", "-t", "sega"], "sega");
+    assert!(!bd(&ann, &["memories"]).done().out.contains("saga"));
+    bd(&ann, &["config", "unset", "types.custom"]).done();
+    answered(&ann, &["config", "set", "status.custom", "in_review"], "bd set-state ID stage=in_review");
+    let id = made(&ann, &["c"]);
+    answered(&ann, &["update", &id, "--status", "in_review"], "bd set-state ID stage=in_review");
+}
+
+#[test]
+fn as_many_are_blocked_in_the_figures_as_in_the_list() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let needed = made(&ann, &["needed"]);
+    let ids = ["open", "deferred", "pinned"].map(|status| {
+        let id = made(&ann, &[status, "--deps", &needed]);
+        bd(&ann, &["update", &id, "--status", status]).done();
+        id
+    });
+    let listed = bd_json(&ann, &["blocked"]).as_array().map(Vec::len);
+    let counted = bd_json(&ann, &["stats"])["summary"]["blocked_issues"].as_u64();
+    assert_eq!(listed.map(|count| count as u64), counted, "{ids:?}");
+}
+
+#[test]
+fn a_memory_is_found_behind_a_hundred_newer_ones() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    bd(&ann, &["remember", "the oldest of all", "--key", "oldest"]).done();
+    for number in 0..210 {
+        ann.run(&["memory", "add", &format!("fact number {number}")]).done();
+    }
+    assert_eq!(bd_json(&ann, &["recall", "oldest"])["value"], "the oldest of all");
+    let all = bd_json(&ann, &["memories"]);
+    assert_eq!(all.as_object().map(|all| all.len()), Some(212), "with schema_version");
+    assert!(bd_json(&ann, &["memories", "oldest"]).get("oldest").is_some());
+}

@@ -1,0 +1,168 @@
+//! Where half-done work lies, whatever happens between its wrap and the next pickup.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, text};
+use crate::worktrees::{committed, git, worktree};
+
+const WRAP: [&str; 5] = ["wrap", "--summary", "s", "--next", "n"];
+
+/// Donna leaves `half.txt` uncommitted in a worktree, and a baton. Gives the worktree and the baton.
+fn left_half_done(stage: &Stage) -> (PathBuf, String) {
+    let beside = worktree(stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    fs::write(beside.join("half.txt"), "half").expect("written");
+    let baton = text(&donna.json(&WRAP), "baton_id");
+    (beside, baton)
+}
+
+/// A second clone, joined to the project.
+fn joined_clone(stage: &Stage) -> PathBuf {
+    let path = stage.root().join("second");
+    git(stage, stage.root(), &["clone", "-q", stage.shop().to_str().expect("utf-8"), "second"]);
+    stage.terminal("Ann").within(&path).json(&["init", "--join", "shop"]);
+    path
+}
+
+#[track_caller]
+fn lies_in(location: &Value, root: &Path, uncommitted: &[&str], what: &str) {
+    assert_eq!(location["root"], json!(root), "{what}: {location:#}");
+    assert_eq!(location["uncommitted"], json!(uncommitted), "{what}: {location:#}");
+}
+
+#[test]
+fn an_idle_pickup_does_not_hide_where_the_half_done_work_lies() {
+    for what in [
+        "ends",
+        "falls silent",
+        "wraps without changes",
+        "wraps without changes in the first working copy",
+        "falls silent, and its worktree is gone",
+    ] {
+        let stage = committed();
+        let (beside, baton) = left_half_done(&stage);
+        let idle = worktree(&stage, "idle", "look");
+        let in_the_first = what.ends_with("in the first working copy");
+        let ben = stage.terminal("Ben").within(if in_the_first { stage.shop() } else { idle });
+        ben.json(&["pickup"]);
+        match what {
+            "ends" => drop(ben.json(&["end"])),
+            what if what.starts_with("wraps") => drop(ben.json(&WRAP)),
+            "falls silent, and its worktree is gone" => {
+                git(&stage, stage.shop(), &["worktree", "remove", "--force", "../idle"]);
+            }
+            _ => {}
+        }
+        let lola = stage.terminal("Lola");
+        let silent = what.starts_with("falls silent");
+        let force: &[&str] = if silent { &["--handoff", &baton, "--force", "--why", "silent"] } else { &[] };
+        let seen = lola.json(&[&["pickup", "--dry-run"], force].concat());
+        lies_in(&seen["location"], &beside, &["half.txt"], what);
+        let there = lola.text(&[&["pickup", "--there"], force].concat());
+        assert_eq!(there.trim(), beside.display().to_string(), "{what}");
+    }
+}
+
+#[test]
+fn half_done_work_in_two_places_of_one_baton_is_named_twice() {
+    let stage = committed();
+    let (beside, _) = left_half_done(&stage);
+    let other = worktree(&stage, "other", "look");
+    let ben = stage.terminal("Ben").within(&other);
+    ben.json(&["pickup"]);
+    fs::write(other.join("more.txt"), "more").expect("written");
+    ben.json(&WRAP);
+    let lola = stage.terminal("Lola");
+    let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    lies_in(&location, &other, &["more.txt"], "the last one is the place");
+    assert_eq!(location["earlier"][0]["root"], json!(beside), "{location:#}");
+    assert_eq!(location["earlier"][0]["uncommitted"], json!(["half.txt"]), "{location:#}");
+    let shown = lola.text(&["pickup", "--dry-run"]);
+    let line = format!("left earlier and not committed in {}, branch fix", beside.display());
+    assert!(shown.contains(&line) && shown.contains("half.txt"), "{shown}");
+    // Whoever commits has finished with what was before.
+    git(&stage, &other, &["add", "-A"]);
+    ben.json(&["pickup"]);
+    git(&stage, &other, &["commit", "-qm", "more"]);
+    ben.json(&WRAP);
+    let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!((&location["root"], &location["earlier"]), (&json!(other), &Value::Null), "{location:#}");
+}
+
+#[test]
+fn a_plain_folder_in_the_place_of_a_worktree_that_is_gone_is_not_the_place() {
+    let stage = committed();
+    let (beside, _) = left_half_done(&stage);
+    git(&stage, stage.shop(), &["worktree", "remove", "--force", "../beside"]);
+    fs::create_dir(&beside).expect("a folder");
+    let lola = stage.terminal("Lola");
+    let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(
+        (&location["is_there"], &location["holds_other"]),
+        (&json!(false), &json!(true)),
+        "{location:#}"
+    );
+    let refused = lola.refused(3, "place_gone", &["pickup", "--there"]);
+    assert!(text(&refused, "message").contains("holds something else"), "{refused}");
+    assert!(text(&refused, "hint").contains("its branch fix is left here"), "{refused}");
+}
+
+#[test]
+fn a_joined_clone_that_is_gone_is_not_said_to_be_another_clone() {
+    for what in ["gone", "moved", "moved and found there"] {
+        let stage = committed();
+        let second = joined_clone(&stage);
+        let donna = stage.terminal("Donna").within(&second);
+        donna.json(&["start"]);
+        donna.json(&WRAP);
+        let third = stage.root().join("third");
+        match what {
+            "gone" => fs::remove_dir_all(&second).expect("removed"),
+            _ => fs::rename(&second, &third).expect("moved"),
+        }
+        if what == "moved and found there" {
+            stage.terminal("Ann").within(&third).json(&["status"]);
+        }
+        let lola = stage.terminal("Lola");
+        let location = lola.json(&["pickup", "--dry-run"])["location"].clone();
+        assert_eq!((&location["root"], &location["is_there"]), (&json!(second), &json!(false)), "{what}");
+        lola.refused(3, "place_gone", &["pickup", "--there"]);
+    }
+}
+
+#[test]
+fn a_worktree_that_was_moved_by_hand_is_repaired_before_anything_is_pruned() {
+    let stage = committed();
+    let (beside, _) = left_half_done(&stage);
+    let moved = stage.root().join("moved");
+    fs::rename(&beside, &moved).expect("moved");
+    let lola = stage.terminal("Lola");
+    let refused = lola.refused(3, "place_gone", &["pickup", "--there"]);
+    let hint = text(&refused, "hint");
+    let (repair, prune) = (hint.find("git worktree repair NEWPATH"), hint.find("git worktree prune"));
+    assert!(repair.is_some() && repair < prune, "{hint}");
+    // What is advised works.
+    git(&stage, stage.shop(), &["worktree", "repair", moved.to_str().expect("utf-8")]);
+    assert_eq!(lola.text(&["pickup", "--there"]).trim(), moved.display().to_string());
+}
+
+#[test]
+fn what_was_applied_here_is_not_said_to_be_committed() {
+    let stage = committed();
+    git(&stage, stage.shop(), &["add", "-A"]);
+    git(&stage, stage.shop(), &["commit", "-q", "--allow-empty", "-m", "two"]);
+    let beside = worktree(&stage, "beside", "fix");
+    let donna = stage.terminal("Donna").within(&beside);
+    donna.json(&["start"]);
+    fs::write(beside.join("half.txt"), "half").expect("written");
+    donna.json(&[&WRAP[..], &["--with-changes"]].concat());
+    git(&stage, &beside, &["clean", "-fdq"]);
+    let lola = stage.terminal("Lola");
+    let shown = lola.text(&["pickup", "--apply"]);
+    assert!(!shown.contains("everything is committed"), "{shown}");
+    assert!(shown.contains("not committed in this working copy: half.txt"), "{shown}");
+}
