@@ -112,6 +112,8 @@ fn activity(verb: &str) -> String {
         "ledger_note" => "noted",
         "ledger_decide" => "decided",
         "memory_add" => "remembered",
+        "transcript_capture" => "saved by a hook",
+        "transcript_import" => "imported",
         "handoff_create" => "handed work over",
         "handoff_advance" => "answered a hand-off",
         "handoff_retry" => "retried a hand-off",

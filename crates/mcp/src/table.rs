@@ -117,7 +117,7 @@ pub const TOOLS: &[Tool] = &[
         name: "session_wrap",
         title: "Wrap up and leave the baton",
         doc: "Call when you stop: says what was done, what is next and what is open, and leaves a baton that exactly one other \
-            agent picks up. Give `summary` and `next`, and beside them, or in a `packet`, any of: work_completed, next_steps, \
+            agent picks up. Give `summary` and `next`, and in a `packet` any of: work_completed, next_steps, \
             open_loops, decisions [{what, why, rejected}], failed_attempts [{tried, why_failed}], constraints, \
             files_modified [{path, change}], commands [{command, exit_code}], test_command, test_status, known_issues, \
             focus, refs, git, environment, metadata.",

@@ -90,7 +90,11 @@ impl Bearer {
             Kind::Forbidden,
             "identity_not_bound",
             format!("the token `{}` acts as {}, not as {}", self.name, bound.join(" or "), visible(name)),
-            "leave the identity out, or ask for a token made with `baton token create --identity NAME`",
+            format!(
+                "without an identity it acts as {}; name what is somebody else's by its id (a session: `baton sessions`), \
+                 or ask for a token made with `baton token create --identity NAME`",
+                bound.first().map_or("itself", String::as_str)
+            ),
         )
         .with("identities", json!(bound))
     }

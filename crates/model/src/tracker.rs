@@ -150,7 +150,7 @@ fn github(repo: String, access: bool, warnings: Vec<Warning>) -> Result<Resolved
         Kind::Refused,
         "github_unconfigured",
         format!("the task belongs into {repo}, but no access to GitHub is configured"),
-        "set BATON_GITHUB_TOKEN (or GITHUB_TOKEN, or log in with `gh`), or use the embedded tracker with --local",
+        "set BATON_GITHUB_TOKEN (or GITHUB_TOKEN, or log in with `gh`) where the ledger is opened, with a server for `baton serve`; or use the embedded tracker with --local",
     )
     .with("issues_github_repo", repo))
 }

@@ -32,6 +32,7 @@ mod page;
 pub mod portable;
 mod priority;
 pub mod project;
+mod project_hint;
 mod project_name;
 pub mod recall;
 pub mod replay;

@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use baton_model::access::{Grant, Scope};
+use baton_model::access::Grant;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{Repository, canonical_address};
@@ -19,6 +19,7 @@ use baton_store::{Failure, Store, Tx, place, project, session};
 use serde_json::json;
 
 use crate::op::{Caller, Env, Host};
+use crate::project_hint::{way_to_clone, way_to_project};
 
 /// How many of the newest sessions of a project tell which commit was checked out in a folder.
 const LOOKED_AT: i64 = 50;
@@ -346,15 +347,8 @@ pub(crate) fn clone_refusal(here: &CallerPlace<'_>, of: &CloneOf) -> Refusal {
     let that = if of.others.is_empty() { "that project" } else { "the first of them" };
     let what =
         format!("{} looks like a clone of project {project}: {}{others}", visible(here.folder()), of.reason);
-    Refusal::new(
-        Kind::Conflict,
-        "project_is_clone",
-        what,
-        format!(
-            "`baton init --join {project}` makes it a place of {that}, `baton init --separate` keeps it apart"
-        ),
-    )
-    .with("project_id", json!(project))
+    Refusal::new(Kind::Conflict, "project_is_clone", what, way_to_clone(here.grant, project, that))
+        .with("project_id", json!(project))
 }
 
 fn ambiguous(project: &str, root: &str, git: &str) -> Refusal {
@@ -372,7 +366,10 @@ pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
             Kind::NotFound,
             "project_unresolved",
             format!("no project is registered for {}: {fault}", visible(here.folder())),
-            "run `git worktree repair` in its repository if that moved, or say --project ID",
+            format!(
+                "if it was moved: `git worktree repair {}` in its repository; else say --project ID",
+                visible(here.folder())
+            ),
         );
     }
     let place = here.folders.first().map_or("no folder", String::as_str);
@@ -382,17 +379,4 @@ pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
         format!("no project is registered for {place}"),
         way_to_project(here.grant),
     )
-}
-
-/// What names a project to this caller. One whose token registers none is told which there are.
-fn way_to_project(grant: &Grant) -> String {
-    let reached: Vec<&str> = grant.projects.iter().flatten().map(String::as_str).collect();
-    match (reached.as_slice(), grant.scope) {
-        ([first, ..], _) => format!(
-            "this token sees: {}. Say --project {first}, `export BATON_PROJECT={first}`, or `project = \"{first}\"` in .baton.toml",
-            reached.join(", ")
-        ),
-        ([], Scope::Operator) => "run `baton init` in the repository, or say --project ID".to_owned(),
-        ([], _) => "say --project ID (`baton project list` names them), or have an operator of the server run `baton init` here".to_owned(),
-    }
 }

@@ -48,7 +48,7 @@ pub(super) fn layout(root: &Path) -> Result<Layout, String> {
     let shown = visible(pointer);
     let git_dir =
         root.join(pointer).canonicalize().map_err(|_| format!("leads to {shown}, which is not there"))?;
-    let elsewhere = || format!("leads to {shown}, which is the git folder of another working copy");
+    let elsewhere = || format!("leads to {shown}, which belongs to a working copy in another place");
     match read(&git_dir, "commondir", POINTER) {
         Some(common) => {
             let back = read(&git_dir, "gitdir", POINTER).ok_or_else(elsewhere)?;

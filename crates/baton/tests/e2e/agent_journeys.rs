@@ -127,11 +127,15 @@ fn record(name: &str, from: Cli, second: &Agent<'_>) {
     if from != Cli::Claude || env("BATON_TEST_PAIRS").is_some() {
         return;
     }
+    let status = second.stage.terminal("Reader").text(&["status"]);
+    record_told(name, second, &format!("\n\n$ baton status\n{status}"));
+}
+
+fn record_told(name: &str, second: &Agent<'_>, status: &str) {
     let known = second.model.texts(OPENING);
     let told = known.first().and_then(|text| text.split_once(OPENING)).map_or("", |(_, rest)| rest);
     let told = told.split_once(CLOSING).map_or(told, |(before, _)| before);
-    let status = second.stage.terminal("Reader").text(&["status"]);
-    let text = format!("{OPENING}{told}{CLOSING}\n\n$ baton status\n{status}");
+    let text = format!("{OPENING}{told}{CLOSING}{status}");
     insta::assert_snapshot!(name, steady(&text, second.stage));
 }
 
@@ -251,7 +255,8 @@ fn after_a_compaction_one_baton_waits_with_the_first_request() {
     assert_ne!(the_baton(&stage), before);
     let second = Agent::new((&folder, &stage), Cli::Codex, Vec::new(), "Fine.");
     second.run(&stage.shop(), "Go on");
-    record("J5", Cli::Claude, &second);
+    // A hook of the compaction may come after that of the end, and then registers a session: the card is not recorded.
+    record_told("J5", &second, "");
     let picked = stage.terminal("Next").json(&["pickup"])["baton"]["body"].to_string();
     assert!(picked.contains("Now the taxes"), "{picked}");
     assert!(picked.contains("Count the cart"), "{picked}");

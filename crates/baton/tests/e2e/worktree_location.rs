@@ -163,6 +163,6 @@ fn what_was_applied_here_is_not_said_to_be_committed() {
     git(&stage, &beside, &["clean", "-fdq"]);
     let lola = stage.terminal("Lola");
     let shown = lola.text(&["pickup", "--apply"]);
-    assert!(!shown.contains("everything is committed"), "{shown}");
+    assert!(!shown.contains("no uncommitted changes"), "{shown}");
     assert!(shown.contains("not committed in this working copy: half.txt"), "{shown}");
 }

@@ -42,7 +42,7 @@ pub(super) fn text(work: &WorkLocation, changes: Option<&WaitingChanges>) -> Str
         Some(0) if changes.is_some_and(|changes| changes.files_total > 0) => {
             text.push_str("  no uncommitted file is left there\n");
         }
-        Some(0) => text.push_str("  everything is committed\n"),
+        Some(0) => text.push_str("  no uncommitted changes\n"),
         Some(total) => text.push_str(&format!("  not committed: {}\n", names(&work.uncommitted, total))),
         None => {}
     }

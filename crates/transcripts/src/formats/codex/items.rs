@@ -130,6 +130,8 @@ fn is_refusal(output: &str) -> bool {
         "apply_patch verification failed",
         "aborted",
         "unsupported call",
+        "unsupported custom tool call",
+        "unsupported tool",
         "rejected",
         "error:",
         "patch rejected",
@@ -199,4 +201,20 @@ pub(super) fn usage(total: &Json<'_>) -> Option<Usage> {
         output: total.get("output_tokens").count(),
     };
     (usage != Usage::default()).then_some(usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Codex 0.169 answers for a patch that its model may not make: nothing was written.
+    #[test]
+    fn a_call_that_codex_does_not_take_was_refused() {
+        for output in
+            ["unsupported custom tool call: apply_patch", "unsupported call: apply_patch", "Failed to find x"]
+        {
+            assert!(is_refusal(output), "{output}");
+        }
+        assert!(!is_refusal("Success. Updated the following files:"));
+    }
 }
