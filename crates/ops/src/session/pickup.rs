@@ -13,7 +13,7 @@ use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::decide;
-use super::recovery::recoverable;
+use super::recovery::{name_recovered, recoverable};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
@@ -257,16 +257,17 @@ fn pick(
         claim: decision.claim.as_ref(),
     };
     release_yielding(tx, env, &ousted, &own, input.why.as_deref())?;
-    if decision.found.is_none() {
-        // Each of them hears that its work was taken over: this pickup brings it.
-        let (sessions, _) = recoverable(tx, env, project_id, (Some(&own.session_id), input.full))?;
-        for silent in sessions {
-            preempt(tx, env, &silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
-        }
+    let recovered = match &decision.found {
+        None => recoverable(tx, env, project_id, (Some(&own.session_id), input.full))?.0,
+        Some(_) => Vec::new(),
+    };
+    // Each of them hears that its work was taken over: this pickup brings it.
+    for silent in &recovered {
+        preempt(tx, env, silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
     }
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
     working_copy::save(tx, env, &mut own, is_new)?;
-    let body = pickup_body(env, input, &own, before.as_ref(), decision.found.as_ref());
+    let body = pickup_body(env, input, &own, (before.as_ref(), decision.found.as_ref(), &recovered));
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;
     let mut picked = PickupResult {
         session_id: Some(own.session_id),
@@ -355,8 +356,7 @@ fn pickup_body(
     env: &Env<'_>,
     input: &PickupInput,
     own: &Session,
-    before: Option<&Session>,
-    found: Option<&Baton>,
+    (before, found, recovered): (Option<&Session>, Option<&Baton>, &[Session]),
 ) -> Value {
     let mut body = json!({
         "predecessor_session_id": before.map(|s| &s.session_id),
@@ -371,7 +371,7 @@ fn pickup_body(
         body["forced"] = json!(true);
         body["why"] = json!(input.why);
     }
-    body
+    name_recovered(body, recovered)
 }
 
 /// Releases a session that has to yield; one that was preempted by force gets a signal that names its successor.
@@ -383,10 +383,9 @@ fn preempt(
     reason: ReleaseReason,
     why: Option<&str>,
 ) -> Result<(), Failure> {
-    let Some(mut who) = session::get(tx, &who.project_id, &who.session_id)? else { return Ok(()) };
-    if !who.is_open() || who.session_id == by.session_id {
-        return Ok(());
-    }
+    let yields = |who: &Session| who.is_open() && who.session_id != by.session_id;
+    let known = session::get(tx, &who.project_id, &who.session_id)?.filter(yields);
+    let Some(mut who) = known else { return Ok(()) };
     release(
         tx,
         env,

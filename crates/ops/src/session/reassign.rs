@@ -7,13 +7,13 @@ use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, delta, state};
+use baton_store::{Failure, Tx, baton, delta, session, state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint::task_key;
-use super::recovery::{holders, left_by};
+use super::recovery::{holders, left_by, recovered_by};
 use super::{Address, Releaser, leave, notify, release, spend};
 use crate::changes::{EarlierChanges, after_wrap};
 use crate::op::{Cx, Meta, Operation};
@@ -139,7 +139,8 @@ pub(super) fn gather_packet(tx: &mut Tx<'_>, of: &Session) -> Result<ValidatedPa
 pub(crate) fn entrusted_packet(tx: &mut Tx<'_>, of: &Session) -> Result<Option<ValidatedPacket>, Failure> {
     let mut deltas = delta::of_session(tx, &of.project_id, &of.session_id)?;
     deltas.retain(|delta| !packet_from_ledger::is_capture(delta));
-    if of.baton_id.is_none() && !packet_from_ledger::is_saved(&deltas) {
+    let recovered = recovered_by(&deltas);
+    if of.baton_id.is_none() && recovered.is_empty() && !packet_from_ledger::is_saved(&deltas) {
         return Ok(None);
     }
     gather_with(tx, of, &deltas).map(Some)
@@ -159,6 +160,12 @@ fn gather_with(tx: &mut Tx<'_>, of: &Session, deltas: &[Delta]) -> Result<Valida
                 packet = Some(add_holder(tx, &before, &deltas, packet.as_ref())?);
             }
         }
+    }
+    // What a pickup without a baton brought stands nowhere else once somebody wraps.
+    for id in recovered_by(deltas) {
+        let Some(before) = session::get(tx, &of.project_id, &id)? else { continue };
+        let saved = left_by(tx, &before)?;
+        packet = Some(add_holder(tx, &before, &saved, packet.as_ref())?);
     }
     add_holder(tx, of, deltas, packet.as_ref())
 }

@@ -113,6 +113,28 @@ pub(super) fn recoverable(
     Ok((sessions, has_more))
 }
 
+/// The field of a pickup that names the sessions whose work it brought although no baton waited.
+const RECOVERED: &str = "recovered_sessions";
+
+/// The body of a pickup with the sessions whose work it brings without a baton.
+pub(super) fn name_recovered(mut body: Value, sessions: &[Session]) -> Value {
+    if !sessions.is_empty() {
+        body[RECOVERED] = sessions.iter().map(|session| session.session_id.as_str()).collect();
+    }
+    body
+}
+
+/// The sessions whose work the pickups among these entries brought without a baton.
+pub(super) fn recovered_by(deltas: &[Delta]) -> Vec<String> {
+    let pickups = deltas.iter().filter(|delta| delta.kind == Kind::Pickup);
+    let bodies = pickups.filter_map(|pickup| serde_json::from_str::<Value>(&pickup.body).ok());
+    let named = bodies.flat_map(|mut body| match body[RECOVERED].take() {
+        Value::Array(ids) => ids,
+        _ => Vec::new(),
+    });
+    named.filter_map(|id| id.as_str().map(str::to_owned)).collect()
+}
+
 /// Names the agents whose work a pickup brings although no baton waits.
 pub(super) fn recoverable_remark(
     tx: &mut Tx<'_>,

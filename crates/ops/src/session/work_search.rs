@@ -23,8 +23,6 @@ struct Candidate {
     session: Session,
     /// Commits were made in its working copy while it was open.
     has_commits: bool,
-    /// It wrapped or saved a checkpoint.
-    has_saved: bool,
 }
 
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
@@ -33,7 +31,7 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
     let candidates = cx.store.read(|tx| candidates(tx, predecessor))?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left: Vec<usize> = Vec::new();
-    for Candidate { session, has_commits, has_saved } in candidates {
+    for Candidate { session, has_commits } in candidates {
         let Some(location) = inspect(cx, bundle, &session)? else { continue };
         let is_same = |other: &WorkLocation| {
             (&other.machine, &other.copy.root) == (&location.machine, &location.copy.root)
@@ -41,7 +39,7 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
         let known = seen.iter().position(is_same);
         let at = known.unwrap_or(seen.len());
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all.
-        let may_hold_work = !location.is_found() && has_saved;
+        let may_hold_work = !location.is_found() && cx.store.read(|tx| has_saved(tx, &session))?;
         if !left.contains(&at) && (has_commits || location.has_uncommitted() || may_hold_work) {
             left.push(at);
         }
@@ -73,20 +71,27 @@ fn candidates(tx: &mut Tx<'_>, from: &Session) -> Result<Vec<Candidate>, Failure
     let mut next = Some(from.clone());
     while let Some(session) = next.filter(|_| found.len() < SESSIONS) {
         let (project_id, id) = (session.project_id.as_str(), session.session_id.as_str());
-        let has_commits = !session_commit::of(tx, project_id, id, 1)?.is_empty();
-        let mut has_saved = false;
-        for kind in [Kind::Wrap, Kind::Checkpoint] {
-            has_saved = has_saved || delta::last_of_session(tx, project_id, id, kind)?.is_some();
-        }
+        // Without a working copy there is nothing to look at.
+        let has_commits = session.copy.is_some() && !session_commit::of(tx, project_id, id, 1)?.is_empty();
         let before = session.inherited_from.as_deref().filter(|before| *before != id);
         let is_known = |id: &str| found.iter().any(|one| one.session.session_id == id);
         next = match before.filter(|before| !is_known(before)) {
             Some(before) => session::get(tx, project_id, before)?,
             None => None,
         };
-        found.push(Candidate { session, has_commits, has_saved });
+        found.push(Candidate { session, has_commits });
     }
     Ok(found)
+}
+
+/// Whether a session wrapped or saved a checkpoint.
+fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
+    for kind in [Kind::Wrap, Kind::Checkpoint] {
+        if delta::last_of_session(tx, &of.project_id, &of.session_id, kind)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The working copy of a session, as it is now.

@@ -268,6 +268,19 @@ on_every_backend! {
         assert_eq!(newest.matches("did not wrap").count(), 1, "{newest}");
     }
 
+    fn what_a_pickup_brought_without_a_baton_is_in_the_baton_that_its_end_leaves(w) {
+        let dir = tempfile::tempdir().expect("a folder");
+        w.start(&agent("Ann"));
+        w.ok(&agent("Ann"), "session_checkpoint", json!({ "summary": "half of the taxes" }));
+        w.ok(&agent("Ann"), "ledger_note", json!({ "text": "books are exempt" }));
+        w.advance(7_200_000);
+        let picked = w.ok(&agent("Ben"), "hd_exec", json!({}));
+        assert!(picked["recovered"].to_string().contains("books are exempt"), "{picked:#}");
+        w.ok(&agent("Ben"), "transcript_capture", talk(dir.path(), &["Look at the taxes, please"]));
+        let third = w.ok(&agent("Cid"), "hd_exec", json!({})).to_string();
+        assert!(third.contains("half of the taxes") && third.contains("books are exempt"), "{third}");
+    }
+
     fn a_transcript_with_nothing_in_it_leaves_no_trace(w) {
         let input = json!({ "id": sample("empty.jsonl"), "agent": "claude", "event": "session-end" });
         w.no_trace(&agent("Donna"), "transcript_capture", input, "transcript_empty");

@@ -39,6 +39,7 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("baton_import", "PortableBaton.baton_id", Place::Words),
     ("baton_import", "PortableBaton.remote", Place::Words),
     ("baton_import", "baton", Place::Words),
+    ("beads_export", "ephemeral", Place::Words),
     ("beads_import", "lenient", Place::Words),
     ("beads_import", "lines", Place::Words),
     ("beads_import", "partial", Place::Words),
