@@ -37,13 +37,27 @@ const ELEMENTS: &[&str] = &[
 /// Messages that begin with one of these hold no word of the user: a notice may go on behind its element.
 const NOTICES: &[&str] = &["<task-notification>", "<bash-notification>", "<agent-notification>"];
 
+/// How a hand-off document of ours begins, which a tool was started with, and how its last line does.
+const DOCUMENT: &str = "# Session Handoff Context\n";
+const DOCUMENT_ENDS: [&str; 2] = ["**You are continuing this session", "**You continue this session"];
+
+/// What stands behind a hand-off document: all of it is the user's, and nothing of the document.
+fn after_document(text: &str) -> Option<&str> {
+    let document = text.strip_prefix(DOCUMENT)?;
+    let lines = document.match_indices("\n**").map(|(at, _)| at + 1);
+    let ends = |at: &usize| DOCUMENT_ENDS.iter().any(|end| document[*at..].starts_with(end));
+    let Some(last) = lines.filter(ends).last() else { return Some("") };
+    Some(document[last..].split_once('\n').map_or("", |(_, rest)| rest))
+}
+
 /// The user's own words of a message; empty where a tool wrote all of it.
 pub(crate) fn own_words(text: &str) -> &str {
     let mut own = text.trim();
     if NOTICES.iter().any(|start| own.starts_with(start)) {
         return "";
     }
-    while let Some(rest) = after_element(own).or_else(|| before_element(own)) {
+    while let Some(rest) = after_document(own).or_else(|| after_element(own)).or_else(|| before_element(own))
+    {
         own = rest.trim();
     }
     // What is left is the text itself, with the white space that it had.
@@ -87,6 +101,12 @@ mod tests {
             ("<teammate-message teammate_id=\"x\">Do it</teammate-message>", ""),
             ("<environment_context>\n<cwd>/w</cwd>", ""),
             ("<task-notification>x</task-notification>\nFull transcript available at: /tmp/x", ""),
+            ("# Session Handoff Context\n\n*Data*\n\n**You are continuing this session from claude.**\n", ""),
+            (
+                "# Session Handoff Context\n\n> **You continue this session x\n\n**You continue this session.**\n\nFix it",
+                "Fix it",
+            ),
+            ("# Session Handoff Context of old", "# Session Handoff Context of old"),
             ("<ticket>4</ticket> is mine", "<ticket>4</ticket> is mine"),
         ] {
             assert_eq!(own_words(text), own, "{text}");

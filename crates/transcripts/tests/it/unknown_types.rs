@@ -21,10 +21,15 @@ const LINES: &[(&str, &str, &str)] = &[
         "copilot/normal/9c000000-0000-4000-8000-000000000001/events.jsonl",
         r#"{"type":"x-new","data":{}}"#,
     ),
-    ("qwen", "qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl", r#"{"type":"x-new"}"#),
+    // Records of this one are read from the last to the first by their links.
+    (
+        "qwen",
+        "qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl",
+        r#"{"type":"x-new","uuid":"z-new","parentUuid":"r9"}"#,
+    ),
     ("kimi", "kimi/compacted.jsonl", r#"{"type":"x-new"}"#),
     ("kimi_cli", "kimi_cli/compacted.jsonl", r#"{"role":"x-new"}"#),
-    ("pi", "pi/forked.jsonl", r#"{"type":"x-new"}"#),
+    ("pi", "pi/forked.jsonl", r#"{"type":"x-new","id":"z-new","parentId":"p08"}"#),
     ("cursor", "cursor/without-results.jsonl", r#"{"role":"x-new"}"#),
     ("droid", "droid/forked.jsonl", r#"{"type":"x-new"}"#),
     ("antigravity", "antigravity/compacted.jsonl", r#"{"source":"X","type":"x-new"}"#),
