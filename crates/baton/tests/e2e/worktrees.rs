@@ -210,8 +210,8 @@ fn a_pointer_that_leads_nowhere_or_elsewhere_is_named_with_what_to_do() {
     let theirs = fs::read_to_string(victim.join(".git")).expect("a pointer");
     for (pointer, wanted) in [
         ("gitdir: /nowhere/at/all\n".to_owned(), "which is not there"),
-        (format!("gitdir: {}\n", stage.shop().join(".git").display()), "another working copy"),
-        (theirs, "another working copy"),
+        (format!("gitdir: {}\n", stage.shop().join(".git").display()), "a working copy in another place"),
+        (theirs, "a working copy in another place"),
         ("nonsense\n".to_owned(), "neither a git folder"),
     ] {
         fs::write(strange.join(".git"), &pointer).expect("written");
