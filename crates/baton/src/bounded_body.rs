@@ -34,7 +34,7 @@ mod tests {
 
     use super::*;
 
-    /// What a client reads of a server that answers with this head and then with `x` until nobody listens.
+    /// What a client reads of a server that answers with this head and then with `x` until the connection is closed.
     async fn read_from(head: &'static str) -> Result<Vec<u8>, BodyError> {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::call::{Answer, Call, GitRunner};
 use super::{bound, command, is_its_own, kill, rule_files};
@@ -59,15 +59,16 @@ pub(super) struct Waiting<'a> {
 impl Waiting<'_> {
     fn receive(&self, answer: &mpsc::Receiver<io::Result<Vec<u8>>>) -> io::Result<Vec<u8>> {
         let late = |_| io::Error::new(io::ErrorKind::TimedOut, "git did not answer in time");
+        let until = Instant::now() + self.patience;
         let first = self.patience.min(SUSPICIOUS);
         if let Ok(bytes) = answer.recv_timeout(first) {
             return bytes;
         }
-        if let Some(path) = self.root.and_then(rule_files::blocking) {
+        if let Some(path) = self.root.and_then(|root| rule_files::blocking(root, until)) {
             let what = format!("{} is no regular file: git waits for it", path.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        answer.recv_timeout(self.patience.saturating_sub(first)).map_err(late)?
+        answer.recv_timeout(until.saturating_duration_since(Instant::now())).map_err(late)?
     }
 }
 

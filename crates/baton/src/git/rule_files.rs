@@ -3,21 +3,19 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// The files of a folder in which git looks for rules.
 const NAMES: [&str; 2] = [".gitattributes", ".gitignore"];
-/// How many entries of a working copy are looked at: more take longer than git may.
-const LIMIT: usize = 2_000_000;
 
-/// The first file of rules in a working copy that is neither a regular file nor what git takes for none.
-pub(super) fn blocking(root: &Path) -> Option<PathBuf> {
+/// The first file of rules in a working copy that is neither a regular file nor what git takes for none; none where it is not found
+/// in time.
+pub(super) fn blocking(root: &Path, until: Instant) -> Option<PathBuf> {
     let mut folders = vec![root.to_owned()];
-    let mut seen = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            seen += 1;
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
-            if seen > LIMIT {
+            if Instant::now() >= until {
                 return None;
             }
             if kind.is_dir() && name != OsStr::new(".git") {

@@ -179,7 +179,7 @@ fn begin() -> Call {
 }
 
 fn busy() -> Call {
-    Call::shell("sleep 300")
+    Call::shell("sleep 60")
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn half_done_work_in_two_places_of_one_baton_is_named_twice() {
     let shown = lola.text(&["pickup", "--dry-run"]);
     let line = format!("left earlier and not committed in {}, branch fix", beside.display());
     assert!(shown.contains(&line) && shown.contains("half.txt"), "{shown}");
-    // Whoever commits has finished with what was before.
+    // A commit ends what was left before it.
     git(&stage, &other, &["add", "-A"]);
     ben.json(&["pickup"]);
     git(&stage, &other, &["commit", "-qm", "more"]);

@@ -161,7 +161,7 @@ fn gather_with(tx: &mut Tx<'_>, of: &Session, deltas: &[Delta]) -> Result<Valida
             }
         }
     }
-    // What a pickup without a baton brought stands nowhere else once somebody wraps.
+    // After the next wrap, no pickup brings what this one brought without a baton.
     for id in recovered_by(deltas) {
         let Some(before) = session::get(tx, &of.project_id, &id)? else { continue };
         let saved = left_by(tx, &before)?;

@@ -1,6 +1,7 @@
 //! What the sessions left that held a baton, one after the other, and did not wrap.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::{Delta, Kind, Row};
@@ -142,11 +143,11 @@ pub(super) fn recoverable_remark(
     project_id: &str,
 ) -> Result<Option<Remark>, Failure> {
     let (sessions, _) = recoverable(tx, env, project_id, (None, false))?;
-    let mut names: Vec<String> = sessions.iter().map(|session| visible(&session.identity)).collect();
-    names.dedup();
+    let names: BTreeSet<String> = sessions.iter().map(|session| visible(&session.identity)).collect();
     if names.is_empty() {
         return Ok(None);
     }
+    let names: Vec<String> = names.into_iter().collect();
     let message = format!(
         "{} left work without a baton: `baton pickup` (over MCP: `hd_exec`) brings it as `recovered`",
         names.join(", ")

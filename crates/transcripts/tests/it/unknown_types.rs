@@ -21,12 +21,14 @@ const LINES: &[(&str, &str, &str)] = &[
         "copilot/normal/9c000000-0000-4000-8000-000000000001/events.jsonl",
         r#"{"type":"x-new","data":{}}"#,
     ),
-    // Records of this one are read from the last to the first by their links.
+    // Records of these two are linked, and a new type need not be.
+    ("qwen", "qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl", r#"{"type":"x-new"}"#),
     (
         "qwen",
         "qwen/rewound/chats/9a000000-0000-4000-8000-000000000002.jsonl",
         r#"{"type":"x-new","uuid":"z-new","parentUuid":"r9"}"#,
     ),
+    ("pi", "pi/forked.jsonl", r#"{"type":"x-new"}"#),
     ("kimi", "kimi/compacted.jsonl", r#"{"type":"x-new"}"#),
     ("kimi_cli", "kimi_cli/compacted.jsonl", r#"{"role":"x-new"}"#),
     ("pi", "pi/forked.jsonl", r#"{"type":"x-new","id":"z-new","parentId":"p08"}"#),

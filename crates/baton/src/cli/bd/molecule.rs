@@ -279,7 +279,7 @@ struct Wisp {
     labels: Vec<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
-    /// Nobody touched it for a day.
+    /// It was not changed for a day.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     old: bool,
     #[serde(skip)]

@@ -130,7 +130,7 @@ pub(super) fn in_progress(out: &mut Out<'_>) -> Result<Vec<String>, AppError> {
     Ok(in_progress_of(name, out)?.into_iter().map(|row| row.task.id).collect())
 }
 
-/// The issues that somebody has in progress.
+/// The issues of an assignee that are in progress.
 pub(super) fn in_progress_of(name: String, out: &mut Out<'_>) -> Result<Vec<tasks::Row>, AppError> {
     let mut selection = Selection::all(out);
     selection.ledger.status = Some("in_progress".to_owned());

@@ -23,9 +23,13 @@ impl<'s> EventEmitter<'s> {
         self.check(done);
     }
 
-    /// Works on the lines that belong to the conversation as it stands, and on all of types that are not linked.
+    /// Works on the lines that belong to the conversation as it stands, and on all that are not linked: of another type, or without
+    /// an id.
     pub(crate) fn each_linked(&mut self, path: &Path, links: Links, work: RecordHandler<'_, 's>) {
-        let is_link = |json: &Json<'_>| (links.of)(json.get("type").str().unwrap_or_default());
+        let id = if links.by_id { "id" } else { "uuid" };
+        let is_link = |json: &Json<'_>| {
+            json.get(id).str().is_some() && (links.of)(json.get("type").str().unwrap_or_default())
+        };
         let done = File::open(path)
             .and_then(|mut file| {
                 let size = file.metadata()?.len();

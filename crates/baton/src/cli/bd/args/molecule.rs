@@ -32,7 +32,7 @@ pub(in crate::cli::bd) enum MolVerb {
         /// Only those that others wait for
         #[arg(long)]
         blocking: bool,
-        /// Only those that nobody is assigned to
+        /// Only those without an assignee
         #[arg(long)]
         unassigned: bool,
         /// Also epics without parts
