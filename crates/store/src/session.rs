@@ -53,13 +53,12 @@ crate::sql! {
         AND release_reason IS NOT NULL GROUP BY release_reason ORDER BY release_reason";
     BEGUN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at >= $2 OR released_at IS NULL) ORDER BY started_at, session_id");
     NAMES = "SELECT MIN(identity) FROM session WHERE project_id = $1 GROUP BY identity_key ORDER BY identity_key";
-    CHAIN = "WITH RECURSIVE chain (depth, session_id, identity, started_at, release_reason, inherited_from) AS (
-        SELECT CAST(1 AS BIGINT), session_id, identity, started_at, release_reason, inherited_from
-        FROM session WHERE project_id = $1 AND session_id = $2
-        UNION ALL SELECT c.depth + 1, s.session_id, s.identity, s.started_at, s.release_reason, s.inherited_from
-        FROM chain c JOIN session s ON s.project_id = $1 AND s.session_id = c.inherited_from
-        WHERE c.depth < $3 AND c.inherited_from <> c.session_id)
-        SELECT session_id, identity, started_at, release_reason FROM chain ORDER BY depth";
+    CHAIN = concat!("WITH RECURSIVE chain (depth, link, before) AS (
+        SELECT CAST(1 AS BIGINT), session_id, inherited_from FROM session WHERE project_id = $1 AND session_id = $2
+        UNION ALL SELECT c.depth + 1, s.session_id, s.inherited_from
+        FROM chain c JOIN session s ON s.project_id = $1 AND s.session_id = c.before
+        WHERE c.depth < $3 AND c.before <> c.link)
+        SELECT ", columns!(), " FROM chain JOIN session ON project_id = $1 AND session_id = link ORDER BY depth");
     BY_PREFIX = "SELECT project_id, session_id FROM session WHERE session_id >= $1 AND session_id < $2
         ORDER BY session_id LIMIT 5";
 
@@ -208,28 +207,9 @@ pub fn beat(tx: &mut Tx<'_>, session: &Session, verb: &str, now: Millis) -> Resu
     Ok(())
 }
 
-/// A session that work came through.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SourceSession {
-    /// The session.
-    pub session_id: String,
-    /// Whose it was.
-    pub identity: String,
-    /// When it began.
-    pub started_at: Millis,
-    /// How it ended, if it did.
-    pub release_reason: Option<ReleaseReason>,
-}
-
 /// A session and those that it inherited from, nearest first, at most `limit`.
-pub fn chain(tx: &mut Tx<'_>, project_id: &str, from: &str, limit: i64) -> Result<Vec<SourceSession>, Fault> {
-    let link = |row: Row| {
-        let mut r = row.reader();
-        let (session_id, identity, started_at) = (r.text()?, r.text()?, r.int()?);
-        let reason = |word: String| ReleaseReason::from_word(&word).unwrap_or(ReleaseReason::Operator);
-        Ok(SourceSession { session_id, identity, started_at, release_reason: r.opt_text()?.map(reason) })
-    };
-    tx.query(CHAIN, params![project_id, from, limit])?.into_iter().map(link).collect()
+pub fn chain(tx: &mut Tx<'_>, project_id: &str, from: &str, limit: i64) -> Result<Vec<Session>, Fault> {
+    many(tx, CHAIN, params![project_id, from, limit])
 }
 
 /// Records a heartbeat without a verb. Returns whether the session is still open.

@@ -21,6 +21,7 @@ const BARE: &[(&str, &[&str])] = &[
     ("ops/src/handoff/acceptor.rs", &["handoff complete", "handoff decline", "task close"]),
     ("ops/src/handoff/publish.rs", &["handoff publish"]),
     ("ops/src/key/mod.rs", &["key create", "key add"]),
+    ("ops/src/project_hint.rs", &["*"]),
     ("ops/src/lease/release.rs", &["lease release"]),
     ("ops/src/ledger/export.rs", &["log export"]),
     ("ops/src/ledger/import.rs", &["log import", "*"]),

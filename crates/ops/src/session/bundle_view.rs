@@ -41,9 +41,9 @@ pub struct Bundle {
     pub session_id: Option<String>,
     /// The session that left the baton.
     pub predecessor_session_id: Option<String>,
-    /// The session that left the baton, of which `location` is told.
+    /// The session that left the baton and those before it, nearest first: `location` is found through them.
     #[serde(skip)]
-    pub(super) predecessor: Option<Session>,
+    pub(super) lineage: Vec<Session>,
     /// The baton, with its packet.
     pub baton: Option<PickedBaton>,
     /// The ledger entry of the pickup.

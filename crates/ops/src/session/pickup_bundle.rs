@@ -11,7 +11,6 @@ use baton_model::project::Project;
 use baton_model::session::{Session, View};
 use baton_model::task::Task;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::session::SourceSession;
 use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
 
 use super::bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
@@ -20,6 +19,7 @@ use super::recovery::{Recovered, recovered};
 use super::waiting_changes::name_changes;
 use super::warning::{BatonWarning, Warning, WarningKind};
 use super::work_location::shared_copy;
+use super::work_search::SESSIONS;
 use super::working_copy;
 use crate::card::{self, OpenTask};
 use crate::message::{prefetch_reminder, remind};
@@ -47,6 +47,11 @@ const FULL: BundleLimits = BundleLimits { chain: 50, tasks: 200, decisions: 20, 
 impl BundleLimits {
     fn of(full: bool) -> &'static Self {
         if full { &FULL } else { &BRIEF }
+    }
+
+    /// The sessions are looked through for where the work lies before they are cut.
+    fn lineage(&self) -> i64 {
+        rows(self.chain.max(SESSIONS))
     }
 
     /// Tasks are looked through for those of the baton's focus before they are cut.
@@ -103,7 +108,7 @@ pub(super) fn read(
     messages.retain(|message| message.readers.is_none());
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let recovered = recovered(tx, env, project_id, picked, full)?;
-    let chain = chain(tx, project_id, picked.predecessor_session_id.as_deref(), rows(limits.chain))?;
+    let lineage = lineage(tx, project_id, picked, limits)?;
     let roster: Vec<View> = open.iter().map(|session| ownership::view(env, session)).collect();
     let rules_reminders = reminders(tx, env, &project, (&open, &roster), picked)?;
     let mut bundle = Bundle {
@@ -113,7 +118,6 @@ pub(super) fn read(
         identity: picked.identity.clone(),
         session_id: picked.session_id.clone(),
         predecessor_session_id: picked.predecessor_session_id.clone(),
-        predecessor: read_predecessor(tx, project_id, picked)?,
         baton,
         pickup_delta_id: picked.pickup_delta_id.clone(),
         dry_run,
@@ -135,7 +139,12 @@ pub(super) fn read(
         pending_signals: messages.iter().map(message_view::View::of).collect(),
         controller_status: has_more.cut("controller_status", roster, limits.sessions),
         rules_reminders,
-        inherited_chain: has_more.cut("inherited_chain", chain, limits.chain),
+        inherited_chain: has_more.cut(
+            "inherited_chain",
+            lineage.iter().map(ancestor).collect(),
+            limits.chain,
+        ),
+        lineage,
         has_more: has_more.0,
     };
     name_changes(tx, picked, &mut bundle)?;
@@ -228,19 +237,7 @@ fn prefetch_queries(
     card::prefetch_reminders(tx, env, project_id);
     prefetch_reminder(tx, project_id, &picked.identity, env.now);
     if let Some(from) = &picked.predecessor_session_id {
-        drop(session::chain(tx, project_id, from, rows(limits.chain)));
-        drop(session::get(tx, project_id, from));
-    }
-}
-
-fn read_predecessor(
-    tx: &mut Tx<'_>,
-    project_id: &str,
-    picked: &PickupResult,
-) -> Result<Option<Session>, Failure> {
-    match &picked.predecessor_session_id {
-        Some(id) => Ok(session::get(tx, project_id, id)?),
-        None => Ok(None),
+        drop(session::chain(tx, project_id, from, limits.lineage()));
     }
 }
 
@@ -323,14 +320,24 @@ fn in_progress(env: &Env<'_>, tasks: &[Task], open: &[Session], picked: &PickupR
     busy.map(task).chain(others.map(session)).collect()
 }
 
-/// The sessions that the work came through, newest first.
-fn chain(tx: &mut Tx<'_>, project_id: &str, from: Option<&str>, most: i64) -> Result<Vec<Ancestor>, Failure> {
-    let Some(from) = from else { return Ok(Vec::new()) };
-    let ancestor = |link: SourceSession| Ancestor {
-        session_id: link.session_id,
-        identity: link.identity,
+/// The sessions that the work came through, newest first: that which left the baton, and those before it.
+fn lineage(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    picked: &PickupResult,
+    limits: &BundleLimits,
+) -> Result<Vec<Session>, Failure> {
+    match &picked.predecessor_session_id {
+        Some(from) => Ok(session::chain(tx, project_id, from, limits.lineage())?),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn ancestor(link: &Session) -> Ancestor {
+    Ancestor {
+        session_id: link.session_id.clone(),
+        identity: link.identity.clone(),
         started_at: Timestamp(link.started_at),
-        release_reason: link.release_reason,
-    };
-    Ok(session::chain(tx, project_id, from, most)?.into_iter().map(ancestor).collect())
+        release_reason: link.release.as_ref().map(|release| release.reason),
+    }
 }

@@ -6,7 +6,7 @@ use baton_model::id::visible;
 use baton_model::repository::{Repository, WorkingCopy};
 use baton_model::session::Session;
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, delta, place, session, session_commit};
+use baton_store::{Failure, Tx, delta, place, session_commit};
 
 use super::bundle_view::Bundle;
 use super::work_location::{EarlierLocation, WorkLocation, advice};
@@ -16,7 +16,7 @@ use crate::op::{Cx, Host, PathKind};
 /// Most uncommitted files that are named.
 const NAMED: usize = 20;
 /// Most sessions on the way of a baton that are looked at.
-const SESSIONS: usize = 8;
+pub(super) const SESSIONS: usize = 8;
 
 /// A session on the way of a baton, and what the ledger says that it did.
 struct Candidate {
@@ -27,8 +27,7 @@ struct Candidate {
 
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
 pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkLocation>, Failure> {
-    let Some(predecessor) = &bundle.predecessor else { return Ok(None) };
-    let candidates = cx.store.read(|tx| candidates(tx, predecessor))?;
+    let candidates = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left: Vec<usize> = Vec::new();
     for Candidate { session, has_commits } in candidates {
@@ -65,23 +64,22 @@ fn earlier_location(location: &WorkLocation) -> EarlierLocation {
     }
 }
 
-/// A session and those that its work came through, the latest first.
-fn candidates(tx: &mut Tx<'_>, from: &Session) -> Result<Vec<Candidate>, Failure> {
-    let mut found: Vec<Candidate> = Vec::new();
-    let mut next = Some(from.clone());
-    while let Some(session) = next.filter(|_| found.len() < SESSIONS) {
-        let (project_id, id) = (session.project_id.as_str(), session.session_id.as_str());
-        // Without a working copy there is nothing to look at.
+/// The sessions that work came through, with what the ledger says of each.
+fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<Candidate>, Failure> {
+    let lineage = &lineage[..lineage.len().min(SESSIONS)];
+    // Without a working copy there is nothing to look at.
+    let has_copy = |session: &&Session| session.copy.is_some();
+    tx.prefetch(|tx| {
+        for session in lineage.iter().filter(has_copy) {
+            drop(session_commit::of(tx, &session.project_id, &session.session_id, 1));
+        }
+    });
+    let candidate = |session: &Session| -> Result<Candidate, Failure> {
+        let (project_id, id) = (&session.project_id, &session.session_id);
         let has_commits = session.copy.is_some() && !session_commit::of(tx, project_id, id, 1)?.is_empty();
-        let before = session.inherited_from.as_deref().filter(|before| *before != id);
-        let is_known = |id: &str| found.iter().any(|one| one.session.session_id == id);
-        next = match before.filter(|before| !is_known(before)) {
-            Some(before) => session::get(tx, project_id, before)?,
-            None => None,
-        };
-        found.push(Candidate { session, has_commits });
-    }
-    Ok(found)
+        Ok(Candidate { session: session.clone(), has_commits })
+    };
+    lineage.iter().map(candidate).collect()
 }
 
 /// Whether a session wrapped or saved a checkpoint.
