@@ -21,6 +21,7 @@ crate::sql! {
         WHERE project_id = $4 AND baton_id = $5 AND version = $6";
     GET = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND baton_id = $2");
     UNSPENT = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND spent_by IS NULL ORDER BY seq DESC LIMIT $2");
+    OF_THREAD = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND thread_id = $2 ORDER BY seq");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM baton WHERE project_id = $1 AND session_id = $2 ORDER BY seq DESC LIMIT 1");
     KEPT = "SELECT b.baton_id FROM baton b JOIN session s ON s.project_id = b.project_id AND s.session_id = b.session_id
         WHERE b.project_id = $1 AND b.spent_by IS NULL AND s.last_verb = 'transcript_capture'";
@@ -100,6 +101,11 @@ pub fn unspent(tx: &mut Tx<'_>, project_id: &str, limit: i64) -> Result<Vec<Bato
 pub fn kept_automatically(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<String>, Fault> {
     let rows = tx.query(KEPT, params![project_id])?;
     rows.into_iter().map(|row| row.reader().text()).collect()
+}
+
+/// The batons of a line of work, the oldest first.
+pub fn of_thread(tx: &mut Tx<'_>, project_id: &str, thread_id: &str) -> Result<Vec<Baton>, Fault> {
+    tx.query(OF_THREAD, params![project_id, thread_id])?.into_iter().map(read).collect()
 }
 
 /// The newest baton that a session left.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_store::{Failure, Tx, baton, delta, project, session};
 use serde::Deserialize;
@@ -32,7 +33,7 @@ impl MergeEntry {
     }
 }
 
-/// A merge that was not taken back, as a ledger tells it.
+/// A merge, as a ledger tells it.
 struct KnownMerge {
     from: String,
     into: String,
@@ -70,16 +71,18 @@ pub(super) fn reconcile(tx: &mut Tx<'_>, env: &mut Env<'_>, imported: &str) -> R
         }
         let own = entries_about(tx, imported, &other)?;
         let theirs = entries_about(tx, &other, imported)?;
-        let newer = if theirs.len() > own.len() { theirs } else { own };
-        let is_undone = newer.first().is_some_and(|entry| entry.merge.is_none());
-        let Some(merge) = newer.into_iter().find_map(|entry| entry.merge) else { continue };
-        for carried in &merge.batons {
-            still_held.extend(match is_undone {
-                false => spend(tx, &merge, carried)?,
-                true => give_back(tx, &merge, carried)?,
-            });
-        }
-        let pair = (merge.from.as_str(), merge.into.as_str());
+        let is_own_newer = own.len() >= theirs.len();
+        let (newer, older) =
+            if is_own_newer { (imported, other.as_str()) } else { (other.as_str(), imported) };
+        let entries = if is_own_newer { own } else { theirs };
+        let Some(last) = entries.iter().rev().find_map(|entry| entry.merge.as_ref()) else { continue };
+        let is_undone = entries.last().is_some_and(|entry| entry.merge.is_none());
+        let pair = (last.from.as_str(), last.into.as_str());
+        let merges = MergeHistory { newer, older, entries: &entries };
+        merges.settle_sessions(tx)?;
+        still_held.extend(merges.settle_batons(tx)?);
+        // What the older export tells of a merge in the other direction was taken back before this one.
+        unmark(tx, env, (pair.1, pair.0))?;
         if is_undone {
             reopen(tx, env, pair)?;
         } else {
@@ -91,12 +94,18 @@ pub(super) fn reconcile(tx: &mut Tx<'_>, env: &mut Env<'_>, imported: &str) -> R
     Ok(still_held)
 }
 
+/// Lets a project go on by itself that an older export says to be merged.
+fn unmark(tx: &mut Tx<'_>, env: &mut Env<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
+    let marked = project::get(tx, from)?.and_then(|project| project.merged_into);
+    if marked.as_deref() == Some(into) { reopen(tx, env, (from, into)) } else { Ok(()) }
+}
+
 /// An entry about a merge of two projects: the merge, or nothing where it tells that the last one was taken back.
 struct PairEntry {
     merge: Option<KnownMerge>,
 }
 
-/// What a project's ledger tells of its merges with another one, the newest first.
+/// What a project's ledger tells of its merges with another one, the oldest first.
 fn entries_about(tx: &mut Tx<'_>, project_id: &str, other: &str) -> Result<Vec<PairEntry>, Failure> {
     let mut found = Vec::new();
     for entry in delta::newest_kind(tx, project_id, Kind::Other, MOST)? {
@@ -113,51 +122,129 @@ fn entries_about(tx: &mut Tx<'_>, project_id: &str, other: &str) -> Result<Vec<P
         };
         found.push(PairEntry { merge });
     }
+    found.reverse();
     Ok(found)
 }
 
-/// Spends one baton of the project that ended. Returns its id where an open session holds it.
-fn spend(tx: &mut Tx<'_>, merge: &KnownMerge, carried: &CarriedBaton) -> Result<Option<String>, Failure> {
-    let Some(to) = &carried.to else { return Ok(None) };
-    let before = baton::get(tx, &merge.from, &carried.from)?.filter(|before| before.spent_by.is_none());
-    let (Some(mut before), Some(_)) = (before, baton::get(tx, &merge.into, to)?) else { return Ok(None) };
-    let holder = match &before.holder_session_id {
-        Some(id) => session::get(tx, &merge.from, id)?,
-        None => None,
-    };
-    before.spent_by = Some(to.clone());
-    move_baton(tx, &before)?;
-    let is_at_work = holder.is_some_and(|holder| holder.is_open());
-    Ok(is_at_work.then(|| carried.from.clone()))
+/// The merges and undoings of two projects, and which of the two exports knows all of them.
+struct MergeHistory<'a> {
+    newer: &'a str,
+    older: &'a str,
+    /// As the newer export tells them, the oldest first.
+    entries: &'a [PairEntry],
 }
 
-/// Takes one baton back to the project that goes on by itself again, unless it was continued in the other. Returns its id there where
-/// an open session holds it.
-fn give_back(tx: &mut Tx<'_>, merge: &KnownMerge, carried: &CarriedBaton) -> Result<Option<String>, Failure> {
-    let Some(to) = &carried.to else { return Ok(None) };
-    let Some(mut now) = baton::get(tx, &merge.into, to)? else { return Ok(None) };
-    let is_back = now.spent_by.as_ref() == Some(&carried.from);
-    match baton::get(tx, &merge.from, &carried.from)? {
-        Some(mut before) if before.spent_by.as_ref() == Some(to) => {
-            // The undoing left it where it was, unless the other ledger says that it went back.
-            if is_back {
-                before.spent_by = None;
-                move_baton(tx, &before)?;
+/// The batons of one piece of work, in the order in which merges made them.
+#[derive(Default)]
+struct CarriedWork {
+    in_newer: Vec<String>,
+    in_older: Vec<String>,
+}
+
+impl MergeHistory<'_> {
+    /// The batons that merges made of one another.
+    fn works(&self) -> Vec<CarriedWork> {
+        let mut works: Vec<CarriedWork> = Vec::new();
+        for merge in self.entries.iter().filter_map(|entry| entry.merge.as_ref()) {
+            for carried in merge.batons.iter().filter(|carried| !carried.is_session) {
+                let Some(to) = &carried.to else { continue };
+                let (newer, older) =
+                    if merge.from == self.newer { (&carried.from, to) } else { (to, &carried.from) };
+                let is_of =
+                    |work: &CarriedWork| work.in_newer.contains(newer) || work.in_older.contains(older);
+                let at = works.iter().position(is_of).unwrap_or(works.len());
+                if at == works.len() {
+                    works.push(CarriedWork::default());
+                }
+                let work = &mut works[at];
+                for (side, id) in [(&mut work.in_newer, newer), (&mut work.in_older, older)] {
+                    if !side.contains(id) {
+                        side.push(id.clone());
+                    }
+                }
             }
-            return Ok(None);
         }
-        // What a session had saved without a wrap: its own project hands it on again.
-        None if now.holder_session_id.is_some() => return Ok(None),
-        _ => {}
+        works
     }
-    if now.spent_by.is_some() {
-        return Ok(None);
+
+    /// Leaves each piece of work where the newer export says that it is.
+    fn settle_batons(&self, tx: &mut Tx<'_>) -> Result<Vec<String>, Failure> {
+        let mut still_held = Vec::new();
+        for work in self.works() {
+            let newer = read(tx, self.newer, &work.in_newer)?;
+            let older = read(tx, self.older, &work.in_older)?;
+            let Some(last) = newer.iter().find(|baton| baton.spent_by.is_none()).or(newer.last()) else {
+                continue;
+            };
+            let moved_to = last.spent_by.as_ref().filter(|id| work.in_older.contains(id));
+            let there = moved_to.and_then(|id| older.iter().find(|baton| baton.baton_id == *id));
+            let successor = match (moved_to, there) {
+                (None, _) => &last.baton_id,
+                (Some(id), Some(there)) => {
+                    // The older export is of a time at which it was in the other project.
+                    if there.spent_by.as_ref().is_some_and(|by| work.in_newer.contains(by)) {
+                        move_baton(tx, &Baton { spent_by: None, ..there.clone() })?;
+                    }
+                    id
+                }
+                // The older export is of a time before it came there. Where it was continued there and came back, that one goes on.
+                (Some(_), None) => {
+                    if is_last_of_thread(tx, last)? {
+                        move_baton(tx, &Baton { spent_by: None, ..last.clone() })?;
+                    }
+                    &last.baton_id
+                }
+            };
+            let mut older = older;
+            if older.is_empty() {
+                // The older export is of a time before the baton was left that was carried: what that one continued may wait there.
+                older = baton::of_thread(tx, self.older, &last.thread_id)?;
+            }
+            for left in older.iter().filter(|left| left.spent_by.is_none() && left.baton_id != *successor) {
+                still_held.extend(spend(tx, left, successor)?);
+            }
+        }
+        Ok(still_held)
     }
-    let holder = match &now.holder_session_id {
-        Some(id) => session::get(tx, &merge.into, id)?,
+
+    /// Takes back what sessions had saved without a wrap, in merges that were undone: their own project hands it on again.
+    fn settle_sessions(&self, tx: &mut Tx<'_>) -> Result<(), Failure> {
+        let is_undone = |at: usize| self.entries[at..].iter().any(|entry| entry.merge.is_none());
+        for (at, entry) in self.entries.iter().enumerate() {
+            let Some(merge) = entry.merge.as_ref().filter(|_| is_undone(at)) else { continue };
+            for carried in merge.batons.iter().filter(|carried| carried.is_session) {
+                let Some(to) = &carried.to else { continue };
+                let is_free = |now: &Baton| now.spent_by.is_none() && now.holder_session_id.is_none();
+                if let Some(now) = baton::get(tx, &merge.into, to)?.filter(is_free) {
+                    spend(tx, &now, &carried.from)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The batons of these that are there.
+fn read(tx: &mut Tx<'_>, project_id: &str, ids: &[String]) -> Result<Vec<Baton>, Failure> {
+    let mut found = Vec::new();
+    for id in ids {
+        found.extend(baton::get(tx, project_id, id)?);
+    }
+    Ok(found)
+}
+
+/// Whether nothing was left after a baton on its line of work.
+fn is_last_of_thread(tx: &mut Tx<'_>, baton: &Baton) -> Result<bool, Failure> {
+    let of_thread = baton::of_thread(tx, &baton.project_id, &baton.thread_id)?;
+    Ok(of_thread.iter().all(|other| other.seq <= baton.seq))
+}
+
+/// Spends a baton that goes on as another one. Returns its id where an open session holds it.
+fn spend(tx: &mut Tx<'_>, left: &Baton, successor: &str) -> Result<Option<String>, Failure> {
+    let holder = match &left.holder_session_id {
+        Some(id) => session::get(tx, &left.project_id, id)?,
         None => None,
     };
-    now.spent_by = Some(carried.from.clone());
-    move_baton(tx, &now)?;
-    Ok(holder.is_some_and(|holder| holder.is_open()).then(|| to.clone()))
+    move_baton(tx, &Baton { spent_by: Some(successor.to_owned()), ..left.clone() })?;
+    Ok(holder.is_some_and(|holder| holder.is_open()).then(|| left.baton_id.clone()))
 }

@@ -320,7 +320,9 @@ pub(crate) fn carry_missing(
             continue;
         }
         let anew = match baton::get(tx, from, &carried.from)? {
-            Some(before) if before.spent_by.as_ref() == Some(&to) => carry(tx, env, before, into)?,
+            Some(before) if before.spent_by.as_ref().is_none_or(|by| *by == to) => {
+                carry(tx, env, before, into)?
+            }
             Some(_) => continue,
             None => match session::get(tx, from, &carried.from)? {
                 Some(saved) => carry_saved(tx, env, &saved, into)?,
@@ -328,6 +330,14 @@ pub(crate) fn carry_missing(
             },
         };
         *carried = anew;
+        is_changed = true;
+        env.now += 1;
+    }
+    // A project that was merged holds nothing that waits.
+    let mut unspent = baton::unspent(tx, from, MOST)?;
+    unspent.reverse();
+    for left in unspent {
+        record.batons.push(carry(tx, env, left, into)?);
         is_changed = true;
         env.now += 1;
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::backend::Backend;
 use crate::chain::export;
-use crate::world::{Agent, World, agent, column, text};
+use crate::world::{Agent, World, agent, column, list, text};
 
 fn sender() -> Agent {
     agent("Lola").project("shop")
@@ -147,9 +147,27 @@ on_every_backend! {
     }
 }
 
-#[test]
-fn whatever_two_exports_know_of_a_merge_the_baton_is_in_exactly_one_project() {
-    let (fix, shop) = histories();
+/// A step in the history of two projects.
+#[derive(Clone, Copy, Debug)]
+enum HistoryStep {
+    /// The first project is merged into the second.
+    Merge(&'static str, &'static str),
+    Undo(&'static str, &'static str),
+    /// Somebody picks up what waits in a project, and wraps.
+    Continue(&'static str),
+    /// Somebody picks up what waits in a project, and ends without a wrap.
+    Abandon(&'static str),
+}
+
+const THERE: HistoryStep = HistoryStep::Merge("fix", "shop");
+const UNDO_THERE: HistoryStep = HistoryStep::Undo("fix", "shop");
+const BACK: HistoryStep = HistoryStep::Merge("shop", "fix");
+const UNDO_BACK: HistoryStep = HistoryStep::Undo("shop", "fix");
+
+/// Imports every two exports of a history, in either order: each work is in exactly one project.
+#[track_caller]
+fn assert_each_work_is_in_one_project(steps: &[HistoryStep]) {
+    let (fix, shop, places) = histories(steps);
     for (of_fix, fix) in fix.iter().enumerate() {
         for (of_shop, shop) in shop.iter().enumerate() {
             for lines in [[fix, shop], [shop, fix]] {
@@ -157,42 +175,104 @@ fn whatever_two_exports_know_of_a_merge_the_baton_is_in_exactly_one_project() {
                 for lines in lines {
                     import(&mut home, lines);
                 }
-                let offered: Vec<&str> =
-                    ["fix", "shop"].into_iter().filter(|id| is_offered(&mut home, id)).collect();
-                let is_merged = of_fix.max(of_shop) % 2 == 1;
-                let expected = if is_merged { "shop" } else { "fix" };
-                assert_eq!(
-                    offered,
-                    [expected],
-                    "fix after {of_fix} merges and undoings, shop after {of_shop}"
-                );
+                let at = format!("fix after {of_fix} steps, shop after {of_shop}");
+                let there = works(&mut home);
+                let works: Vec<&str> = there.iter().map(|(_, work)| work.as_str()).collect();
+                assert_eq!(works, ["the cart", "the till"], "{at}: {there:?}");
+                if of_fix == of_shop {
+                    assert_eq!(there, places[of_fix], "{at}");
+                }
                 home.assert_sound();
             }
         }
     }
 }
 
-/// The exports of two projects: before a merge, after it, after its undoing, and after another merge.
-fn histories() -> (Vec<Vec<String>>, Vec<Vec<String>>) {
+#[test]
+fn a_merge_in_the_other_direction_between_two_exports_leaves_each_work_in_one_project() {
+    assert_each_work_is_in_one_project(&[THERE, UNDO_THERE, THERE, UNDO_THERE, BACK, UNDO_BACK]);
+}
+
+#[test]
+fn merges_in_both_directions_between_two_exports_leave_each_work_in_one_project() {
+    assert_each_work_is_in_one_project(&[THERE, UNDO_THERE, BACK, UNDO_BACK, THERE]);
+}
+
+#[test]
+fn work_that_goes_on_between_merges_is_in_one_project() {
+    let on = HistoryStep::Continue;
+    assert_each_work_is_in_one_project(&[THERE, on("shop"), UNDO_THERE, BACK, UNDO_BACK]);
+    assert_each_work_is_in_one_project(&[THERE, UNDO_THERE, on("fix"), THERE, on("shop"), UNDO_THERE]);
+}
+
+#[test]
+fn work_that_goes_on_before_a_merge_is_in_one_project() {
+    let on = HistoryStep::Continue;
+    assert_each_work_is_in_one_project(&[on("fix"), THERE, UNDO_THERE, BACK]);
+    assert_each_work_is_in_one_project(&[BACK, on("fix"), UNDO_BACK, THERE, UNDO_THERE]);
+}
+
+#[test]
+fn work_that_was_picked_up_between_merges_is_in_one_project() {
+    assert_each_work_is_in_one_project(&[THERE, HistoryStep::Abandon("shop"), UNDO_THERE, THERE, UNDO_THERE]);
+}
+
+/// Where each piece of work waits or is held, sorted by the work.
+fn works(w: &mut World) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for project in ["fix", "shop"] {
+        for input in [json!({}), json!({ "state": "held" })] {
+            let listed = w.ok(&agent("Owner").project(project).process(""), "baton_list", input);
+            for baton in list(&listed["items"]) {
+                let summary = text(&baton, "summary");
+                let work = summary.split(',').next().unwrap_or_default();
+                found.push((project.to_owned(), work.to_owned()));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.1.cmp(&b.1));
+    found
+}
+
+/// The exports of two projects, and where the works were: before the first step and after each.
+fn histories(steps: &[HistoryStep]) -> (Vec<Vec<String>>, Vec<Vec<String>>, Vec<Vec<(String, String)>>) {
     let mut from = source();
     from.register("fix");
-    let ann = agent("Ann").project("fix").process("");
-    from.start(&ann);
-    from.ok(&ann, "session_wrap", json!({ "summary": "the cart rounds" }));
-    let (mut fix, mut shop) = (Vec::new(), Vec::new());
-    for step in 0..4 {
-        if step > 0 {
-            let undo = step == 2;
-            from.advance(1_000);
-            from.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "shop", "undo": undo }));
+    for (name, project, work) in [("Ann", "fix", "the cart"), ("Bea", "shop", "the till")] {
+        let who = agent(name).project(project).process("");
+        from.start(&who);
+        from.ok(&who, "session_wrap", json!({ "summary": work }));
+    }
+    let (mut fix, mut shop, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for step in std::iter::once(None).chain(steps.iter().map(Some)) {
+        from.advance(1_000);
+        if let Some(step) = step {
+            take_step(&mut from, *step);
         }
         fix.push(export(&mut from, "fix").0);
         shop.push(export(&mut from, "shop").0);
+        places.push(works(&mut from));
     }
-    (fix, shop)
+    (fix, shop, places)
 }
 
-fn is_offered(w: &mut World, project: &str) -> bool {
-    let who = agent("Hal").project(project).process("");
-    w.call(&who, "hd_exec", json!({ "dry_run": true })).is_ok_and(|picked| picked["baton"].is_object())
+fn take_step(w: &mut World, step: HistoryStep) {
+    let mut merge = |from: &str, into: &str, undo: bool| {
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": from, "into": into, "undo": undo }));
+    };
+    match step {
+        HistoryStep::Merge(from, into) => merge(from, into, false),
+        HistoryStep::Undo(from, into) => merge(from, into, true),
+        HistoryStep::Continue(project) => {
+            let who = agent("Cleo").project(project).process("");
+            let picked = w.ok(&who, "hd_exec", json!({}));
+            let before = text(&picked["baton"], "summary");
+            w.ok(&who, "session_wrap", json!({ "summary": format!("{before}, one more") }));
+        }
+        HistoryStep::Abandon(project) => {
+            let who = agent("Dora").project(project).process("");
+            w.ok(&who, "hd_exec", json!({}));
+            w.ok(&who, "session_end", json!({}));
+        }
+    }
 }
