@@ -83,7 +83,7 @@ fn imported(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Continuation
 }
 
 /// Who has a baton, in a clause.
-fn state(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<String, Failure> {
+pub(super) fn state(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<String, Failure> {
     let holder = match &of.holder_session_id {
         Some(id) => session::get(tx, &of.project_id, id)?,
         None => None,

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::continued;
 use super::records::{ImportRecord, ReceiptRecord, export_of};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation, Retention};
@@ -54,6 +55,9 @@ pub struct BatonImportOutput {
     /// Whether the same file was imported before: nothing was left anew.
     #[serde(default)]
     pub imported_before: bool,
+    /// What became of it since, in a clause, where it was imported before and waits no more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
     /// What became of batons that this ledger had exported.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipts: Vec<Receipt>,
@@ -72,7 +76,12 @@ impl Operation for BatonImport {
         let Cx { store, env } = cx;
         // What a project exported before it was merged into this one comes back here.
         let merged = store.read(|tx| merged_from(tx, &project_id))?;
-        let taken: Vec<&str> = std::iter::once(&project_id).chain(&merged).map(String::as_str).collect();
+        let homes: Vec<&str> = std::iter::once(&project_id).chain(&merged).map(String::as_str).collect();
+        let origin = input.baton.project_id.as_str();
+        let is_origin_elsewhere =
+            !homes.contains(&origin) && store.read(|tx| Ok(project::get(tx, origin)?.is_some()))?;
+        let mut taken = homes.clone();
+        taken.extend(is_origin_elsewhere.then_some(origin));
         store.write(&taken, |tx| {
             resolve::require(tx, &project_id)?;
             require_not_merged(tx, &project_id)?;
@@ -81,7 +90,7 @@ impl Operation for BatonImport {
             }
             let author = Author { project_id: &project_id, identity: &identity, session: None };
             let mut receipts = Vec::new();
-            for home in &taken {
+            for home in &homes {
                 let author = Author { project_id: home, ..author };
                 receipts.extend(note_receipts(tx, env, &author, &input.baton)?);
             }
@@ -94,8 +103,11 @@ impl Operation for BatonImport {
                     None => None,
                 };
                 if let Some(here) = here {
-                    return Ok(BatonImportOutput { receipts, ..known_here(tx, here)? });
+                    return Ok(BatonImportOutput { receipts, ..known_here(tx, env, here)? });
                 }
+            }
+            if is_origin_elsewhere {
+                require_exported(tx, env, &input.baton)?;
             }
             let output = import(tx, env, &author, &input.baton)?;
             Ok(BatonImportOutput { receipts, ..output })
@@ -187,11 +199,15 @@ fn import(
     of: &PortableBaton,
 ) -> Result<BatonImportOutput, Failure> {
     if let Some(known) = baton::get(tx, author.project_id, &of.baton_id)? {
-        return known_here(tx, known);
+        return known_here(tx, env, known);
     }
     let once = Request::of_content(author.project_id, BatonImport::NAME, &of.baton_id);
     if let Some(before) = once.answered::<BatonImportOutput>(tx)? {
-        return Ok(BatonImportOutput { imported_before: true, ..before });
+        let progress = match baton::get(tx, author.project_id, &before.baton_id)? {
+            Some(here) => progress(tx, env, &here)?,
+            None => None,
+        };
+        return Ok(BatonImportOutput { imported_before: true, progress, ..before });
     }
     let packet = of.sealed_packet()?;
     // A token writes under its own names only: whose the words are is in the entry.
@@ -226,15 +242,38 @@ fn import(
         summary: left.summary,
         has_changes: of.changes.is_some(),
         imported_before: false,
+        progress: None,
         receipts: Vec::new(),
     };
     once.keep(tx, env.now, &output)?;
     Ok(output)
 }
 
+/// Refuses a file whose baton its own project, which is in this store, has taken back or never let go: the work would wait twice. A
+/// token hears only of projects that it reaches.
+fn require_exported(tx: &mut Tx<'_>, env: &Env<'_>, of: &PortableBaton) -> Result<(), Failure> {
+    let Some(left) = baton::get(tx, &of.project_id, &of.baton_id)? else { return Ok(()) };
+    if export_of(tx, &left)?.is_some() {
+        return Ok(());
+    }
+    let (id, home) = (&left.baton_id, &left.project_id);
+    let (what, hint) = if env.caller.grant.reaches(home) {
+        let state = continued::state(tx, env, &left)?;
+        let what = format!("project {home} has baton {} itself, which {state}", short(id));
+        (what, format!("`baton --project {home} pickup --handoff {id}` continues it there"))
+    } else {
+        let what = format!("who exported baton {} has taken it back", short(id));
+        (what, "ask them to export it once more".to_owned())
+    };
+    Err(Refusal::new(refusal::Kind::Conflict, "baton_reclaimed", what, hint)
+        .with("baton_id", id.as_str())
+        .into())
+}
+
 /// The ledger that wrote the file has the baton: it is not left a second time.
-fn known_here(tx: &mut Tx<'_>, known: Baton) -> Result<BatonImportOutput, Failure> {
+fn known_here(tx: &mut Tx<'_>, env: &Env<'_>, known: Baton) -> Result<BatonImportOutput, Failure> {
     refuse_own_export(tx, &known)?;
+    let progress = progress(tx, env, &known)?;
     let has_changes = crate::changes::of_baton(tx, &known.project_id, &known.baton_id)?.is_some();
     Ok(BatonImportOutput {
         has_changes,
@@ -243,8 +282,15 @@ fn known_here(tx: &mut Tx<'_>, known: Baton) -> Result<BatonImportOutput, Failur
         identity: known.identity,
         summary: known.summary,
         imported_before: true,
+        progress,
         receipts: Vec::new(),
     })
+}
+
+/// What became of a baton, in a clause; nothing where it waits.
+fn progress(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<Option<String>, Failure> {
+    let is_taken = of.spent_by.is_some() || of.holder_session_id.is_some();
+    if is_taken { continued::state(tx, env, of).map(Some) } else { Ok(None) }
 }
 
 /// Refuses to import a baton where it was exported: it may be picked up where its file is.

@@ -147,6 +147,9 @@ on_every_backend! {
     }
 }
 
+/// What waits at first: the one in `fix`, the other in `shop`.
+const WORKS: [&str; 2] = ["the cart", "the till"];
+
 /// A step in the history of two projects.
 #[derive(Clone, Copy, Debug)]
 enum HistoryStep {
@@ -167,7 +170,7 @@ const UNDO_BACK: HistoryStep = HistoryStep::Undo("shop", "fix");
 /// Imports every two exports of a history, in either order: each work is in exactly one project.
 #[track_caller]
 fn assert_each_work_is_in_one_project(steps: &[HistoryStep]) {
-    let (fix, shop, places) = histories(steps);
+    let Histories { fix, shop, places } = histories(steps);
     for (of_fix, fix) in fix.iter().enumerate() {
         for (of_shop, shop) in shop.iter().enumerate() {
             for lines in [[fix, shop], [shop, fix]] {
@@ -178,7 +181,7 @@ fn assert_each_work_is_in_one_project(steps: &[HistoryStep]) {
                 let at = format!("fix after {of_fix} steps, shop after {of_shop}");
                 let there = works(&mut home);
                 let works: Vec<&str> = there.iter().map(|(_, work)| work.as_str()).collect();
-                assert_eq!(works, ["the cart", "the till"], "{at}: {there:?}");
+                assert_eq!(works, WORKS, "{at}: {there:?}");
                 if of_fix == of_shop {
                     assert_eq!(there, places[of_fix], "{at}");
                 }
@@ -225,7 +228,7 @@ fn works(w: &mut World) -> Vec<(String, String)> {
             let listed = w.ok(&agent("Owner").project(project).process(""), "baton_list", input);
             for baton in list(&listed["items"]) {
                 let summary = text(&baton, "summary");
-                let work = summary.split(',').next().unwrap_or_default();
+                let work = WORKS.into_iter().find(|work| summary.contains(work)).unwrap_or(&summary);
                 found.push((project.to_owned(), work.to_owned()));
             }
         }
@@ -234,26 +237,34 @@ fn works(w: &mut World) -> Vec<(String, String)> {
     found
 }
 
+/// The exports of two projects, and where each piece of work was, after each step.
+#[derive(Default)]
+struct Histories {
+    fix: Vec<Vec<String>>,
+    shop: Vec<Vec<String>>,
+    places: Vec<Vec<(String, String)>>,
+}
+
 /// The exports of two projects, and where the works were: before the first step and after each.
-fn histories(steps: &[HistoryStep]) -> (Vec<Vec<String>>, Vec<Vec<String>>, Vec<Vec<(String, String)>>) {
+fn histories(steps: &[HistoryStep]) -> Histories {
     let mut from = source();
     from.register("fix");
-    for (name, project, work) in [("Ann", "fix", "the cart"), ("Bea", "shop", "the till")] {
+    for (name, project, work) in [("Ann", "fix", WORKS[0]), ("Bea", "shop", WORKS[1])] {
         let who = agent(name).project(project).process("");
         from.start(&who);
         from.ok(&who, "session_wrap", json!({ "summary": work }));
     }
-    let (mut fix, mut shop, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    let mut found = Histories::default();
     for step in std::iter::once(None).chain(steps.iter().map(Some)) {
         from.advance(1_000);
         if let Some(step) = step {
             take_step(&mut from, *step);
         }
-        fix.push(export(&mut from, "fix").0);
-        shop.push(export(&mut from, "shop").0);
-        places.push(works(&mut from));
+        found.fix.push(export(&mut from, "fix").0);
+        found.shop.push(export(&mut from, "shop").0);
+        found.places.push(works(&mut from));
     }
-    (fix, shop, places)
+    found
 }
 
 fn take_step(w: &mut World, step: HistoryStep) {
@@ -266,8 +277,12 @@ fn take_step(w: &mut World, step: HistoryStep) {
         HistoryStep::Continue(project) => {
             let who = agent("Cleo").project(project).process("");
             let picked = w.ok(&who, "hd_exec", json!({}));
-            let before = text(&picked["baton"], "summary");
-            w.ok(&who, "session_wrap", json!({ "summary": format!("{before}, one more") }));
+            match picked["baton"]["summary"].as_str() {
+                Some(before) => {
+                    w.ok(&who, "session_wrap", json!({ "summary": format!("{before}, one more") }))
+                }
+                None => w.ok(&who, "session_end", json!({})),
+            };
         }
         HistoryStep::Abandon(project) => {
             let who = agent("Dora").project(project).process("");
@@ -275,4 +290,43 @@ fn take_step(w: &mut World, step: HistoryStep) {
             w.ok(&who, "session_end", json!({}));
         }
     }
+}
+
+/// Histories of merges and work that nobody chose; `BATON_TEST_HISTORIES=150` tries so many.
+#[test]
+#[allow(clippy::disallowed_methods, reason = "a person wants more of them")]
+fn whatever_happened_between_two_exports_each_work_is_in_one_project() {
+    let wanted = std::env::var("BATON_TEST_HISTORIES").ok();
+    for seed in 1..=wanted.and_then(|text| text.parse().ok()).unwrap_or(3) {
+        let steps = random_steps(seed);
+        let outcome = std::panic::catch_unwind(|| assert_each_work_is_in_one_project(&steps));
+        assert!(outcome.is_ok(), "seed {seed}: {steps:?}");
+    }
+}
+
+/// Five steps that can follow one another.
+fn random_steps(seed: u64) -> Vec<HistoryStep> {
+    let mut state = seed;
+    let mut below = |most: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let mut merged: Option<(&'static str, &'static str)> = None;
+    let mut steps = Vec::new();
+    while steps.len() < 5 {
+        let (from, into) = if below(2) == 0 { ("fix", "shop") } else { ("shop", "fix") };
+        steps.push(match (merged, below(4)) {
+            (None, 0 | 1) => {
+                merged = Some((from, into));
+                HistoryStep::Merge(from, into)
+            }
+            (Some((from, into)), 0 | 1) => {
+                merged = None;
+                HistoryStep::Undo(from, into)
+            }
+            (now, 2) => HistoryStep::Continue(now.map_or(into, |(_, into)| into)),
+            (now, _) => HistoryStep::Abandon(now.map_or(into, |(_, into)| into)),
+        });
+    }
+    steps
 }

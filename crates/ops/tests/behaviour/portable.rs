@@ -59,6 +59,7 @@ on_every_backend! {
         w.pickup(&at("Donna", "q"));
         let second = import(w, &baton);
         assert_eq!((&second["baton_id"], &second["imported_before"]), (&first["baton_id"], &json!(true)));
+        assert!(text(&second, "progress").contains("Donna") && text(&second, "progress").ends_with("holds"), "{second:#}");
         assert_eq!(w.ledger_of("q").iter().filter(|entry| entry["kind"] == "wrap").count(), 1);
     }
 
@@ -90,6 +91,20 @@ on_every_backend! {
         let known = w.ok(&agent("Ann"), "baton_import", json!({ "baton": baton }));
         assert_eq!((&known["imported_before"], &known["baton_id"]), (&json!(true), &left["baton_id"]));
         assert_eq!(w.pickup(&agent("Lola"))["baton"]["delta_id"], left["baton_id"]);
+    }
+
+    fn what_its_own_project_has_again_is_no_work_of_another(w) {
+        w.register("q");
+        let left = w.leave_baton(&agent("Ann"), "back");
+        let baton = export(w);
+        w.ok(&agent("Ann"), "baton_reclaim", json!({ "baton_id": left["baton_id"] }));
+        let there = json!({ "project": "q", "baton": baton });
+        let refusal = w.no_trace(&at("Ben", "q"), "baton_import", there.clone(), "baton_reclaimed");
+        assert!(text(&refusal, "message").ends_with("which waits there"), "{refusal}");
+        w.pickup(&agent("Lola"));
+        w.ok(&agent("Lola"), "session_wrap", json!({ "summary": "and on" }));
+        let refusal = w.no_trace(&at("Ben", "q"), "baton_import", there, "baton_reclaimed");
+        assert!(text(&refusal, "message").contains("carried on"), "{refusal}");
     }
 
     fn the_sender_hears_of_the_pickup_with_the_file_that_comes_back(w) {

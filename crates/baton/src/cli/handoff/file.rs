@@ -273,8 +273,12 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
         let word = if imported.imported_before { "imported before" } else { "imported" };
         let (id, project) = (short(&imported.baton_id), &imported.project_id);
         let apply = if imported.has_changes { " --apply" } else { "" };
+        let (now, next) = match &imported.progress {
+            None => ("waits in".to_owned(), format!("  go on: baton pickup --handoff {id}{apply}\n")),
+            Some(progress) => (format!("which {progress}, in"), String::new()),
+        };
         format!(
-            "{word}: baton {id}, left by {}, waits in project {project}\n  {}\n  go on: baton pickup --handoff {id}{apply}\n{}",
+            "{word}: baton {id}, left by {}, {now} project {project}\n  {}\n{next}{}",
             visible(&imported.identity),
             visible(&imported.summary),
             imported.receipts.iter().map(receipt).collect::<String>()
