@@ -57,15 +57,29 @@ pub enum ArrivalAction {
     Late,
 }
 
+/// What a conversation holds that its earlier baton does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Progress {
+    /// Nothing.
+    None,
+    /// More was said.
+    Words,
+    /// More was asked for, or done.
+    Work,
+}
+
 /// What becomes of a packet, given how the conversation's earlier baton stands and whose words that holds. The agent's own
-/// words outrank those of a transcript; of two transcripts the longer counts.
-pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, is_newer: bool) -> ArrivalAction {
+/// words outrank those of a transcript; of two transcripts the longer counts. Work that was done after another agent had wrapped on
+/// the earlier baton is a piece of work of its own: nobody is at work to whom it could be given.
+pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, progress: Progress) -> ArrivalAction {
     use Origin::{Agent, Transcript};
+    let is_newer = progress > Progress::None;
     match (earlier, arriving) {
         (None, _) => ArrivalAction::Leave,
         (Some((State::Open, _)), Agent) => ArrivalAction::Supersede,
         (Some((State::Open, Transcript)), Transcript) if is_newer => ArrivalAction::Supersede,
         (Some((State::Open, _)), Transcript) => ArrivalAction::Present,
+        (Some((State::Spent, _)), Transcript) if progress == Progress::Work => ArrivalAction::Leave,
         (Some(_), Agent) => ArrivalAction::Late,
         (Some(_), Transcript) if is_newer => ArrivalAction::Late,
         (Some(_), Transcript) => ArrivalAction::Present,
@@ -124,20 +138,30 @@ mod tests {
     fn one_baton_waits_and_the_agents_words_outrank_a_transcript() {
         use Origin::{Agent, Transcript};
         let all = [State::Open, State::Held, State::Abandoned, State::Spent];
-        for newer in [false, true] {
-            assert_eq!(arrival(None, Transcript, newer), ArrivalAction::Leave);
-            assert_eq!(arrival(Some((State::Open, Agent)), Transcript, newer), ArrivalAction::Present);
+        for progress in [Progress::None, Progress::Words, Progress::Work] {
+            assert_eq!(arrival(None, Transcript, progress), ArrivalAction::Leave);
+            assert_eq!(arrival(Some((State::Open, Agent)), Transcript, progress), ArrivalAction::Present);
             for origin in [Agent, Transcript] {
-                assert_eq!(arrival(Some((State::Open, origin)), Agent, newer), ArrivalAction::Supersede);
+                assert_eq!(arrival(Some((State::Open, origin)), Agent, progress), ArrivalAction::Supersede);
                 for taken in all.into_iter().filter(|state| *state != State::Open) {
-                    assert_eq!(arrival(Some((taken, origin)), Agent, newer), ArrivalAction::Late);
-                    let wanted = if newer { ArrivalAction::Late } else { ArrivalAction::Present };
-                    assert_eq!(arrival(Some((taken, origin)), Transcript, newer), wanted);
+                    assert_eq!(arrival(Some((taken, origin)), Agent, progress), ArrivalAction::Late);
+                    let wanted = match (progress, taken) {
+                        (Progress::None, _) => ArrivalAction::Present,
+                        (Progress::Work, State::Spent) => ArrivalAction::Leave,
+                        _ => ArrivalAction::Late,
+                    };
+                    assert_eq!(arrival(Some((taken, origin)), Transcript, progress), wanted);
                 }
             }
         }
-        assert_eq!(arrival(Some((State::Open, Transcript)), Transcript, true), ArrivalAction::Supersede);
-        assert_eq!(arrival(Some((State::Open, Transcript)), Transcript, false), ArrivalAction::Present);
+        assert_eq!(
+            arrival(Some((State::Open, Transcript)), Transcript, Progress::Words),
+            ArrivalAction::Supersede
+        );
+        assert_eq!(
+            arrival(Some((State::Open, Transcript)), Transcript, Progress::None),
+            ArrivalAction::Present
+        );
     }
 
     #[test]

@@ -64,6 +64,11 @@ impl<'a> Agent<'a> {
 
     /// The agent with what it is asked, in a folder.
     fn command(&self, cwd: &Path, prompt: &str) -> Command {
+        self.command_of(cwd, prompt, false)
+    }
+
+    /// The same; `resumes`: in its last conversation of that folder.
+    fn command_of(&self, cwd: &Path, prompt: &str, resumes: bool) -> Command {
         let program = self.folder.join(self.cli.name()).display().to_string();
         let mut command = self.stage.bare().within(cwd).program(&program);
         let url = self.model.url();
@@ -71,19 +76,19 @@ impl<'a> Agent<'a> {
             Cli::Claude => {
                 command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "dummy");
                 command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+                command.args(resumes.then_some("--continue"));
                 command.args(["-p", prompt, "--allowedTools", "Bash"]);
             }
             // A sandbox needs rights that a container does not have; the trust in hooks is a question on a terminal.
             Cli::Codex => {
-                _ = command.args([
-                    "exec",
-                    "--dangerously-bypass-hook-trust",
-                    "--dangerously-bypass-approvals-and-sandbox",
-                    prompt,
-                ])
+                command.args(["exec", "--dangerously-bypass-hook-trust"]);
+                command.arg("--dangerously-bypass-approvals-and-sandbox");
+                command.args(resumes.then_some(["resume", "--last"]).into_iter().flatten());
+                command.arg(prompt);
             }
             Cli::Gemini => {
                 command.env("GEMINI_API_KEY", "dummy").env("GOOGLE_GEMINI_BASE_URL", url);
+                command.args(resumes.then_some(["--resume", "latest"]).into_iter().flatten());
                 command.args(["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", prompt]);
             }
         }
@@ -93,7 +98,16 @@ impl<'a> Agent<'a> {
 
     /// Runs it to its end.
     fn run(&self, cwd: &Path, prompt: &str) {
-        let output = self.command(cwd, prompt).output().expect("the agent starts");
+        self.run_command(self.command(cwd, prompt));
+    }
+
+    /// Goes on in its last conversation, to its end.
+    fn resume(&self, cwd: &Path, prompt: &str) {
+        self.run_command(self.command_of(cwd, prompt, true));
+    }
+
+    fn run_command(&self, mut command: Command) {
+        let output = command.output().expect("the agent starts");
         assert!(output.status.success(), "{:?}: {output:#?}", self.cli);
     }
 
@@ -261,6 +275,48 @@ fn after_a_compaction_one_baton_waits_with_the_first_request() {
     assert!(picked.contains("Now the taxes"), "{picked}");
     assert!(picked.contains("Count the cart"), "{picked}");
     stage.assert_sound();
+}
+
+#[test]
+fn a_resumed_conversation_leaves_one_baton_with_all_of_it() {
+    let Some(folder) = clis() else { return };
+    for cli in Cli::ALL {
+        let stage = Stage::ready();
+        let edit = Call::shell("echo 12 > cart.txt");
+        let agent = Agent::new((&folder, &stage), cli, vec![edit], "The cart adds up.");
+        agent.run(&stage.shop(), "Count the cart, and never round a price");
+        let before = the_baton(&stage);
+        agent.resume(&stage.shop(), "Now the taxes");
+        let preview = || stage.terminal("Reader").json(&["pickup", "--dry-run"])["baton"].clone();
+        until("a newer baton", || text(&preview(), "delta_id") != before);
+        the_baton(&stage);
+        let body = preview()["body"].to_string();
+        for what in ["Now the taxes", "Count the cart", "never round a price", "cart.txt"] {
+            assert!(body.contains(what), "{cli:?}: no {what} in {body}");
+        }
+        stage.assert_sound();
+    }
+}
+
+#[test]
+fn what_is_done_after_the_baton_was_carried_on_waits_as_a_baton_of_its_own() {
+    let Some(folder) = clis() else { return };
+    for cli in Cli::ALL {
+        let stage = Stage::ready();
+        let agent = Agent::new((&folder, &stage), cli, Vec::new(), "The cart adds up.");
+        agent.run(&stage.shop(), "Count the cart");
+        the_baton(&stage);
+        let taker = stage.terminal("Taker");
+        taker.json(&["pickup"]);
+        taker.json(&["wrap", "--summary", "the cart is counted twice"]);
+        let carried_on = the_baton(&stage);
+        agent.resume(&stage.shop(), "Now the taxes");
+        until("the new work waits", || waiting(&stage).len() == 2);
+        let own = waiting(&stage).into_iter().find(|one| text(one, "id") != carried_on).expect("another one");
+        let picked = stage.terminal("Next").json(&["pickup", "--handoff", &text(&own, "id")]);
+        assert!(picked["baton"]["body"].to_string().contains("Now the taxes"), "{cli:?}: {picked:#}");
+        stage.assert_sound();
+    }
 }
 
 #[test]

@@ -250,9 +250,11 @@ pub(crate) fn keep_late(
     body[LATE_PACKET] = json!(packet.text());
     let note = append_json(tx, env, &author, Kind::Note, &body)?;
     let standing = BatonStanding { kept_delta_id: Some(note.delta_id.clone()), ..earlier.baton_standing() };
-    if let Some(holder) = &earlier.holder
-        && identity_key(&holder.identity) != identity_key(by)
-    {
+    // Two agents of one tool may have one name.
+    let is_another = |holder: &Session| {
+        identity_key(&holder.identity) != identity_key(by) || holder.place != env.caller.place
+    };
+    if let Some(holder) = earlier.holder.as_ref().filter(|holder| is_another(holder)) {
         let subject = format!("more was said about baton {}", short(&earlier.baton.baton_id));
         let text = format!(
             "{}\n\nThe whole packet is note {} of `baton log`.",

@@ -101,11 +101,10 @@ pub(super) fn read(
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
-    let recent = delta::newest(tx, project_id, env.now - DAY, rows(limits.recent))?;
+    let recent: Vec<_> =
+        delta::newest(tx, project_id, env.now - DAY, rows(limits.recent))?.iter().map(Delta::brief).collect();
     let replay = replay_of(tx, env, project_id, picked)?;
-    let mut messages = messages(tx, env, project_id, picked, &replay)?;
-    // What is encrypted is not written out here, so it must not count as delivered: it waits in the inbox.
-    messages.retain(|message| message.readers.is_none());
+    let messages = messages(tx, env, project_id, picked, &replay)?;
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let recovered = recovered(tx, env, project_id, picked, full)?;
     let lineage = lineage(tx, project_id, picked, limits)?;
@@ -125,14 +124,10 @@ pub(super) fn read(
         recovered,
         location: None,
         handoff: None,
-        instruction: if replay.is_over() { INSTRUCTION_OVER.into() } else { INSTRUCTION.into() },
+        instruction: instruction(&replay),
         replay,
         context: Context { project_id: project_id.to_owned(), phase: project.phase, focus: project.focus },
-        recent_deltas: has_more.cut(
-            "recent_deltas",
-            recent.iter().map(Delta::brief).collect(),
-            limits.recent,
-        ),
+        recent_deltas: has_more.cut("recent_deltas", recent, limits.recent),
         todos: has_more.cut("todos", todos(&tasks, &focus, full), limits.tasks),
         adrs: has_more.cut("adrs", adrs.iter().map(Delta::row).collect(), limits.decisions),
         wip: has_more.cut("wip", in_progress(env, &tasks, &open, picked), limits.sessions + limits.tasks),
@@ -149,6 +144,10 @@ pub(super) fn read(
     };
     name_changes(tx, picked, &mut bundle)?;
     Ok(bundle)
+}
+
+fn instruction(replay: &Replay) -> Cow<'static, str> {
+    if replay.is_over() { INSTRUCTION_OVER.into() } else { INSTRUCTION.into() }
 }
 
 /// What the project, the mailbox and the other sessions remind the picker of.
@@ -179,19 +178,22 @@ fn messages(
     picked: &PickupResult,
     replay: &Replay,
 ) -> Result<Vec<Message>, Failure> {
-    let Some(ids) = &picked.messages else {
-        return match replay.is_over() {
-            true => Ok(Vec::new()),
-            false => Ok(message::pending(tx, project_id, &picked.identity, env.now)?),
-        };
+    let mut found = match (&picked.messages, replay.is_over()) {
+        (None, true) => Vec::new(),
+        (None, false) => message::pending(tx, project_id, &picked.identity, env.now)?,
+        (Some(ids), is_over) => {
+            let mut found = Vec::new();
+            for id in ids {
+                found.extend(message::get(tx, project_id, id)?);
+            }
+            found.retain(|message| {
+                message.recalled_at.is_none() && (!is_over || message.delivered_at.is_some())
+            });
+            found
+        }
     };
-    let mut found = Vec::new();
-    for id in ids {
-        found.extend(message::get(tx, project_id, id)?);
-    }
-    found.retain(|message| {
-        message.recalled_at.is_none() && (!replay.is_over() || message.delivered_at.is_some())
-    });
+    // What is encrypted is not written out here, so it must not count as delivered: it waits in the inbox.
+    found.retain(|message| message.readers.is_none());
     Ok(found)
 }
 

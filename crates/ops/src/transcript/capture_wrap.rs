@@ -7,6 +7,7 @@ use baton_store::{Failure, Tx, session};
 
 use super::capture::{Capture, CaptureJob, CaptureOutput, registered_here};
 use super::import::extent;
+use super::progress::progress;
 use crate::op::{Env, Operation};
 use crate::resolve;
 use crate::session::conversation::{self, BatonStanding, EarlierBaton};
@@ -78,8 +79,8 @@ impl CaptureJob<'_> {
         talk: &Conversation,
         earlier: &EarlierBaton,
     ) -> Result<Option<BatonStanding>, Failure> {
-        let (bytes, last) = extent(self.meant);
-        let standing = match arrival(Some(earlier.facts()), Origin::Transcript, talk.is_behind(bytes, last)) {
+        let progress = progress(tx, (talk, earlier), (self.meant, self.packet))?;
+        let standing = match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave | ArrivalAction::Supersede => return Ok(None),
             ArrivalAction::Present => earlier.baton_standing(),
             ArrivalAction::Late => {

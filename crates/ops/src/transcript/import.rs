@@ -1,6 +1,6 @@
 //! `transcript_import`: make a baton of a session whose agent never said goodbye.
 
-use baton_model::conversation::{ArrivalAction, Conversation, Origin, arrival};
+use baton_model::conversation::{ArrivalAction, Conversation, Origin, Progress, arrival};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
 use baton_model::packet::{ValidatedPacket, one_line};
@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
+use super::progress::progress;
 use super::read::{DocumentRequest, read};
 use super::same_conversation::{self, SessionMatch};
 use crate::ledger::{Author, append_json};
@@ -186,10 +187,11 @@ impl ImportJob<'_> {
         if self.again {
             return self.leave(tx, env, &known, None);
         }
-        let (bytes, last) = extent(self.meant);
-        let is_newer = known.is_behind(bytes, last) || self.says_more(&earlier);
-        match arrival(Some(earlier.facts()), Origin::Transcript, is_newer) {
-            ArrivalAction::Leave | ArrivalAction::Supersede => self.leave(tx, env, &known, Some(&earlier)),
+        let said = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
+        let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(said);
+        match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
+            ArrivalAction::Leave => self.leave(tx, env, &known, None),
+            ArrivalAction::Supersede => self.leave(tx, env, &known, Some(&earlier)),
             ArrivalAction::Present => {
                 conversation::keep(tx, env, &known, None, extent(self.meant))?;
                 Ok(self.present(&earlier, earlier.baton_standing()))

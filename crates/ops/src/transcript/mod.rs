@@ -20,6 +20,7 @@ mod isolation;
 mod list;
 mod locate;
 mod own_sessions;
+mod progress;
 mod push;
 mod read;
 mod row;

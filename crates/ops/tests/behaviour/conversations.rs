@@ -45,7 +45,15 @@ impl Talk {
 
     /// The agent goes on.
     pub(crate) fn grow(&mut self) {
-        self.line(&json!({ "role": "user", "content": format!("Go on, please: {}.", self.said) }), "user");
+        self.line(
+            &json!({ "role": "assistant", "content": format!("Still at it: {}.", self.said) }),
+            "assistant",
+        );
+    }
+
+    /// The user asks for more.
+    pub(crate) fn ask(&mut self, what: &str) {
+        self.line(&json!({ "role": "user", "content": what }), "user");
     }
 
     /// The agent called Baton and got this answer.
@@ -67,7 +75,7 @@ pub(crate) fn donna() -> Agent {
 }
 
 /// A person in another terminal.
-fn person() -> Agent {
+pub(crate) fn person() -> Agent {
     agent("Owner").process("terminal")
 }
 
@@ -436,15 +444,6 @@ on_every_backend! {
         assert!(!imported.to_string().contains(&text(&left, "baton_id")), "{imported:#}");
     }
 
-    fn an_older_copy_of_a_transcript_replaces_nothing(w) {
-        let (old, mut talk) = (Talk::new(), Talk::new());
-        talk.grow();
-        let first = import(w, &talk);
-        let again = import(w, &old);
-        assert_eq!((&again["baton_id"], &again["imported_before"]), (&first["baton_id"], &json!(true)));
-        assert_eq!(offered(w).len(), 1);
-    }
-
     fn a_session_begun_after_the_baton_was_taken_leaves_its_own(w) {
         let mut talk = Talk::new();
         w.start(&donna());
@@ -459,14 +458,6 @@ on_every_backend! {
         assert_eq!(offered(w), [text(&kept, "baton_id")]);
         let lolas = text(&picked["baton"], "delta_id");
         w.no(&agent("Bert"), "hd_exec", json!({ "handoff_id": lolas }), "baton_spent");
-    }
-
-    fn another_conversation_of_the_process_leaves_its_own(w) {
-        let talk = Talk::new();
-        capture(w, &talk);
-        let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../transcripts/samples/claude/compacted.jsonl");
-        w.ok(&person(), "transcript_import", json!({ "id": other }));
-        assert_eq!(offered(w).len(), 2);
     }
 }
 

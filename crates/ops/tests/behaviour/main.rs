@@ -74,6 +74,7 @@ mod renames;
 mod replaced_texts;
 mod requests;
 mod resolving;
+mod resumed;
 mod routing;
 mod saga;
 mod saga_edits;

@@ -47,6 +47,23 @@ fn what_gemini_took_back_is_gone() {
     assert!(!packet.to_string().contains("edis"));
 }
 
+/// Gemini CLI 0.61 sets the list anew when it resumes a session, and leaves out messages that begin with what a hook said.
+#[test]
+fn what_was_asked_before_a_session_was_resumed_was_asked() {
+    let packet = packet(&sample("gemini/resumed.jsonl"));
+    check(
+        &packet,
+        &[
+            ("/requests/first/text", json!("Count the cart, and never round a price.")),
+            ("/requests/last/text", json!("Now the taxes")),
+            ("/files_modified/0/path", json!("~/shop/cart.txt")),
+            ("/metadata/complaints", json!(null)),
+        ],
+    );
+    let said = column(&packet, "recent_messages", "text");
+    assert_eq!(said.iter().filter(|text| **text == "The cart adds up.").count(), 1);
+}
+
 #[test]
 fn what_gemini_compacted_away_still_happened() {
     let packet = packet(&sample("gemini/compacted.jsonl"));

@@ -1,5 +1,6 @@
 //! Which messages a session consists of, after all edits: a later record with a known id replaces the earlier one
-//! where it stands, `$set.messages` replaces all, `$rewindTo` takes back a message and all after it.
+//! where it stands, `$set.messages` replaces all, `$rewindTo` takes back a message and all after it. A session that is resumed begins
+//! with another head; the list that is set then lacks what the user asked after a hook had spoken, so nothing is taken back by it.
 //!
 //! Only the place of a message is kept, so that memory does not grow with what messages hold.
 
@@ -46,6 +47,8 @@ pub(super) struct SessionInfo {
 pub(super) struct OrderedMessages {
     slots: Vec<Option<Slot>>,
     index: HashMap<String, usize>,
+    /// The session was resumed, and nothing was said since.
+    is_resumed: bool,
     /// Facts that stand beside them.
     pub about: SessionInfo,
     /// Lines and bytes read.
@@ -73,6 +76,12 @@ impl OrderedMessages {
         self.slots.iter().flatten().copied()
     }
 
+    /// Takes in a message that was said.
+    fn add(&mut self, id: Option<&str>, slot: Slot) {
+        self.is_resumed = false;
+        self.put(id, slot);
+    }
+
     fn put(&mut self, id: Option<&str>, slot: Slot) {
         if let Some(at) = id.and_then(|id| self.index.get(id)) {
             self.slots[*at] = Some(slot);
@@ -97,7 +106,7 @@ impl OrderedMessages {
         let bytes = text.as_bytes();
         let list = document::elements(bytes, from);
         let compacted = list.iter().any(|range| text[range.clone()].contains("<state_snapshot>"));
-        if !compacted {
+        if !compacted && !self.is_resumed {
             (self.slots, self.index) = (Vec::new(), HashMap::new());
         }
         let (mut line, mut counted) = (whole.line, 0);
@@ -106,6 +115,9 @@ impl OrderedMessages {
             counted = range.start;
             let Ok(message) = Json::parse(&text[range.clone()]) else { continue };
             let place = Place { line, offset: whole.offset + range.start as u64 };
+            if self.is_resumed && message.get("id").str().is_some_and(|id| self.index.contains_key(id)) {
+                continue;
+            }
             self.put(message.get("id").str(), Slot { place, len: range.len() });
         }
     }
@@ -149,8 +161,9 @@ fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Compla
             folded.reset(&text, from, line.place);
         }
     } else if json.get("id").str().is_some() || !json.get("type").is_null() {
-        folded.put(json.get("id").str(), slot);
+        folded.add(json.get("id").str(), slot);
     } else if !json.get("sessionId").is_null() {
+        folded.is_resumed = folded.slots.iter().any(Option::is_some);
         folded.about.take(&json);
         let list = document::field(text.as_bytes(), 0, "messages")
             .filter(|_| !json.get("messages").items().is_empty());

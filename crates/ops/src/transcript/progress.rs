@@ -1,0 +1,91 @@
+//! What a conversation holds that its earlier baton does not: whether more was only said, or asked for and done.
+
+use baton_model::conversation::{Conversation, Origin, Progress};
+use baton_model::packet::{Packet, ValidatedPacket};
+use baton_model::time::Millis;
+use baton_store::{Failure, Tx, delta};
+use baton_transcripts::is_request;
+
+use super::find::FoundTranscript;
+use super::import::extent;
+use crate::session::conversation::EarlierBaton;
+
+/// An agent that wraps says a last word after it.
+const LAST_WORDS: Millis = 60_000;
+
+/// How far a conversation has gone on since its earlier baton was left.
+pub(super) fn progress(
+    tx: &mut Tx<'_>,
+    (known, earlier): (&Conversation, &EarlierBaton),
+    (meant, packet): (&FoundTranscript, &ValidatedPacket),
+) -> Result<Progress, Failure> {
+    let (bytes, last_entry_at) = extent(meant);
+    if !known.is_behind(bytes, last_entry_at) {
+        return Ok(Progress::None);
+    }
+    let (_, origin) = earlier.facts();
+    let has_work = match origin {
+        Origin::Transcript => {
+            let wrap = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
+            let before = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());
+            before.is_some_and(|before| has_more(before.view(), packet.view()))
+        }
+        // An agent's own words name no places of the transcript. How far it was read by then is known where hooks run.
+        Origin::Agent => {
+            let after_wrap = last_entry_at.saturating_sub(earlier.baton.created_at) > LAST_WORDS;
+            known.last_entry_at > 0 && after_wrap && has_request(packet.view())
+        }
+    };
+    Ok(if has_work { Progress::Work } else { Progress::Words })
+}
+
+fn has_request(packet: &Packet) -> bool {
+    let last = packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
+    last.is_some_and(|last| is_request(&last.text))
+}
+
+/// Whether the later packet of a transcript has a request, a change or a command from after all of the earlier one's.
+fn has_more(before: &Packet, later: &Packet) -> bool {
+    let until = work_places(before).max().unwrap_or(0);
+    work_places(later).any(|line| line > until)
+}
+
+/// The lines of the transcript on which something was asked for or done.
+fn work_places(packet: &Packet) -> impl Iterator<Item = u64> + '_ {
+    let requests = packet.requests.iter().flat_map(|requests| requests.first.iter().chain(&requests.last));
+    let asked = requests.filter(|request| is_request(&request.text)).map(|request| request.at.as_deref());
+    let changed = packet.files_modified.iter().map(|file| file.at.as_deref());
+    let run = packet.commands.iter().map(|command| command.at.as_deref());
+    asked.chain(changed).chain(run).flatten().filter_map(|at| at.rsplit_once('#')?.1.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(added: serde_json::Value, expected: bool) {
+        let before = json!({ "summary": "s", "requests": { "first": { "text": "Count the cart", "at": "claude:ab#2" } },
+            "commands": [{ "command": "make", "at": "claude:ab#9" }] });
+        let mut later = before.clone();
+        for (field, value) in added.as_object().expect("fields") {
+            later[field] = value.clone();
+        }
+        let [before, later] =
+            [before, later].map(|one| serde_json::from_value::<Packet>(one).expect("a packet"));
+        assert_eq!(has_more(&before, &later), expected, "{added}");
+    }
+
+    #[test]
+    fn what_is_asked_for_or_done_later_is_work_and_a_greeting_is_none() {
+        check(json!({}), false);
+        let last = |text: &str| json!({ "requests": { "last": { "text": text, "at": "claude:ab#12" } } });
+        check(last("Now the taxes"), true);
+        check(last("thanks!"), false);
+        check(json!({ "files_modified": [{ "path": "a", "at": "claude:ab#11" }] }), true);
+        check(json!({ "files_modified": [{ "path": "a", "at": "claude:ab#8" }] }), false);
+        check(json!({ "commands": [{ "command": "make", "at": "claude:ab#14" }] }), true);
+    }
+}

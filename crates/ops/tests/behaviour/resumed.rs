@@ -1,0 +1,86 @@
+//! A conversation that goes on after its baton was taken: what is asked for then reaches somebody.
+
+use serde_json::json;
+
+use crate::conversations::{Talk, capture, donna, import, offered, person};
+use crate::world::{World, agent, text};
+
+/// A conversation whose baton another agent has carried on.
+fn carried_on(w: &mut World) -> (Talk, String) {
+    let talk = Talk::new();
+    capture(w, &talk);
+    w.pickup(&agent("Lola"));
+    let next = w.wrap(&agent("Lola"), "went on with it");
+    w.advance(60_000);
+    (talk, text(&next, "baton_id"))
+}
+
+on_every_backend! {
+    fn what_is_asked_for_after_the_baton_was_carried_on_is_a_baton_of_its_own(w) {
+        let (mut talk, next) = carried_on(w);
+        talk.ask("Now the taxes");
+        let kept = capture(w, &talk);
+        let own = text(&kept, "baton_id");
+        let mut both = vec![next, own.clone()];
+        both.sort();
+        let mut found = offered(w);
+        found.sort();
+        assert_eq!(found, both);
+        let picked = w.ok(&agent("Bert"), "hd_exec", json!({ "handoff_id": own }));
+        assert!(text(&picked["baton"], "body").contains("Now the taxes"), "{picked:#}");
+        w.assert_sound();
+    }
+
+    fn an_import_of_it_leaves_that_baton_once(w) {
+        let (mut talk, next) = carried_on(w);
+        talk.ask("Now the taxes");
+        let imported = import(w, &talk);
+        assert_eq!(imported["imported_before"], json!(false), "{imported:#}");
+        assert_eq!(import(w, &talk)["baton_id"], imported["baton_id"]);
+        talk.ask("And the customs");
+        let newer = import(w, &talk);
+        assert_eq!(newer["superseded_baton_id"], imported["baton_id"]);
+        let mut found = offered(w);
+        found.sort();
+        let mut both = vec![next, text(&newer, "baton_id")];
+        both.sort();
+        assert_eq!(found, both);
+    }
+
+    fn last_words_after_the_baton_was_carried_on_make_none(w) {
+        let (mut talk, next) = carried_on(w);
+        talk.ask("thanks!");
+        capture(w, &talk);
+        assert_eq!(offered(w), [next]);
+    }
+
+    fn a_holder_of_the_same_name_hears_of_more(w) {
+        let mut talk = Talk::new();
+        capture(w, &talk);
+        let namesake = donna().process("another");
+        w.pickup(&namesake);
+        w.advance(60_000);
+        talk.ask("Now the taxes");
+        let kept = capture(w, &talk);
+        assert!(kept["standing"]["kept_delta_id"].is_string(), "{kept:#}");
+        let heard = w.ok(&namesake, "mail_inbox", json!({})).to_string();
+        assert!(heard.contains("more was said about baton"), "{heard}");
+    }
+
+    fn an_older_copy_of_a_transcript_replaces_nothing(w) {
+        let (old, mut talk) = (Talk::new(), Talk::new());
+        talk.grow();
+        let first = import(w, &talk);
+        let again = import(w, &old);
+        assert_eq!((&again["baton_id"], &again["imported_before"]), (&first["baton_id"], &json!(true)));
+        assert_eq!(offered(w).len(), 1);
+    }
+
+    fn another_conversation_of_the_process_leaves_its_own(w) {
+        let talk = Talk::new();
+        capture(w, &talk);
+        let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../transcripts/samples/claude/compacted.jsonl");
+        w.ok(&person(), "transcript_import", json!({ "id": other }));
+        assert_eq!(offered(w).len(), 2);
+    }
+}
