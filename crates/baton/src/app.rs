@@ -220,16 +220,18 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long a command goes on with what it finds due.
 const RESUME: Duration = Duration::from_secs(3);
 
-/// Goes on with hand-offs that are due, for a short time.
+/// Goes on with hand-offs that are due, for a short time; those past their deadline expire.
 pub(crate) fn resume(store: &mut Store, config: &Config, machine: &Arc<Machine>) -> Result<(), AppError> {
     crate::relay::recall::drive(store, machine, Instant::now() + RESUME)?;
     machine.observe(store);
     let now = machine.now();
-    let (due, repos) = store.read(|tx| {
-        let due = baton_store::handoff_step::due(tx, now, 8)?;
-        Ok((due, baton_store::handoff::open_repos(tx, i64::MAX)?))
+    let is_idle = store.read(|tx| {
+        let due = baton_store::handoff_step::due(tx, now, 1)?;
+        let overdue = baton_store::handoff::expired(tx, now, 1)?;
+        let repos = baton_store::handoff::open_repos(tx, i64::MAX)?;
+        Ok(due.is_empty() && overdue.is_empty() && repos.is_empty())
     })?;
-    if due.is_empty() && repos.is_empty() {
+    if is_idle {
         return Ok(());
     }
     let until = Instant::now() + RESUME;

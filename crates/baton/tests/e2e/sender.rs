@@ -151,3 +151,19 @@ fn the_sender_hears_of_everything_that_happens_to_a_hand_off() {
     assert_snapshot!(table);
     stage.assert_sound();
 }
+
+#[test]
+fn a_hand_off_expires_with_the_next_command_where_no_server_runs() {
+    let stage = Stage::ready();
+    beside(&stage);
+    let ann = stage.terminal("Ann");
+    let args = ["handoff", "create", "--to", "lib", "--subject", "Be quick", "--local", "--expires-in", "1s"];
+    let id = text(&ann.json(&args), "handoff_id");
+    sleep(Duration::from_millis(1_200));
+    // After it has answered it looks after what is due.
+    stage.terminal("Reader").json(&["status"]);
+    let sent = ann.json(&["handoff", "show", &id]);
+    assert_eq!(sent["state"], "expired", "{sent:#}");
+    let heard = ann.json(&["mail", "inbox"]).to_string();
+    assert!(heard.contains("has expired"), "{heard}");
+}

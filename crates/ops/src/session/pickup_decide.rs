@@ -59,8 +59,8 @@ fn idle_bot(
     Ok(if idle.len() == 1 { idle.pop() } else { None })
 }
 
-/// The baton to pick up: the named one, else the newest that `from_session` left, else the project's newest that is not
-/// spent and not addressed to another identity.
+/// The baton to pick up: the named one, else that which `from_session` holds or else left last, else the project's newest that is
+/// not spent and not addressed to another identity.
 fn find(
     tx: &mut Tx<'_>,
     input: &PickupInput,
@@ -73,7 +73,18 @@ fn find(
         return Ok((Some(by_id(tx, project_id, id)?), 0));
     }
     if let Some(session) = from {
-        return Ok((baton::of_session(tx, project_id, &session.session_id)?, 0));
+        // One that fell silent without a wrap goes on with what it holds.
+        let held = match &session.baton_id {
+            Some(id) => baton::get(tx, project_id, id)?.filter(|held| {
+                held.spent_by.is_none() && held.holder_session_id.as_ref() == Some(&session.session_id)
+            }),
+            None => None,
+        };
+        let found = match held {
+            Some(held) => Some(held),
+            None => baton::of_session(tx, project_id, &session.session_id)?,
+        };
+        return Ok((found, 0));
     }
     let unspent = baton::unspent(tx, project_id, 200)?;
     let mine = unspent.iter().find(|b| input.force || b.is_for(identity, roles)).cloned();

@@ -19,6 +19,18 @@ on_every_backend! {
         assert_eq!(w.pickup(&agent("Donna"))["baton"]["delta_id"], newer["baton_id"]);
     }
 
+    fn from_session_brings_what_a_session_held_that_fell_silent(w) {
+        let left = w.leave_baton(&agent("Ann"), "the cart");
+        let hal = agent("Hal");
+        let held = w.pickup(&hal);
+        w.ok(&hal, "session_checkpoint", json!({ "summary": "half of it" }));
+        w.advance(2 * 3_600_000);
+        let silent = json!({ "from_session": held["session_id"] });
+        let picked = w.ok(&agent("Donna"), "hd_exec", silent);
+        assert_eq!(picked["baton"]["delta_id"], left["baton_id"]);
+        assert!(picked["recovered"].to_string().contains("half of it"), "{picked:#}");
+    }
+
     fn from_session_means_the_newest_wrap_of_that_session(w) {
         let older = w.leave_baton(&agent("Lola"), "older");
         w.leave_baton(&agent("Rex"), "newer");
