@@ -47,21 +47,32 @@ fn what_gemini_took_back_is_gone() {
     assert!(!packet.to_string().contains("edis"));
 }
 
-/// Gemini CLI 0.61 sets the list anew when it resumes a session, and leaves out messages that begin with what a hook said.
+/// Gemini CLI 0.61 sets the list anew when it resumes a session, and leaves out messages that begin with what a hook said. Another head
+/// stands before it only where both runs began in the same minute.
 #[test]
 fn what_was_asked_before_a_session_was_resumed_was_asked() {
-    let packet = packet(&sample("gemini/resumed.jsonl"));
-    check(
-        &packet,
-        &[
-            ("/requests/first/text", json!("Count the cart, and never round a price.")),
-            ("/requests/last/text", json!("Now the taxes")),
-            ("/files_modified/0/path", json!("~/shop/cart.txt")),
-            ("/metadata/complaints", json!(null)),
-        ],
-    );
-    let said = column(&packet, "recent_messages", "text");
-    assert_eq!(said.iter().filter(|text| **text == "The cart adds up.").count(), 1);
+    let whole = std::fs::read_to_string(sample("gemini/resumed.jsonl")).expect("the sample");
+    let lines: Vec<&str> = whole.lines().collect();
+    let second = lines.iter().rposition(|line| line.starts_with("{\"sessionId\"")).expect("a second head");
+    // The head, and the list that a new session begins with.
+    let without_head = [&lines[..second], &lines[second + 2..]].concat().join("\n");
+    let dir = tempfile::tempdir().expect("a folder");
+    for text in [whole, without_head] {
+        let path = dir.path().join("session-resumed.jsonl");
+        std::fs::write(&path, text).expect("written");
+        let packet = packet(&path);
+        check(
+            &packet,
+            &[
+                ("/requests/first/text", json!("Count the cart, and never round a price.")),
+                ("/requests/last/text", json!("Now the taxes")),
+                ("/files_modified/0/path", json!("~/shop/cart.txt")),
+                ("/metadata/complaints", json!(null)),
+            ],
+        );
+        let said = column(&packet, "recent_messages", "text");
+        assert_eq!(said.iter().filter(|text| **text == "The cart adds up.").count(), 1);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which messages a session consists of, after all edits: a later record with a known id replaces the earlier one
-//! where it stands, `$set.messages` replaces all, `$rewindTo` takes back a message and all after it. A session that is resumed begins
-//! with another head; the list that is set then lacks what the user asked after a hook had spoken, so nothing is taken back by it.
+//! where it stands, `$set.messages` replaces all, `$rewindTo` takes back a message and all after it. A session that is resumed has its
+//! id set, sometimes after another head; the list that is set then lacks what the user asked after a hook had spoken, so nothing is taken back by it.
 //!
 //! Only the place of a message is kept, so that memory does not grow with what messages hold.
 
@@ -155,6 +155,10 @@ fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Compla
     if let Some(id) = json.get("$rewindTo").str() {
         folded.rewind(id);
     } else if !json.get("$set").is_null() {
+        // Gemini CLI sets the id when it resumes a session, before it sets the list.
+        if !json.get("$set").get("sessionId").is_null() {
+            folded.is_resumed = folded.slots.iter().any(Option::is_some);
+        }
         folded.about.take(json.get("$set"));
         let list = document::field(text.as_bytes(), 0, "$set");
         if let Some(from) = list.and_then(|set| document::field(text.as_bytes(), set, "messages")) {
