@@ -13,7 +13,7 @@ use super::bundle_view::Bundle;
 use super::pickup_again::repeat_answer;
 use super::pickup_bundle;
 use super::pickup_decide::decide;
-use super::recovery::{name_recovered, recoverable};
+use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
@@ -178,7 +178,7 @@ fn preview(
     if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
         return repeat_answer(tx, own, &decision);
     }
-    let recovered = decision.taken_from();
+    let recovered = decision.taken_from().or(decision.unwrapped.clone());
     Ok(PickupResult {
         identity: decision.own.identity(),
         predecessor_session_id: recovered
@@ -257,9 +257,10 @@ fn pick(
         claim: decision.claim.as_ref(),
     };
     release_yielding(tx, env, &ousted, &own, input.why.as_deref())?;
-    let recovered = match &decision.found {
-        None => recoverable(tx, env, project_id, (Some(&own.session_id), input.full))?.0,
-        Some(_) => Vec::new(),
+    let recovered = match (&decision.found, &decision.unwrapped) {
+        (None, None) => recoverable(tx, env, project_id, (Some(&own.session_id), input.full))?.0,
+        (None, Some(named)) => saved_by(tx, named)?,
+        (Some(_), _) => Vec::new(),
     };
     // Each of them hears that its work was taken over: this pickup brings it.
     for silent in &recovered {
@@ -275,7 +276,7 @@ fn pick(
         predecessor_session_id: before.map(|s| s.session_id),
         pickup_delta_id: Some(pickup.delta_id),
         baton_id: decision.found.map(|b| b.baton_id),
-        recovered_session_id: holder.map(|s| s.session_id),
+        recovered_session_id: holder.or(decision.unwrapped).map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
         ..PickupResult::default()
     };

@@ -15,7 +15,7 @@ use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
 
 use super::bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 use super::pickup::PickupResult;
-use super::recovery::{Recovered, recovered};
+use super::recovery::{Recovered, left_beside, prefetch_left, recovered};
 use super::waiting_changes::name_changes;
 use super::warning::{BatonWarning, Warning, WarningKind};
 use super::work_location::shared_copy;
@@ -109,7 +109,7 @@ pub(super) fn read(
     let recovered = recovered(tx, env, project_id, picked, full)?;
     let lineage = lineage(tx, project_id, picked, limits)?;
     let roster: Vec<View> = open.iter().map(|session| ownership::view(env, session)).collect();
-    let rules_reminders = reminders(tx, env, &project, (&open, &roster), picked)?;
+    let rules_reminders = reminders(tx, env, &project, (&open, &roster), (picked, recovered.as_ref()))?;
     let mut bundle = Bundle {
         changes: None,
         earlier_changes: Vec::new(),
@@ -156,7 +156,7 @@ fn reminders(
     env: &Env<'_>,
     project: &Project,
     (open, roster): (&[Session], &[View]),
-    picked: &PickupResult,
+    (picked, recovered): (&PickupResult, Option<&Recovered>),
 ) -> Result<Vec<Remark>, Failure> {
     let mut found = card::reminders(tx, env, project, open)?;
     found.extend(remind(tx, &project.project_id, &picked.identity, env.now)?);
@@ -166,6 +166,8 @@ fn reminders(
     if picked.baton_id.is_none() {
         found.extend(waiting_elsewhere(tx, env, &project.project_id)?);
     }
+    let brought: Vec<&str> = recovered.iter().flat_map(|left| &left.sessions).map(String::as_str).collect();
+    found.extend(left_beside(tx, env, &project.project_id, &brought)?);
     Ok(found)
 }
 
@@ -237,6 +239,7 @@ fn prefetch_queries(
     drop(message::pending(tx, project_id, &picked.identity, env.now));
     drop(project::get(tx, project_id));
     card::prefetch_reminders(tx, env, project_id);
+    prefetch_left(tx, project_id);
     prefetch_reminder(tx, project_id, &picked.identity, env.now);
     if let Some(from) = &picked.predecessor_session_id {
         drop(session::chain(tx, project_id, from, limits.lineage()));

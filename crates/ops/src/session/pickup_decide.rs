@@ -138,6 +138,8 @@ pub(super) struct Decision {
     pub(super) claim: Option<ClaimOutcome>,
     pub(super) predecessor: Option<Session>,
     pub(super) predecessor_yields: Option<ReleaseReason>,
+    /// The session that the call names, where no baton is left of it: what it saved is recovered.
+    pub(super) unwrapped: Option<Session>,
     pub(super) waiting_for_others: usize,
 }
 
@@ -196,12 +198,13 @@ pub(super) fn decide(
         Some(found) => Some(claim_baton(tx, env, found, &own, &picker)?),
         None => None,
     };
-    if let (Some(held), Some(found)) = (&held, &found)
-        && *held != found.baton_id
+    let unwrapped = from.filter(|from| found.is_none() && Some(&from.session_id) != own_id.as_ref());
+    if let Some(held) = &held
+        && found.as_ref().map_or(unwrapped.is_some(), |found| *held != found.baton_id)
     {
         return Err(already_holding(held).into());
     }
-    Ok(Decision { own, found, claim, predecessor, predecessor_yields, waiting_for_others })
+    Ok(Decision { own, found, claim, predecessor, predecessor_yields, unwrapped, waiting_for_others })
 }
 
 fn claim_baton(

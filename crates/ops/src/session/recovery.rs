@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::{Delta, Kind, Row};
-use baton_model::id::visible;
+use baton_model::id::{identity_key, short, visible};
 use baton_model::packet_from_ledger::is_left_unwrapped;
-use baton_model::session::Session;
+use baton_model::session::{Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -75,7 +75,11 @@ pub(super) fn recovered(
     let (sessions, has_more) = match (&picked.baton_id, &picked.recovered_session_id) {
         (Some(baton_id), Some(last)) => (holders(tx, (project_id, baton_id), last)?, false),
         (Some(_), None) => return Ok(None),
-        (None, _) => recoverable(tx, env, project_id, (picked.session_id.as_deref(), full))?,
+        (None, Some(named)) => match session::get(tx, project_id, named)? {
+            Some(named) => (saved_by(tx, &named)?, false),
+            None => return Ok(None),
+        },
+        (None, None) => recoverable(tx, env, project_id, (picked.session_id.as_deref(), full))?,
     };
     let Some(last) = sessions.last().map(|last| last.session_id.clone()) else { return Ok(None) };
     let mut deltas = Vec::new();
@@ -114,6 +118,12 @@ pub(super) fn recoverable(
     Ok((sessions, has_more))
 }
 
+/// The session that a pickup names, where it saved or said something that no baton carries.
+pub(super) fn saved_by(tx: &mut Tx<'_>, named: &Session) -> Result<Vec<Session>, Failure> {
+    let has_left = is_left_unwrapped(&left_by(tx, named)?);
+    Ok(if has_left { vec![named.clone()] } else { Vec::new() })
+}
+
 /// The field of a pickup that names the sessions whose work it brought although no baton waited.
 const RECOVERED: &str = "recovered_sessions";
 
@@ -136,23 +146,95 @@ pub(super) fn recovered_by(deltas: &[Delta]) -> Vec<String> {
     named.filter_map(|id| id.as_str().map(str::to_owned)).collect()
 }
 
-/// Names the agents whose work a pickup brings although no baton waits.
-pub(super) fn recoverable_remark(
+/// Names the agents whose work the next pickup brings although no baton waits, and those whose work it does not bring.
+fn recoverable_remarks(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Remark>, Failure> {
+    let (sessions, _) = recoverable(tx, env, project_id, (None, false))?;
+    let names: BTreeSet<String> = sessions.iter().map(|session| visible(&session.identity)).collect();
+    let mut remarks = Vec::new();
+    if !names.is_empty() {
+        let names: Vec<String> = names.into_iter().collect();
+        let message = format!(
+            "{} left work without a baton: `baton pickup` (over MCP: `hd_exec`) brings it as `recovered`",
+            names.join(", ")
+        );
+        remarks.push(Remark { kind: RemarkKind::RecoverableWork, message });
+    }
+    let brought: Vec<&str> = sessions.iter().map(|session| session.session_id.as_str()).collect();
+    remarks.extend(left_beside(tx, env, project_id, &brought)?);
+    Ok(remarks)
+}
+
+/// What a card says of work without a baton, where `waits` says that a pickup finds a baton.
+pub(super) fn left_remarks(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
+    waits: bool,
+) -> Result<Vec<Remark>, Failure> {
+    match waits {
+        true => Ok(left_beside(tx, env, project_id, &[])?.into_iter().collect()),
+        false => recoverable_remarks(tx, env, project_id),
+    }
+}
+
+/// The question of these remarks that depends on no other answer.
+pub(super) fn prefetch_left(tx: &mut Tx<'_>, project_id: &str) {
+    drop(session::newest(tx, project_id, BRIEF.looked_at));
+}
+
+/// How many sessions a remark names.
+const NAMED: usize = 3;
+
+/// Names the sessions whose work no bare pickup brings: others wrapped since, or a baton waits.
+pub(super) fn left_beside(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    but: &[&str],
 ) -> Result<Option<Remark>, Failure> {
-    let (sessions, _) = recoverable(tx, env, project_id, (None, false))?;
-    let names: BTreeSet<String> = sessions.iter().map(|session| visible(&session.identity)).collect();
-    if names.is_empty() {
+    let newest = session::newest(tx, project_id, BRIEF.looked_at)?;
+    let mut left = Vec::new();
+    for (at, session) in newest.iter().enumerate() {
+        let is_named = but.contains(&session.session_id.as_str());
+        if !is_named && is_abandoned(env, session, &newest[..at]) && !saved_by(tx, session)?.is_empty() {
+            left.push(session);
+        }
+    }
+    if left.is_empty() {
         return Ok(None);
     }
-    let names: Vec<String> = names.into_iter().collect();
+    let brought = recovered_by(&delta::newest_kind(tx, project_id, Kind::Pickup, FULL.looked_at)?);
+    left.retain(|session| !brought.contains(&session.session_id));
+    let named = |session: &&Session| {
+        let (name, id) = (visible(&session.identity), short(&session.session_id));
+        format!("{name}: `baton pickup --from-session {id}`")
+    };
+    let mut named: Vec<String> = left.iter().take(NAMED).map(named).collect();
+    if left.len() > NAMED {
+        named.push(format!("and {} more", left.len() - NAMED));
+    }
     let message = format!(
-        "{} left work without a baton: `baton pickup` (over MCP: `hd_exec`) brings it as `recovered`",
-        names.join(", ")
+        "work without a baton, which no other pickup brings (over MCP: `hd_exec` with `from_session`): {}",
+        named.join(", ")
     );
-    Ok(Some(Remark { kind: RemarkKind::RecoverableWork, message }))
+    Ok(Some(Remark { kind: RemarkKind::RecoverableWork, message }).filter(|_| !left.is_empty()))
+}
+
+/// Whether a session ended without its agent's will and holds no baton: it is open and silent, or its name came back from another
+/// process and has not wrapped since.
+fn is_abandoned(env: &Env<'_>, session: &Session, newer: &[Session]) -> bool {
+    let key = identity_key(&session.identity);
+    let is_own = |name: &str| identity_key(name) == key;
+    let is_replaced = |end: &Release| {
+        matches!(end.reason, ReleaseReason::Reconnect | ReleaseReason::Stale)
+            && is_own(&end.by)
+            && !newer.iter().any(|other| other.has_wrapped() && is_own(&other.identity))
+    };
+    session.baton_id.is_none()
+        && match &session.release {
+            None => !is_at_work(env, session),
+            Some(end) => is_replaced(end),
+        }
 }
 
 /// What came of the conversation of a baton while that was held: its holder was told, and may not have gone on with it.

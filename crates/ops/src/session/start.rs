@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::recovery::{left_remarks, prefetch_left};
 use super::work_location::shared_copy;
 use super::{RegisterResult, Registration, again, register, replace, working_copy};
 use crate::card::Card;
@@ -86,7 +87,9 @@ impl Operation for Start {
                 }
                 false => Replay::default(),
             };
-            let mut card = card::read(tx, env, &project_id)?;
+            let mut card = card::read_with(tx, env, &project_id, |tx| prefetch_left(tx, &project_id))?;
+            let waits = !card.handoffs.is_empty();
+            card.reminders.extend(left_remarks(tx, env, &project_id, waits)?);
             card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
             let own = &begun.session;
             let shared =

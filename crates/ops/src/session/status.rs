@@ -4,7 +4,7 @@ use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::recovery::recoverable_remark;
+use super::recovery::{left_remarks, prefetch_left};
 use crate::card::Card;
 use crate::op::{Cx, Meta, Operation};
 use crate::portable::{prefetch_exports, waiting_elsewhere};
@@ -41,11 +41,15 @@ impl Operation for Status {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let card = store.read(|tx| {
-            let mut card = card::read_with(tx, env, &project_id, |tx| prefetch_exports(tx, &project_id))?;
-            if card.handoffs.is_empty() {
+            let mut card = card::read_with(tx, env, &project_id, |tx| {
+                prefetch_exports(tx, &project_id);
+                prefetch_left(tx, &project_id);
+            })?;
+            let waits = !card.handoffs.is_empty();
+            if !waits {
                 card.reminders.extend(waiting_elsewhere(tx, env, &project_id)?);
-                card.reminders.extend(recoverable_remark(tx, env, &project_id)?);
             }
+            card.reminders.extend(left_remarks(tx, env, &project_id, waits)?);
             Ok(card)
         })?;
         Ok(StatusOutput { project_id, card })

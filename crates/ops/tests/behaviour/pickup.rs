@@ -31,6 +31,45 @@ on_every_backend! {
         assert!(picked["recovered"].to_string().contains("half of it"), "{picked:#}");
     }
 
+    fn what_a_silent_session_saved_is_named_although_a_baton_waits(w) {
+        let ann = w.start(&agent("Ann"));
+        w.checkpoint(&agent("Ann"), "the parser is half done");
+        w.advance(2 * 3_600_000);
+        w.leave_baton(&agent("Lola"), "the cart");
+        let id = text(&ann, "session_id");
+        let command = format!("Ann: `baton pickup --from-session {}`", &id[..13]);
+        let status = w.ok(&agent("Hal"), "session_status", json!({}));
+        assert!(status["reminders"].to_string().contains(&command), "{status:#}");
+        let begun = w.start(&agent("Hal"));
+        assert!(begun["reminders"].to_string().contains(&command), "{begun:#}");
+        let picked = w.pickup(&agent("Donna"));
+        assert!(picked["rules_reminders"].to_string().contains(&command), "{picked:#}");
+        let status = w.ok(&agent("Hal"), "session_status", json!({}));
+        assert!(status["reminders"].to_string().contains(&command), "Donna brought another baton: {status:#}");
+        let from = json!({ "from_session": id });
+        w.no_trace(&agent("Donna"), "hd_exec", from.clone(), "already_holding");
+        let taken = w.ok(&agent("Hal"), "hd_exec", from);
+        assert!(taken["recovered"].to_string().contains("the parser is half done"), "{taken:#}");
+        assert_eq!(list(&taken["recovered"]["sessions"]), [json!(id)]);
+        let status = w.ok(&agent("Rex"), "session_status", json!({}));
+        assert!(!status["reminders"].to_string().contains("--from-session"), "{status:#}");
+    }
+
+    fn what_a_session_saved_whose_name_begins_again_is_named_until_that_wraps(w) {
+        let ann = w.start(&agent("Ann"));
+        w.checkpoint(&agent("Ann"), "the parser is half done");
+        w.advance(2 * 3_600_000);
+        w.leave_baton(&agent("Lola"), "the cart");
+        let again = agent("Ann").process("another");
+        let begun = w.start(&again);
+        assert_ne!(begun["session_id"], ann["session_id"]);
+        let command = format!("--from-session {}", &text(&ann, "session_id")[..13]);
+        assert!(begun["reminders"].to_string().contains(&command), "{begun:#}");
+        w.ok(&again, "session_wrap", json!({ "summary": "all of it" }));
+        let status = w.ok(&agent("Hal"), "session_status", json!({}));
+        assert!(!status["reminders"].to_string().contains(&command), "{status:#}");
+    }
+
     fn from_session_means_the_newest_wrap_of_that_session(w) {
         let older = w.leave_baton(&agent("Lola"), "older");
         w.leave_baton(&agent("Rex"), "newer");
