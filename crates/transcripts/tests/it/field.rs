@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{check, column, packet};
 
 /// The packet of a file of this name with these lines.
-fn document(name: &str, lines: &[Value]) -> Value {
+pub(super) fn document(name: &str, lines: &[Value]) -> Value {
     let dir = tempfile::tempdir().expect("dir");
     let path = dir.path().join(name);
     let mut file = std::fs::File::create(&path).expect("file");

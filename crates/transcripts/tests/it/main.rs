@@ -6,6 +6,7 @@ mod aider;
 mod amp;
 mod batches;
 mod cline;
+mod code_mode;
 mod crush;
 mod damage;
 mod databases;

@@ -153,12 +153,38 @@ pub(super) fn completed<'a>(item: &'a Json<'a>) -> Option<Outcome<'a>> {
     let ok = exit_code.map(|code| code == 0).or(done);
     let edits = match item.get("type").str()? {
         "FileChange" => changes(item.get("changes")),
-        "CommandExecution" => Vec::new(),
+        "CommandExecution" | "McpToolCall" => Vec::new(),
         _ => return None,
     };
-    let output = item.first(&["aggregated_output", "stdout"]).unwrap_or_default();
+    let output = match item.first(&["aggregated_output", "stdout"]) {
+        Some(output) => Cow::Borrowed(output),
+        None => item.at(&["result", "content"]).text(),
+    };
     let id = Cow::Borrowed(item.get("id").str()?);
-    Some(Outcome { id, ok, exit_code, output: Cow::Borrowed(output), edits })
+    Some(Outcome { id, ok, exit_code, output, edits })
+}
+
+/// The call of which a finished item tells, for one that a program made. What the user ran stands in a message as well.
+pub(super) fn completed_call<'a>(item: &'a Json<'a>) -> Option<Call<'a>> {
+    item.get("id").str()?;
+    match item.get("type").str()? {
+        "CommandExecution" if item.get("source").str() != Some("user_shell") => {
+            let command = command(item);
+            let edits = command.as_deref().and_then(patch::in_command).map(patch::parse).unwrap_or_default();
+            Some(call(item, Cow::Borrowed("exec_command"), Category::Shell, command, edits))
+        }
+        "FileChange" => {
+            let edits = changes(item.get("changes"));
+            Some(call(item, Cow::Borrowed("apply_patch"), Category::Edit, None, edits))
+        }
+        "McpToolCall" => {
+            let (server, tool) = (item.get("server").str()?, item.get("tool").str()?);
+            let name = Cow::Owned(format!("mcp__{server}__{tool}"));
+            let category = tool::category(&name);
+            Some(call(item, name, category, target(item.get("arguments")), Vec::new()))
+        }
+        _ => None,
+    }
 }
 
 /// The events by which older versions report the end of a command or patch.

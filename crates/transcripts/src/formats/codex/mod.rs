@@ -9,6 +9,7 @@ mod items;
 mod line;
 mod read;
 mod scan;
+mod script;
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! The full read of a rollout.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use super::imported::{self, Piece};
 use super::items;
 use super::line;
 use super::scan::{Scan, scan};
+use super::script::{Progress, Script, printed};
 use crate::event::{Call, Category, Event, EventKind, Outcome, Place, Session, TYPED_COMMAND};
 use crate::format::Output;
 use crate::report::{Report, kind};
@@ -26,6 +27,8 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         place: Place::default(),
         at_ms: None,
         waiting: VecDeque::new(),
+        called: HashSet::new(),
+        script: None,
     };
     if reader.file(path).is_err() {
         reader.out.complaints.add(kind::UNREADABLE, 0);
@@ -42,6 +45,10 @@ struct Reader<'s> {
     at_ms: Option<i64>,
     /// Imported calls without a result, oldest first.
     waiting: VecDeque<String>,
+    /// The ids of calls that were told. An item of any other id tells of a call that a program made.
+    called: HashSet<String>,
+    /// The newest program, until something tells what it did.
+    script: Option<Script>,
 }
 
 impl Reader<'_> {
@@ -52,6 +59,7 @@ impl Reader<'_> {
             self.line(&line);
             self.out.report.lines += 1;
         }
+        self.flush_script();
         if lines.failed() {
             self.out.complaints.add(kind::UNREADABLE, self.out.report.lines);
         }
@@ -119,11 +127,9 @@ impl Reader<'_> {
             "message" => self.message(item),
             "reasoning" => self.reasoning(item),
             "function_call" => self.function_call(item),
-            "custom_tool_call" => self.send(EventKind::Call(items::custom_call(item))),
-            "local_shell_call" => self.send(EventKind::Call(items::local_shell_call(item))),
-            "function_call_output" | "custom_tool_call_output" => {
-                self.send(EventKind::Outcome(items::output(item)))
-            }
+            "custom_tool_call" => self.custom_call(item),
+            "local_shell_call" => self.call(items::local_shell_call(item)),
+            "function_call_output" | "custom_tool_call_output" => self.output(item),
             "web_search_call" => self.web_search(item),
             name if line::is_ignored_item(name) => {}
             name => self.out.complaints.add_unknown_type(name, self.place.line),
@@ -215,11 +221,53 @@ impl Reader<'_> {
         let raw = item.get("arguments");
         let parsed = raw.str().and_then(|text| Json::parse(text).ok());
         let args = parsed.as_ref().unwrap_or(raw);
-        self.send(EventKind::Call(items::function_call(item, args)));
+        self.call(items::function_call(item, args));
         let plan = items::plan(args);
         if item.get("name").str() == Some("update_plan") && !plan.is_empty() {
             self.send(EventKind::Plan(plan));
         }
+    }
+
+    fn call(&mut self, call: Call<'_>) {
+        self.called.insert(call.id.clone().into_owned());
+        self.send(EventKind::Call(call));
+    }
+
+    fn custom_call(&mut self, item: &Json<'_>) {
+        let Some(script) = Script::of(item, self.place, self.at_ms) else {
+            return self.call(items::custom_call(item));
+        };
+        self.flush_script();
+        self.script = Some(script);
+    }
+
+    /// The result of a call. That of a program is told where no item tells what it did, or where it failed.
+    fn output(&mut self, item: &Json<'_>) {
+        let outcome = items::output(item);
+        let Some(mut script) = self.script.take_if(|script| script.id == outcome.id) else {
+            return self.send(EventKind::Outcome(outcome));
+        };
+        let progress = Progress::of(&outcome.output);
+        match progress {
+            Some(Progress::Running) => self.script = Some(script),
+            Some(Progress::Completed) if script.has_items => {}
+            _ => {
+                script.has_items = false;
+                self.script = Some(script);
+                self.flush_script();
+                let ok = progress.map(|state| state == Progress::Completed).or(outcome.ok);
+                let output = Cow::Owned(printed(&outcome.output).to_owned());
+                self.send(EventKind::Outcome(Outcome { ok, output, ..outcome }));
+            }
+        }
+    }
+
+    /// Tells of a program of which no item told.
+    fn flush_script(&mut self) {
+        let Some(script) = self.script.take().filter(|script| !script.has_items) else { return };
+        self.called.insert(script.id.clone());
+        let (place, at_ms) = (script.place, script.at_ms);
+        self.out.send(&Event { place, at_ms, agent: None, what: EventKind::Call(script.call()) });
     }
 
     fn web_search(&mut self, item: &Json<'_>) {
@@ -281,10 +329,20 @@ impl Reader<'_> {
             Some("AgentMessage") if !self.scan.agent_items => {
                 self.send(EventKind::Assistant(item.get("content").text()))
             }
-            _ => {
-                items::completed(item).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)))
-            }
+            _ => self.completed_call(item),
         }
+    }
+
+    /// A finished item of a call; where nothing told of the call, a program made it.
+    fn completed_call(&mut self, item: &Json<'_>) {
+        let id = item.get("id").str().unwrap_or_default();
+        if !self.called.contains(id)
+            && let Some(call) = items::completed_call(item)
+        {
+            self.script.iter_mut().for_each(|script| script.has_items = true);
+            self.call(call);
+        }
+        items::completed(item).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)));
     }
 
     fn usage(&mut self, total: &Json<'_>) {
