@@ -240,6 +240,39 @@ fn at_a_limit_the_next_agent_is_told_what_the_first_was_asked() {
     stage.assert_sound();
 }
 
+/// The same where Codex or Gemini CLI is refused, each in its provider's words.
+#[test]
+fn every_agent_at_its_limit_gives_way_to_the_next() {
+    let Some(folder) = clis() else { return };
+    for (cli, words) in [
+        (Cli::Codex, &["exec", "Round the prices of the cart"][..]),
+        (Cli::Gemini, &["-m", "gemini-2.5-flash", "-p", "Round the prices of the cart"][..]),
+    ] {
+        let stage = Stage::ready();
+        let (full, next) = (MockModel::start(Vec::new(), "never said"), MockModel::start(Vec::new(), "done"));
+        full.limit();
+        cli.configure(&stage, &full.url());
+        let mut at = stage.bare();
+        at.set("PATH", format!("{}:{}", folder.display(), env("PATH").expect("PATH")));
+        at.set("BATON_IDENTITY", "Donna");
+        at.set("GEMINI_API_KEY", "dummy");
+        at.set("GOOGLE_GEMINI_BASE_URL", full.url());
+        at.set("ANTHROPIC_BASE_URL", next.url());
+        at.set("ANTHROPIC_API_KEY", "dummy");
+        at.set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        // What tells which conversation was this agent's.
+        at.json(&["install", cli.name(), "--yes"]);
+        let answer = at.run(&[&["run", "--agent", cli.name(), "--then", "claude", "--"][..], words].concat());
+        // Gemini CLI writes into no file that it was a limit.
+        let stop =
+            if cli == Cli::Codex { "Codex stopped at a limit" } else { "Gemini CLI failed with exit code 1" };
+        assert!(answer.err.contains(stop), "{cli:?} {answer:#?}");
+        assert!(answer.err.contains("Claude Code goes on with baton"), "{cli:?} {answer:#?}");
+        assert!(next.was_told("Round the prices of the cart"), "{cli:?} {answer:#?} {:#?}", next.requests());
+        stage.assert_sound();
+    }
+}
+
 /// Nobody is there to be asked: the agent works as `Bot`, and does not wait for an answer.
 #[test]
 fn an_agent_without_its_user_works_as_bot() {

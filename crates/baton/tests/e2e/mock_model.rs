@@ -162,7 +162,22 @@ fn mentions(value: &Value, text: &str) -> bool {
 }
 
 /// What a model says whose user has used up what was paid for.
-const LIMIT: &str = r#"{"type":"error","error":{"type":"rate_limit_error","message":"over the limit"}}"#;
+/// How each provider says that the limit is reached.
+fn limit_of(path: &str) -> String {
+    let said = match path.split('?').next().unwrap_or_default() {
+        "/v1/responses" => {
+            json!({ "error": { "type": "usage_limit_reached", "message": "The usage limit has been reached",
+            "plan_type": "plus", "resets_in_seconds": 7200 } })
+        }
+        path if path.contains(":") => json!({ "error": { "code": 429, "status": "RESOURCE_EXHAUSTED",
+            "message": "You exceeded your current quota, please check your plan and billing details.",
+            "details": [{ "@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{
+                "quotaMetric": "generativelanguage.googleapis.com/generate_requests",
+                "quotaId": "GenerateRequestsPerDayPerProjectPerModel" }] }] } }),
+        _ => json!({ "type": "error", "error": { "type": "rate_limit_error", "message": "over the limit" } }),
+    };
+    said.to_string()
+}
 
 /// Answers the requests of one connection.
 fn serve(stream: &TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
@@ -177,7 +192,7 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         let mut state = state.lock().expect("state");
         let limited = state.limited && path != "/";
         let (kind, text) = match limited {
-            true => ("application/json", LIMIT.to_owned()),
+            true => ("application/json", limit_of(&path)),
             false => answer(&path, &body, &mut state),
         };
         drop(state);

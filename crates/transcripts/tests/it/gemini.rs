@@ -47,6 +47,24 @@ fn what_gemini_took_back_is_gone() {
     assert!(!packet.to_string().contains("edis"));
 }
 
+/// Gemini CLI 0.61 takes a request that its provider refused out of the list, as here at the end of a day's quota.
+#[test]
+fn a_request_that_the_provider_refused_was_asked() {
+    let user = |id: &str, text: &str| json!({ "id": id, "timestamp": "2026-11-26T17:32:44.843Z", "type": "user", "content": [{ "text": text }] });
+    let setup = user("d049", "<session_context>\nThis is the Gemini CLI.\n</session_context>");
+    let lines = [
+        json!({ "sessionId": "bf51b649-5726-41b4-9df9-7e23c7bf772a", "startTime": "2026-11-26T17:32:44.717Z", "kind": "main" }),
+        json!({ "$set": { "messages": [setup] } }),
+        user("1c11", "<hook_context>No hand-off waits.</hook_context>\n\nRound the prices of the cart"),
+        json!({ "$set": { "lastUpdated": "2026-11-26T17:32:44.843Z" } }),
+        json!({ "$set": { "messages": [setup] } }),
+    ];
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("session-2026-11-26T17-32-bf51b649.jsonl");
+    std::fs::write(&path, lines.map(|line| line.to_string()).join("\n")).expect("written");
+    check(&packet(&path), &[("/requests/last/text", json!("Round the prices of the cart"))]);
+}
+
 /// Gemini CLI 0.61 sets the list anew when it resumes a session, and leaves out messages that begin with what a hook said. Another head
 /// stands before it only where both runs began in the same minute.
 #[test]

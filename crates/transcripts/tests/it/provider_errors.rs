@@ -56,6 +56,13 @@ fn cases() -> Vec<Case> {
                 "payload": { "type": "error", "error": { "kind": "rate_limit", "message": SAID } } })],
         ),
         case(
+            "codex",
+            "codex/shell-era.jsonl",
+            vec![json!({ "timestamp": "2026-11-20T11:30:00.000Z", "type": "event_msg",
+                "payload": { "type": "task_complete", "last_agent_message": null,
+                    "error": { "message": SAID, "codex_error_info": "usage_limit_exceeded" } } })],
+        ),
+        case(
             "gemini",
             "gemini/normal/tmp/shop/chats/session-2026-11-20T10-00-9e000000.jsonl",
             vec![

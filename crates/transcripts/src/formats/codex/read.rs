@@ -304,6 +304,8 @@ impl Reader<'_> {
             "token_count" => self.usage(event.at(&["info", "total_token_usage"])),
             "turn_aborted" => self.send(EventKind::Interrupted),
             "error" | "stream_error" => self.provider_error(event),
+            // Where a turn ended with an error, it is said here and, in 0.169, nowhere else.
+            "task_complete" if !event.get("error").is_null() => self.provider_error(event),
             "item_completed" => self.completed(event.get("item")),
             "exec_command_end" | "patch_apply_end" => {
                 items::outcome(event).into_iter().for_each(|outcome| self.send(EventKind::Outcome(outcome)));

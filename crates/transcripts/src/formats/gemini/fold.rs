@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::Path;
 
 use crate::event::Place;
@@ -25,6 +26,8 @@ pub(super) struct Slot {
     pub place: Place,
     /// Its length in bytes.
     pub len: usize,
+    /// Whether the user said it.
+    pub by_user: bool,
 }
 
 /// Facts that stand beside the messages.
@@ -106,6 +109,7 @@ impl OrderedMessages {
         let bytes = text.as_bytes();
         let list = document::elements(bytes, from);
         let compacted = list.iter().any(|range| text[range.clone()].contains("<state_snapshot>"));
+        let unanswered = self.unanswered(text, &list);
         if !compacted && !self.is_resumed {
             (self.slots, self.index) = (Vec::new(), HashMap::new());
         }
@@ -118,9 +122,33 @@ impl OrderedMessages {
             if self.is_resumed && message.get("id").str().is_some_and(|id| self.index.contains_key(id)) {
                 continue;
             }
-            self.put(message.get("id").str(), Slot { place, len: range.len() });
+            self.put(message.get("id").str(), Slot { place, len: range.len(), by_user: is_users(&message) });
         }
+        unanswered.into_iter().for_each(|(id, slot)| self.put(Some(&id), slot));
     }
+
+    /// The requests at the end that a list lacks which has nothing new: the provider refused them, and Gemini CLI takes what it did not
+    /// send out of what its model is told. They were asked all the same.
+    fn unanswered(&self, text: &str, list: &[Range<usize>]) -> Vec<(String, Slot)> {
+        let id_of = |range: &Range<usize>| {
+            let message = Json::parse(&text[range.clone()]).ok()?;
+            self.index.get(message.get("id").str()?).copied()
+        };
+        let known: Option<Vec<usize>> = list.iter().map(id_of).collect();
+        let Some(last) = known.and_then(|known| known.into_iter().max()) else { return Vec::new() };
+        let is_request = |slot: &Option<Slot>| slot.is_none_or(|slot| slot.by_user);
+        if !self.slots[last + 1..].iter().all(is_request) {
+            return Vec::new();
+        }
+        let mut tail: Vec<(&String, usize)> =
+            self.index.iter().filter(|(_, at)| **at > last).map(|(id, at)| (id, *at)).collect();
+        tail.sort_by_key(|(_, at)| *at);
+        tail.into_iter().filter_map(|(id, at)| Some((id.clone(), self.slots[at]?))).collect()
+    }
+}
+
+fn is_users(message: &Json<'_>) -> bool {
+    message.get("type").str() == Some("user")
 }
 
 /// Folds a file.
@@ -151,7 +179,8 @@ fn is_open(line: &Line<'_>) -> bool {
 fn record(line: &Line<'_>, folded: &mut OrderedMessages, complaints: &mut Complaints) {
     let Some(text) = lines::text(line, complaints) else { return };
     let Some(json) = lines::value(&text, line, complaints) else { return };
-    let slot = Slot { place: line.place, len: line.bytes.map_or(0, <[u8]>::len) };
+    let len = line.bytes.map_or(0, <[u8]>::len);
+    let slot = Slot { place: line.place, len, by_user: is_users(&json) };
     if let Some(id) = json.get("$rewindTo").str() {
         folded.rewind(id);
     } else if !json.get("$set").is_null() {
