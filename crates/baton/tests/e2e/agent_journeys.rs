@@ -409,3 +409,29 @@ fn a_baton_on_a_server_is_announced_to_the_next_agent() {
         assert!(!stage.has_store(), "it is all on the server");
     });
 }
+
+#[test]
+fn a_refused_pickup_leaves_the_holder_its_baton_and_none_of_its_own() {
+    let Some(folder) = clis() else { return };
+    for cli in Cli::ALL {
+        let stage = Stage::ready();
+        stage.terminal("Ann").json(&["start"]);
+        stage.terminal("Ann").json(&["wrap", "--summary", "the cart is half done"]);
+        let holder = stage.terminal("Holder");
+        let held = text(&holder.json(&["pickup"]), "session_id");
+        let calls = vec![
+            Call::shell(&format!("{BATON} pickup --json")),
+            Call::baton("hd_exec", json!({ "full": true })),
+        ];
+        let late = Agent::new((&folder, &stage), cli, calls, "Holder is at work on it.");
+        late.run(&stage.shop(), "Pick up the work that waits");
+        // Hooks work on after their agent has ended.
+        thread::sleep(Duration::from_secs(3));
+        assert!(late.model.was_told("baton_claimed"), "{cli:?}: {:#?}", late.model.results());
+        let card = stage.terminal("Reader").json(&["status"]);
+        assert_eq!(card["handoffs"][0]["holder"], "Holder", "{cli:?}: {card:#}");
+        assert_eq!(card["handoffs"].as_array().map(Vec::len), Some(1), "{cli:?}: {card:#}");
+        assert!(card["sessions"].to_string().contains(&held), "{cli:?}: {card:#}");
+        stage.assert_sound();
+    }
+}

@@ -344,8 +344,7 @@ impl CaptureJob<'_> {
         Ok(self.output(own, Some(delta.delta_id), None))
     }
 
-    /// The agent's own session that the transcript names, where the process tells none. What a capture ended is no word of the
-    /// agent's.
+    /// The agent's own session that the transcript names, where the process tells none. What a capture ended says nothing.
     fn named_session(
         &self,
         tx: &mut Tx<'_>,
@@ -355,9 +354,11 @@ impl CaptureJob<'_> {
         let Some(id) = talk.session_id.as_ref().filter(|_| !self.meant.sessions.is_empty()) else {
             return Ok(CaptureTarget::None);
         };
-        let is_it = |own: &Session| {
-            own.place.machine == env.caller.place.machine && (own.is_open() || own.last_verb != Capture::NAME)
-        };
+        // One that began before the conversation is another agent's.
+        let began = self.meant.header.created_at_ms.unwrap_or_default();
+        let is_near =
+            |own: &Session| own.place.machine == env.caller.place.machine && own.started_at >= began;
+        let is_it = |own: &Session| is_near(own) && (own.is_open() || own.last_verb != Capture::NAME);
         let own = session::get(tx, &talk.project_id, id)?.filter(is_it);
         Ok(own.map_or(CaptureTarget::None, |own| {
             if own.is_open() { CaptureTarget::Open(own) } else { self.over(own) }

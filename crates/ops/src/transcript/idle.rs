@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_model::packet::Packet;
+use baton_model::packet::{Packet, ToolActivity};
 use baton_model::refusal::Refusal;
 use baton_transcripts::{Options, is_request, summarize};
 
@@ -12,8 +12,13 @@ use super::find::FoundTranscript;
 /// A transcript of more bytes is no greeting, and takes long to read.
 const MAX_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Whether the user only greeted, said that it is well or that the work goes on, and the agent called no tool. A baton of it would
-/// be newer than the one that holds the work, and so be the first that is picked up.
+/// A conversation in which a pickup was refused, and nothing done, has no more bytes than this: most of them are the tool's
+/// instructions.
+const SHORT: u64 = 128 * 1024;
+
+/// Whether the user only greeted, said that it is well or that the work goes on, and the agent called no tool; or whether the agent
+/// wanted to pick up what another one held, and did nothing else. A baton of it would be newer than the one that holds the work, and so be
+/// the first that is picked up.
 pub(super) fn is_idle(packet: &Packet) -> bool {
     let requests = packet.requests.iter().flat_map(|requests| requests.first.iter().chain(&requests.last));
     let messages = packet.recent_messages.iter().filter(|message| message.role == "user");
@@ -21,21 +26,41 @@ pub(super) fn is_idle(packet: &Packet) -> bool {
         .map(|text| text.text.as_str())
         .chain(messages.map(|message| message.text.as_str()))
         .collect();
-    let is_untouched = packet.tool_activity.is_empty()
-        && packet.commands.is_empty()
-        && packet.files_modified.is_empty()
+    let is_untouched = packet.files_modified.is_empty()
         && packet.files_read.is_empty()
         && packet.searched.is_empty()
         && packet.decisions.is_empty()
-        && packet.pending_tasks.is_empty()
-        && packet.last_failure.is_none();
-    is_untouched && !texts.is_empty() && !texts.iter().any(|text| is_request(text))
+        && packet.pending_tasks.is_empty();
+    let has_called =
+        !packet.tool_activity.is_empty() || !packet.commands.is_empty() || packet.last_failure.is_some();
+    let is_greeting = !texts.is_empty() && !texts.iter().any(|text| is_request(text));
+    is_untouched && if has_called { is_refused_pickup(packet) } else { is_greeting }
 }
 
-/// Whether a listed conversation is one, as far as that can be told quickly: only one that began without a request is read.
+/// What a pickup is called: over MCP, and on the command line.
+const PICKUPS: [&str; 2] = ["hd_exec", "baton pickup"];
+
+/// How many samples of a kind of call a packet has at most.
+const SAMPLES: usize = 3;
+
+/// Whether every call was a pickup that was refused.
+fn is_refused_pickup(packet: &Packet) -> bool {
+    let is_pickup = |text: &str| PICKUPS.iter().any(|name| text.contains(name));
+    let is_failed =
+        |sample: &String| is_pickup(sample) && sample.contains(" \u{2192} ") && !sample.ends_with("exit 0");
+    // Samples are distinct: with fewer than fit, no call is missing.
+    let is_refused =
+        |activity: &ToolActivity| activity.samples.len() < SAMPLES && activity.samples.iter().all(is_failed);
+    packet.tool_activity.iter().all(is_refused)
+        && packet.commands.iter().all(|run| is_pickup(&run.command) && run.exit_code != Some(0))
+        && packet.last_failure.as_ref().is_none_or(|failure| is_pickup(&failure.command))
+}
+
+/// Whether a listed conversation is one, as far as that can be told quickly: a short one is read, and one that began without a request.
 pub(super) fn is_idle_row(row: &Row) -> bool {
     let begins_idle = row.title.as_deref().is_some_and(|title| !is_request(title));
-    if !begins_idle || row.key.is_some() || row.bytes > MAX_BYTES {
+    let max_bytes = if begins_idle { MAX_BYTES } else { SHORT };
+    if row.key.is_some() || row.bytes > max_bytes {
         return false;
     }
     let reader = baton_transcripts::by_id(&row.agent);

@@ -15,6 +15,8 @@ const TOOLS: [&str; 5] =
 const VERBS: [&str; 4] = ["baton start", "baton pickup", "baton checkpoint", "baton wrap"];
 /// What stands before the id in an answer: as JSON, and as text. A wrap's text names the baton.
 const MARKS: [&str; 3] = ["session_id", "session ", "wrapped: baton "];
+/// What stands before everything else in a refusal: over MCP, as JSON, as text.
+const REFUSALS: [&str; 5] = ["Refused (", "\"error\":", "\\\"error\\\":", "error: ", "is held by "];
 /// The most characters between a mark and the id: quotes, which may be escaped, a colon, spaces.
 const GAP: usize = 8;
 /// The most ids that are kept, the newest.
@@ -54,10 +56,12 @@ fn is_ours(call: &Call<'_>) -> bool {
     }
 }
 
-/// The id of the session that an answer is about: the first after a mark.
+/// The id of the session that an answer is about: the first after a mark. A refusal names the session of somebody else.
 fn id_in(output: &str) -> Option<String> {
+    let refused_at = REFUSALS.iter().filter_map(|words| output.find(words)).min();
     MARKS.iter().find_map(|mark| {
-        let rest = output.get(output.find(mark)? + mark.len()..)?;
+        let at = output.find(mark).filter(|at| refused_at.is_none_or(|refused| *at < refused))?;
+        let rest = output.get(at + mark.len()..)?;
         let at = rest.find(|c: char| c.is_ascii_hexdigit()).filter(|at| *at <= GAP)?;
         rest.get(at..at + 36).filter(|id| is_id(id)).map(str::to_owned)
     })
@@ -85,6 +89,15 @@ mod tests {
             format!("wrapped: baton {ID} waits\n"),
         ] {
             assert_eq!(id_in(&output).as_deref(), Some(ID), "{output}");
+        }
+        for refusal in [
+            format!(r#"{{"error":{{"code":"baton_claimed","holder":{{"session_id":"{ID}"}}}}}}"#),
+            format!(
+                r#"{{"next_step":"Refused (baton_claimed): …","error":{{"holder":{{"session_id":"{ID}"}}}}}}"#
+            ),
+            format!("error: session {ID} of Ann is at work [predecessor_active]"),
+        ] {
+            assert_eq!(id_in(&refusal), None, "{refusal}");
         }
         for output in
             ["", "session_id", "session_id: null, 0199aaaa", "session of Ann", "wrapped: baton 0199"]

@@ -42,7 +42,62 @@ fn talk(dir: &Path, asked: &[&str]) -> Value {
     json!({ "id": path, "agent": "claude", "event": "session-end", "wrap": true, "over": true })
 }
 
+/// The end of a conversation in which the agent wanted to pick up and got this answer, and then did more, or nothing.
+fn pickup_talk(dir: &Path, answer: &str, then: Option<(&str, Value)>) -> Value {
+    // Not every tool says that an answer was a refusal.
+    let is_error = then.is_none();
+    let id = "55555555-aaaa-4000-8000-00000000abce";
+    let mut messages = vec![
+        ("user", json!([{ "type": "text", "text": "Pick up the work that waits" }])),
+        (
+            "assistant",
+            json!([{ "type": "tool_use", "id": "t1", "name": "mcp__baton__hd_exec", "input": {} }]),
+        ),
+        (
+            "user",
+            json!([{ "type": "tool_result", "tool_use_id": "t1", "content": answer, "is_error": is_error }]),
+        ),
+    ];
+    if let Some((name, input)) = then {
+        messages
+            .push(("assistant", json!([{ "type": "tool_use", "id": "t2", "name": name, "input": input }])));
+        messages.push(("user", json!([{ "type": "tool_result", "tool_use_id": "t2", "content": "done" }])));
+    }
+    messages.push(("assistant", json!([{ "type": "text", "text": "Holder is at work on it." }])));
+    let line = |(n, (role, content)): (usize, (&str, Value))| {
+        json!({ "type": role, "uuid": format!("u{n}"), "parentUuid": n.checked_sub(1).map(|n| format!("u{n}")), "sessionId": id,
+            "cwd": "/w", "timestamp": format!("2026-11-24T10:0{n}:00.000Z"), "message": { "role": role, "content": content } })
+    };
+    let lines: Vec<String> = messages.into_iter().enumerate().map(|one| line(one).to_string()).collect();
+    let path = dir.join(format!("{id}.jsonl"));
+    std::fs::write(&path, lines.join("\n")).expect("written");
+    json!({ "id": path, "agent": "claude", "event": "session-end", "wrap": true, "over": true })
+}
+
+/// What a pickup is answered while another agent holds the baton, as MCP shows it.
+fn refused_pickup(w: &mut World) -> String {
+    let refusal = w.no(&agent("Donna"), "hd_exec", json!({}), "baton_claimed");
+    json!({ "next_step": "Refused (baton_claimed): somebody works on it", "error": refusal }).to_string()
+}
+
 on_every_backend! {
+    fn a_refused_pickup_takes_nothing_from_the_holder_and_leaves_no_baton(w) {
+        let dir = tempfile::tempdir().expect("a folder");
+        w.leave_baton(&agent("Ann"), "the cart is half done");
+        let held = w.pickup(&agent("Holder").process("elsewhere"));
+        let answer = refused_pickup(w);
+        assert!(answer.contains(held["session_id"].as_str().expect("an id")), "the refusal names the holder: {answer}");
+        let end = pickup_talk(dir.path(), &answer, None);
+        w.no(&agent("Donna"), "transcript_capture", end, "transcript_empty");
+        assert_eq!(w.roster()[0]["session_id"], held["session_id"], "the holder is at work still");
+        assert_eq!(w.deltas("wrap").len(), 1, "Ann's");
+        let edit = json!({ "file_path": "/w/a.rs", "old_string": "a", "new_string": "b" });
+        let end = pickup_talk(dir.path(), &answer, Some(("Edit", edit)));
+        let kept = w.ok(&agent("Donna"), "transcript_capture", end);
+        assert_eq!(kept["identity"], "Donna", "what was done otherwise is its own: {kept:#}");
+        assert_eq!(w.roster()[0]["session_id"], held["session_id"]);
+    }
+
     fn an_agent_that_never_began_gets_a_session_which_ends_with_it(w) {
         let kept = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
         assert_eq!((&kept["identity"], w.roster().len()), (&json!("Donna"), 1));
