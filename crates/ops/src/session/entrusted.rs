@@ -1,8 +1,10 @@
 //! What was entrusted to sessions that did not wrap: the packet that they had taken over, and what their agents saved. A baton that is made
 //! of a transcript holds it, too, since no transcript does; and a later baton of the same conversation again.
 
-use baton_model::packet::ValidatedPacket;
-use baton_store::{Failure, Tx, session};
+use baton_model::packet::{Packet, ValidatedPacket};
+use baton_model::printable::quotable;
+use baton_store::{Failure, Tx, baton, session};
+use baton_transcripts::is_request;
 use serde_json::{Value, json};
 
 use super::reassign::entrusted_packet;
@@ -26,14 +28,46 @@ pub(crate) fn on_top_of_sessions(
             None => None,
         };
         let Some(entrusted) = entrusted else { continue };
-        named.push(id.clone());
         let mut view = whole.view().clone();
+        if named.is_empty()
+            && let Some(continued) = continued_work(tx, project_id, id, whole.view())?
+        {
+            view.summary = format!("{CONTINUES}{continued}”. {}", view.summary);
+        }
+        named.push(id.clone());
         view.summary = format!("{}\n\n{}", view.summary, entrusted.view().summary);
         view.mark_summary_of_ledger();
         view.metadata.insert(SESSIONS.into(), json!(named));
         whole = view.on_top_of(Some(&entrusted))?;
     }
     Ok(Some(whole).filter(|whole| named.is_empty() || whole.check_stored_size().is_ok()))
+}
+
+/// How the summary of a session begins that was told only to go on.
+const CONTINUES: &str = "Went on with “";
+
+/// The most characters of it that are quoted.
+const QUOTED: usize = 160;
+
+/// What a session went on with by its baton, where the user asked for nothing else in it: `continue` says nothing to whoever reads a list.
+fn continued_work(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    session_id: &str,
+    packet: &Packet,
+) -> Result<Option<String>, Failure> {
+    let mut requests =
+        packet.requests.iter().flat_map(|requests| requests.first.iter().chain(&requests.last));
+    if requests.any(|request| is_request(&request.text)) {
+        return Ok(None);
+    }
+    let held = session::get(tx, project_id, session_id)?.and_then(|of| of.baton_id);
+    let Some(held) = held else { return Ok(None) };
+    let summary = baton::get(tx, project_id, &held)?.map(|held| held.summary);
+    Ok(summary.map(|summary| {
+        let origin = summary.strip_prefix(CONTINUES).and_then(|rest| rest.split_once('”'));
+        quotable(origin.map_or(&summary, |(origin, _)| origin), QUOTED)
+    }))
 }
 
 /// The sessions whose packet and words a packet holds, the newest first.

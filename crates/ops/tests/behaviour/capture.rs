@@ -43,12 +43,12 @@ fn talk(dir: &Path, asked: &[&str]) -> Value {
 }
 
 /// The end of a conversation in which the agent wanted to pick up and got this answer, and then did more, or nothing.
-fn pickup_talk(dir: &Path, answer: &str, then: Option<(&str, Value)>) -> Value {
+fn pickup_talk(dir: &Path, asked: &str, answer: &str, then: Option<(&str, Value)>) -> Value {
     // Not every tool says that an answer was a refusal.
     let is_error = then.is_none();
     let id = "55555555-aaaa-4000-8000-00000000abce";
     let mut messages = vec![
-        ("user", json!([{ "type": "text", "text": "Pick up the work that waits" }])),
+        ("user", json!([{ "type": "text", "text": asked }])),
         (
             "assistant",
             json!([{ "type": "tool_use", "id": "t1", "name": "mcp__baton__hd_exec", "input": {} }]),
@@ -87,12 +87,12 @@ on_every_backend! {
         let held = w.pickup(&agent("Holder").process("elsewhere"));
         let answer = refused_pickup(w);
         assert!(answer.contains(held["session_id"].as_str().expect("an id")), "the refusal names the holder: {answer}");
-        let end = pickup_talk(dir.path(), &answer, None);
+        let end = pickup_talk(dir.path(), "Pick up the work that waits", &answer, None);
         w.no(&agent("Donna"), "transcript_capture", end, "transcript_empty");
         assert_eq!(w.roster()[0]["session_id"], held["session_id"], "the holder is at work still");
         assert_eq!(w.deltas("wrap").len(), 1, "Ann's");
         let edit = json!({ "file_path": "/w/a.rs", "old_string": "a", "new_string": "b" });
-        let end = pickup_talk(dir.path(), &answer, Some(("Edit", edit)));
+        let end = pickup_talk(dir.path(), "Pick up the work that waits", &answer, Some(("Edit", edit)));
         let kept = w.ok(&agent("Donna"), "transcript_capture", end);
         assert_eq!(kept["identity"], "Donna", "what was done otherwise is its own: {kept:#}");
         assert_eq!(w.roster()[0]["session_id"], held["session_id"]);
@@ -334,6 +334,19 @@ on_every_backend! {
         w.ok(&agent("Ben"), "transcript_capture", talk(dir.path(), &["Look at the taxes, please"]));
         let third = w.ok(&agent("Cid"), "hd_exec", json!({})).to_string();
         assert!(third.contains("half of the taxes") && third.contains("books are exempt"), "{third}");
+    }
+
+    fn who_was_told_only_to_go_on_is_told_by_what_it_went_on_with(w) {
+        let dir = tempfile::tempdir().expect("a folder");
+        w.leave_baton(&agent("Ann"), "Prices are rounded in the cart");
+        for name in ["Ben", "Cid"] {
+            w.pickup(&agent(name));
+            w.ok(&agent(name), "session_checkpoint", json!({ "summary": format!("by {name}") }));
+            let end = pickup_talk(dir.path(), "continue", "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
+            w.ok(&agent(name), "transcript_capture", end);
+            let subject = w.ok(&agent("Reader"), "session_status", json!({}))["handoffs"][0]["subject"].to_string();
+            assert!(subject.starts_with("\"Went on with 'Prices are rounded in the cart'"), "{subject}");
+        }
     }
 
     fn a_transcript_with_nothing_in_it_leaves_no_trace(w) {
