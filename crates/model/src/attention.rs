@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::short;
+use crate::shell::shell_word;
 use crate::time::{Millis, Timestamp};
 
 /// After this long a baton or a hand-off that nobody takes is starving, in milliseconds.
@@ -155,26 +156,17 @@ impl SuggestedCommand<'_> {
                 format!("baton pickup --handoff {brief} --project {project_id}")
             }
             (Reason::AckLate, Some(to)) => {
-                format!("baton mail ack {brief} --as {} --project {project_id}", quoted(to))
+                format!("baton mail ack {brief} --as {} --project {project_id}", shell_word(to))
             }
             (Reason::AckLate, None) => format!("baton mail ack {brief} --project {project_id}"),
             (Reason::TaskRetried | Reason::TaskBlocked, _) => {
                 format!("baton task show {id} --project {project_id}")
             }
             (Reason::LeaseConflict, _) => {
-                format!("baton lease list {} --project {project_id}", quoted(self.subject))
+                format!("baton lease list {} --project {project_id}", shell_word(self.subject))
             }
         }
     }
-}
-
-/// A word for a shell, quoted where it needs to be.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

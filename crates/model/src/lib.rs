@@ -38,6 +38,7 @@ pub mod route;
 pub mod saga;
 pub mod seed;
 pub mod session;
+pub mod shell;
 pub mod suggest;
 pub mod task;
 pub mod time;

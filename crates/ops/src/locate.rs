@@ -13,6 +13,7 @@ use baton_model::access::Grant;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::repository::{Repository, canonical_address};
+use baton_model::shell::shell_word;
 use baton_model::time::Millis;
 use baton_store::place::Place;
 use baton_store::{Failure, Store, Tx, place, project, session};
@@ -368,7 +369,7 @@ pub(crate) fn unresolved(here: &CallerPlace<'_>) -> Refusal {
             format!("no project is registered for {}: {fault}", visible(here.folder())),
             format!(
                 "if it was moved: `git worktree repair {}` in its repository; else say --project ID",
-                visible(here.folder())
+                shell_word(here.folder())
             ),
         );
     }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use baton_model::refusal::{Kind, Refusal};
+use baton_model::shell::shell_word;
 use baton_ops::Lines;
 use baton_ops::task::BeadsExportOutput;
 use serde::Deserialize;
@@ -123,7 +124,7 @@ pub(super) fn would_lose(path: &Path, unseen: &Unseen) -> Refusal {
             unseen.lines,
             unseen.names.join(", ")
         ),
-        format!("take them in first: `baton import beads {}`", path.display()),
+        format!("take them in first: `baton import beads {}`", shell_word(&path.display().to_string())),
     )
     .with("ids", json!(unseen.names))
 }

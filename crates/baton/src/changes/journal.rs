@@ -14,6 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use baton_model::changes::temporary_name;
+use baton_model::shell::shell_word;
 use serde::{Deserialize, Serialize};
 
 use super::Fault;
@@ -245,8 +246,8 @@ impl<'a> Journal<'a> {
     /// The fault for files that hold neither of their two contents, by their numbers.
     fn edited(&self, edited: &[(usize, &Change)]) -> Fault {
         let restore = |(n, change): &(usize, &Change)| {
-            let path = shell_word(&self.repo.root.join(text(&change.path)));
-            let old = shell_word(&self.dir.join("old").join(n.to_string()));
+            let path = shell_word(&self.repo.root.join(text(&change.path)).display().to_string());
+            let old = shell_word(&self.dir.join("old").join(n.to_string()).display().to_string());
             match change.old.as_ref().map(|(kind, _)| *kind) {
                 None => format!("rm -r {path}"),
                 Some(Kind::Link) => format!("ln -sfn \"$(cat {old})\" {path}"),
@@ -352,13 +353,6 @@ impl<'a> Journal<'a> {
         journal.remove()?;
         Ok(recovery)
     }
-}
-
-/// A path as one word for a shell.
-fn shell_word(path: &Path) -> String {
-    let path = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@".contains(c);
-    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 fn read_plan(dir: &Path, plan: &[u8]) -> Result<Vec<Change>, Fault> {

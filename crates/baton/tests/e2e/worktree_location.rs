@@ -166,3 +166,21 @@ fn what_was_applied_here_is_not_said_to_be_committed() {
     assert!(!shown.contains("no uncommitted changes"), "{shown}");
     assert!(shown.contains("not committed in this working copy: half.txt"), "{shown}");
 }
+
+/// An agent works in a worktree and wraps from the main checkout, as one does that changes folders in its shell.
+#[test]
+fn work_lies_where_it_was_done_although_its_session_was_wrapped_elsewhere() {
+    let stage = committed();
+    let beside = worktree(&stage, "be side", "fix");
+    let ann = stage.terminal("Ann");
+    ann.within(&beside).json(&["start"]);
+    fs::write(beside.join("half.txt"), "half\n").expect("written");
+    ann.json(&["wrap", "--summary", "half is in the worktree"]);
+    let seen = stage.terminal("Lola").json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!((&seen["root"], &seen["uncommitted"]), (&json!(beside), &json!(["half.txt"])), "{seen}");
+    let quoted = format!("`cd '{}'`", beside.display());
+    assert!(text(&seen, "advice").contains(&quoted), "a path with a space can be pasted: {seen}");
+    fs::remove_file(beside.join("half.txt")).expect("removed");
+    let seen = stage.terminal("Lola").json(&["pickup", "--dry-run"])["location"].clone();
+    assert_eq!(seen["root"], json!(stage.shop()), "nothing is left there: {seen}");
+}

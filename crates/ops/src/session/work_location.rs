@@ -2,8 +2,9 @@
 
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::id::{short, visible};
-use baton_model::repository::WorkingCopy;
+use baton_model::repository::{Repository, WorkingCopy};
 use baton_model::session::View;
+use baton_model::shell::shell_word;
 use serde::{Deserialize, Serialize};
 
 /// The working copy in which work was left.
@@ -65,13 +66,15 @@ impl WorkLocation {
     }
 }
 
-/// What to do to go on where the work lies. `travel`: its uncommitted changes go with the baton.
+/// What to do to go on where the work lies. `own`: the caller's working copy. `travel`: the uncommitted changes of the work go with the
+/// baton.
 pub(super) fn advice(
     work: &WorkLocation,
+    own: Option<&Repository>,
     travel: bool,
     has_branch: impl Fn(&str) -> Option<bool>,
 ) -> Option<String> {
-    let root = visible(&work.copy.root);
+    let root = shell_word(&work.copy.root);
     if work.is_here {
         return None;
     }
@@ -91,19 +94,36 @@ pub(super) fn advice(
     } else {
         ""
     };
-    Some(what_is_left(work, has_branch) + rest)
+    Some(what_is_left(work, own, has_branch) + rest)
 }
 
 /// What is left of work whose folder is gone, holds something else, or is on another machine.
-fn what_is_left(work: &WorkLocation, has_branch: impl Fn(&str) -> Option<bool>) -> String {
+fn what_is_left(
+    work: &WorkLocation,
+    own: Option<&Repository>,
+    has_branch: impl Fn(&str) -> Option<bool>,
+) -> String {
     let branch = work.copy.branch.as_deref();
     let commit = work.copy.commit.as_deref().map(|commit| visible(commit.get(..12).unwrap_or(commit)));
+    let own_branch = own.and_then(|own| own.branch.as_deref()).filter(|own| branch == Some(*own));
+    let is_checked_out = own.is_some_and(|own| own.commit.is_some() && own.commit == work.copy.commit);
     let is_left = branch.and_then(has_branch);
     let gone = match (work.is_this_machine, work.holds_other) {
         (true, true) => "the folder holds something else by now",
         (true, false) => "the folder is gone",
         (false, _) => "it is on another machine",
     };
+    if let (Some(branch), Some(true), Some(commit)) = (own_branch, work.has_commit, &commit) {
+        let branch = visible(branch);
+        return match is_checked_out {
+            true => {
+                format!("{gone}; its commit {commit} is checked out here, on its branch {branch}: go on here")
+            }
+            false => format!(
+                "{gone}; its commit {commit} is here: `git merge {commit}` brings it into {branch}, unless that has it already"
+            ),
+        };
+    }
     match (branch, is_left, work.has_commit, commit) {
         (Some(branch), _, Some(false), Some(commit)) if !work.is_this_machine => {
             let branch = visible(branch);
@@ -140,7 +160,7 @@ fn branch_is_left(work: &WorkLocation, gone: &str, branch: &str) -> String {
     let prune = if is_worktree { "`git worktree prune`, then " } else { "" };
     // The path of another machine says nothing here.
     let anew = match work.is_this_machine && !work.holds_other {
-        true => format!("`git worktree add {} {branch}`, or ", visible(&work.copy.root)),
+        true => format!("`git worktree add {} {branch}`, or ", shell_word(&work.copy.root)),
         false => String::new(),
     };
     format!("{gone}{moved} its branch {branch} is left here: {prune}{anew}`git switch {branch}`")
@@ -197,7 +217,7 @@ mod tests {
             ..work.copy
         };
         let work = WorkLocation { copy, ..work.clone() };
-        assert_eq!(advice(&work, false, |_| is_left).as_deref(), Some(expected));
+        assert_eq!(advice(&work, None, false, |_| is_left).as_deref(), Some(expected));
     }
 
     #[test]
@@ -244,6 +264,21 @@ mod tests {
         );
         let far = WorkLocation { is_this_machine: false, is_there: None, ..gone };
         check(&far, Some(true), &format!("it is on another machine; {here}: `git switch main`"));
+        let own = |commit: &str| Repository {
+            branch: Some("main".into()),
+            commit: Some(commit.into()),
+            ..Repository::default()
+        };
+        let there = WorkingCopy {
+            branch: Some("main".into()),
+            commit: Some("1a2b3c4d5e6f7a8b".into()),
+            ..WorkingCopy::default()
+        };
+        let fetched = WorkLocation { copy: there, ..far.clone() };
+        let told =
+            |commit: &str| advice(&fetched, Some(&own(commit)), false, |_| Some(true)).expect("advice");
+        assert!(told("0000").contains("`git merge 1a2b3c4d5e6f` brings it into main"), "{}", told("0000"));
+        assert!(told("1a2b3c4d5e6f7a8b").ends_with("go on here"), "{}", told("1a2b3c4d5e6f7a8b"));
         let unpushed = WorkLocation { has_commit: Some(false), ..far };
         for is_left in [Some(true), Some(false)] {
             check(
@@ -270,8 +305,8 @@ mod tests {
             advice: None,
             earlier: Vec::new(),
         };
-        assert_eq!(advice(&work, true, |_| None).as_deref(), Some("go on there: `cd /src/shop`"));
-        let only = advice(&work, false, |_| None).expect("advice");
+        assert_eq!(advice(&work, None, true, |_| None).as_deref(), Some("go on there: `cd /src/shop`"));
+        let only = advice(&work, None, false, |_| None).expect("advice");
         assert!(only.ends_with("there only"), "{only}");
     }
 }

@@ -7,6 +7,7 @@ use baton_model::repository::{Repository, WorkingCopy};
 use baton_model::session::Session;
 use baton_store::place::Place;
 use baton_store::{Failure, Tx, delta, place, session_commit};
+use serde_json::Value;
 
 use super::bundle_view::Bundle;
 use super::work_location::{EarlierLocation, WorkLocation, advice};
@@ -23,6 +24,8 @@ struct Candidate {
     session: Session,
     /// Commits were made in its working copy while it was open.
     has_commits: bool,
+    /// The working copy in which it began, where it ended in another one.
+    begun_in: Option<WorkingCopy>,
 }
 
 /// Where the work of a bundle lies, as far as the sessions on its way said so.
@@ -30,12 +33,9 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
     let candidates = cx.store.read(|tx| candidates(tx, &bundle.lineage))?;
     let mut seen: Vec<WorkLocation> = Vec::new();
     let mut left: Vec<usize> = Vec::new();
-    for Candidate { session, has_commits } in candidates {
-        let Some(location) = inspect(cx, bundle, &session)? else { continue };
-        let is_same = |other: &WorkLocation| {
-            (&other.machine, &other.copy.root) == (&location.machine, &location.copy.root)
-        };
-        let known = seen.iter().position(is_same);
+    for Candidate { session, has_commits, begun_in } in candidates {
+        let Some(location) = inspect(cx, bundle, &session, session.copy.clone())? else { continue };
+        let known = seen.iter().position(|other| is_same(other, &location));
         let at = known.unwrap_or(seen.len());
         // What was left in a folder that cannot be looked at is not known, unless its session saved nothing at all.
         let may_hold_work = !location.is_found() && cx.store.read(|tx| has_saved(tx, &session))?;
@@ -43,6 +43,13 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
             left.push(at);
         }
         if known.is_none() {
+            seen.push(location);
+        }
+        // Who worked in one folder and wrapped in another left there what is not committed.
+        if let Some(location) = inspect(cx, bundle, &session, begun_in)?.filter(WorkLocation::has_uncommitted)
+            && !seen.iter().any(|other| is_same(other, &location))
+        {
+            left.push(seen.len());
             seen.push(location);
         }
         // What lies further back was there before these commits.
@@ -54,6 +61,10 @@ pub(super) fn of_bundle(cx: &mut Cx<'_>, bundle: &Bundle) -> Result<Option<WorkL
     let others = left.iter().skip(1).filter_map(|at| seen.get(*at));
     found.earlier = others.filter(|other| other.has_uncommitted()).map(earlier_location).collect();
     Ok(Some(found))
+}
+
+fn is_same(one: &WorkLocation, other: &WorkLocation) -> bool {
+    (&one.machine, &one.copy.root) == (&other.machine, &other.copy.root)
 }
 
 fn earlier_location(location: &WorkLocation) -> EarlierLocation {
@@ -72,14 +83,33 @@ fn candidates(tx: &mut Tx<'_>, lineage: &[Session]) -> Result<Vec<Candidate>, Fa
     tx.prefetch(|tx| {
         for session in lineage.iter().filter(has_copy) {
             drop(session_commit::of(tx, &session.project_id, &session.session_id, 1));
+            for kind in BEGINNINGS {
+                drop(delta::last_of_session(tx, &session.project_id, &session.session_id, kind));
+            }
         }
     });
     let candidate = |session: &Session| -> Result<Candidate, Failure> {
         let (project_id, id) = (&session.project_id, &session.session_id);
         let has_commits = session.copy.is_some() && !session_commit::of(tx, project_id, id, 1)?.is_empty();
-        Ok(Candidate { session: session.clone(), has_commits })
+        let begun_in = begun_in(tx, session)?;
+        Ok(Candidate { session: session.clone(), has_commits, begun_in })
     };
     lineage.iter().map(candidate).collect()
+}
+
+/// The entries that say where a session began.
+const BEGINNINGS: [Kind; 2] = [Kind::Start, Kind::Pickup];
+
+/// The working copy in which a session began, if it has said another one since.
+fn begun_in(tx: &mut Tx<'_>, of: &Session) -> Result<Option<WorkingCopy>, Failure> {
+    let Some(last) = &of.copy else { return Ok(None) };
+    for kind in BEGINNINGS {
+        let Some(begun) = delta::last_of_session(tx, &of.project_id, &of.session_id, kind)? else { continue };
+        let body = serde_json::from_str::<Value>(&begun.body).unwrap_or_default();
+        let copy = serde_json::from_value::<WorkingCopy>(body["place"].clone()).ok();
+        return Ok(copy.filter(|copy| copy.root != last.root));
+    }
+    Ok(None)
 }
 
 /// Whether a session wrapped or saved a checkpoint.
@@ -92,9 +122,14 @@ fn has_saved(tx: &mut Tx<'_>, of: &Session) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// The working copy of a session, as it is now.
-fn inspect(cx: &mut Cx<'_>, bundle: &Bundle, of: &Session) -> Result<Option<WorkLocation>, Failure> {
-    let Some(mut copy) = of.copy.clone() else { return Ok(None) };
+/// A working copy of a session, as it is now.
+fn inspect(
+    cx: &mut Cx<'_>,
+    bundle: &Bundle,
+    of: &Session,
+    copy: Option<WorkingCopy>,
+) -> Result<Option<WorkLocation>, Failure> {
+    let Some(mut copy) = copy else { return Ok(None) };
     let caller = cx.env.caller;
     let own_root = caller.git_root.as_ref().or(caller.folders.first());
     let is_this_machine = of.place.machine == caller.place.machine;
@@ -132,7 +167,7 @@ fn inspect(cx: &mut Cx<'_>, bundle: &Bundle, of: &Session) -> Result<Option<Work
         let root = own_root?;
         host.has_commit(root, &format!("refs/heads/{branch}"))
     };
-    found.advice = advice(&found, bundle.changes.is_some(), has_branch);
+    found.advice = advice(&found, caller.repository.as_ref(), bundle.changes.is_some(), has_branch);
     if let (Some(advice), Some(earlier)) = (&mut found.advice, earlier) {
         advice.push_str(&earlier);
     }
