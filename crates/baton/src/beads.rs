@@ -1,8 +1,9 @@
 //! The tasks of a project and the Beads file: taken in, written out, kept in step. Both ways go by a few lines at a time, so a
 //! file may be larger than the memory.
 
+use std::cell::Cell;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
@@ -22,9 +23,11 @@ use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::RepoFile;
 
 mod conflict_base;
+mod turn;
 mod unseen;
 
 use conflict_base::conflict_base;
+pub(crate) use turn::{Direction, ExclusiveTurn, mirror};
 use unseen::{LineHeader, unseen, would_lose};
 
 /// Tasks whose lines are in memory at once.
@@ -150,43 +153,6 @@ pub(crate) fn own_project(app: &mut App) -> Option<String> {
     Some(app.run_as::<BeadsExport>(&caller, &input).ok()?.project_id)
 }
 
-/// Brings the file up to date with the project's tasks, after importing changes of the file that the ledger has not
-/// seen. Returns complaints about single lines, which stay as they are.
-pub(crate) fn mirror(app: &mut App, project: &str, file: &RepoFile) -> Result<Vec<String>, AppError> {
-    let mut turn = FileTurn::wait(file, &app.config.data_dir)?;
-    sync_file(app, project, &mut turn, &file.path())
-}
-
-/// The turn at a file that is in step, held while an operation runs that only one ledger may carry out.
-pub(crate) struct ExclusiveTurn {
-    turn: FileTurn,
-    project: String,
-    path: PathBuf,
-}
-
-impl ExclusiveTurn {
-    /// Waits for the turn and brings the file in step.
-    pub(crate) fn take(
-        app: &mut App,
-        project: String,
-        file: &RepoFile,
-    ) -> Result<(Self, Vec<String>), AppError> {
-        let (turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
-        let mut held = Self { turn, project, path };
-        let complaints = held.sync(app)?;
-        Ok((held, complaints))
-    }
-
-    fn sync(&mut self, app: &mut App) -> Result<Vec<String>, AppError> {
-        sync_file(app, &self.project, &mut self.turn, &self.path)
-    }
-
-    /// Writes what the operation did and ends the turn.
-    pub(crate) fn finish(mut self, app: &mut App) -> Result<Vec<String>, AppError> {
-        self.sync(app)
-    }
-}
-
 /// What there is to say about a file that was brought in step.
 #[derive(Default)]
 struct Findings {
@@ -201,12 +167,12 @@ fn sync_file(
     app: &mut App,
     project: &str,
     turn: &mut FileTurn,
-    path: &Path,
+    (path, direction): (&Path, Direction),
 ) -> Result<Vec<String>, AppError> {
     let mut findings = Findings::default();
     record_resolutions(app, project, turn)?;
     for _ in 0..TRIES {
-        if step(app, project, turn, path, &mut findings)? {
+        if step(app, project, turn, (path, direction), &mut findings)? {
             findings.lines.append(&mut findings.settled);
             return Ok(findings.lines);
         }
@@ -250,7 +216,7 @@ fn step(
     app: &mut App,
     project: &str,
     turn: &mut FileTurn,
-    path: &Path,
+    (path, direction): (&Path, Direction),
     findings: &mut Findings,
 ) -> Result<bool, AppError> {
     let version = turn.version();
@@ -264,13 +230,17 @@ fn step(
     // A store that went back to an earlier state, by a backup or a copy, has not seen what the file has.
     let went_back = turn.noted_seq().is_some_and(|seq| seq > whole.seq);
     let is_ours = !went_back && turn.is_ours(&stamp(app, &whole));
+    let has_conflict = Cell::new(false);
     let mut kept = LineSelection::Last(if is_ours { turn.unreadable_tail() } else { 0 });
     if !is_ours
         && unseen(app, turn, &whole)?.lines > 0
         && let Some(mut lines) = turn.lines()?
     {
         // The file has changed beside us: the whole of it is read, so that a fault is named by its line.
-        let base = || conflict_base(path);
+        let base = || {
+            has_conflict.set(true);
+            conflict_base(path)
+        };
         let request = ImportRequest {
             project: Some(project),
             lenient: true,
@@ -283,6 +253,10 @@ fn step(
         let unreadable = imported.complaints.iter().filter(|complaint| complaint.unreadable);
         kept = LineSelection::Numbers(unreadable.map(|complaint| complaint.line).collect());
         whole = head(app, Some(project))?;
+    }
+    // A file in which git has left a conflict is of no use to anybody as it is.
+    if direction == Direction::Import && !has_conflict.get() {
+        return Ok(true);
     }
     Ok(publish(app, turn, &whole, (version.as_ref(), &kept), path)?.is_some())
 }

@@ -9,7 +9,7 @@ use baton_store::Target;
 use tokio::sync::oneshot;
 
 use crate::app::{App, Format};
-use crate::beads;
+use crate::beads::{self, Direction};
 use crate::config::Config;
 use crate::error::AppError;
 use crate::issues_file::mark;
@@ -147,19 +147,20 @@ struct MirrorThread {
 
 impl MirrorThread {
     fn run(mut self, mut app: App) {
-        let mut has_looked = self.pause.is_some();
+        // A server sees to the file by itself. A client that only reads leaves it as it is.
+        let mut writes = self.pause.is_some();
         while let Some(ask) = self.next() {
-            has_looked = true;
             // All that was asked until now is answered by one look.
             let (mut waiting, mut holds) = (Vec::new(), Vec::new());
             for ask in std::iter::once(ask).chain(self.asked.try_iter()) {
                 match ask {
-                    MirrorRequest::Look(done) => waiting.extend(done),
+                    MirrorRequest::Look(Some(done)) => waiting.push(done),
+                    MirrorRequest::Look(None) => writes = true,
                     MirrorRequest::Hold(hold) => holds.push(hold),
                 }
             }
             if !waiting.is_empty() || holds.is_empty() {
-                self.sync(&mut app);
+                self.sync(&mut app, if writes { Direction::Both } else { Direction::Import });
             }
             for done in waiting {
                 // The receiver may have given up waiting.
@@ -170,8 +171,8 @@ impl MirrorThread {
             }
         }
         // What was written last is in the file when the process has ended.
-        if has_looked {
-            self.sync(&mut app);
+        if writes {
+            self.sync(&mut app, Direction::Both);
         }
         app.leave();
     }
@@ -212,8 +213,8 @@ impl MirrorThread {
         }
     }
 
-    fn sync(&mut self, app: &mut App) {
-        let done = step(app, &self.file);
+    fn sync(&mut self, app: &mut App, direction: Direction) {
+        let done = step(app, &self.file, direction);
         self.report(done);
     }
 
@@ -230,9 +231,9 @@ impl MirrorThread {
     }
 }
 
-fn step(app: &mut App, file: &RepoFile) -> Result<Vec<String>, AppError> {
+fn step(app: &mut App, file: &RepoFile, direction: Direction) -> Result<Vec<String>, AppError> {
     match beads::own_project(app) {
-        Some(project) => beads::mirror(app, &project, file),
+        Some(project) => beads::mirror(app, &project, file, direction),
         // Its folder is not registered, or not any more.
         None => Ok(Vec::new()),
     }

@@ -33,8 +33,8 @@ impl App {
         Ok(answer)
     }
 
-    /// Synchronises the configured Beads file with the tasks, if the file has changed since the last look, or the tasks
-    /// of this project have. The file belongs to the project of the working directory: writes in another project do not
+    /// Imports the configured Beads file if it has changed since the last look, and writes it if the tasks of this project have
+    /// changed. The file belongs to the project of the working directory: writes in another project do not
     /// concern it. Errors are reported once and fail no command.
     pub(crate) fn sync_beads_file(&mut self, written: Option<&str>) {
         let Some(file) = self.config.tasks_mirror.clone() else { return };
@@ -48,7 +48,8 @@ impl App {
         self.looked = Some((mark.unwrap_or_default(), reported.clone()));
         let own = beads::own_project(self).filter(|own| written.is_none_or(|written| written == own));
         let Some(project) = own else { return };
-        let done = beads::mirror(self, &project, &file);
+        let direction = if written.is_some() { beads::Direction::Both } else { beads::Direction::Import };
+        let done = beads::mirror(self, &project, &file, direction);
         self.report_mirror(&file, done);
     }
 

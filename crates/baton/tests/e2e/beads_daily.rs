@@ -331,3 +331,27 @@ fn init_means_the_folder_that_the_environment_names() {
     let rows = stage.terminal("Ann").within(&there).json(&["task", "list"]);
     assert_eq!(rows["items"].as_array().map(Vec::len), Some(1), "{rows:#}");
 }
+
+#[test]
+fn what_is_remembered_travels_in_an_export_that_asks_for_it() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    bd(&ann, &["remember", "Dates are UTC", "--key", "dates"]).done();
+    bd(&ann, &["kv", "set", "port", "8080"]).done();
+    let line = "{\"_type\":\"memory\",\"key\":\"dates\",\"value\":\"Dates are UTC\"}";
+    assert!(!bd(&ann, &["export"]).done().out.contains("memory"));
+    for flag in ["--include-memories", "--all"] {
+        let out = bd(&ann, &["export", flag]).done().out;
+        assert_eq!(
+            out.lines().filter(|text| text.contains("\"memory\"")).collect::<Vec<_>>(),
+            [line],
+            "{flag}: {out}"
+        );
+    }
+    let file = stage.root().join("all.jsonl").display().to_string();
+    bd(&ann, &["export", "--include-memories", "-o", &file]).done();
+    bd(&ann, &["forget", "dates"]).done();
+    assert_ne!(bd(&ann, &["recall", "dates"]).code, 0);
+    bd(&ann, &["import", &file]).done();
+    assert_eq!(bd(&ann, &["recall", "dates"]).done().out.trim(), "Dates are UTC");
+}

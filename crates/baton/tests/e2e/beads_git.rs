@@ -130,6 +130,27 @@ fn an_older_file_that_git_brings_back_undoes_nothing() {
 }
 
 #[test]
+fn whoever_only_reads_on_an_older_branch_changes_no_working_copy() {
+    let clone = Clone::first();
+    let first = clone.create("first");
+    clone.push();
+    clone.git("branch old");
+    let second = clone.create("second");
+    clone.push();
+    clone.git("checkout -q old");
+    for read in [&["list"][..], &["ready"], &["show", &first], &["stats"]] {
+        clone.bd(read);
+        assert_eq!(clone.git("status --porcelain"), "", "{read:?}");
+    }
+    let mut client = Client::pipe(&clone.who("Ben"), MODERN);
+    client.done("task_read", json!({ "action": "ready" }));
+    client.end();
+    assert_eq!(clone.git("status --porcelain"), "");
+    clone.create("third");
+    assert_eq!(clone.line(&second)["title"], "second", "a change is written with the rest");
+}
+
+#[test]
 fn what_another_clone_closed_is_not_claimed() {
     let ann = Clone::first();
     let id = ann.create("X");

@@ -1,10 +1,13 @@
 //! Beads' file of issues.
 
+use std::fs::OpenOptions;
+use std::io::Write;
 use std::path::PathBuf;
 
 use baton_ops::task as tasks;
 use serde::Serialize;
 
+use super::memory::ledger_memories;
 use super::{Out, write};
 use crate::cli::beads;
 use crate::error::AppError;
@@ -19,15 +22,31 @@ pub(super) fn issues_file(out: &mut Out<'_>) -> PathBuf {
     PathBuf::from(root).join(".beads/issues.jsonl")
 }
 
-pub(super) fn export(output: Option<String>, ephemeral: bool, out: &mut Out<'_>) -> Result<(), AppError> {
+/// What an export holds beside the issues that last.
+pub(super) struct Included {
+    /// Short-lived issues.
+    pub(super) ephemeral: bool,
+    /// Memories of the ledger.
+    pub(super) memories: bool,
+}
+
+pub(super) fn export(output: Option<String>, included: &Included, out: &mut Out<'_>) -> Result<(), AppError> {
+    let memories = if included.memories { ledger_memories(out)? } else { String::new() };
     if let Some(path) = output {
-        return beads::export(out.app, &path).map(drop);
+        beads::export(out.app, &path)?;
+        if !memories.is_empty() {
+            let mut file = OpenOptions::new().append(true).open(&path)?;
+            file.write_all(memories.as_bytes())?;
+        }
+        return Ok(());
     }
     out.app.sync_beads_file(None);
+    let ephemeral = included.ephemeral;
     let input =
         tasks::BeadsExportInput { project: out.project(), ephemeral, ..tasks::BeadsExportInput::default() };
     let exported = out.app.run::<tasks::BeadsExport>(&input)?;
-    write(&exported.items.iter().map(|item| format!("{}\n", item.line)).collect::<String>())
+    let issues: String = exported.items.iter().map(|item| format!("{}\n", item.line)).collect();
+    write(&(issues + &memories))
 }
 
 /// What an import did.

@@ -262,6 +262,13 @@ fn find(key: &str, out: &mut Out<'_>) -> Result<Option<Remembered>, AppError> {
     Ok(found.into_iter().next().map(Remembered::from))
 }
 
+/// The memories that only the ledger has, as lines of a Beads file.
+pub(super) fn ledger_memories(out: &mut Out<'_>) -> Result<String, AppError> {
+    let only_here = matching("", out)?.into_iter().filter(|memory| memory.id.is_some());
+    let line = |memory: Remembered| json!({ "_type": "memory", "key": memory.key, "value": memory.value });
+    Ok(only_here.map(|memory| format!("{}\n", line(memory))).collect())
+}
+
 fn unknown(key: &str) -> Refusal {
     let what = format!("no memory is called `{}`", visible(key));
     let hint = format!("`bd memories` lists them; `bd memories {}` looks for the words", visible(key));

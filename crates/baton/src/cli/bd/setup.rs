@@ -9,7 +9,7 @@ use baton_ops::task as tasks;
 use serde::Serialize;
 
 use super::args::{Dolt, Prime, Setup, Sync};
-use super::file::{export, import, issues_file};
+use super::file::{Included, export, import, issues_file};
 use super::{Out, about, doctor, human, memory, settings};
 use crate::cli::beads;
 use crate::error::AppError;
@@ -25,7 +25,9 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         }
         Setup::Bootstrap(asked) if asked.dry_run => preview(out),
         Setup::Bootstrap(_) => init(None, None, out),
-        Setup::Export { output, all, .. } => export(output, all, out),
+        Setup::Export { output, all, include_memories, .. } => {
+            export(output, &Included { ephemeral: all, memories: all || include_memories }, out)
+        }
         Setup::Import { input, path, dry_run } => import(input.or(path), dry_run, out),
         Setup::Sync(asked) => sync(&asked, out),
         Setup::Dolt { verb } => match verb {

@@ -17,11 +17,11 @@ pub(in crate::cli::bd) enum Setup {
         /// File to write to; defaults to standard output
         #[arg(long, short)]
         output: Option<String>,
-        /// Also short-lived issues
+        /// Also short-lived issues and memories
         #[arg(long, alias = "include-ephemeral")]
         all: bool,
-        /// Accepted and ignored: memories are exported
-        #[arg(long, hide = true)]
+        /// Also the memories that `remember` keeps; those of the mirrored file are exported in any case
+        #[arg(long)]
         include_memories: bool,
         /// Accepted and ignored: issues of all kinds are exported
         #[arg(long, hide = true)]
