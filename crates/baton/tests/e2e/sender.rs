@@ -12,6 +12,7 @@ use crate::cross::{beside, github, with_github};
 use crate::http::Server;
 use crate::stage::{Stage, Terminal, items, text};
 use crate::words::steady;
+use crate::worktrees::{committed, git};
 
 /// Both ends of hand-offs, and GitHub's emulator between them.
 struct Ends<'a> {
@@ -166,4 +167,23 @@ fn a_hand_off_expires_with_the_next_command_where_no_server_runs() {
     assert_eq!(sent["state"], "expired", "{sent:#}");
     let heard = ann.json(&["mail", "inbox"]).to_string();
     assert!(heard.contains("has expired"), "{heard}");
+}
+
+/// A clone that is no place of the project: `BATON_PROJECT` says whose it is.
+#[test]
+fn documents_of_a_clone_that_is_no_place_of_its_project_reach_the_receiver() {
+    let stage = committed();
+    beside(&stage);
+    let clone = stage.root().join("clone");
+    git(&stage, stage.root(), &["clone", "-q", "shop", "clone"]);
+    std::fs::create_dir_all(clone.join("docs")).expect("a folder");
+    std::fs::write(clone.join("docs/two.md"), "only in the clone\n").expect("written");
+    git(&stage, &clone, &["add", "docs"]);
+    git(&stage, &clone, &["commit", "-qm", "two"]);
+    let ann = stage.terminal("Ann").within(&clone).with("BATON_PROJECT", "shop");
+    ann.json(&["start"]);
+    let link = ["handoff", "create", "--to", "lib", "--subject", "Add it", "--link", "docs=docs/two.md"];
+    let id = text(&ann.json(&link), "handoff_id");
+    let picked = stage.terminal("Bob").within(stage.root().join("lib")).json(&["pickup", "--handoff", &id]);
+    assert!(picked["handoff"]["documents"].to_string().contains("only in the clone"), "{picked:#}");
 }

@@ -82,7 +82,7 @@ pub struct PickupResult {
     pub recovered_session_id: Option<String>,
     /// Batons that wait for other agents.
     pub waiting_for_others: usize,
-    /// The messages that waited, where the call has a request id: its answer brings these, and so does the answer to a retry.
+    /// The messages that waited, where the call has a request id: a retry brings the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<String>>,
     /// It was decided for an earlier call of the same request.
@@ -178,6 +178,7 @@ fn preview(
     if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
         return repeat_answer(tx, own, &decision);
     }
+    pickup_handoff::require_baton(tx, project_id, &decision)?;
     let recovered = decision.taken_from().or(decision.unwrapped.clone());
     Ok(PickupResult {
         identity: decision.own.identity(),
@@ -262,7 +263,6 @@ fn pick(
         (None, Some(named)) => saved_by(tx, named)?,
         (Some(_), _) => Vec::new(),
     };
-    // Each of them hears that its work was taken over: this pickup brings it.
     for silent in &recovered {
         preempt(tx, env, silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
     }

@@ -109,6 +109,7 @@ on_every_backend! {
         let no = w.no_trace(&receiver(), "hd_exec", json!({}), "handoff_unnamed");
         assert_eq!(no["handoff_ids"], json!([id]));
         assert!(no["hint"].to_string().contains("baton pickup --handoff"), "{no:#}");
+        w.no_trace(&receiver(), "hd_exec", json!({ "dry_run": true }), "handoff_unnamed");
         w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
     }
 
