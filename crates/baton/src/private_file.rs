@@ -54,7 +54,9 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     };
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_string_lossy();
     let folder = folder_of(&path);
-    let draft = folder.join(format!(".{name}.baton-{}", std::process::id()));
+    let begin = format!(".{name}.baton-");
+    remove_abandoned(&folder, &begin);
+    let draft = folder.join(format!("{begin}{}", std::process::id()));
     let done = write_new(&draft, content).and_then(|()| fs::rename(&draft, &path));
     if done.is_err() {
         let _ = fs::remove_file(&draft);
@@ -67,10 +69,31 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes what a process that was killed left of the same file: regular files with the number of a process that is gone.
+pub(crate) fn remove_abandoned(folder: &Path, begin: &str) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(begin)?.parse::<u32>().ok());
+        let is_gone = number.is_some_and(|number| !Path::new(&format!("/proc/{number}")).exists());
+        if is_gone && Path::new("/proc/self").exists() && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Writes a file that is not there yet; never through a link that somebody else has put in its place.
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    let mut file = owner_only(&mut options).open(path)?;
+    options.write(true).create_new(true);
+    let open = |options: &mut OpenOptions| owner_only(options).open(path);
+    let mut file = match open(&mut options) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            // An earlier process of this number left it.
+            fs::remove_file(path)?;
+            open(&mut options)?
+        }
+        opened => opened?,
+    };
     file.write_all(content)?;
     file.sync_all()
 }
@@ -127,6 +150,22 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).expect("there").permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_a_link_in_its_place_is_not_followed() {
+        let dir = tempfile::tempdir().expect("dir");
+        let at = |name: &str| dir.path().join(name);
+        // No process has the highest number.
+        let (abandoned, other) = (at(".out.json.baton-4194304"), at(".out.json.baton-notes"));
+        fs::write(&abandoned, "secret").expect("written");
+        fs::write(&other, "somebody's").expect("written");
+        fs::write(at("victim"), "kept").expect("written");
+        symlink(at("victim"), at(&format!(".out.json.baton-{}", std::process::id()))).expect("a link");
+        write(&at("out.json"), b"new").expect("written");
+        assert_eq!(fs::read_to_string(at("out.json")).expect("read"), "new");
+        assert_eq!(fs::read_to_string(at("victim")).expect("read"), "kept");
+        assert!(!abandoned.exists() && other.exists());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
 
+use crate::private_file;
 use crate::repo_file::{self, RepoFile};
 
 /// The text of a file; none where there is no file.
@@ -57,7 +58,9 @@ pub(crate) fn write(file: &Path, text: &str) -> io::Result<()> {
     let folder = file.parent().ok_or(ErrorKind::InvalidInput)?;
     fs::create_dir_all(folder)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let beside = folder.join(format!(".{name}.baton-{}", std::process::id()));
+    let begin = format!(".{name}.baton-");
+    private_file::remove_abandoned(folder, &begin);
+    let beside = folder.join(format!("{begin}{}", std::process::id()));
     let done = write_beside(&beside, file, text).and_then(|()| fs::rename(&beside, file));
     if done.is_err() {
         let _ = fs::remove_file(&beside);
