@@ -14,7 +14,7 @@ pub(crate) fn starts_fresh(bytes: &[u8], start: usize) -> bool {
 /// The length of the escape sequence that ends at `at`, where a letter or a digit ends it: `\n`, `\x1b[33m`, `%0A`.
 pub(crate) fn escape(bytes: &[u8], at: usize) -> usize {
     let before = &bytes[at.saturating_sub(LONGEST)..at];
-    let (hex, octal) = (u8::is_ascii_hexdigit as Is, is_octal as Is);
+    let (hex, octal) = (u8::is_ascii_hexdigit as ByteTest, is_octal as ByteTest);
     let ends = [
         written(before, "%", 2, hex),
         written(before, "\\x", 2, hex),
@@ -27,7 +27,7 @@ pub(crate) fn escape(bytes: &[u8], at: usize) -> usize {
     ends.into_iter().max().unwrap_or(0)
 }
 
-type Is = fn(&u8) -> bool;
+type ByteTest = fn(&u8) -> bool;
 
 fn is_octal(byte: &u8) -> bool {
     matches!(byte, b'0'..=b'7')
@@ -39,7 +39,7 @@ fn is_letter(byte: &u8) -> bool {
 }
 
 /// A sign, and so many digits behind it.
-fn written(before: &[u8], sign: &str, digits: usize, is: Is) -> usize {
+fn written(before: &[u8], sign: &str, digits: usize, is: ByteTest) -> usize {
     let len = sign.len() + digits;
     let own = |tail: &[u8]| tail.starts_with(sign.as_bytes()) && tail[sign.len()..].iter().all(is);
     let tail = before.len().checked_sub(len).map(|from| &before[from..]);

@@ -23,7 +23,7 @@ const REACH: usize = 1024;
 const BEFORE: usize = 512;
 
 /// One way to write the two.
-struct Form {
+struct PairSyntax {
     /// Whether what stands before the name is of this form.
     is_before: fn(&str) -> bool,
     /// What may stand right behind the name; without any, everything.
@@ -42,8 +42,8 @@ const fn form(
     sure: bool,
     extent: Extent,
     expression: &'static str,
-) -> Form {
-    Form { is_before, next, expression, extent, sure }
+) -> PairSyntax {
+    PairSyntax { is_before, next, expression, extent, sure }
 }
 
 /// What a declaration may wrap a string in: `String::from("…")`, `r"…"`.
@@ -53,7 +53,7 @@ macro_rules! opening {
     };
 }
 
-static FORMS: &[Form] = &[
+static FORMS: &[PairSyntax] = &[
     form(
         is_field,
         b"",
@@ -109,16 +109,17 @@ pub(crate) fn value(text: &str, name: Range<usize>, class: SecretClass, whole: b
         return None;
     }
     let before = context_before(text, name.start);
-    let judged = Judged::new(class, &text[name.clone()]);
+    let judged = ValueEvidence::new(class, &text[name.clone()]);
     let compile = || FORMS.iter().map(|form| Regex::new(form.expression).ok()).collect();
-    let fits = |form: &Form| (form.next.is_empty() || form.next.contains(&next)) && (form.is_before)(before);
+    let fits =
+        |form: &PairSyntax| (form.next.is_empty() || form.next.contains(&next)) && (form.is_before)(before);
     for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| fits(form)) {
         let regex = COMPILED.get_or_init(compile).get(at)?.as_ref()?;
         let to = floor(text, (name.end + REACH).min(text.len()));
         let input = Input::new(text).range(name.end..to).anchored(Anchored::Yes);
         let Some(lead) = regex.find(input) else { continue };
         let Some(found) = form.extent.find(text, name.start, lead.end()) else { continue };
-        let judged = Judged { sure: form.sure || found.sure, ..judged };
+        let judged = ValueEvidence { sure: form.sure || found.sure, ..judged };
         if !is_next(&text[name.end..found.span.start]) && judged.is_secret(&text[found.span.clone()]) {
             return Some(found.span);
         }
@@ -127,7 +128,7 @@ pub(crate) fn value(text: &str, name: Range<usize>, class: SecretClass, whole: b
 }
 
 /// The value of a field that stands before the one with the name.
-fn reversed(text: &str, name: Range<usize>, judged: &Judged) -> Option<Range<usize>> {
+fn reversed(text: &str, name: Range<usize>, judged: &ValueEvidence) -> Option<Range<usize>> {
     let mut from = name.start.saturating_sub(BEFORE);
     while !text.is_char_boundary(from) {
         from += 1;
@@ -142,7 +143,7 @@ fn reversed(text: &str, name: Range<usize>, judged: &Judged) -> Option<Range<usi
     let ValueSpan { span, .. } = Extent::Field.find(text, from + last.start(), from + last.end())?;
     let input = Input::new(&text[..name.start]).range(span.end.min(name.start)..).anchored(Anchored::Yes);
     let apart = between.is_match(input);
-    let judged = Judged { sure: true, ..*judged };
+    let judged = ValueEvidence { sure: true, ..*judged };
     (apart && judged.is_secret(&text[span.clone()])).then_some(span)
 }
 
@@ -242,7 +243,7 @@ fn is_env(name: &str) -> bool {
 
 /// What the form and the name say about a value.
 #[derive(Clone, Copy)]
-struct Judged {
+struct ValueEvidence {
     class: SecretClass,
     sure: bool,
     env: bool,
@@ -250,7 +251,7 @@ struct Judged {
     named: bool,
 }
 
-impl Judged {
+impl ValueEvidence {
     fn new(class: SecretClass, name: &str) -> Self {
         let named = kind_of(name) == Some(Kind::Named);
         Self { class, sure: false, env: is_env(name), named }

@@ -43,13 +43,13 @@ impl LineHeader {
 
 /// Lines of a file that are neither what the ledger would write nor what it knows was there.
 #[derive(Default)]
-pub(super) struct Unseen {
+pub(super) struct UnseenLines {
     pub(super) lines: usize,
     /// Of the first few.
     names: Vec<String>,
 }
 
-impl Unseen {
+impl UnseenLines {
     fn add(&mut self, name: String) {
         self.lines += 1;
         if self.names.len() < 5 {
@@ -59,8 +59,12 @@ impl Unseen {
 }
 
 /// Looks through a file for them.
-pub(super) fn unseen(app: &mut App, turn: &FileTurn, head: &BeadsExportOutput) -> Result<Unseen, AppError> {
-    let mut found = Unseen::default();
+pub(super) fn unseen(
+    app: &mut App,
+    turn: &FileTurn,
+    head: &BeadsExportOutput,
+) -> Result<UnseenLines, AppError> {
+    let mut found = UnseenLines::default();
     let Some(mut lines) = turn.lines()? else { return Ok(found) };
     let known: HashSet<&str> = head.ids.iter().map(String::as_str).collect();
     let others: HashSet<&str> = head.items.iter().map(|item| item.line.as_str()).collect();
@@ -95,7 +99,7 @@ fn compare(
     app: &mut App,
     project: &str,
     chunk: &mut Vec<(String, String)>,
-    found: &mut Unseen,
+    found: &mut UnseenLines,
 ) -> Result<(), AppError> {
     if chunk.is_empty() {
         return Ok(());
@@ -113,7 +117,7 @@ fn compare(
 }
 
 /// The refusal of an export over them.
-pub(super) fn would_lose(path: &Path, unseen: &Unseen) -> Refusal {
+pub(super) fn would_lose(path: &Path, unseen: &UnseenLines) -> Refusal {
     let more = if unseen.lines > unseen.names.len() { ", …" } else { "" };
     Refusal::new(
         Kind::Conflict,

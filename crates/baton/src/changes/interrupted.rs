@@ -16,22 +16,22 @@ pub(crate) fn recover(git: &dyn GitRunner, root: &Path) -> Result<Recovery, Faul
 }
 
 /// A working copy in which no application is half done, and none begins while this is held.
-pub(crate) struct Settled {
+pub(crate) struct StableWorkingCopy {
     /// What became of one that was interrupted.
     pub recovery: Recovery,
     _lock: Option<Lock>,
 }
 
 /// The same before a working copy is read. Nothing is written where nobody ever applied anything.
-pub(crate) fn settle(git: &dyn GitRunner, root: &Path) -> Result<Settled, Fault> {
+pub(crate) fn settle(git: &dyn GitRunner, root: &Path) -> Result<StableWorkingCopy, Fault> {
     let repo = Repo::open(git, root)?;
     let has = |name: &str| repo.git_dir.join(name).symlink_metadata().is_ok();
     if !has(FOLDER) && !has(LOCK) {
-        return Ok(Settled { recovery: Recovery::Nothing, _lock: None });
+        return Ok(StableWorkingCopy { recovery: Recovery::Nothing, _lock: None });
     }
     let lock = Lock::take(&repo.git_dir)?;
     let recovery = Journal::recover(&repo, &lock)?;
-    Ok(Settled { recovery, _lock: Some(lock) })
+    Ok(StableWorkingCopy { recovery, _lock: Some(lock) })
 }
 
 /// Whether an application was interrupted in the working copy with this top folder, or is under way there.

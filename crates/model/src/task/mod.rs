@@ -108,7 +108,7 @@ pub struct Task {
     /// The newest fencing token that was given out for it.
     pub claim_token: i64,
     /// Worked out, never given.
-    pub standing: Readiness,
+    pub readiness: Readiness,
     /// Every other field, as given.
     pub extra: Map<String, Value>,
     /// When its fields and what hangs on it changed: what merges versions of it.

@@ -196,7 +196,7 @@ impl From<&Task> for View {
             previous_agent: text(&task.previous_agent),
             attempts: Some(task.attempts).filter(|attempts| *attempts > 0),
             pending_message: text(&task.pending_type),
-            blocked: Some(true).filter(|_| task.standing.blocked && task.is_open()),
+            blocked: Some(true).filter(|_| task.readiness.blocked && task.is_open()),
             created_by: task.created_by.clone(),
             created_at: Timestamp(task.created_at),
             updated_at: Timestamp(task.updated_at),

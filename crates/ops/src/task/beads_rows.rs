@@ -41,7 +41,7 @@ pub(super) fn update(
         project_id: known.project_id.clone(),
         claim: known.claim.clone().filter(|claim| stays(claim, known, &merged.task)),
         claim_token: known.claim_token,
-        standing: known.standing,
+        readiness: known.readiness,
         ..merged.task.clone()
     };
     if entries(&merged) == entries(ours) && merged.task.labels == ours.task.labels {

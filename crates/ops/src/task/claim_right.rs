@@ -57,7 +57,7 @@ pub(super) fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>)
             format!("`baton task reopen {id}` opens it again"),
         );
     }
-    if found.standing.blocked {
+    if found.readiness.blocked {
         let by: Vec<String> =
             readiness::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
         let by =

@@ -309,7 +309,7 @@ pub(super) fn close(
 fn ready(tx: &mut Tx<'_>, project_id: &str, ids: &[String]) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for id in ids {
-        if task::get(tx, project_id, id)?.is_some_and(|task| task.standing.ready) {
+        if task::get(tx, project_id, id)?.is_some_and(|task| task.readiness.ready) {
             found.push(id.clone());
         }
     }

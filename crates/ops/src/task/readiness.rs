@@ -63,15 +63,15 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, project: &str, ids: Vec<String>) -> Resul
     let mut rounds: BTreeMap<String, usize> = BTreeMap::new();
     while let Some(id) = queue.pop_front() {
         let Some(found) = task::get(tx, project, &id)? else { continue };
-        let standing = work_out(tx, &found)?;
-        if standing == found.standing {
+        let readiness = work_out(tx, &found)?;
+        if readiness == found.readiness {
             continue;
         }
-        task::put_standing(tx, &found, standing)?;
+        task::put_readiness(tx, &found, readiness)?;
         let passed_on = |s: Readiness| (s.passes, s.wait_until);
         let round = rounds.entry(id.clone()).or_default();
         *round += 1;
-        if passed_on(standing) != passed_on(found.standing) && *round <= DEEP {
+        if passed_on(readiness) != passed_on(found.readiness) && *round <= DEEP {
             queue.extend(task::children(tx, project, &id)?.into_iter().map(|child| child.task_id));
         }
     }
@@ -82,7 +82,7 @@ fn work_out(tx: &mut Tx<'_>, found: &Task) -> Result<Readiness, Failure> {
     let project = &found.project_id;
     let parent = match &found.parent_id {
         Some(id) if *id != found.task_id => {
-            task::get(tx, project, id)?.map(|parent| parent.standing).unwrap_or_default()
+            task::get(tx, project, id)?.map(|parent| parent.readiness).unwrap_or_default()
         }
         _ => Readiness::default(),
     };

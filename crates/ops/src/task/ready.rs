@@ -104,7 +104,7 @@ impl Operation for Ready {
                 filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
             }
             let mut late = run_out(tx, env, &project_id)?;
-            late.retain(|task| task.status == "in_progress" && !task.standing.blocked);
+            late.retain(|task| task.status == "in_progress" && !task.readiness.blocked);
             let mut late: Vec<Task> = late.iter().map(|task| freed(task, Some(""), now)).collect();
             late.retain(|task| filter.takes(task));
             let window =

@@ -136,13 +136,13 @@ fn unready(task: &Task, now: i64) -> Option<String> {
     if task.agent_role.is_none() {
         return Some("it wants no role: the router leaves it alone".to_owned());
     }
-    if task.standing.blocked {
+    if task.readiness.blocked {
         return Some("it waits for other tasks: `baton task blocked` names them".to_owned());
     }
-    if task.standing.wait_until > now {
-        return Some(format!("it is deferred until {}", rfc3339(task.standing.wait_until)));
+    if task.readiness.wait_until > now {
+        return Some(format!("it is deferred until {}", rfc3339(task.readiness.wait_until)));
     }
-    (!task.standing.ready).then(|| "it is not of a kind that agents work on".to_owned())
+    (!task.readiness.ready).then(|| "it is not of a kind that agents work on".to_owned())
 }
 
 fn scores(ask: &PassRequest<'_>, task: &Task, agents: &[Candidate], (now, policy): (i64, &Policy)) -> Scores {

@@ -21,9 +21,9 @@ use crate::resolve;
 fn still(tx: &mut Tx<'_>, env: &Env<'_>, planned: &Task) -> Result<Option<Task>, Failure> {
     let found = task::get(tx, &planned.project_id, &planned.task_id)?;
     Ok(found.filter(|task| {
-        task.standing.ready
+        task.readiness.ready
             && task.status == "open"
-            && task.standing.wait_until <= env.now
+            && task.readiness.wait_until <= env.now
             && task.assignee == planned.assignee
     }))
 }

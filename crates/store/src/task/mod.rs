@@ -136,7 +136,7 @@ fn read(row: Row) -> Result<Task, Fault> {
         }
         _ => None,
     };
-    task.standing =
+    task.readiness =
         Readiness { blocked: r.bool()?, passes: r.bool()?, ready: r.bool()?, wait_until: r.int()? };
     task.clocks = Clocks::from_json(&json::read(&r.text()?)?).unwrap_or_default();
     let (machine, process, bearer) = (r.opt_text()?, r.opt_text()?, r.opt_text()?);
@@ -270,20 +270,20 @@ pub fn claimed_by(tx: &mut Tx<'_>, project_id: &str, identity_key: &str) -> Resu
 
 /// Writes a new task down.
 pub fn insert(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
-    let standing = task.standing;
+    let readiness = task.readiness;
     let mut row = columns(task);
     row.extend_from_slice(params![
         &task.project_id,
         &task.task_id,
-        standing.blocked,
-        standing.passes,
-        standing.ready,
-        standing.wait_until
+        readiness.blocked,
+        readiness.passes,
+        readiness.ready,
+        readiness.wait_until
     ]);
     tx.execute_deferred(INSERT, &row)
 }
 
-/// Writes everything of a task but its standing.
+/// Writes everything of a task but its readiness.
 pub fn put(tx: &mut Tx<'_>, task: &Task) -> Result<(), Fault> {
     let mut row = columns(task);
     row.extend_from_slice(params![&task.project_id, &task.task_id]);
@@ -333,14 +333,14 @@ fn columns(task: &Task) -> Vec<Value> {
 }
 
 /// Writes where a task stands.
-pub fn put_standing(tx: &mut Tx<'_>, task: &Task, standing: Readiness) -> Result<(), Fault> {
+pub fn put_readiness(tx: &mut Tx<'_>, task: &Task, readiness: Readiness) -> Result<(), Fault> {
     tx.execute_deferred(
         STANDING,
         params![
-            standing.blocked,
-            standing.passes,
-            standing.ready,
-            standing.wait_until,
+            readiness.blocked,
+            readiness.passes,
+            readiness.ready,
+            readiness.wait_until,
             &task.project_id,
             &task.task_id,
         ],

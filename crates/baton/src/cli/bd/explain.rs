@@ -15,11 +15,11 @@ use super::{Out, shape};
 use crate::error::AppError;
 
 #[derive(Serialize)]
-struct Explained {
+struct ReadinessReport {
     ready: Vec<ReadyReason>,
     blocked: Vec<BlockedReason>,
     cycles: Vec<Vec<String>>,
-    summary: ExplainedCounts,
+    summary: ReadinessCounts,
 }
 
 /// An issue that can be worked on.
@@ -55,7 +55,7 @@ struct Blocker {
 }
 
 #[derive(Serialize)]
-struct ExplainedCounts {
+struct ReadinessCounts {
     total_ready: usize,
     total_blocked: usize,
     cycle_count: usize,
@@ -120,8 +120,8 @@ pub(super) fn explained(
     }
     let cycles = out.app.run::<tasks::Cycles>(&tasks::CyclesInput { project: out.project() })?.items;
     let (total_ready, total_blocked) = (ready.len(), waiting.len());
-    let summary = ExplainedCounts { total_ready, total_blocked, cycle_count: cycles.len() };
-    out.print(&Explained { ready, blocked: waiting, cycles, summary }, |all| {
+    let summary = ReadinessCounts { total_ready, total_blocked, cycle_count: cycles.len() };
+    out.print(&ReadinessReport { ready, blocked: waiting, cycles, summary }, |all| {
         let ready =
             all.ready.iter().map(|row| format!("{}    {}\n", shape::line(&row.issue.task), row.reason));
         let waits = |row: &BlockedReason| {

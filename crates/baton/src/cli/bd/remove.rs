@@ -16,7 +16,7 @@ use crate::cli::read_input;
 use crate::error::AppError;
 
 /// An issue that is to go, and the open issues that need it.
-struct Doomed {
+struct DeletionTarget {
     title: String,
     needed_by: Vec<String>,
     dependencies: usize,
@@ -24,7 +24,7 @@ struct Doomed {
 
 /// What a deletion did, or would do.
 #[derive(Serialize)]
-struct Deleted {
+struct DeletionReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deleted: Vec<String>,
     deleted_count: usize,
@@ -37,7 +37,7 @@ struct Deleted {
     lines: String,
 }
 
-impl Deleted {
+impl DeletionReport {
     fn text(&self) -> String {
         let links = format!("  {} dependencies, removed with them\n", self.dependencies_removed);
         let links = if self.dependencies_removed == 0 { String::new() } else { links };
@@ -81,10 +81,10 @@ pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
         };
         let done = out.app.run::<tasks::Delete>(&input)?;
         links += done.removed_dependencies.len();
-        text.push_str(&format!("✓ Deleted {}: {}\n", visible(id), visible(&done.task.view.title)));
+        text.push_str(&format!("✓ DeletionReport {}: {}\n", visible(id), visible(&done.task.view.title)));
         deleted.push(id.clone());
     }
-    let done = Deleted {
+    let done = DeletionReport {
         deleted_count: deleted.len(),
         deleted,
         would_delete: Vec::new(),
@@ -93,7 +93,7 @@ pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
         dry_run: false,
         lines: text,
     };
-    out.print(&done, Deleted::text)
+    out.print(&done, DeletionReport::text)
 }
 
 fn list<'a>(ids: impl Iterator<Item = &'a String>) -> String {
@@ -102,7 +102,7 @@ fn list<'a>(ids: impl Iterator<Item = &'a String>) -> String {
 
 /// Says what would go; nothing is written.
 fn preview(
-    found: &BTreeMap<String, Doomed>,
+    found: &BTreeMap<String, DeletionTarget>,
     orphaned_issues: Vec<String>,
     args: &Delete,
     out: &mut Out<'_>,
@@ -117,7 +117,7 @@ fn preview(
             found.keys().map(|id| visible(id)).collect::<Vec<_>>().join(" ")
         ),
     };
-    let shown = Deleted {
+    let shown = DeletionReport {
         deleted: Vec::new(),
         deleted_count: 0,
         would_delete: found.keys().cloned().collect(),
@@ -145,7 +145,11 @@ fn requested_ids(args: &Delete) -> Result<Vec<String>, AppError> {
 }
 
 /// The issues that go, by id; with `cascade` also those that need them.
-fn doomed(ids: &[String], cascade: bool, out: &mut Out<'_>) -> Result<BTreeMap<String, Doomed>, AppError> {
+fn doomed(
+    ids: &[String],
+    cascade: bool,
+    out: &mut Out<'_>,
+) -> Result<BTreeMap<String, DeletionTarget>, AppError> {
     let (mut found, mut queue) = (BTreeMap::new(), VecDeque::from(ids.to_vec()));
     while let Some(id) = queue.pop_front() {
         if found.contains_key(&id) {
@@ -173,7 +177,8 @@ fn doomed(ids: &[String], cascade: bool, out: &mut Out<'_>) -> Result<BTreeMap<S
             queue.extend(open.iter().cloned());
         }
         let dependencies = issue.dependencies.len() + issue.dependents.len();
-        found.insert(issue.task.id, Doomed { title: issue.task.title, needed_by: open, dependencies });
+        found
+            .insert(issue.task.id, DeletionTarget { title: issue.task.title, needed_by: open, dependencies });
     }
     Ok(found)
 }

@@ -56,7 +56,7 @@ pub(super) fn missing_sections(issue_type: &str, issue: &View) -> Vec<&'static s
 
 /// An issue that lacks sections.
 #[derive(Serialize)]
-struct Incomplete {
+struct LintFinding {
     id: String,
     title: String,
     #[serde(rename = "type")]
@@ -66,10 +66,10 @@ struct Incomplete {
 
 /// What a check of the issues' texts found.
 #[derive(Serialize)]
-struct Linted {
+struct LintReport {
     total: usize,
     issues: usize,
-    results: Vec<Incomplete>,
+    results: Vec<LintFinding>,
 }
 
 pub(super) fn lint(
@@ -86,17 +86,17 @@ pub(super) fn lint(
     } else {
         ids.iter().map(|id| shown(id, out).map(|found| found.task)).collect::<Result<_, _>>()?
     };
-    let results: Vec<Incomplete> = issues
+    let results: Vec<LintFinding> = issues
         .into_iter()
         .map(|issue| {
             let missing = missing_sections(&issue.issue_type, &issue);
-            Incomplete { id: issue.id, title: issue.title, issue_type: issue.issue_type, missing }
+            LintFinding { id: issue.id, title: issue.title, issue_type: issue.issue_type, missing }
         })
         .filter(|issue| !issue.missing.is_empty())
         .collect();
     let total = results.iter().map(|issue| issue.missing.len()).sum();
-    out.print(&Linted { total, issues: results.len(), results }, |found| {
-        let line = |issue: &Incomplete| {
+    out.print(&LintReport { total, issues: results.len(), results }, |found| {
+        let line = |issue: &LintFinding| {
             format!(
                 "{} [{}] lacks {}\n",
                 visible(&issue.id),
