@@ -50,21 +50,23 @@ fn take(event: &Event<'_>, calls: &mut HashSet<String>, found: &mut Vec<String>)
 
 fn is_ours(call: &Call<'_>) -> bool {
     match call.category {
-        Category::Shell => VERBS.iter().any(|verb| call.target.contains(verb)),
+        Category::Shell => {
+            VERBS.iter().any(|verb| call.target.contains(verb)) && !call.target.contains("--dry-run")
+        }
         Category::Mcp(_) | Category::Other => TOOLS.iter().any(|tool| call.name.ends_with(tool)),
         _ => false,
     }
 }
 
-/// The id of the session that an answer is about: the first after a mark. A refusal names the session of somebody else.
+/// The id of the session that an answer is about: the one that the first mark names. Behind it stand words of others, and a refusal
+/// names the session of somebody else.
 fn id_in(output: &str) -> Option<String> {
     let refused_at = REFUSALS.iter().filter_map(|words| output.find(words)).min();
-    MARKS.iter().find_map(|mark| {
-        let at = output.find(mark).filter(|at| refused_at.is_none_or(|refused| *at < refused))?;
-        let rest = output.get(at + mark.len()..)?;
-        let at = rest.find(|c: char| c.is_ascii_hexdigit()).filter(|at| *at <= GAP)?;
-        rest.get(at..at + 36).filter(|id| is_id(id)).map(str::to_owned)
-    })
+    let first = MARKS.iter().filter_map(|mark| Some((output.find(mark)?, mark))).min_by_key(|(at, _)| *at);
+    let (at, mark) = first.filter(|(at, _)| refused_at.is_none_or(|refused| *at < refused))?;
+    let rest = output.get(at + mark.len()..)?;
+    let at = rest.find(|c: char| c.is_ascii_hexdigit()).filter(|at| *at <= GAP)?;
+    rest.get(at..at + 36).filter(|id| is_id(id)).map(str::to_owned)
 }
 
 fn is_id(text: &str) -> bool {
@@ -91,6 +93,10 @@ mod tests {
             assert_eq!(id_in(&output).as_deref(), Some(ID), "{output}");
         }
         for refusal in [
+            // A dry run opens no session, and shows another agent's words.
+            format!(
+                r#"{{"session_id":null,"predecessor_session_id":"{ID}","baton":{{"body":"session {ID}"}}}}"#
+            ),
             format!(r#"{{"error":{{"code":"baton_claimed","holder":{{"session_id":"{ID}"}}}}}}"#),
             format!(
                 r#"{{"next_step":"Refused (baton_claimed): …","error":{{"holder":{{"session_id":"{ID}"}}}}}}"#
@@ -114,6 +120,7 @@ mod tests {
         assert!(call(Category::Mcp("baton".into()), "mcp__baton__session_wrap", ""));
         assert!(call(Category::Shell, "Bash", "cd x && baton wrap --summary s"));
         assert!(!call(Category::Shell, "Bash", "baton status"));
+        assert!(!call(Category::Shell, "Bash", "baton pickup --dry-run"));
         assert!(!call(Category::Read, "Read", "baton start"));
     }
 }
