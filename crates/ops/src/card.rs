@@ -55,6 +55,14 @@ pub struct Card {
     pub reminders: Vec<Remark>,
 }
 
+impl Card {
+    /// Whether a pickup that names nothing finds a baton.
+    pub(crate) fn has_open_baton(&self) -> bool {
+        let is_open = |state| matches!(state, WaitingState::Baton(BatonState::Open | BatonState::Abandoned));
+        self.handoffs.iter().any(|waiting| is_open(waiting.state))
+    }
+}
+
 /// What waits to be picked up: a baton of the project, or a hand-off from another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {

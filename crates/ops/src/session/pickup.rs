@@ -376,7 +376,7 @@ fn pickup_body(
 }
 
 /// Releases a session that has to yield; one that was preempted by force gets a signal that names its successor.
-fn preempt(
+pub(super) fn preempt(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     who: &Session,

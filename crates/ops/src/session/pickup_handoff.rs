@@ -3,16 +3,17 @@
 use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Event, Handoff, State as HandoffState};
-use baton_model::id::short;
+use baton_model::id::{identity_key, short};
 use baton_model::refusal::{self, Refusal};
-use baton_model::session::Session;
+use baton_model::session::{ReleaseReason, Session};
+use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::state::State;
-use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
+use baton_store::{Failure, Store, Tx, baton, handoff, session, state, task};
 use serde_json::json;
 
 use super::bundle_view::Bundle;
-use super::pickup::{Pickup, PickupInput, PickupResult, keep};
+use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
 use super::pickup_decide::{Decision, own_session};
 use super::pickup_transfer::{facts, transfer};
@@ -22,6 +23,7 @@ use crate::handoff::steps::Plan;
 use crate::handoff::{by_id, record};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
+use crate::ownership::is_at_work;
 use crate::saga::expire_overdue;
 use crate::token_rights;
 
@@ -129,6 +131,11 @@ fn take(
     };
     let mut plan = Plan::of(&handoff);
     let is_acceptor = is_acceptor(tx, env, &handoff, &own.identity)?;
+    let abandoned = if is_acceptor { None } else { abandoned_by(tx, env, &handoff, input.force)? };
+    if let Some(before) = &abandoned {
+        own.inherited_from = Some(before.session_id.clone());
+        own.picked_up_session_id = Some(before.session_id.clone());
+    }
     let again = handoff.state == HandoffState::Accepted && plan.accepted_by.as_ref() == Some(&own.session_id);
     own.heartbeat_at = env.now;
     Pickup::NAME.clone_into(&mut own.last_verb);
@@ -136,10 +143,14 @@ fn take(
     let mut picked = PickupResult {
         session_id: Some(own.session_id.clone()),
         identity: own.identity.clone(),
+        predecessor_session_id: abandoned.as_ref().map(|before| before.session_id.clone()),
+        recovered_session_id: abandoned.as_ref().map(|before| before.session_id.clone()),
         ..PickupResult::default()
     };
     if !again {
-        if !is_acceptor {
+        if let Some(before) = &abandoned {
+            take_over(tx, env, (&handoff, before), &own, input)?;
+        } else if !is_acceptor {
             handoff.state =
                 handoff.state.advance(Event::Accept).map_err(|no| accepted_refusal(&handoff, &plan, no))?;
         }
@@ -150,7 +161,7 @@ fn take(
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;
-        if !is_acceptor {
+        if !is_acceptor && abandoned.is_none() {
             record(tx, env, &handoff, &own.identity)?;
             crate::handoff::begin_task(tx, env, &handoff, &own.identity)?;
         }
@@ -159,6 +170,44 @@ fn take(
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;
     Ok(picked)
+}
+
+/// The session that accepted a hand-off and left it: it is over without a wrap, or silent and open still, and its agent has begun no other
+/// one since. With force, one that is at work, too.
+fn abandoned_by(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    handoff: &Handoff,
+    force: bool,
+) -> Result<Option<Session>, Failure> {
+    let Some(id) = Plan::of(handoff).accepted_by.filter(|_| handoff.state == HandoffState::Accepted) else {
+        return Ok(None);
+    };
+    let Some(by) = session::get(tx, &handoff.to_project_id, &id)? else { return Ok(None) };
+    let last = session::last_of(tx, &handoff.to_project_id, &by.identity)?;
+    let is_busy = [Some(&by), last.as_ref()].into_iter().flatten().any(|of| is_at_work(env, of));
+    Ok(Some(by).filter(|by| !by.has_wrapped() && (force || !is_busy)))
+}
+
+/// The accepted hand-off of a session that is gone, or yields to force, is another's from now on, with its task.
+fn take_over(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (handoff, before): (&Handoff, &Session),
+    own: &Session,
+    input: &PickupInput,
+) -> Result<(), Failure> {
+    let is_forced = input.force && is_at_work(env, before);
+    let reason = if is_forced { ReleaseReason::PreemptedByPickup } else { ReleaseReason::Stale };
+    preempt(tx, env, before, own, reason, input.why.as_deref())?;
+    let Some(id) = &handoff.task_id else { return Ok(()) };
+    let Some(task) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
+    let is_theirs = |name: &String| identity_key(name) == identity_key(&before.identity);
+    if !task.is_open() || !task.assignee.as_ref().is_some_and(is_theirs) {
+        return Ok(());
+    }
+    let after = Task { assignee: Some(own.identity.clone()), updated_at: env.now, ..task.clone() };
+    crate::task::update_without_delta(tx, &task, &after)
 }
 
 /// Writes the pickup into the ledger; returns its entry.
@@ -209,7 +258,7 @@ fn accepted_refusal(handoff: &Handoff, plan: &Plan, no: Refusal) -> Refusal {
         refusal::Kind::Conflict,
         "handoff_claimed",
         "somebody else has accepted this hand-off",
-        "`baton status` lists what else waits",
+        "once its session is silent or over, whoever picks it up takes it over (now: --force --why REASON); `baton status` lists what else waits",
     );
     let holder = [("holder_session_id", &plan.accepted_by), ("holder", &plan.accepted_as)];
     holder.into_iter().fold(claimed, |claimed, (field, value)| match value {

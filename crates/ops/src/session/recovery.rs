@@ -207,16 +207,13 @@ pub(super) fn left_beside(
     left.retain(|session| !brought.contains(&session.session_id));
     let named = |session: &&Session| {
         let (name, id) = (visible(&session.identity), short(&session.session_id));
-        format!("{name}: `baton pickup --from-session {id}`")
+        format!("{name} left work without a baton: `baton pickup --from-session {id}` brings it")
     };
     let mut named: Vec<String> = left.iter().take(NAMED).map(named).collect();
     if left.len() > NAMED {
         named.push(format!("and {} more", left.len() - NAMED));
     }
-    let message = format!(
-        "work without a baton, which no other pickup brings (over MCP: `hd_exec` with `from_session`): {}",
-        named.join(", ")
-    );
+    let message = format!("{} (over MCP: `hd_exec` with `from_session`)", named.join("; "));
     Ok(Some(Remark { kind: RemarkKind::RecoverableWork, message }).filter(|_| !left.is_empty()))
 }
 

@@ -88,7 +88,7 @@ impl Operation for Start {
                 false => Replay::default(),
             };
             let mut card = card::read_with(tx, env, &project_id, |tx| prefetch_left(tx, &project_id))?;
-            let waits = !card.handoffs.is_empty();
+            let waits = card.has_open_baton();
             card.reminders.extend(left_remarks(tx, env, &project_id, waits)?);
             card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);
             let own = &begun.session;

@@ -45,8 +45,8 @@ impl Operation for Status {
                 prefetch_exports(tx, &project_id);
                 prefetch_left(tx, &project_id);
             })?;
-            let waits = !card.handoffs.is_empty();
-            if !waits {
+            let waits = card.has_open_baton();
+            if card.handoffs.is_empty() {
                 card.reminders.extend(waiting_elsewhere(tx, env, &project_id)?);
             }
             card.reminders.extend(left_remarks(tx, env, &project_id, waits)?);

@@ -3,7 +3,7 @@
 use baton_model::access::{Grant, Scope};
 use serde_json::{Value, json};
 
-use crate::world::{Agent, World, agent, column, list, text};
+use crate::world::{Agent, STALE, World, agent, column, list, text};
 
 fn sender() -> Agent {
     agent("Lola")
@@ -241,6 +241,29 @@ on_every_backend! {
         let again = w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
         assert_ne!(again["session_id"], picked["session_id"]);
         w.no(&other, "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+    }
+
+    fn what_a_session_accepted_that_is_gone_is_taken_over_with_what_it_saved(w) {
+        let id = create(w);
+        let by_id = json!({ "handoff_id": id });
+        let first = w.ok(&receiver(), "hd_exec", by_id.clone());
+        w.ok(&receiver(), "session_checkpoint", json!({ "summary": "half of the index" }));
+        let other = agent("Ann").project("q");
+        let refused = w.no_trace(&other, "hd_exec", by_id.clone(), "handoff_claimed");
+        assert!(text(&refused, "hint").contains("takes it over"), "{refused:#}");
+        w.advance(STALE + 1);
+        let next = w.ok(&other, "hd_exec", by_id.clone());
+        assert_eq!(next["handoff"]["handoff_id"], json!(id));
+        assert!(next["recovered"].to_string().contains("half of the index"), "{next:#}");
+        assert_eq!(next["predecessor_session_id"], first["session_id"]);
+        assert_eq!(task(w, &id)["assignee"], "Ann");
+        assert_eq!(told(w, "p"), ["offered", "accepted"], "it is accepted once");
+        w.no(&receiver(), "hd_exec", by_id.clone(), "handoff_claimed");
+        let mut forced = by_id;
+        forced["force"] = json!(true);
+        forced["why"] = json!("Ann left");
+        let back = w.ok(&receiver(), "hd_exec", forced);
+        assert_eq!(w.ok(&receiver(), "handoff_advance", json!({ "id": id, "action": "complete", "result": "done" }))["state"], "completed", "{back:#}");
     }
 
     fn a_handoff_is_declined_with_a_reason(w) {

@@ -37,7 +37,7 @@ on_every_backend! {
         w.advance(2 * 3_600_000);
         w.leave_baton(&agent("Lola"), "the cart");
         let id = text(&ann, "session_id");
-        let command = format!("Ann: `baton pickup --from-session {}`", &id[..13]);
+        let command = format!("Ann left work without a baton: `baton pickup --from-session {}`", &id[..13]);
         let status = w.ok(&agent("Hal"), "session_status", json!({}));
         assert!(status["reminders"].to_string().contains(&command), "{status:#}");
         let begun = w.start(&agent("Hal"));
