@@ -46,12 +46,17 @@ const SAMPLES: usize = 3;
 /// Whether every call was a pickup that was refused.
 fn is_refused_pickup(packet: &Packet) -> bool {
     let is_pickup = |text: &str| PICKUPS.iter().any(|name| text.contains(name));
-    let is_failed =
-        |sample: &String| is_pickup(sample) && sample.contains(" \u{2192} ") && !sample.ends_with("exit 0");
+    let is_failed = |sample: &String| {
+        let outcome = sample.rsplit_once(" → ").map(|(_, outcome)| outcome);
+        is_pickup(sample) && outcome.is_some_and(|outcome| !matches!(outcome, "ok" | "exit 0"))
+    };
     // Samples are distinct: with fewer than fit, no call is missing.
     let is_refused =
         |activity: &ToolActivity| activity.samples.len() < SAMPLES && activity.samples.iter().all(is_failed);
-    packet.tool_activity.iter().all(is_refused)
+    // Without an answer, at a limit for instance, what was asked is still to be done.
+    let is_answered = packet.recent_messages.last().is_some_and(|message| message.role == "assistant");
+    is_answered
+        && packet.tool_activity.iter().all(is_refused)
         && packet.commands.iter().all(|run| is_pickup(&run.command) && run.exit_code != Some(0))
         && packet.last_failure.as_ref().is_none_or(|failure| is_pickup(&failure.command))
 }
@@ -74,4 +79,30 @@ pub(super) fn refuse_idle(meant: &FoundTranscript) -> Refusal {
         format!("nothing was asked and nothing done in {}", meant.path.display()),
         "`baton import-transcript` makes a baton of it all the same",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(sample: &str, last: &str, expected: bool) {
+        let packet: Value = json!({ "summary": "s", "tool_activity": [{ "category": "mcp:baton", "count": 1, "samples": [sample] }],
+            "recent_messages": [{ "role": "user", "text": "Mend the parser" }, { "role": last, "text": "Holder has it." }] });
+        let packet = serde_json::from_value::<Packet>(packet).expect("a packet");
+        assert_eq!(is_idle(&packet), expected, "{sample} {last}");
+    }
+
+    #[test]
+    fn a_refused_pickup_that_was_answered_hands_nothing_over() {
+        check("mcp__baton__hd_exec → failed", "assistant", true);
+        check("baton pickup → exit 4", "assistant", true);
+        check("mcp__baton__hd_exec → ok", "assistant", false);
+        check("baton pickup → exit 0", "assistant", false);
+        check("cargo test → exit 101", "assistant", false);
+        // At a limit nobody has answered.
+        check("mcp__baton__hd_exec → failed", "user", false);
+    }
 }
