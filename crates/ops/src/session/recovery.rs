@@ -110,7 +110,17 @@ pub(super) fn recoverable(
     (own, full): (Option<&str>, bool),
 ) -> Result<(Vec<Session>, bool), Failure> {
     let limits = if full { FULL } else { BRIEF };
-    let mut sessions = unwrapped(tx, env, project_id, own, &limits)?;
+    let newest = session::newest(tx, project_id, limits.looked_at)?;
+    recoverable_among(tx, env, &newest, (own, &limits))
+}
+
+fn recoverable_among(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    newest: &[Session],
+    (own, limits): (Option<&str>, &UnwrappedLimits),
+) -> Result<(Vec<Session>, bool), Failure> {
+    let mut sessions = unwrapped(tx, env, newest, own, limits)?;
     let has_more = sessions.len() > limits.sessions;
     if has_more {
         sessions.remove(0);
@@ -148,7 +158,9 @@ pub(super) fn recovered_by(deltas: &[Delta]) -> Vec<String> {
 
 /// Names the agents whose work the next pickup brings although no baton waits, and those whose work it does not bring.
 fn recoverable_remarks(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Vec<Remark>, Failure> {
-    let (sessions, _) = recoverable(tx, env, project_id, (None, false))?;
+    // One question for both.
+    let newest = session::newest(tx, project_id, BRIEF.looked_at)?;
+    let (sessions, _) = recoverable_among(tx, env, &newest, (None, &BRIEF))?;
     let names: BTreeSet<String> = sessions.iter().map(|session| visible(&session.identity)).collect();
     let mut remarks = Vec::new();
     if !names.is_empty() {
@@ -160,7 +172,7 @@ fn recoverable_remarks(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Resu
         remarks.push(Remark { kind: RemarkKind::RecoverableWork, message });
     }
     let brought: Vec<&str> = sessions.iter().map(|session| session.session_id.as_str()).collect();
-    remarks.extend(left_beside(tx, env, project_id, &brought)?);
+    remarks.extend(left_among(tx, env, (project_id, &newest), &brought)?);
     Ok(remarks)
 }
 
@@ -193,6 +205,15 @@ pub(super) fn left_beside(
     but: &[&str],
 ) -> Result<Option<Remark>, Failure> {
     let newest = session::newest(tx, project_id, BRIEF.looked_at)?;
+    left_among(tx, env, (project_id, &newest), but)
+}
+
+fn left_among(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (project_id, newest): (&str, &[Session]),
+    but: &[&str],
+) -> Result<Option<Remark>, Failure> {
     let mut left = Vec::new();
     for (at, session) in newest.iter().enumerate() {
         let is_named = but.contains(&session.session_id.as_str());
@@ -254,7 +275,8 @@ pub(crate) fn unwrapped_sessions(
     env: &Env<'_>,
     project_id: &str,
 ) -> Result<Vec<Session>, Failure> {
-    let mut found = unwrapped(tx, env, project_id, None, &FULL)?;
+    let newest = session::newest(tx, project_id, FULL.looked_at)?;
+    let mut found = unwrapped(tx, env, &newest, None, &FULL)?;
     // A later wrap of another agent says nothing of a session that is open still.
     for session in session::open(tx, project_id)? {
         let is_new = !found.iter().any(|known| known.session_id == session.session_id);
@@ -272,19 +294,19 @@ pub(crate) fn unwrapped_sessions(
 fn unwrapped(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    project_id: &str,
+    newest: &[Session],
     own: Option<&str>,
     limits: &UnwrappedLimits,
 ) -> Result<Vec<Session>, Failure> {
     let mut found = Vec::new();
-    for session in session::newest(tx, project_id, limits.looked_at)? {
+    for session in newest {
         if session.has_wrapped() || found.len() > limits.sessions {
             break;
         }
         // What a session saved that held a baton goes with that, wherever it is.
         let is_other = own != Some(session.session_id.as_str()) && session.baton_id.is_none();
-        if is_other && !is_at_work(env, &session) && is_left_unwrapped(&left_by(tx, &session)?) {
-            found.push(session);
+        if is_other && !is_at_work(env, session) && is_left_unwrapped(&left_by(tx, session)?) {
+            found.push(session.clone());
         }
     }
     found.reverse();
