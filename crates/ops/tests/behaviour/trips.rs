@@ -84,7 +84,7 @@ fn no_operation_asks_the_database_more_often_than_it_did() {
         ("ledger_note", 4),
         ("mail_send", 5),
         ("mail_inbox", 4),
-        ("session_status", 2),
+        ("session_status", 1),
         ("task_create", 13),
         ("task_ready", 3),
         ("task_claim", 12),
