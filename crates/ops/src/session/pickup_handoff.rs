@@ -121,14 +121,7 @@ fn take(
     if let Some(picked) = input.answered(tx, env, request.as_ref(), (&project_id, named))? {
         return Ok(picked);
     }
-    let (mut own, is_new) = match own_session(tx, env, input, &project_id, named)? {
-        RegisterResult::Same(session) => (session, false),
-        RegisterResult::New(mut session, replaced) => {
-            take_seeded_id(tx, &mut session, &handoff)?;
-            replace(tx, env, &mut session, replaced, input.why.as_deref())?;
-            (session, true)
-        }
-    };
+    let (mut own, is_new) = open_own_session(tx, env, input, &handoff, named)?;
     let mut plan = Plan::of(&handoff);
     let is_acceptor = is_acceptor(tx, env, &handoff, &own.identity)?;
     let abandoned = if is_acceptor { None } else { abandoned_by(tx, env, &handoff, input.force)? };
@@ -170,6 +163,24 @@ fn take(
     }
     keep(tx, env, request.as_ref(), &project_id, &mut picked)?;
     Ok(picked)
+}
+
+/// The session that the hand-off is picked up with, and whether it is a new one.
+fn open_own_session(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    input: &PickupInput,
+    handoff: &Handoff,
+    named: &str,
+) -> Result<(Session, bool), Failure> {
+    Ok(match own_session(tx, env, input, &handoff.to_project_id, named)? {
+        RegisterResult::Same(session) => (session, false),
+        RegisterResult::New(mut session, replaced) => {
+            take_seeded_id(tx, &mut session, handoff)?;
+            replace(tx, env, &mut session, replaced, input.why.as_deref())?;
+            (session, true)
+        }
+    })
 }
 
 /// The session that accepted a hand-off and left it: it is over without a wrap, or silent and open still, and its agent has begun no other
@@ -258,7 +269,7 @@ fn accepted_refusal(handoff: &Handoff, plan: &Plan, no: Refusal) -> Refusal {
         refusal::Kind::Conflict,
         "handoff_claimed",
         "somebody else has accepted this hand-off",
-        "once its session is silent or over, whoever picks it up takes it over (now: --force --why REASON); `baton status` lists what else waits",
+        "once its session is silent or over, whoever picks it up takes it over; now, `baton pickup --handoff ID --force --why REASON` does. `baton status` lists what else waits",
     );
     let holder = [("holder_session_id", &plan.accepted_by), ("holder", &plan.accepted_as)];
     holder.into_iter().fold(claimed, |claimed, (field, value)| match value {
