@@ -8,7 +8,7 @@ use baton_model::delta::{Delta, Kind, Row};
 use baton_model::id::{identity_key, short, visible};
 use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::{Release, ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, delta, session};
+use baton_store::{Failure, Tx, baton, conversation, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -130,8 +130,35 @@ fn recoverable_among(
 
 /// The session that a pickup names, where it saved or said something that no baton carries.
 pub(super) fn saved_by(tx: &mut Tx<'_>, named: &Session) -> Result<Vec<Session>, Failure> {
-    let has_left = is_left_unwrapped(&left_by(tx, named)?);
-    Ok(if has_left { vec![named.clone()] } else { Vec::new() })
+    Ok(if has_left(tx, named)? { vec![named.clone()] } else { Vec::new() })
+}
+
+/// Whether a session saved or said what no baton carries. What hooks saved of a conversation goes with the baton that it left later.
+fn has_left(tx: &mut Tx<'_>, session: &Session) -> Result<bool, Failure> {
+    let deltas = left_by(tx, session)?;
+    if !is_left_unwrapped(&deltas) {
+        return Ok(false);
+    }
+    let mut left = Vec::new();
+    for delta in deltas {
+        if !is_in_later_baton(tx, &delta)? {
+            left.push(delta);
+        }
+    }
+    Ok(is_left_unwrapped(&left))
+}
+
+/// Whether a checkpoint was made of a conversation that left a baton since.
+fn is_in_later_baton(tx: &mut Tx<'_>, delta: &Delta) -> Result<bool, Failure> {
+    if delta.kind != Kind::Checkpoint {
+        return Ok(false);
+    }
+    let body = serde_json::from_str::<Value>(&delta.body).unwrap_or_default();
+    let of = |field: &str| body["transcript"][field].as_str();
+    let (Some(tool), Some(id)) = (of("agent"), of("id")) else { return Ok(false) };
+    let known = conversation::get(tx, &delta.project_id, tool, id)?;
+    let Some(left) = known.and_then(|known| known.baton_id) else { return Ok(false) };
+    Ok(baton::get(tx, &delta.project_id, &left)?.is_some_and(|left| left.seq > delta.seq))
 }
 
 /// The field of a pickup that names the sessions whose work it brought although no baton waited.
@@ -280,7 +307,7 @@ pub(crate) fn unwrapped_sessions(
     // A later wrap of another agent says nothing of a session that is open still.
     for session in session::open(tx, project_id)? {
         let is_new = !found.iter().any(|known| known.session_id == session.session_id);
-        if is_new && !is_at_work(env, &session) && is_left_unwrapped(&left_by(tx, &session)?) {
+        if is_new && !is_at_work(env, &session) && has_left(tx, &session)? {
             found.push(session);
         }
     }
@@ -305,7 +332,7 @@ fn unwrapped(
         }
         // What a session saved that held a baton goes with that, wherever it is.
         let is_other = own != Some(session.session_id.as_str()) && session.baton_id.is_none();
-        if is_other && !is_at_work(env, session) && is_left_unwrapped(&left_by(tx, session)?) {
+        if is_other && !is_at_work(env, session) && has_left(tx, session)? {
             found.push(session.clone());
         }
     }

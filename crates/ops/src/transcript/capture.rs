@@ -146,16 +146,13 @@ impl CaptureJob<'_> {
             (CaptureTarget::Done(own), _) => return self.capture_wrapped(tx, env, talk, &own),
             (CaptureTarget::Taken(own), _) => (own, true),
             (CaptureTarget::Open(own), _) => (own, false),
-            (CaptureTarget::None, _) if self.input.wrap && talk.baton_id.is_some() => {
-                match self.present(tx, env, &talk)? {
-                    Some(output) => return Ok(output),
-                    None => (self.registered(tx, env, project_id)?, false),
-                }
-            }
-            (CaptureTarget::None, Some(known)) => {
+            (CaptureTarget::None, Some(known)) if !self.input.wrap || talk.baton_id.is_none() => {
                 return Ok(CaptureOutput { delta_id: None, ..known.clone() });
             }
-            (CaptureTarget::None, None) => (self.registered(tx, env, project_id)?, false),
+            (CaptureTarget::None, _) => match self.present(tx, env, &talk)? {
+                Some(output) => return Ok(output),
+                None => (self.registered(tx, env, project_id)?, false),
+            },
         };
         if !late && !registered_here(tx, &own)? {
             conversation::join(tx, &mut talk, &own)?;

@@ -1,7 +1,7 @@
 //! What a capture leaves as a baton, and what it keeps where the conversation has one.
 
 use baton_model::baton::State;
-use baton_model::conversation::{ArrivalAction, Conversation, Origin, arrival};
+use baton_model::conversation::{ArrivalAction, Conversation, Origin, Progress, arrival};
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
 
@@ -92,7 +92,8 @@ impl CaptureJob<'_> {
         Ok(Some(standing))
     }
 
-    /// The answer for a conversation without a session of its own, whose baton is not replaced.
+    /// The answer for a conversation without a session of its own, whose baton is not replaced, or holds all that would be saved: the
+    /// hook of a compaction may come after that of the end.
     pub(super) fn present(
         &self,
         tx: &mut Tx<'_>,
@@ -103,6 +104,10 @@ impl CaptureJob<'_> {
         let Some(left_in) = session::get(tx, &talk.project_id, &earlier.baton.session_id)? else {
             return Ok(None);
         };
+        if !self.input.wrap {
+            let has_all = progress(tx, (talk, &earlier), (self.meant, self.packet))? == Progress::None;
+            return Ok(has_all.then(|| self.output(&left_in, None, None)));
+        }
         let Some(standing) = self.wrap_standing(tx, env, talk, &earlier)? else { return Ok(None) };
         let output = self.output(&left_in, standing.kept_delta_id.clone(), None);
         Ok(Some(CaptureOutput { standing: Some(standing), ..output }))

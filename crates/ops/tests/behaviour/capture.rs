@@ -217,6 +217,28 @@ on_every_backend! {
         assert_eq!((w.deltas("checkpoint").len(), w.roster().len()), (1, 0));
     }
 
+    fn a_compaction_whose_hook_comes_after_that_of_the_end_leaves_no_work_behind(w) {
+        let left = capture(w, &agent("Bot").process("one"), "normal.jsonl", "session-end", true);
+        let late = capture(w, &agent("Bot").process("two"), "normal.jsonl", "before-compaction", false);
+        assert_eq!((&late["session_id"], &late["delta_id"]), (&left["session_id"], &Value::Null));
+        assert_eq!((w.deltas("checkpoint").len(), w.roster().len()), (0, 0));
+    }
+
+    fn what_a_hook_saved_goes_with_the_baton_that_the_conversation_left_later(w) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut input = talk(dir.path(), &["Count the cart"]);
+        (input["event"], input["wrap"], input["over"]) = (json!("before-compaction"), json!(false), json!(false));
+        let saved = w.ok(&agent("Bot").process("one"), "transcript_capture", input);
+        w.advance(2 * 3_600_000);
+        let status = w.ok(&agent("Hal"), "session_status", json!({}));
+        assert!(status["reminders"].to_string().contains("left work without a baton"), "{status:#}");
+        let input = talk(dir.path(), &["Count the cart", "Now the taxes"]);
+        let left = w.ok(&agent("Bot").process("two"), "transcript_capture", input);
+        assert_ne!(left["session_id"], saved["session_id"]);
+        let status = w.ok(&agent("Hal"), "session_status", json!({}));
+        assert!(!status["reminders"].to_string().contains("left work without a baton"), "{status:#}");
+    }
+
     fn a_failure_whose_work_another_hook_kept_first_is_still_told_once(w) {
         for (name, wrap) in [("normal.jsonl", false), ("compacted.jsonl", true)] {
             let kept = capture(w, &agent("Donna"), name, "session-end", wrap);
