@@ -39,6 +39,11 @@ enum Verb {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Play the journeys with the newest published agents, and say what has changed
+    Drift {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Write the generated pages and lists of `docs` anew
     Docs,
     /// Make what is published: archive, .deb, .rpm, npm packages, SBOM, checksums
@@ -71,6 +76,9 @@ fn run(verb: Verb) -> Result<()> {
         }
         Verb::Test { arguments } => Program::new(root.join("test")).args(arguments).inside(&root).run(),
         Verb::Bench { arguments } => Program::new(root.join("bench/run")).args(arguments).inside(&root).run(),
+        Verb::Drift { arguments } => {
+            Program::new(root.join("bench/drift")).args(arguments).inside(&root).run()
+        }
         Verb::Docs => {
             for package in [["-p", "baton-tools"].as_slice(), ["-p", "baton", "--bin", "baton"].as_slice()] {
                 let cargo = Program::new("cargo").arg("test").args(package).args(["reference"]);

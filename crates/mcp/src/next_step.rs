@@ -11,7 +11,7 @@ pub(crate) const INSTRUCTIONS: &str = "Baton passes work between coding agents: 
     text, why}.\n\
     - When you stop, or the user asks for a hand-off: session_wrap {summary, next: [...]}. Say what was tried and failed, what \
     the user insisted on, and what is still open; the next agent knows nothing else.\n\
-    - Work that belongs into another repository: handoff_create. What waits for you: inbox {action: handoffs}, \
+    - Work that belongs into another repository: handoff_create. What waits: inbox {action: status}, \
     inbox {action: mail}.\n\
     - What happened before, in any tool: recall. Tasks: task_read, task_write.\n\
     The project is this folder's; give `project` where it is not. Give `identity` once, when you begin; later calls of this \
@@ -69,6 +69,9 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
         task::Close::NAME => "Closed; `set_off` says what follows.".into(),
         message::MailSend::NAME => "Sent; it is delivered when the receiver picks up or reads its inbox.".into(),
         _ if !answer["next"].is_null() => more(answer),
+        handoff::List::NAME if count("items") == 0 => {
+            "No work from or to another project. Batons of this project: inbox {action: status}.".into()
+        }
         _ if answer["items"].as_array().is_some_and(Vec::is_empty) => "There is nothing.".into(),
         _ => "Read, and go on.".into(),
     }

@@ -11,6 +11,8 @@ pub mod launch;
 mod lookup;
 pub mod native;
 #[cfg(test)]
+mod packages;
+#[cfg(test)]
 mod reference;
 mod shapes;
 

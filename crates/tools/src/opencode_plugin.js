@@ -1,12 +1,12 @@
 // Written by `baton install`; `baton install --uninstall` removes it.
 // Announces waiting hand-offs in a session's first system prompt and saves a checkpoint before a compaction. Whatever
-// goes wrong here, the session goes on.
+// goes wrong here, the session goes on. OpenCode 1.x reads `server` of the default export, 2.x `setup`; there are no other exports.
 import { spawn } from "node:child_process";
 
 const BATON = @BATON@;
 const AGENT = @AGENT@;
 
-function hook(event, payload, directory) {
+function hook(event, session, directory) {
   return new Promise((resolve) => {
     let text = "";
     const done = () => resolve(text.trim());
@@ -20,32 +20,49 @@ function hook(event, payload, directory) {
       child.on("error", done);
       child.on("close", done);
       child.stdin.on("error", () => {});
-      child.stdin.end(JSON.stringify({ cwd: directory, ...payload }));
+      child.stdin.end(JSON.stringify({ cwd: directory, session_id: session }));
     } catch {
       done();
     }
   });
 }
 
-export const BatonPlugin = async ({ directory }) => {
+// Adds what waits to the system prompt, asked for once a session. One block: some endpoints refuse a second one.
+function announcer(directory) {
   const announced = new Map();
+  return async (session, system) => {
+    if (!announced.has(session)) announced.set(session, await hook("session-start", session, directory));
+    const text = announced.get(session);
+    if (text) system[0] = system[0] ? `${system[0]}\n\n${text}` : text;
+  };
+}
+
+const server = async ({ directory }) => {
+  const announce = announcer(directory);
   return {
     event: async ({ event }) => {
-      if (event.type === "session.error") {
-        await hook("failure", { session_id: event.properties?.sessionID }, directory);
-      }
+      if (event.type === "session.error") await hook("failure", event.properties?.sessionID, directory);
     },
     "experimental.session.compacting": async (input) => {
-      await hook("before-compaction", { session_id: input?.sessionID }, directory);
+      await hook("before-compaction", input?.sessionID, directory);
     },
     "experimental.chat.system.transform": async (input, output) => {
-      const id = input?.sessionID ?? "";
-      if (!announced.has(id)) {
-        announced.set(id, await hook("session-start", { session_id: id }, directory));
-      }
-      // One block: some endpoints refuse a second one.
-      const text = announced.get(id);
-      if (text) output.system[0] = output.system[0] ? `${output.system[0]}\n\n${text}` : text;
+      await announce(input?.sessionID ?? "", output.system);
     },
   };
 };
+
+const setup = async (ctx) => {
+  // Newer versions of 1.x call this too, with a context that has no hooks.
+  if (typeof ctx?.session?.hook !== "function") return;
+  const directory = ctx.directory ?? ctx.location?.directory ?? process.cwd();
+  const announce = announcer(directory);
+  await ctx.session.hook("context", async (event) => {
+    if (Array.isArray(event?.system)) await announce(event.sessionID ?? "", event.system);
+  });
+  await ctx.session.hook("compaction", async (event) => {
+    await hook("before-compaction", event?.sessionID, directory);
+  });
+};
+
+export default { id: "baton", server, setup };

@@ -32,8 +32,8 @@ fn for_every_pair(journey: impl Fn(&Path, Cli, Cli)) {
     pairs().into_iter().for_each(|(from, to)| journey(&folder, from, to));
 }
 
-/// An agent as a user has it: settings that reach the model, and what `baton install` adds.
-struct Agent<'a> {
+/// A real agent as a user has it, with settings that reach a model on loopback and what `baton install` adds.
+pub(crate) struct Agent<'a> {
     cli: Cli,
     stage: &'a Stage,
     folder: &'a Path,
@@ -41,7 +41,12 @@ struct Agent<'a> {
 }
 
 impl<'a> Agent<'a> {
-    fn new((folder, stage): (&'a Path, &'a Stage), cli: Cli, script: Vec<Call>, says: &str) -> Self {
+    pub(crate) fn new(
+        (folder, stage): (&'a Path, &'a Stage),
+        cli: Cli,
+        script: Vec<Call>,
+        says: &str,
+    ) -> Self {
         let model = MockModel::start(script, says);
         match cli {
             Cli::Claude => _ = stage.file("home/.claude/settings.json", "{}"),
@@ -97,12 +102,12 @@ impl<'a> Agent<'a> {
     }
 
     /// Runs it to its end.
-    fn run(&self, cwd: &Path, prompt: &str) {
+    pub(crate) fn run(&self, cwd: &Path, prompt: &str) {
         self.run_command(self.command(cwd, prompt));
     }
 
     /// Goes on in its last conversation, to its end.
-    fn resume(&self, cwd: &Path, prompt: &str) {
+    pub(crate) fn resume(&self, cwd: &Path, prompt: &str) {
         self.run_command(self.command_of(cwd, prompt, true));
     }
 

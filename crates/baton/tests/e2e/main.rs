@@ -38,6 +38,7 @@ mod database;
 mod database_server;
 mod delivery;
 mod door;
+mod drift;
 mod evil_clone;
 mod evil_clone_git;
 mod evil_clone_settings;
@@ -59,6 +60,7 @@ mod nouns;
 #[path = "../../../store/tests/engine/pem.rs"]
 mod pem;
 mod picker;
+mod plugin_packages;
 mod portable;
 mod race;
 mod recall;

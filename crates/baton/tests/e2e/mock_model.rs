@@ -16,25 +16,30 @@ pub(crate) struct Call {
     /// The tool; where several agents share a model, by the name that each has for it.
     tools: Vec<String>,
     input: Value,
-    /// Whether it is one of Baton's MCP server, which every agent calls by a longer name.
-    baton: bool,
+    /// The MCP server whose tool it is: every agent calls that by a longer name, and not every one offers it at once.
+    server: Option<&'static str>,
 }
 
 impl Call {
     /// A tool of the agent's own.
     pub(crate) fn new(tool: &str, input: Value) -> Self {
-        Self { tools: vec![tool.to_owned()], input, baton: false }
+        Self { tools: vec![tool.to_owned()], input, server: None }
     }
 
     /// A tool of Baton's MCP server.
     pub(crate) fn baton(tool: &str, input: Value) -> Self {
-        Self { baton: true, ..Self::new(tool, input) }
+        Self::of_server("baton", tool, input)
+    }
+
+    /// A tool of this MCP server.
+    pub(crate) fn of_server(server: &'static str, tool: &str, input: Value) -> Self {
+        Self { server: Some(server), ..Self::new(tool, input) }
     }
 
     /// A line for the agent's shell, whatever that is called.
     pub(crate) fn shell(line: &str) -> Self {
         let tools = ["Bash", "exec_command", "run_shell_command"].map(str::to_owned).to_vec();
-        Self { tools, input: line.into(), baton: false }
+        Self { tools, input: line.into(), server: None }
     }
 
     /// What it is called with, as the tool of this name takes it.
@@ -48,14 +53,14 @@ impl Call {
 
     /// The name by which it is called, with its namespace where the agent has one.
     fn named(&self, path: &str, offered: &[(Option<String>, String)]) -> Option<(Option<String>, String)> {
-        if !self.baton {
+        let Some(server) = self.server else {
             return offered.iter().find(|(_, name)| self.tools.contains(name)).cloned();
-        }
+        };
         let tool = self.tools.first().filter(|_| !offered.is_empty())?;
         Some(match path {
-            "/v1/messages" => (None, format!("mcp__baton__{tool}")),
-            "/v1/responses" => (Some("mcp__baton".to_owned()), tool.clone()),
-            _ => (None, format!("mcp_baton_{tool}")),
+            "/v1/messages" => (None, format!("mcp__{server}__{tool}")),
+            "/v1/responses" => (Some(format!("mcp__{server}")), tool.clone()),
+            _ => (None, format!("mcp_{server}_{tool}")),
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::mock_model::{Call, MockModel};
 use crate::stage::{BATON, Stage, env, skipped, text};
 
 /// The program of an agent; none, said loudly, where it is not there.
-fn program(name: &str) -> Option<PathBuf> {
+pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let Some(folder) = env("BATON_TEST_CLIS") else {
         skipped(&format!("{name} with hooks: BATON_TEST_CLIS names no folder with the agents' programs"));
         return None;
@@ -29,7 +29,7 @@ fn program(name: &str) -> Option<PathBuf> {
 const SAYS: &str = "The cart adds up now; taxes are next.";
 
 /// A stage on which a baton of Donna's waits; its files, and which baton it is.
-fn waiting() -> (Stage, String) {
+pub(crate) fn waiting() -> (Stage, String) {
     let stage = Stage::ready();
     let donna = stage.terminal("Donna");
     donna.json(&["start"]);

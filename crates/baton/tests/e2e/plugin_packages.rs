@@ -1,0 +1,140 @@
+//! The packages under `plugins/`, taken in by the real tools with their own commands: their validators accept them, what waits is
+//! announced, and the tools of the server can be called; taken out, nothing of Baton is left in the settings.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::mock_model::{Call, MockModel};
+use crate::stage::{BATON, Stage, env};
+use crate::tools::{program, waiting};
+
+/// The repository, whose root names the packages.
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+}
+
+/// Runs a tool in the repository of the stage, with `baton` on the path.
+fn run(stage: &Stage, program: &Path, args: &[&str], vars: &[(&str, String)]) -> String {
+    let folder = Path::new(BATON).parent().expect("a folder").display();
+    let mut command: Command = stage.bare().program("timeout");
+    command.env("PATH", format!("{folder}:{}", env("PATH").expect("PATH")));
+    command.arg("120").arg(program).args(args).stdin(Stdio::null());
+    command.envs(vars.iter().map(|(name, value)| (name, value)));
+    let output = command.output().expect("the tool starts");
+    assert!(output.status.success(), "{}: {args:?}: {output:#?}", program.display());
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// Looks at what waits, over the server of the package.
+fn look() -> Call {
+    Call::baton("inbox", json!({ "action": "preview" }))
+}
+
+fn assert_told(model: &MockModel, baton: &str) {
+    assert!(model.was_told(&format!("baton {baton} ")), "not announced: {:#?}", model.texts("hand-off"));
+    let answers = model.results();
+    assert!(answers.iter().any(|answer| answer.contains(baton)), "the server is not there: {answers:#?}");
+}
+
+#[test]
+fn claude_code_takes_the_plugin_in_and_out() {
+    let Some(program) = program("claude") else { return };
+    let (stage, baton) = waiting();
+    let root = repository().display().to_string();
+    let settings = stage.home().join(".claude/settings.json");
+    let preview = json!({ "action": "preview" });
+    let model = MockModel::start(vec![Call::of_server("plugin_baton_baton", "inbox", preview)], "Fine.");
+    let vars = [
+        ("ANTHROPIC_BASE_URL", model.url()),
+        ("ANTHROPIC_API_KEY", "dummy".to_owned()),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ("MCP_CONNECTION_NONBLOCKING", "false".to_owned()),
+        ("MCP_CONNECT_TIMEOUT_MS", "60000".to_owned()),
+    ];
+    let claude = |args: &[&str]| run(&stage, &program, args, &vars);
+    claude(&["plugin", "validate", "--strict", &root]);
+    claude(&["plugin", "validate", "--profile", "directory", &format!("{root}/plugins/claude")]);
+    claude(&["plugin", "marketplace", "add", &root]);
+    claude(&["plugin", "install", "baton@baton"]);
+    let details = claude(&["plugin", "details", "baton"]);
+    for part in ["SessionStart", "StopFailure", "pickup", "wrap", "handoff", "status", "MCP servers (1)"] {
+        assert!(details.contains(part), "no {part}: {details}");
+    }
+    claude(&["-p", "count the cart", "--allowedTools", "mcp__plugin_baton_baton__inbox"]);
+    assert_told(&model, &baton);
+    claude(&["plugin", "uninstall", "baton@baton"]);
+    claude(&["plugin", "marketplace", "remove", "baton"]);
+    let left = fs::read_to_string(settings).expect("settings");
+    assert!(!left.contains("baton"), "{left}");
+}
+
+#[test]
+fn codex_takes_the_plugin_in_and_out() {
+    let Some(program) = program("codex") else { return };
+    let (stage, baton) = waiting();
+    let root = repository().display().to_string();
+    let model = MockModel::start(vec![look()], "Fine.");
+    let before = format!(
+        "model = \"mock\"\nmodel_provider = \"mock\"\n\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{}/v1\"\nwire_api = \"responses\"\n",
+        model.url()
+    );
+    let settings = PathBuf::from(stage.file("home/.codex/config.toml", before));
+    let codex = |args: &[&str]| run(&stage, &program, args, &[]);
+    codex(&["plugin", "marketplace", "add", &root]);
+    codex(&["plugin", "add", "baton@baton"]);
+    let listed = codex(&["plugin", "list"]);
+    assert!(
+        listed.lines().any(|line| line.contains("baton@baton") && !line.contains("not installed")),
+        "{listed}"
+    );
+    codex(&[
+        "exec",
+        "--skip-git-repo-check",
+        "--dangerously-bypass-hook-trust",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "count the cart",
+    ]);
+    assert_told(&model, &baton);
+    codex(&["plugin", "remove", "baton@baton"]);
+    codex(&["plugin", "marketplace", "remove", "baton"]);
+    let left = fs::read_to_string(settings).expect("settings");
+    assert!(!left.contains("baton"), "{left}");
+}
+
+#[test]
+fn gemini_cli_takes_the_extension_in_and_out() {
+    let Some(program) = program("gemini") else { return };
+    let (stage, baton) = waiting();
+    let package = repository().join("plugins/gemini").display().to_string();
+    let security: Value =
+        json!({ "folderTrust": { "enabled": false }, "auth": { "selectedType": "gemini-api-key" } });
+    stage.file("home/.gemini/settings.json", json!({ "security": security }).to_string());
+    let model = MockModel::start(vec![look()], "Fine.");
+    let vars = [("GEMINI_API_KEY", "dummy".to_owned()), ("GOOGLE_GEMINI_BASE_URL", model.url())];
+    let gemini = |args: &[&str]| run(&stage, &program, args, &vars);
+    gemini(&["extensions", "validate", &package]);
+    gemini(&["extensions", "install", &package, "--consent"]);
+    gemini(&["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", "count the cart"]);
+    assert_told(&model, &baton);
+    gemini(&["extensions", "uninstall", "baton"]);
+    assert!(!stage.home().join(".gemini/extensions/baton").exists());
+}
+
+#[test]
+fn opencode_takes_the_plugin_from_a_copied_file() {
+    let Some(program) = program("opencode") else { return };
+    let (stage, baton) = waiting();
+    let model = MockModel::start(Vec::new(), "Fine.");
+    let config = json!({
+        "$schema": "https://opencode.ai/config.json", "autoupdate": false, "model": "anthropic/claude-sonnet-4-5",
+        "provider": { "anthropic": { "options": { "baseURL": format!("{}/v1", model.url()), "apiKey": "dummy" } } },
+    });
+    stage.file("home/config/opencode/opencode.json", config.to_string());
+    let plugin = fs::read(repository().join("plugins/opencode/baton.js")).expect("the plugin");
+    stage.file("home/config/opencode/plugins/baton.js", plugin);
+    run(&stage, &program, &["run", "count the cart"], &[]);
+    assert!(model.was_told(&format!("baton {baton} ")), "announced");
+}
