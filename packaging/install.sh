@@ -37,7 +37,7 @@ remove() {
         rm -f "$prefix/$file"
     done <"$prefix/$manifest"
     rm -f "$prefix/$manifest"
-    rmdir "$prefix/share/baton" 2>/dev/null || true
+    find "$prefix/share/baton" -depth -type d -exec rmdir {} \; 2>/dev/null || true
     echo "removed from $prefix; the ledger and the settings stay (docs/guide.md: remove everything)"
 }
 if [ -n "$uninstall" ]; then remove; exit 0; fi

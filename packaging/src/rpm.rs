@@ -37,7 +37,7 @@ fn spec_file(release: &Release, prefix: &Path) -> String {
          %install\nmkdir -p %{{buildroot}}/usr\ncp -a {}/. %{{buildroot}}/usr/\n\n\
          %files\n/usr/bin/baton\n/usr/lib/systemd/system/baton.*\n/usr/share/bash-completion/completions/baton\n\
          /usr/share/zsh/vendor-completions/_baton\n/usr/share/fish/vendor_completions.d/baton.fish\n\
-         /usr/share/man/man1/*\n%doc /usr/share/doc/baton\n",
+         /usr/share/man/man1/*\n/usr/share/baton\n%doc /usr/share/doc/baton\n",
         release.version,
         if release.is_static { "" } else { "Requires: glibc" },
         prefix.display(),

@@ -23,6 +23,9 @@ const COPIED: [(&str, &str); 4] = [
     ("packaging/systemd/baton.service", "lib/systemd/system/baton.service"),
 ];
 
+/// Packages for the tools that take Baton in by themselves, with the lists by which they find them; all below one folder.
+const TOOL_PACKAGES: [&str; 3] = [".claude-plugin", ".agents", "plugins"];
+
 /// A staged tree, laid out below a prefix such as `/usr`.
 pub(crate) struct Stage {
     pub prefix: PathBuf,
@@ -47,6 +50,9 @@ impl Stage {
         for (from, to) in COPIED {
             place(&root.join(from), &prefix.join(to))?;
         }
+        for folder in TOOL_PACKAGES {
+            place_folder(&root.join(folder), &prefix.join("share/baton/packages").join(folder))?;
+        }
         normal_modes(&prefix)?;
         Ok(Self { prefix })
     }
@@ -55,6 +61,20 @@ impl Stage {
 fn place(from: &Path, to: &Path) -> Result<()> {
     let bytes = fs::read(from).with_context(|| format!("{} cannot be read", from.display()))?;
     write(to, &bytes)
+}
+
+fn place_folder(from: &Path, to: &Path) -> Result<()> {
+    let entries = fs::read_dir(from).with_context(|| format!("{} cannot be read", from.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            place_folder(&entry.path(), &to)?
+        } else {
+            place(&entry.path(), &to)?
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file, with the folders above it.

@@ -26,12 +26,27 @@ pub struct Install {
     pub wants: fn(&Places, Scope) -> Option<Vec<InstallEntry>>,
     /// What the user has to know or do besides.
     pub remark: &'static str,
+    /// What shows that the tool has Baton from a package of its own kind, which brings the same entries.
+    pub package: Option<fn(&Places) -> PackageMark>,
     /// How a session start is answered.
     pub answer: Answer,
     /// What was tried with the real program; empty if nothing was.
     pub tried: &'static str,
     /// What the documentation says beside the entries.
     pub note: &'static str,
+}
+
+/// Where a tool notes that it has taken a package in.
+pub enum PackageMark {
+    /// The folder of an extension.
+    Folder(PathBuf),
+    /// A list of plugins in its settings: a member `baton@MARKETPLACE` that is `true`, or has a true `enabled`.
+    Enabled {
+        /// The file, in JSON or TOML.
+        file: PathBuf,
+        /// The key of the list.
+        list: &'static str,
+    },
 }
 
 /// The scope of an entry.

@@ -10,7 +10,8 @@ use baton_model::id::visible;
 use baton_ops::ledger::{StoreCheck, StoreCheckInput, StoreCheckOutput};
 use serde::Serialize;
 
-use super::install::{self, ToolReport};
+use super::install;
+use super::tool_report::{self, ToolReport};
 use super::trust::{self, TrustState, TrustedFile};
 use crate::app::App;
 use crate::error::AppError;
@@ -74,7 +75,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         ledger,
         store: app.config.ledger(),
         redis,
-        tools: install::report(&install::places(app, Scope::User)?, &app.config.ledger()),
+        tools: tool_report::report(&install::places(app, Scope::User)?, &app.config.ledger()),
         repository: trust::report(app),
         trusted: trust::listed(app),
         // Of a store with damage in it as much is said as can be read.
@@ -120,6 +121,6 @@ fn show(diagnosis: &Diagnosis) -> String {
     text.extend(diagnosis.worktrees.iter().map(worktrees::StrayWorktree::text));
     text.extend(diagnosis.interrupted_pushes.iter().map(pushes::InterruptedPush::text));
     text.push_str(&handoffs::section(&diagnosis.handoffs));
-    let tools: Vec<_> = diagnosis.tools.iter().map(install::row).collect();
+    let tools: Vec<_> = diagnosis.tools.iter().map(tool_report::row).collect();
     text + &render::section("tools", &tools)
 }

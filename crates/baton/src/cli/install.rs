@@ -9,16 +9,15 @@ use baton_model::refusal::Refusal;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
+use super::tool_report::{ToolReport, report, row};
 use crate::app::{App, Format};
 use crate::config;
 use crate::error::AppError;
 use crate::install;
 use crate::install::change::{Plan, actions, put_in, take_out};
-use crate::install::check::{InstallState, install_state};
-use crate::install::opened_ledger::{OpenedLedger, opened_ledger};
 use crate::install::record::Record;
 use crate::render;
-use baton_tools::install::{InstallPart, Places, Scope};
+use baton_tools::install::{Places, Scope};
 use baton_tools::{Installer, Tool, installer, installers};
 
 /// Set up your tools to call Baton on their own: MCP server and session hooks
@@ -149,7 +148,12 @@ fn jobs(args: &Args, places: &Places, record: &Record) -> Result<Vec<ToolJob>, R
     }
     let job = |installer: Installer| {
         let wants = (installer.install.wants)(places, scope).unwrap_or_default();
-        let plan = if args.uninstall { take_out(&wants, record) } else { put_in(&wants, record) };
+        let is_packaged = install::package::is_packaged(places, installer.install);
+        let plan = match args.uninstall {
+            true => take_out(&wants, record),
+            false if is_packaged => Ok(install::package::nothing_to_add(installer.tool.title)),
+            false => put_in(&wants, record),
+        };
         let settled = plan.map(|mut plan| {
             plan.drop_unchanged();
             plan
@@ -308,92 +312,4 @@ fn overview(args: &Args, places: &Places, app: &App) -> Result<(), AppError> {
 #[derive(Serialize)]
 struct Overview {
     tools: Vec<ToolReport>,
-}
-
-/// How the installation of a tool stands.
-#[derive(Serialize)]
-pub(super) struct ToolReport {
-    agent: &'static str,
-    title: &'static str,
-    mcp: InstallState,
-    hooks: InstallState,
-    /// The ledger that its MCP server opens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mcp_ledger: Option<String>,
-    /// The ledger that its hooks open.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hooks_ledger: Option<String>,
-    hint: String,
-}
-
-impl ToolReport {
-    /// Whether an entry names a program that is not there.
-    pub(super) fn is_dangling(&self) -> bool {
-        [&self.mcp, &self.hooks].into_iter().any(|part| matches!(part, InstallState::Dangling(_)))
-    }
-}
-
-/// A tool in the overview, and in the doctor's report.
-pub(super) fn row(tool: &ToolReport) -> Vec<String> {
-    let (mcp, hooks) = (tool.mcp.as_str(), tool.hooks.as_str());
-    vec![tool.agent.to_owned(), format!("mcp {mcp}"), format!("hooks {hooks}"), visible(&tool.hint)]
-}
-
-/// What to do where a part of a tool opens another ledger than this shell.
-fn other_ledger(tool: &Tool, part: &str, opened: &OpenedLedger, ledger: &str) -> Option<String> {
-    if opened.ledger == ledger {
-        return None;
-    }
-    let what = format!("its {part} opens {}, this shell {ledger}", opened.ledger);
-    let file = opened.file.display();
-    if !opened.dropped.is_empty() {
-        let dropped = opened.dropped.join(", ");
-        return Some(format!("{what}; not passed on: {dropped}; run `baton install {}`", tool.id));
-    }
-    Some(format!(
-        "{what}; take the store out of baton's entry in {file}, or set BATON_STORE alike in your shell"
-    ))
-}
-
-/// How the installation of every tool that is found here stands.
-pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
-    let hint = |tool: &Tool, one: &InstallState, other: &InstallState| match (one, other) {
-        (InstallState::Broken(what), _) | (_, InstallState::Broken(what)) => format!("mend the file: {what}"),
-        (InstallState::Dangling(program), _) | (_, InstallState::Dangling(program)) => {
-            format!("{program} is not there: run `baton install {}`", tool.id)
-        }
-        (InstallState::Absent | InstallState::Partial, _)
-        | (_, InstallState::Absent | InstallState::Partial) => {
-            format!("run `baton install {}`", tool.id)
-        }
-        _ => String::new(),
-    };
-    let line = |one: Installer| {
-        let state = |part| install_state(places, one.install, part);
-        let (mcp, hooks, tool) = (state(InstallPart::Mcp), state(InstallPart::Hooks), one.tool);
-        let opened = |part| {
-            opened_ledger(places, one.install, part, &|choice| {
-                let (home, cwd) = (places.home.clone(), Some(places.project.clone()));
-                config::ledger_of(choice.vars, home, cwd, choice.store.as_deref()).ok()
-            })
-        };
-        let (by_server, by_hooks) = (opened(InstallPart::Mcp), opened(InstallPart::Hooks));
-        let state_hint = hint(tool, &mcp, &hooks);
-        let hint = [("MCP server", &by_server), ("hooks", &by_hooks)]
-            .into_iter()
-            .filter_map(|(part, opened)| other_ledger(tool, part, opened.as_ref()?, ledger))
-            .next()
-            .filter(|_| state_hint.is_empty())
-            .unwrap_or(state_hint);
-        ToolReport {
-            agent: tool.id,
-            title: tool.title,
-            mcp,
-            hooks,
-            mcp_ledger: by_server.map(|opened| opened.ledger),
-            hooks_ledger: by_hooks.map(|opened| opened.ledger),
-            hint,
-        }
-    };
-    installers().filter(|one| places.is_installed(one)).map(line).collect()
 }

@@ -55,6 +55,7 @@ mod store;
 mod summarize;
 mod task;
 mod token;
+mod tool_report;
 mod transcripts;
 mod trust;
 mod usage;

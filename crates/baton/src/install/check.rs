@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::edit::{json as objects, toml as tables};
 use super::entry::{is_hook, is_server, program_of};
 use super::files;
+use super::package::is_packaged;
 
 /// How one half of an installation stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub(crate) enum InstallState {
     Absent,
     /// Some of it is.
     Partial,
+    /// Nothing is, and the tool has it from a package.
+    Package,
     /// It names a program that is not there.
     Dangling(String),
     /// A file cannot be read.
@@ -34,6 +37,7 @@ impl InstallState {
             Self::Present => "present",
             Self::Absent => "absent",
             Self::Partial => "partial",
+            Self::Package => "package",
             Self::Dangling(_) => "dangling",
             Self::Broken(_) => "broken",
             Self::None => "none",
@@ -64,7 +68,10 @@ pub(crate) fn install_state(places: &Places, install: &Install, part: InstallPar
             best = here;
         }
     }
-    best
+    match best {
+        InstallState::Absent if is_packaged(places, install) => InstallState::Package,
+        found => found,
+    }
 }
 
 fn all(places: &Places, wants: &[&InstallEntry]) -> InstallState {

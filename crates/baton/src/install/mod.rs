@@ -8,4 +8,5 @@ mod edit;
 mod entry;
 pub(crate) mod files;
 pub(crate) mod opened_ledger;
+pub(crate) mod package;
 pub(crate) mod record;

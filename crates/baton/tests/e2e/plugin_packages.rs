@@ -33,6 +33,21 @@ fn look() -> Call {
     Call::baton("inbox", json!({ "action": "preview" }))
 }
 
+/// `baton install` adds nothing to what a package brings, and names the package; beside entries of an earlier installation it says what to do.
+fn assert_not_twice(stage: &Stage, tool: &str) {
+    let lola = stage.terminal("Lola");
+    let installed = lola.json(&["install", tool, "--yes"]);
+    assert_eq!(installed["changed"], false, "{installed:#}");
+    assert!(installed["tools"][0]["remarks"].to_string().contains("has the package"), "{installed:#}");
+    let report = lola.json(&["install"]);
+    let row = report["tools"].as_array().into_iter().flatten().find(|row| row["agent"] == tool);
+    let row = row.unwrap_or_else(|| panic!("no {tool}: {report:#}"));
+    assert_eq!(
+        (&row["mcp"], &row["hooks"], &row["hint"]),
+        (&json!("package"), &json!("package"), &json!(""))
+    );
+}
+
 fn assert_told(model: &MockModel, baton: &str) {
     assert!(model.was_told(&format!("baton {baton} ")), "not announced: {:#?}", model.texts("hand-off"));
     let answers = model.results();
@@ -57,14 +72,22 @@ fn claude_code_takes_the_plugin_in_and_out() {
     let claude = |args: &[&str]| run(&stage, &program, args, &vars);
     claude(&["plugin", "validate", "--strict", &root]);
     claude(&["plugin", "validate", "--profile", "directory", &format!("{root}/plugins/claude")]);
+    stage.terminal("Lola").json(&["install", "claude", "--yes"]);
     claude(&["plugin", "marketplace", "add", &root]);
     claude(&["plugin", "install", "baton@baton"]);
+    let report = stage.terminal("Lola").text(&["install"]);
+    assert!(
+        report.contains("its package brings the same: run `baton install claude --uninstall`"),
+        "{report}"
+    );
+    stage.terminal("Lola").json(&["install", "claude", "--uninstall", "--yes"]);
     let details = claude(&["plugin", "details", "baton"]);
     for part in ["SessionStart", "StopFailure", "pickup", "wrap", "handoff", "status", "MCP servers (1)"] {
         assert!(details.contains(part), "no {part}: {details}");
     }
     claude(&["-p", "count the cart", "--allowedTools", "mcp__plugin_baton_baton__inbox"]);
     assert_told(&model, &baton);
+    assert_not_twice(&stage, "claude");
     claude(&["plugin", "uninstall", "baton@baton"]);
     claude(&["plugin", "marketplace", "remove", "baton"]);
     let left = fs::read_to_string(settings).expect("settings");
@@ -98,6 +121,7 @@ fn codex_takes_the_plugin_in_and_out() {
         "count the cart",
     ]);
     assert_told(&model, &baton);
+    assert_not_twice(&stage, "codex");
     codex(&["plugin", "remove", "baton@baton"]);
     codex(&["plugin", "marketplace", "remove", "baton"]);
     let left = fs::read_to_string(settings).expect("settings");
@@ -119,6 +143,7 @@ fn gemini_cli_takes_the_extension_in_and_out() {
     gemini(&["extensions", "install", &package, "--consent"]);
     gemini(&["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "-p", "count the cart"]);
     assert_told(&model, &baton);
+    assert_not_twice(&stage, "gemini");
     gemini(&["extensions", "uninstall", "baton"]);
     assert!(!stage.home().join(".gemini/extensions/baton").exists());
 }
@@ -137,4 +162,34 @@ fn opencode_takes_the_plugin_from_a_copied_file() {
     stage.file("home/config/opencode/plugins/baton.js", plugin);
     run(&stage, &program, &["run", "count the cart"], &[]);
     assert!(model.was_told(&format!("baton {baton} ")), "announced");
+}
+
+/// OpenCode 2 is in no registry yet: its part of the plugin is called as its documentation says, with the interface of its hooks.
+#[test]
+fn opencode_2_gets_what_waits_through_setup() {
+    let Some(node) = program("node") else { return };
+    let (stage, baton) = waiting();
+    let plugin = repository().join("plugins/opencode/baton.js");
+    stage.file("baton.mjs", fs::read(plugin).expect("the plugin"));
+    let script = r#"
+        import * as all from "./baton.mjs";
+        if (Object.keys(all).join() !== "default") throw new Error("other exports: " + Object.keys(all));
+        const plugin = all.default;
+        await plugin.setup({});
+        await plugin.setup(undefined);
+        const hooks = {};
+        await plugin.setup({ directory: process.argv[2], session: { hook: async (name, call) => { hooks[name] = call; } } });
+        const event = { sessionID: "s", system: ["You are helpful."], messages: [] };
+        await hooks.context(event);
+        await hooks.context({ sessionID: "s" });
+        await hooks.compaction({ sessionID: "s" });
+        console.log(JSON.stringify(event.system));
+    "#;
+    let script = stage.file("play.mjs", script);
+    let shop = stage.shop().display().to_string();
+    let said = run(&stage, &node, &[&script, &shop], &[]);
+    let system: Value = serde_json::from_str(said.lines().next().unwrap_or_default()).expect("a list");
+    assert_eq!(system.as_array().map(Vec::len), Some(1), "{system:#}");
+    let told = system[0].as_str().expect("a text");
+    assert!(told.starts_with("You are helpful.\n\n") && told.contains(&format!("baton {baton} ")), "{told}");
 }

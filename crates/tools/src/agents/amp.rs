@@ -26,6 +26,7 @@ pub(crate) static TOOL: Tool = Tool {
             (scope == Scope::User).then(|| vec![InstallEntry { part: InstallPart::Mcp, file, what }])
         },
         remark: "",
+        package: None,
         answer: Answer::None,
         tried: "",
         note: "",

@@ -42,6 +42,7 @@ pub(crate) static TOOL: Tool = Tool {
             (scope == Scope::User).then_some(wants)
         },
         remark: "",
+        package: None,
         answer: Answer::Steps,
         tried: "",
         note: "PreInvocation is answered once a session.",

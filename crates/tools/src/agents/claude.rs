@@ -8,7 +8,7 @@ use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Value, json};
 
 use crate::Tool;
-use crate::install::{Answer, Install, InstallEntry, Places};
+use crate::install::{Answer, Install, InstallEntry, PackageMark, Places};
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeTarget, Session, SessionPlaces};
 use crate::shapes::{groups, server_at};
@@ -39,6 +39,10 @@ pub(crate) static TOOL: Tool = Tool {
             Some(wants)
         },
         remark: "",
+        package: Some(|places| PackageMark::Enabled {
+            file: places.dir("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"),
+            list: "enabledPlugins",
+        }),
         answer: Answer::Nested,
         tried: "yes",
         note: "",

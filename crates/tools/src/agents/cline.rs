@@ -34,6 +34,7 @@ pub(crate) static TOOL: Tool = Tool {
             (scope == Scope::User).then_some(wants)
         },
         remark: "",
+        package: None,
         answer: Answer::None,
         tried: "",
         note: "The settings of the extension too, where it is there. Its hooks do not reach the model.",

@@ -6,7 +6,9 @@ use baton_transcripts::{PermissionMode, readers};
 use serde_json::{Value, json};
 
 use crate::Tool;
-use crate::install::{Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, Scope};
+use crate::install::{
+    Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, PackageMark, Scope,
+};
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeTarget, Session, SessionPlaces};
 use crate::shapes::groups;
@@ -42,6 +44,10 @@ pub(crate) static TOOL: Tool = Tool {
             Some(wants)
         },
         remark: "Codex runs new hooks only after you have trusted them once: open it and type /hooks",
+        package: Some(|places| PackageMark::Enabled {
+            file: places.dir("CODEX_HOME", ".codex").join("config.toml"),
+            list: "plugins",
+        }),
         answer: Answer::Nested,
         tried: "yes",
         note: "Trust the hooks once with `/hooks`.",

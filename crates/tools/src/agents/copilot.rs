@@ -35,6 +35,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(wants)
         },
         remark: "",
+        package: None,
         answer: Answer::TopLevel,
         tried: "",
         note: "",

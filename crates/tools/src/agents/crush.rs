@@ -26,6 +26,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(vec![server_at(file, &["mcp"], server)])
         },
         remark: "",
+        package: None,
         answer: Answer::None,
         tried: "",
         note: "",

@@ -38,6 +38,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(wants)
         },
         remark: "",
+        package: None,
         answer: Answer::Nested,
         tried: "",
         note: "",

@@ -32,6 +32,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(wants)
         },
         remark: "",
+        package: None,
         answer: Answer::Nested,
         tried: "",
         note: "",

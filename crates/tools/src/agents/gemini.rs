@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::Tool;
-use crate::install::{Answer, Install, Places};
+use crate::install::{Answer, Install, NAME, PackageMark, Places};
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeTarget, Session, SessionPlaces};
 use crate::shapes::{groups, server};
@@ -35,6 +35,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(wants)
         },
         remark: "",
+        package: Some(|places| PackageMark::Folder(folder(places).join("extensions").join(NAME))),
         answer: Answer::Nested,
         tried: "yes",
         note: "Its PreCompress is called at every round, compression or not.",

@@ -30,6 +30,7 @@ pub(crate) static TOOL: Tool = Tool {
             })
         },
         remark: "",
+        package: None,
         answer: Answer::None,
         tried: "",
         note: "Printed, to be added by hand.",

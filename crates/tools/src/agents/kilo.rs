@@ -28,6 +28,7 @@ pub(crate) static TOOL: Tool = Tool {
                 .then(|| vec![plugin(places, "kilo", own), server_at(file, &["mcp"], server(places))])
         },
         remark: "",
+        package: None,
         answer: Answer::Plain,
         tried: "",
         note: "The same plugin as for OpenCode.",

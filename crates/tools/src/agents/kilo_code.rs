@@ -25,6 +25,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(vec![server(places, places.scoped(scope, user, ".kilocode/mcp.json"))])
         },
         remark: "",
+        package: None,
         answer: Answer::None,
         tried: "",
         note: "",

@@ -37,6 +37,7 @@ pub(crate) static TOOL: Tool = Tool {
             (scope == Scope::User).then_some(wants)
         },
         remark: "",
+        package: None,
         answer: Answer::Plain,
         tried: "",
         note: "UserPromptSubmit is answered once a session.",

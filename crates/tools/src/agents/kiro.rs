@@ -24,6 +24,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(vec![server(places, places.scoped(scope, user, ".kiro/settings/mcp.json"))])
         },
         remark: "hooks of Kiro belong to one agent: add `baton hook session-start --agent kiro` to its `agentSpawn`",
+        package: None,
         answer: Answer::Plain,
         tried: "",
         note: "Hooks belong to single agents: add `baton hook session-start --agent kiro` to `agentSpawn`.",

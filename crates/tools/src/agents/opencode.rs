@@ -32,6 +32,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(vec![plugin(places, "opencode", own), server_at(file, &["mcp"], server(places))])
         },
         remark: "",
+        package: None,
         answer: Answer::Plain,
         tried: "announcement",
         note: "`opencode.jsonc` where there is one. The plugin runs at the first system prompt, at a compaction and at an error of the session.",

@@ -29,6 +29,7 @@ pub(crate) static TOOL: Tool = Tool {
             (scope == Scope::User).then(|| vec![server(places, folder(places).join("mcp.json"))])
         },
         remark: "",
+        package: None,
         answer: Answer::None,
         tried: "",
         note: "",

@@ -36,6 +36,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(wants)
         },
         remark: "",
+        package: None,
         answer: Answer::Nested,
         tried: "",
         note: "UserPromptSubmit is answered once a session.",

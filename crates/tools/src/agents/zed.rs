@@ -25,6 +25,7 @@ pub(crate) static TOOL: Tool = Tool {
             Some(vec![server_at(file, &["context_servers"], server)])
         },
         remark: "",
+        package: None,
         answer: Answer::None,
         tried: "",
         note: "",
