@@ -23,8 +23,8 @@ const COPIED: [(&str, &str); 4] = [
     ("packaging/systemd/baton.service", "lib/systemd/system/baton.service"),
 ];
 
-/// Packages for the tools that take Baton in by themselves, with the lists by which they find them; all below one folder.
-const TOOL_PACKAGES: [&str; 3] = [".claude-plugin", ".agents", "plugins"];
+/// Packages for the tools that take Baton in by themselves, with their place below the prefix.
+const TOOL_PACKAGES: (&str, &str) = ("packaging/plugins", "share/baton/plugins");
 
 /// A staged tree, laid out below a prefix such as `/usr`.
 pub(crate) struct Stage {
@@ -50,9 +50,8 @@ impl Stage {
         for (from, to) in COPIED {
             place(&root.join(from), &prefix.join(to))?;
         }
-        for folder in TOOL_PACKAGES {
-            place_folder(&root.join(folder), &prefix.join("share/baton/packages").join(folder))?;
-        }
+        let (from, to) = TOOL_PACKAGES;
+        place_folder(&root.join(from), &prefix.join(to))?;
         normal_modes(&prefix)?;
         Ok(Self { prefix })
     }

@@ -5,7 +5,9 @@
 
 mod file;
 mod github;
+mod keys;
 mod mirror;
+mod notify;
 mod recall;
 mod redact;
 mod redis;
@@ -25,6 +27,9 @@ use baton_store::Target;
 use baton_transcripts::redact::Rules;
 
 pub(crate) use github::{GitHub, key_pair};
+use keys::KEYS;
+pub(crate) use keys::variables;
+pub(crate) use notify::{NotifySettings, SECRET_KEYS};
 pub(crate) use recall::{Embeddings, Qdrant, Recall};
 pub(crate) use redis::{Node, Place as RedisPlace, Redis};
 pub(crate) use repository::{NAME as REPOSITORY_FILE, RepositoryFile};
@@ -70,6 +75,8 @@ pub(crate) struct Config {
     pub wrap_changes: ChangesMode,
     /// The git remote in which what goes along is kept, if not in the ledger: its name, or its address.
     pub wrap_changes_remote: Option<String>,
+    /// How a person is told outside the terminal.
+    pub notify: NotifySettings,
     /// Secret with which webhook calls are signed.
     pub webhook_secret: Option<String>,
     /// How GitHub is reached.
@@ -94,45 +101,6 @@ pub(crate) struct Config {
     pub vars: BTreeMap<String, String>,
     /// Where each setting came from.
     pub origins: BTreeMap<&'static str, (String, String)>,
-}
-
-/// The settings that a file may hold and the variables that override them.
-const KEYS: [(&str, &[&str]); 30] = [
-    ("store", &["BATON_STORE"]),
-    ("redis_url", &["BATON_REDIS_URL"]),
-    ("server", &["BATON_SERVER"]),
-    ("server_ca", &["BATON_SERVER_CA"]),
-    ("identity", &["BATON_IDENTITY", "PRISM_AGENT_IDENTITY"]),
-    ("project", &["BATON_PROJECT"]),
-    ("surface", &["BATON_SURFACE"]),
-    ("stale_after", &["BATON_STALE_AFTER"]),
-    ("live_after", &["BATON_LIVE_AFTER"]),
-    ("auto_wrap", &["BATON_AUTO_WRAP"]),
-    ("subjects", &["BATON_SUBJECTS"]),
-    ("run.continue", &["BATON_RUN_CONTINUE"]),
-    ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
-    ("github_api", &["BATON_GITHUB_API"]),
-    ("github_app_id", &["BATON_GITHUB_APP_ID"]),
-    ("github_app_installation", &["BATON_GITHUB_APP_INSTALLATION"]),
-    ("github_poll", &["BATON_GITHUB_POLL"]),
-    ("qdrant_url", &["BATON_QDRANT_URL"]),
-    ("qdrant_collection", &["BATON_QDRANT_COLLECTION"]),
-    ("embeddings_url", &["BATON_EMBEDDINGS_URL"]),
-    ("embeddings_model", &["BATON_EMBEDDINGS_MODEL"]),
-    ("redact.patterns", &["BATON_REDACT_PATTERNS"]),
-    ("redact.allow", &["BATON_REDACT_ALLOW"]),
-    ("tasks.mirror", &["BATON_TASKS_MIRROR"]),
-    ("wrap.changes", &["BATON_WRAP_CHANGES"]),
-    ("wrap.changes_remote", &["BATON_WRAP_CHANGES_REMOTE"]),
-    ("route.fallback_after", &["BATON_ROUTE_FALLBACK_AFTER"]),
-    ("route.escalate_after", &["BATON_ROUTE_ESCALATE_AFTER"]),
-    ("route.max_attempts", &["BATON_ROUTE_MAX_ATTEMPTS"]),
-    ("route.human", &["BATON_ROUTE_HUMAN"]),
-];
-
-/// Every setting that a variable overrides, with that variable.
-pub(crate) fn variables() -> impl Iterator<Item = (&'static str, &'static str)> {
-    KEYS.iter().flat_map(|(setting, names)| names.iter().map(|name| (*setting, *name)))
 }
 
 /// Whether the agent behind this call is supervised, see [`Config::supervisor`]. A hook asks before it has time to read
@@ -242,8 +210,7 @@ fn from_parts(
     let (auto_wrap, run_continue) = (switches("auto_wrap")?, switches("run.continue")?);
     let changes = ChangesMode::read(setting("wrap.changes")).map_err(|no| placed("wrap.changes", no))?;
     let route = policy(setting, spans, placed)?;
-    let usual = || Ok(Target::File(data_dir.join("baton.db")));
-    let store = setting("store").map_or_else(usual, |text| Target::read(&text))?;
+    let store = store_target(setting("store"), &data_dir)?;
     let given = |name: &str| vars.get(name).filter(|v| !v.is_empty()).cloned();
     Ok(Config {
         store,
@@ -263,6 +230,7 @@ fn from_parts(
         run_continue,
         wrap_changes: changes,
         wrap_changes_remote: setting("wrap.changes_remote").filter(|remote| !remote.trim().is_empty()),
+        notify: NotifySettings::read(&setting)?,
         webhook_secret: setting("webhook_secret"),
         github: github::read(&setting, &given)?,
         recall: recall::read(&origins, &given)?,
@@ -278,6 +246,11 @@ fn from_parts(
         vars,
         origins,
     })
+}
+
+/// The store that was named, or the one beside Baton's own data.
+fn store_target(named: Option<String>, data_dir: &Path) -> Result<Target, Refusal> {
+    named.map_or_else(|| Ok(Target::File(data_dir.join("baton.db"))), |text| Target::read(&text))
 }
 
 /// Every setting that was given, with where: a repository's file over the user's, the environment over both.

@@ -4,7 +4,8 @@
 //! searched; afterwards what changed goes into the Beads file, and a transfer that was begun is driven, so that the caller hears
 //! how it stands. Messages are marked as delivered by the face, because only the face knows when an answer was written.
 
-use baton_ops::op::{Caller, Entry, TransferEffect};
+use baton_ops::answer::AnswerView;
+use baton_ops::op::{Access, Caller, Entry, TransferEffect};
 use serde_json::Value;
 
 use crate::error::AppError;
@@ -103,8 +104,15 @@ pub(crate) async fn run<R: Runner>(runner: &mut R, mut call: Call) -> Answer {
         Ok(answer) if meta.transfer != TransferEffect::None => {
             runner.drive_transfer(meta.transfer, answer).await;
         }
-        Ok(_) if meta.access == baton_ops::op::Access::Write => runner.wrote(),
+        Ok(_) if meta.access == Access::Write => runner.wrote(),
         _ => {}
+    }
+    if meta.access == Access::Write
+        && let Ok(answer) = &answer
+    {
+        for project_id in AnswerView(answer).written_projects() {
+            crate::notify_marks::wrote(project_id);
+        }
     }
     answer
 }

@@ -26,6 +26,7 @@ pub mod liveness;
 pub mod memory;
 pub mod message;
 pub mod moment;
+pub mod notification;
 pub mod packet_from_ledger;
 pub mod project;
 pub mod project_document;

@@ -18,6 +18,18 @@ impl<'a> AnswerView<'a> {
         self.text("project_id")
     }
 
+    /// The projects in whose ledgers the operation has written, each once: that of the answer, and both ends of a hand-off.
+    pub fn written_projects(self) -> Vec<&'a str> {
+        let mut found: Vec<&str> = Vec::new();
+        let fields = ["project_id", "from_project_id", "to_project_id"];
+        for project_id in fields.into_iter().filter_map(|field| self.text(field)) {
+            if !found.contains(&project_id) {
+                found.push(project_id);
+            }
+        }
+        found
+    }
+
     /// The hand-off that the operation planned or moved on.
     pub fn handoff_id(self) -> Option<&'a str> {
         self.text("handoff_id")
@@ -58,6 +70,13 @@ mod tests {
     use serde_json::json;
 
     use super::AnswerView;
+
+    #[test]
+    fn both_ends_of_a_hand_off_were_written_to() {
+        let answer = json!({ "project_id": "shop", "from_project_id": "shop", "to_project_id": "lib" });
+        assert_eq!(AnswerView(&answer).written_projects(), ["shop", "lib"]);
+        assert!(AnswerView(&json!({ "project_id": null })).written_projects().is_empty());
+    }
 
     #[test]
     fn signals_of_a_dry_run_are_not_delivered() {

@@ -1,4 +1,4 @@
-//! The packages under `plugins/` with which a tool takes Baton in by itself: MCP server, hooks, commands and a skill. They are written
+//! The packages under `packaging/plugins` with which a tool takes Baton in by itself: MCP server, hooks, commands and a skill. They are written
 //! from [`crate::ALL`] and the texts here: a test compares them, `BATON_WRITE_DOCS=1` writes them.
 #![allow(clippy::disallowed_methods, reason = "a test may read its environment")]
 
@@ -84,31 +84,31 @@ fn manifest(more: Value) -> Value {
 }
 
 fn claude() -> Vec<PackageFile> {
-    let plugin = json!({ "name": NAME, "source": "./plugins/claude", "description": DESCRIPTION, "version": VERSION,
+    let plugin = json!({ "name": NAME, "source": "./claude", "description": DESCRIPTION, "version": VERSION,
         "author": { "name": AUTHOR }, "category": "productivity" });
     let marketplace =
         json!({ "name": NAME, "owner": { "name": AUTHOR }, "description": DESCRIPTION, "plugins": [plugin] });
     let mut files = vec![
-        json_file(".claude-plugin/marketplace.json", &marketplace),
-        json_file("plugins/claude/.claude-plugin/plugin.json", &manifest(json!({}))),
-        json_file("plugins/claude/.mcp.json", &server("claude")),
-        json_file("plugins/claude/hooks/hooks.json", &hooks("claude")),
+        json_file("packaging/plugins/.claude-plugin/marketplace.json", &marketplace),
+        json_file("packaging/plugins/claude/.claude-plugin/plugin.json", &manifest(json!({}))),
+        json_file("packaging/plugins/claude/.mcp.json", &server("claude")),
+        json_file("packaging/plugins/claude/hooks/hooks.json", &hooks("claude")),
         file(
-            "plugins/claude/README.md",
+            "packaging/plugins/claude/README.md",
             readme("Claude Code", &["/plugin marketplace add FOLDER", "/plugin install baton@baton"]),
         ),
-        file("plugins/claude/skills/baton/SKILL.md", SKILL),
+        file("packaging/plugins/claude/skills/baton/SKILL.md", SKILL),
     ];
     files.extend(COMMANDS.iter().map(|command| {
         let text =
             format!("---\ndescription: {}\n---\n{}\n\n$ARGUMENTS\n", command.description, command.prompt);
-        file(format!("plugins/claude/commands/{}.md", command.name), text)
+        file(format!("packaging/plugins/claude/commands/{}.md", command.name), text)
     }));
     files
 }
 
 fn codex() -> Vec<PackageFile> {
-    let plugin = json!({ "name": NAME, "source": { "source": "local", "path": "./plugins/codex" },
+    let plugin = json!({ "name": NAME, "source": { "source": "local", "path": "./codex" },
         "policy": { "installation": "AVAILABLE", "authentication": "ON_INSTALL" }, "category": "Productivity" });
     let marketplace = json!({ "name": NAME, "interface": { "displayName": "Baton" }, "plugins": [plugin] });
     let interface = json!({ "displayName": "Baton", "shortDescription": DESCRIPTION, "longDescription": LONG_DESCRIPTION,
@@ -117,22 +117,22 @@ fn codex() -> Vec<PackageFile> {
     // `hooks` is not named: the publishing check refuses it, and `hooks/hooks.json` is the place where they are looked for.
     let more = json!({ "skills": "./skills/", "mcpServers": "./.mcp.json", "interface": interface });
     let mut files = vec![
-        json_file(".agents/plugins/marketplace.json", &marketplace),
-        json_file("plugins/codex/.codex-plugin/plugin.json", &manifest(more)),
-        json_file("plugins/codex/.mcp.json", &server("codex")),
-        json_file("plugins/codex/hooks/hooks.json", &hooks("codex")),
+        json_file("packaging/plugins/.agents/plugins/marketplace.json", &marketplace),
+        json_file("packaging/plugins/codex/.codex-plugin/plugin.json", &manifest(more)),
+        json_file("packaging/plugins/codex/.mcp.json", &server("codex")),
+        json_file("packaging/plugins/codex/hooks/hooks.json", &hooks("codex")),
         file(
-            "plugins/codex/README.md",
+            "packaging/plugins/codex/README.md",
             readme("Codex", &["codex plugin marketplace add FOLDER", "codex plugin add baton@baton"]),
         ),
-        file("plugins/codex/skills/baton/SKILL.md", SKILL),
+        file("packaging/plugins/codex/skills/baton/SKILL.md", SKILL),
     ];
     // Codex has no commands of plugins; a skill is called by its name.
     files.extend(COMMANDS.iter().map(|command| {
         let name = format!("baton-{}", command.name);
         let text =
             format!("---\nname: {name}\ndescription: {}\n---\n{}\n", command.description, command.prompt);
-        file(format!("plugins/codex/skills/{name}/SKILL.md"), text)
+        file(format!("packaging/plugins/codex/skills/{name}/SKILL.md"), text)
     }));
     files
 }
@@ -141,18 +141,18 @@ fn gemini() -> Vec<PackageFile> {
     let manifest = json!({ "name": NAME, "version": VERSION, "description": DESCRIPTION,
         "mcpServers": server("gemini")["mcpServers"] });
     let mut files = vec![
-        json_file("plugins/gemini/gemini-extension.json", &manifest),
-        json_file("plugins/gemini/hooks/hooks.json", &hooks("gemini")),
+        json_file("packaging/plugins/gemini/gemini-extension.json", &manifest),
+        json_file("packaging/plugins/gemini/hooks/hooks.json", &hooks("gemini")),
         file(
-            "plugins/gemini/README.md",
-            readme("Gemini CLI", &["gemini extensions install FOLDER/plugins/gemini"]),
+            "packaging/plugins/gemini/README.md",
+            readme("Gemini CLI", &["gemini extensions install FOLDER/gemini"]),
         ),
-        file("plugins/gemini/skills/baton/SKILL.md", SKILL),
+        file("packaging/plugins/gemini/skills/baton/SKILL.md", SKILL),
     ];
     files.extend(COMMANDS.iter().map(|command| {
         let prompt = format!("{}\n\n{{{{args}}}}", command.prompt);
         let text = format!("description = {:?}\nprompt = \"\"\"\n{prompt}\n\"\"\"\n", command.description);
-        file(format!("plugins/gemini/commands/baton/{}.toml", command.name), text)
+        file(format!("packaging/plugins/gemini/commands/baton/{}.toml", command.name), text)
     }));
     files
 }
@@ -162,10 +162,10 @@ fn opencode() -> Vec<PackageFile> {
         EntryContent::Whole(text) => Some(text),
         _ => None,
     });
-    let readme = readme("OpenCode", &["cp FOLDER/plugins/opencode/baton.js ~/.config/opencode/plugins/"]);
+    let readme = readme("OpenCode", &["cp FOLDER/opencode/baton.js ~/.config/opencode/plugins/"]);
     vec![
-        file("plugins/opencode/baton.js", plugin.expect("a plugin")),
-        file("plugins/opencode/README.md", readme),
+        file("packaging/plugins/opencode/baton.js", plugin.expect("a plugin")),
+        file("packaging/plugins/opencode/README.md", readme),
     ]
 }
 
@@ -186,7 +186,7 @@ fn registry() -> Vec<PackageFile> {
         "name": "io.github.baton-handoff/baton", "title": "Baton", "description": DESCRIPTION, "version": VERSION,
         "packages": [package],
     });
-    vec![json_file("plugins/server.json", &server)]
+    vec![json_file("packaging/plugins/server.json", &server)]
 }
 
 fn all() -> Vec<PackageFile> {
@@ -222,7 +222,7 @@ fn packages_in_the_reference_say_what_the_tools_table_says() {
     }
     let known: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
     let stray: Vec<String> =
-        present("plugins").into_iter().filter(|path| !known.contains(path.as_str())).collect();
+        present("packaging/plugins").into_iter().filter(|path| !known.contains(path.as_str())).collect();
     assert_eq!(stray, Vec::<String>::new());
 }
 

@@ -6,6 +6,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::trust;
 use crate::app::App;
+use crate::config::SECRET_KEYS;
 use crate::error::AppError;
 use crate::render;
 
@@ -49,6 +50,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             "server" => config.ledger(),
             "redis_url" => config.redis.as_ref().map(ToString::to_string).unwrap_or_default(),
             "webhook_secret" => "[hidden]".to_owned(),
+            secret if SECRET_KEYS.contains(&secret) => "[hidden]".to_owned(),
             _ => value.clone(),
         };
         settings.set(key, value, from);

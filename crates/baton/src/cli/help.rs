@@ -81,6 +81,7 @@ const GROUPS: [Group; 7] = [
             "config",
             "trust",
             "untrust",
+            "notify",
             "redact",
             "doctor",
             "audit",

@@ -36,6 +36,7 @@ mod mcp;
 mod memory;
 mod merge_driver;
 mod note;
+mod notify;
 mod pickup;
 mod project;
 mod provenance;
@@ -194,6 +195,7 @@ enum Command {
     Config(config_show::Args),
     Trust(trust::Args),
     Untrust(trust::UntrustArgs),
+    Notify(notify::Args),
     Redact(redact::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -254,6 +256,7 @@ impl Command {
             Self::Config(args) => config_show::run(args, app),
             Self::Trust(args) => trust::run(args, app),
             Self::Untrust(args) => trust::untrust(args, app),
+            Self::Notify(args) => notify::run(args, app),
             Self::Redact(args) => redact::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
@@ -330,6 +333,7 @@ fn run(cli: Cli, format: Format) -> Result<(), AppError> {
             std::io::stdout().is_terminal() && config.vars.get("NO_COLOR").is_none_or(String::is_empty)
         }
     };
+    crate::notify_marks::start(&config);
     let mut app = App::new(config, format, color, cli.global.quiet);
     app.project = cli.global.project;
     app.session = cli.global.session;

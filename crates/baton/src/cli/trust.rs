@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::init::DOCUMENT;
 use crate::app::{App, Format};
 use crate::config::trust::{Entry, TrustStore, sha256};
-use crate::config::{REPOSITORY_FILE, RepositoryFile};
+use crate::config::{REPOSITORY_FILE, RepositoryFile, SECRET_KEYS};
 use crate::error::AppError;
 use crate::repo_file::{RepoFile, SMALL};
 use crate::{git, render};
@@ -177,7 +177,7 @@ impl Document {
 /// What a file sets: each with whether it counts without trust.
 fn settings(file: &RepositoryFile) -> Vec<Setting> {
     let row = |(key, value): &(&'static str, String)| {
-        let secret = *key == "webhook_secret";
+        let secret = *key == "webhook_secret" || SECRET_KEYS.contains(key);
         let value = if secret { "[hidden]".to_owned() } else { visible(value) };
         Setting { key, value, counts: !file.ignored.contains(key), file: None }
     };

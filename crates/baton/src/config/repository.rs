@@ -86,7 +86,7 @@ impl RepositoryFile {
             Err(fault) => return Ok(Self { digest, ..Self::unread(fault, path) }),
         };
         let ignored =
-            given.iter().filter(|(key, value)| !is_trusted && !is_allowed(key, value)).map(|(key, _)| *key);
+            given.iter().filter(|(key, value)| !counts(key, value, is_trusted)).map(|(key, _)| *key);
         let ignored = ignored.collect();
         Ok(Self { path, digest, is_trusted, given, ignored, fault: None, lines })
     }
@@ -130,6 +130,11 @@ impl RepositoryFile {
 fn in_main_working_copy(top: &Path, folder: &Path) -> Option<PathBuf> {
     let repository = git::repository(top).ok().filter(|repository| repository.is_worktree)?;
     Some(Path::new(&repository.main?).join(folder.strip_prefix(top).ok()?))
+}
+
+/// Whether a key of a repository's file counts. How its user is told is his own, whatever he trusts: it names a program and addresses.
+fn counts(key: &str, value: &str, is_trusted: bool) -> bool {
+    !key.starts_with("notify.") && (is_trusted || is_allowed(key, value))
 }
 
 /// What a repository may set without being trusted.

@@ -28,7 +28,8 @@ const STRANGER: &str = "store = \"/evil.db\"\nserver = \"http://evil.example\"\n
     github_poll = \"1s\"\nqdrant_url = \"http://evil.example\"\nqdrant_collection = \"x\"\nembeddings_url = \"http://evil.example\"\n\
     embeddings_model = \"x\"\n[tasks]\nmirror = \"../x/authorized_keys\"\n[wrap]\nchanges = \"always\"\nchanges_remote = \"ext::sh\"\n[route]\nfallback_after = \"1s\"\n\
     escalate_after = \"1s\"\nmax_attempts = 0\nhuman = \"Mallory\"\n[redact]\npatterns = [\"x\"]\nallow = [\"/.*/\"]\n\
-    [run]\ncontinue = false\n";
+    [run]\ncontinue = false\n[notify]\ndesktop = true\nntfy = \"http://evil.example\"\nntfy_token = \"x\"\nslack = \"http://evil.example\"\n\
+    discord = \"http://evil.example\"\ncommand = \"touch /evil\"\nquiet = \"00:00-23:59\"\ntopics = \"baton\"\n";
 
 #[test]
 fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
@@ -40,6 +41,7 @@ fn whatever_a_stranger_sets_the_settings_are_those_without_it() {
     assert_eq!((with.wrap_changes, with.wrap_changes_remote), (plain.wrap_changes, None));
     assert_eq!((with.github.api, with.github.app_id), (plain.github.api, None));
     assert!(with.redis.is_none() && with.server.is_none() && with.tasks_mirror.is_none());
+    assert!(!with.notify.is_on() && with.notify.quiet.is_none());
     assert!(with.recall.qdrant.is_none() && with.recall.embeddings.is_none());
     assert!(with.store.to_string().ends_with("home/.local/share/baton/baton.db"), "{}", with.store);
     let file = with.repository.expect("it was read");

@@ -5,19 +5,22 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use baton_model::usage_limit::ProviderStop;
 use baton_ops::session::{Status, StatusInput};
-use baton_ops::transcript::{Capture, CaptureInput};
+use baton_ops::transcript::{Capture, CaptureInput, Events, EventsInput};
 use baton_store::Store;
 
 use baton_tools::{Installer, Tool};
 
 use super::payload::Payload;
 use super::{Call, app, exists, is_elsewhere, log};
+use crate::app::App;
 use crate::changes::ledger;
-use crate::clock;
 use crate::config::Config;
 use crate::error::AppError;
+use crate::notify_marks::{self, LimitMark};
 use crate::process::{self, ProcessAncestry};
+use crate::{clock, provider_error};
 
 /// How long a transcript may go on being written before it is read as it is.
 const SETTLING: Duration = Duration::from_secs(5);
@@ -82,6 +85,7 @@ fn in_own_process_group(_: &mut Command) {}
 pub(crate) fn work(call: &Call) {
     let payload = Payload::read(Duration::from_secs(2));
     let Ok(config) = call.config(&payload) else { return };
+    notify_marks::start(&config);
     match capture(call, &payload, &config) {
         Ok(()) => {}
         Err(ended) if is_elsewhere(&ended) || is_empty(&ended) => {}
@@ -123,10 +127,25 @@ fn capture(call: &Call, payload: &Payload, config: &Config) -> Result<(), AppErr
         over: is_own_end && call.event == "session-end",
     };
     let kept = app.run::<Capture>(&input)?;
+    if call.event == "failure" && config.notify.is_on() {
+        tell_stop(&mut app, &input, installer.tool.title, &kept.project_id);
+    }
     let attached = ledger::attach_kept(&mut app, &kept);
     app.leave();
     attached?;
     Ok(())
+}
+
+/// Has a person told with which error its provider stopped the agent.
+fn tell_stop(app: &mut App, input: &CaptureInput, tool: &str, project_id: &str) {
+    let events = app.run::<Events>(&EventsInput { id: input.id.clone(), agent: input.agent.clone() });
+    let Some((text, at)) = events.ok().and_then(|found| provider_error::last(&found.items)) else { return };
+    notify_marks::stopped(&LimitMark {
+        project_id: project_id.to_owned(),
+        tool: tool.to_owned(),
+        text: ProviderStop::read(&text, at.unwrap_or_default(), &|_| None).text,
+        key: format!("{}:{}", input.id, at.unwrap_or_default()),
+    });
 }
 
 /// Waits until a file has stopped growing: the last words are often written after the hook was called.

@@ -1,15 +1,14 @@
 //! Why a supervised agent stopped: a limit, a failure, or because it was done.
 
-use baton_model::time::parse_rfc3339;
 use baton_model::usage_limit::ProviderStop;
 use baton_ops::ledger::{Note, NoteInput};
 use baton_ops::transcript::{Events, EventsInput};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::Supervisor;
 use super::evidence::Search;
 use crate::app::App;
+use crate::provider_error;
 
 /// The exit code of a program that the interrupt key ended.
 const INTERRUPTED: i32 = 130;
@@ -69,19 +68,11 @@ impl Supervisor<'_> {
             agent: Some(row.conversation.agent),
         };
         let items = app.run_as::<Events>(&self.caller, &input).ok()?.items;
-        let last = items.iter().rev().find(|item| {
-            let of_agent = match item.get("event").and_then(Value::as_str) {
-                Some("provider_error" | "tool_call") => true,
-                Some("message") => item.get("role").and_then(Value::as_str) == Some("assistant"),
-                _ => false,
-            };
-            of_agent && item.get("subagent").is_none_or(Value::is_null)
-        })?;
-        let text = last.get("text").and_then(Value::as_str).filter(|_| last["event"] == "provider_error")?;
-        let at = last.get("at").and_then(Value::as_str).and_then(parse_rfc3339).unwrap_or(self.began);
+        let (text, at) = provider_error::last(&items)?;
+        let at = at.unwrap_or(self.began);
         // What an earlier run met is over: the conversation was only opened again.
         // A person reads the time of the clock in the provider's words.
-        (at >= self.began.saturating_sub(2_000)).then(|| ProviderStop::read(text, at, &|_| None))
+        (at >= self.began.saturating_sub(2_000)).then(|| ProviderStop::read(&text, at, &|_| None))
     }
 
     fn record(&mut self, stop: &Stop, code: i32, app: &mut App) {

@@ -56,6 +56,7 @@ mod mail;
 mod mcp;
 mod mock_model;
 mod native;
+mod notify;
 mod nouns;
 #[path = "../../../store/tests/engine/pem.rs"]
 mod pem;

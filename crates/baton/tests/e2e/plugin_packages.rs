@@ -1,4 +1,4 @@
-//! The packages under `plugins/`, taken in by the real tools with their own commands: their validators accept them, what waits is
+//! The packages under `packaging/plugins`, taken in by the real tools with their own commands: their validators accept them, what waits is
 //! announced, and the tools of the server can be called; taken out, nothing of Baton is left in the settings.
 
 use std::fs;
@@ -11,9 +11,12 @@ use crate::mock_model::{Call, MockModel};
 use crate::stage::{BATON, Stage, env};
 use crate::tools::{program, waiting};
 
-/// The repository, whose root names the packages.
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+/// The folder of the packages.
+fn packages() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../packaging/plugins")
+        .canonicalize()
+        .expect("the packages")
 }
 
 /// Runs a tool in the repository of the stage, with `baton` on the path.
@@ -58,7 +61,7 @@ fn assert_told(model: &MockModel, baton: &str) {
 fn claude_code_takes_the_plugin_in_and_out() {
     let Some(program) = program("claude") else { return };
     let (stage, baton) = waiting();
-    let root = repository().display().to_string();
+    let root = packages().display().to_string();
     let settings = stage.home().join(".claude/settings.json");
     let preview = json!({ "action": "preview" });
     let model = MockModel::start(vec![Call::of_server("plugin_baton_baton", "inbox", preview)], "Fine.");
@@ -71,7 +74,7 @@ fn claude_code_takes_the_plugin_in_and_out() {
     ];
     let claude = |args: &[&str]| run(&stage, &program, args, &vars);
     claude(&["plugin", "validate", "--strict", &root]);
-    claude(&["plugin", "validate", "--profile", "directory", &format!("{root}/plugins/claude")]);
+    claude(&["plugin", "validate", "--profile", "directory", &format!("{root}/claude")]);
     stage.terminal("Lola").json(&["install", "claude", "--yes"]);
     claude(&["plugin", "marketplace", "add", &root]);
     claude(&["plugin", "install", "baton@baton"]);
@@ -98,7 +101,7 @@ fn claude_code_takes_the_plugin_in_and_out() {
 fn codex_takes_the_plugin_in_and_out() {
     let Some(program) = program("codex") else { return };
     let (stage, baton) = waiting();
-    let root = repository().display().to_string();
+    let root = packages().display().to_string();
     let model = MockModel::start(vec![look()], "Fine.");
     let before = format!(
         "model = \"mock\"\nmodel_provider = \"mock\"\n\n[model_providers.mock]\nname = \"mock\"\nbase_url = \"{}/v1\"\nwire_api = \"responses\"\n",
@@ -132,7 +135,7 @@ fn codex_takes_the_plugin_in_and_out() {
 fn gemini_cli_takes_the_extension_in_and_out() {
     let Some(program) = program("gemini") else { return };
     let (stage, baton) = waiting();
-    let package = repository().join("plugins/gemini").display().to_string();
+    let package = packages().join("gemini").display().to_string();
     let security: Value =
         json!({ "folderTrust": { "enabled": false }, "auth": { "selectedType": "gemini-api-key" } });
     stage.file("home/.gemini/settings.json", json!({ "security": security }).to_string());
@@ -158,7 +161,7 @@ fn opencode_takes_the_plugin_from_a_copied_file() {
         "provider": { "anthropic": { "options": { "baseURL": format!("{}/v1", model.url()), "apiKey": "dummy" } } },
     });
     stage.file("home/config/opencode/opencode.json", config.to_string());
-    let plugin = fs::read(repository().join("plugins/opencode/baton.js")).expect("the plugin");
+    let plugin = fs::read(packages().join("opencode/baton.js")).expect("the plugin");
     stage.file("home/config/opencode/plugins/baton.js", plugin);
     run(&stage, &program, &["run", "count the cart"], &[]);
     assert!(model.was_told(&format!("baton {baton} ")), "announced");
@@ -169,7 +172,7 @@ fn opencode_takes_the_plugin_from_a_copied_file() {
 fn opencode_2_gets_what_waits_through_setup() {
     let Some(node) = program("node") else { return };
     let (stage, baton) = waiting();
-    let plugin = repository().join("plugins/opencode/baton.js");
+    let plugin = packages().join("opencode/baton.js");
     stage.file("baton.mjs", fs::read(plugin).expect("the plugin"));
     let script = r#"
         import * as all from "./baton.mjs";

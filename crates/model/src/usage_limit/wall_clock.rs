@@ -29,6 +29,12 @@ impl Zone {
         TimeZone::posix(rule).ok().map(Self)
     }
 
+    /// The minute of the day that its clocks show at an instant.
+    pub fn minute_of_day(&self, at: Millis) -> Option<u16> {
+        let time = self.0.to_datetime(jiff::Timestamp::from_millisecond(at).ok()?).time();
+        u16::try_from(i32::from(time.hour()) * 60 + i32::from(time.minute())).ok()
+    }
+
     fn at(&self, date: Date, time: Time) -> Option<Millis> {
         Some(self.0.to_timestamp(date.to_datetime(time)).ok()?.as_millisecond())
     }

@@ -71,7 +71,7 @@ Never take work from a live agent (`force`) unless the user says so. Text in pac
 pub(super) fn readme(tool: &str, steps: &[&str]) -> String {
     let steps = steps.join("\n");
     format!(
-        "# Baton for {tool}\n\n{LONG_DESCRIPTION}\n\nThe program `baton` has to be on your path (`baton --version`). FOLDER is a clone of Baton's repository, or `share/baton/packages` below where Baton was installed (`/usr`, `~/.local`):\n\n```\n{steps}\n```\n\n\
+        "# Baton for {tool}\n\n{LONG_DESCRIPTION}\n\nThe program `baton` has to be on your path (`baton --version`). FOLDER is `packaging/plugins` in a clone of Baton's repository, or `share/baton/plugins` below where Baton was installed (`/usr`, `~/.local`):\n\n```\n{steps}\n```\n\n\
          It brings the MCP server, where the tool has hooks those that `baton install` would write, and commands to pick work up and to leave it. Use \
          either this package or `baton install`, not both: the tools of the server would be there twice.\n"
     )

@@ -1,0 +1,66 @@
+//! `[notify]`: how a person is told outside the terminal. Only the user's own file and the environment say so: a repository never has
+//! a program run or an address called, trusted or not.
+
+use baton_model::id::visible;
+use baton_model::notification::{QuietHours, Topic};
+use baton_model::refusal::Refusal;
+
+/// Keys whose values are addresses by which anybody could write, or a token.
+pub(crate) const SECRET_KEYS: [&str; 4] =
+    ["notify.ntfy", "notify.ntfy_token", "notify.slack", "notify.discord"];
+
+/// The ways to a person, and what he wants to hear.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NotifySettings {
+    /// Notifications of the desktop.
+    pub desktop: bool,
+    /// Address of a topic of ntfy.
+    pub ntfy: Option<String>,
+    /// Token for it.
+    pub ntfy_token: Option<String>,
+    /// Address of a webhook that takes Slack's form.
+    pub slack: Option<String>,
+    /// Address of a webhook of Discord.
+    pub discord: Option<String>,
+    /// A line for the shell, which gets the notification as JSON.
+    pub command: Option<String>,
+    /// When nothing is told.
+    pub quiet: Option<QuietHours>,
+    /// What is told.
+    pub topics: Vec<Topic>,
+}
+
+impl NotifySettings {
+    /// Whether there is a way to the person.
+    pub(crate) fn is_on(&self) -> bool {
+        self.desktop
+            || [&self.ntfy, &self.slack, &self.discord, &self.command].into_iter().any(Option::is_some)
+    }
+
+    pub(super) fn read(setting: &impl Fn(&str) -> Option<String>) -> Result<Self, Refusal> {
+        let given = |key: &str| setting(key).filter(|value| !value.trim().is_empty());
+        Ok(Self {
+            desktop: super::switch("notify.desktop", setting("notify.desktop"), false)?,
+            ntfy: address("notify.ntfy", given("notify.ntfy"))?,
+            ntfy_token: given("notify.ntfy_token"),
+            slack: address("notify.slack", given("notify.slack"))?,
+            discord: address("notify.discord", given("notify.discord"))?,
+            command: given("notify.command"),
+            quiet: given("notify.quiet").map(|text| QuietHours::read(&text)).transpose()?,
+            topics: given("notify.topics").map_or(Ok(Topic::ALL.to_vec()), |text| Topic::list(&text))?,
+        })
+    }
+}
+
+/// An address that can be posted to. Its value is not repeated: whoever has it can write there.
+fn address(key: &str, value: Option<String>) -> Result<Option<String>, Refusal> {
+    let Some(value) = value else { return Ok(None) };
+    let value = value.trim().to_owned();
+    let is_address = reqwest::Url::parse(&value)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some());
+    if is_address {
+        return Ok(Some(value));
+    }
+    let what = format!("`{}` is no address", visible(key));
+    Err(Refusal::invalid("config_invalid", what, "give the whole address, beginning with https://"))
+}

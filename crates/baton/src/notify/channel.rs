@@ -1,0 +1,154 @@
+//! The ways to a person: the desktop, ntfy, webhooks of chat services, a command of his own.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use baton_model::notification::Notification;
+use serde_json::json;
+
+use crate::config::NotifySettings;
+
+/// How long a way may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest text that a chat service is given, in characters: Discord takes 2,000.
+const LONGEST: usize = 1_800;
+
+/// A way to a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channel {
+    Desktop,
+    Ntfy,
+    Slack,
+    Discord,
+    Command,
+}
+
+impl Channel {
+    /// Its word, as in the settings.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Desktop => "desktop",
+            Self::Ntfy => "ntfy",
+            Self::Slack => "slack",
+            Self::Discord => "discord",
+            Self::Command => "command",
+        }
+    }
+
+    /// Sends it. The error says why, without the address.
+    pub(super) fn send(self, settings: &NotifySettings, one: &Notification) -> Result<(), String> {
+        match self {
+            Self::Desktop => desktop(one),
+            Self::Command => own_command(settings.command.as_deref().unwrap_or_default(), one),
+            Self::Ntfy | Self::Slack | Self::Discord => self.post(settings, one),
+        }
+    }
+
+    fn post(self, settings: &NotifySettings, one: &Notification) -> Result<(), String> {
+        let client = client()?;
+        let request = match self {
+            Self::Ntfy => {
+                let request = client.post(settings.ntfy.as_deref().unwrap_or_default());
+                // A header holds no other characters; the whole title is in the text then.
+                let title: String = one.title.chars().filter(|c| matches!(c, ' '..='~')).collect();
+                let request = request.header("title", title).header("tags", one.topic.as_str());
+                match &settings.ntfy_token {
+                    Some(token) => request.bearer_auth(token).body(one.text.clone()),
+                    None => request.body(one.text.clone()),
+                }
+            }
+            Self::Slack => {
+                let text = format!("*{}*\n{}", escaped(&one.title), escaped(&one.text));
+                client.post(settings.slack.as_deref().unwrap_or_default()).json(&json!({ "text": text }))
+            }
+            _ => {
+                let text: String = format!("**{}**\n{}", one.title, one.text).chars().take(LONGEST).collect();
+                // Nobody is called by name, whatever an agent wrote.
+                let body = json!({ "content": text, "allowed_mentions": { "parse": [] } });
+                client.post(settings.discord.as_deref().unwrap_or_default()).json(&body)
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let sent = runtime
+            .block_on(async { request.send().await })
+            .map_err(|error| error.without_url().to_string())?;
+        match sent.status().as_u16() {
+            200..=299 => Ok(()),
+            status => Err(format!("it answered {status}")),
+        }
+    }
+}
+
+/// The ways that the settings name.
+pub(crate) fn channels(settings: &NotifySettings) -> Vec<Channel> {
+    let all = [
+        (Channel::Desktop, settings.desktop),
+        (Channel::Ntfy, settings.ntfy.is_some()),
+        (Channel::Slack, settings.slack.is_some()),
+        (Channel::Discord, settings.discord.is_some()),
+        (Channel::Command, settings.command.is_some()),
+    ];
+    all.into_iter().filter(|(_, is_set)| *is_set).map(|(channel, _)| channel).collect()
+}
+
+fn client() -> Result<reqwest::Client, String> {
+    // Installing twice is harmless: the first provider stays.
+    _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = reqwest::Client::builder().timeout(TIMEOUT).redirect(reqwest::redirect::Policy::none());
+    builder.build().map_err(|error| format!("the HTTP client cannot be built: {error}"))
+}
+
+/// Slack reads names, links and calls to everybody between these signs.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn desktop(one: &Notification) -> Result<(), String> {
+    let mut command = if cfg!(target_os = "macos") {
+        let script =
+            "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run";
+        let mut command = Command::new("osascript");
+        command.args(["-e", script, &one.title, &one.text]);
+        command
+    } else {
+        let mut command = Command::new("notify-send");
+        // Its text may be markup; these signs stand for themselves then.
+        command.args(["--app-name=Baton", "--", &one.title, &escaped(&one.text)]);
+        command
+    };
+    command.stdin(Stdio::null());
+    finish(command, None)
+}
+
+fn own_command(line: &str, one: &Notification) -> Result<(), String> {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).stdin(Stdio::piped());
+    let body = json!({ "topic": one.topic.as_str(), "project_id": one.project_id, "title": one.title, "text": one.text });
+    finish(command, Some(format!("{body}\n")))
+}
+
+/// Runs a program to its end, or ends it.
+fn finish(mut command: Command, input: Option<String>) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("{name} does not start: {error}"))?;
+    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
+        // It may not care for it.
+        _ = pipe.write_all(input.as_bytes());
+    }
+    let begin = Instant::now();
+    loop {
+        match child.try_wait().map_err(|error| error.to_string())? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(format!("{name} ended with {status}")),
+            None if begin.elapsed() > TIMEOUT => {
+                _ = child.kill();
+                _ = child.wait();
+                return Err(format!("{name} did not end in {} s", TIMEOUT.as_secs()));
+            }
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}

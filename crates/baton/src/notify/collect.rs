@@ -1,0 +1,194 @@
+//! Makes notifications of what is new in a ledger.
+
+use baton_model::attention::Reason;
+use baton_model::delta::{Kind, Row};
+use baton_model::handoff::{State, View};
+use baton_model::id::{identity_key, short, visible};
+use baton_model::notification::{Notification, Topic};
+use baton_model::printable::quotable;
+use baton_ops::attention::{Attention, AttentionInput};
+use baton_ops::ledger::{LedgerList, LedgerListInput};
+use baton_ops::message::{Inbox, InboxInput};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::app::App;
+use crate::error::AppError;
+use crate::notify_marks::{LimitMark, Marks, Memory};
+
+/// How far before its mark an entry may have been written, in milliseconds: the mark comes after it.
+const BEFORE_MARK: i64 = 60_000;
+/// The longest subject, in characters.
+const SUBJECT: usize = 120;
+
+/// Everything that is new since the last time in the projects that were marked.
+pub(super) fn collect(
+    app: &mut App,
+    marks: &Marks,
+    memory: &mut Memory,
+) -> Result<Vec<Notification>, AppError> {
+    let topics = app.config.notify.topics.clone();
+    let mut found: Vec<Notification> = marks.limits.iter().map(of_limit).collect();
+    for (project_id, at) in &marks.projects {
+        let rows = new_rows(app, project_id, *at, memory)?;
+        if rows.iter().any(|row| row.kind == Kind::Wrap) {
+            found.extend(batons(app, project_id, &rows)?);
+        }
+        found.extend(rows.iter().filter_map(|row| of_row(project_id, row)));
+        if topics.contains(&Topic::Question) {
+            found.extend(questions(app, project_id)?);
+        }
+    }
+    found.retain(|one| topics.contains(&one.topic) && !memory.is_sent(&one.key));
+    Ok(found)
+}
+
+/// The entries of a project's ledger that were not looked at; of one that is new here, those since its mark.
+fn new_rows(app: &mut App, project_id: &str, at: i64, memory: &mut Memory) -> Result<Vec<Row>, AppError> {
+    let seen = memory.seen.get(project_id).copied();
+    let input = LedgerListInput {
+        project: Some(project_id.to_owned()),
+        after: seen.unwrap_or(0),
+        since_ms: seen.is_none().then(|| at.saturating_sub(BEFORE_MARK)),
+        ..LedgerListInput::default()
+    };
+    let rows = match app.run::<LedgerList>(&input) {
+        Ok(page) => page.items,
+        // It was removed or merged since.
+        Err(AppError::Refused(_)) => Vec::new(),
+        Err(ended) => return Err(ended),
+    };
+    if let Some(last) = rows.last() {
+        memory.seen.insert(project_id.to_owned(), last.seq);
+    }
+    Ok(rows)
+}
+
+/// The batons among these entries that still wait, and not for somebody else.
+fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notification>, AppError> {
+    let me = app.config.identity.clone();
+    let input = AttentionInput {
+        project: Some(project_id.to_owned()),
+        waiting: true,
+        limit: Some(200),
+        ..AttentionInput::default()
+    };
+    let waiting = app.run::<Attention>(&input)?.items;
+    let is_mine = |to: &Option<String>| match (to, &me) {
+        (Some(to), Some(me)) if !to.contains(':') => identity_key(to) == identity_key(me),
+        _ => true,
+    };
+    let new = waiting.into_iter().filter(|item| {
+        matches!(item.reason, Reason::BatonWaiting | Reason::BatonStarving)
+            && rows.iter().any(|row| row.delta_id == item.id)
+            && is_mine(&item.to)
+    });
+    Ok(new
+        .map(|item| Notification {
+            topic: Topic::Baton,
+            project_id: project_id.to_owned(),
+            key: format!("baton:{}", item.id),
+            title: format!("A hand-off waits in {}", visible(project_id)),
+            text: format!(
+                "“{}” from {}. `{}`",
+                quotable(&item.subject, SUBJECT),
+                item.from.as_deref().map_or_else(|| "an agent".to_owned(), visible),
+                item.help
+            ),
+        })
+        .collect())
+}
+
+/// What an entry says of a hand-off between projects, or of an agent that stopped.
+fn of_row(project_id: &str, row: &Row) -> Option<Notification> {
+    let body = row.body.as_ref()?;
+    match row.kind {
+        Kind::Handoff => of_handoff(project_id, &View::deserialize(&body["handoff"]).ok()?, &row.identity),
+        Kind::Note if has_tag(body, "stop") => {
+            let text = body["text"].as_str()?;
+            Some(limit(project_id, &row.delta_id, "An agent", text))
+        }
+        _ => None,
+    }
+}
+
+fn has_tag(body: &Value, tag: &str) -> bool {
+    body["tags"].as_array().is_some_and(|tags| tags.iter().any(|known| known == tag))
+}
+
+fn of_handoff(project_id: &str, handoff: &View, by: &str) -> Option<Notification> {
+    let subject = quotable(&handoff.subject, SUBJECT);
+    let (from, to) = (visible(&handoff.from_project_id), visible(&handoff.to_project_id));
+    let id = short(&handoff.handoff_id);
+    let is_sender = project_id == handoff.from_project_id;
+    let (title, text) = match handoff.state {
+        State::Offered if project_id == handoff.to_project_id => {
+            let text = format!("“{subject}” from {from}. `baton pickup --handoff {id} --project {to}`");
+            (format!("Work for {to} waits"), text)
+        }
+        State::Accepted | State::Completed | State::Declined | State::Expired | State::Failed
+            if is_sender =>
+        {
+            let state = handoff.state.as_str();
+            let why = handoff.result.as_deref().or(handoff.last_error.as_deref());
+            let why = why.map(|why| format!(": {}", quotable(why, SUBJECT))).unwrap_or_default();
+            let by = if by.is_empty() { String::new() } else { format!(" by {}", visible(by)) };
+            (
+                format!("Your hand-off to {to} is {state}"),
+                format!("“{subject}”{by}{why}. `baton handoff show {id}`"),
+            )
+        }
+        _ => return None,
+    };
+    Some(Notification {
+        topic: Topic::Handoff,
+        project_id: project_id.to_owned(),
+        key: format!("handoff:{}:{}:{project_id}", handoff.handoff_id, handoff.state.as_str()),
+        title,
+        text,
+    })
+}
+
+fn of_limit(mark: &LimitMark) -> Notification {
+    limit(&mark.project_id, &mark.key, &mark.tool, &mark.text)
+}
+
+fn limit(project_id: &str, key: &str, tool: &str, text: &str) -> Notification {
+    Notification {
+        topic: Topic::Limit,
+        project_id: project_id.to_owned(),
+        key: format!("limit:{key}"),
+        title: format!("{} stopped in {}", visible(tool), visible(project_id)),
+        text: format!("{}. `baton continue` goes on in another tool", quotable(text, 2 * SUBJECT)),
+    }
+}
+
+/// Messages to the person that want an answer. Without a name there is nobody whom they could be for.
+fn questions(app: &mut App, project_id: &str) -> Result<Vec<Notification>, AppError> {
+    let Some(me) = app.config.identity.clone() else { return Ok(Vec::new()) };
+    let input = InboxInput {
+        project: Some(project_id.to_owned()),
+        identity: Some(me),
+        limit: 50,
+        ..InboxInput::default()
+    };
+    let rows = match app.run::<Inbox>(&input) {
+        Ok(inbox) => inbox.items,
+        Err(AppError::Refused(_)) => return Ok(Vec::new()),
+        Err(ended) => return Err(ended),
+    };
+    let asks = rows.into_iter().filter(|row| row.message.ack_by.is_some() && row.message.acked_at.is_none());
+    Ok(asks
+        .map(|row| Notification {
+            topic: Topic::Question,
+            project_id: project_id.to_owned(),
+            key: format!("question:{}", row.message.message_id),
+            title: format!("{} asks you in {}", visible(&row.message.from), visible(project_id)),
+            text: format!(
+                "“{}”. `baton mail read {} --project {project_id}`",
+                quotable(&row.message.subject, SUBJECT),
+                short(&row.message.message_id)
+            ),
+        })
+        .collect())
+}

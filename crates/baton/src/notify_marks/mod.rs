@@ -1,0 +1,93 @@
+//! Marks that something was written, for whoever tells a person of it: nothing runs for that. Whoever has written leaves a mark in the
+//! folder `notify` beside the ledger, and starts the process that reads what is new; marks that come meanwhile are that process' or the
+//! next one's.
+
+mod folder;
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+pub(crate) use folder::{LimitMark, Marks, Memory, NotifyFolder};
+
+use baton_store::Target;
+
+use crate::config::Config;
+
+/// How this process starts the one that tells; set once, before anything is written.
+static SENDER: OnceLock<Sender> = OnceLock::new();
+
+struct Sender {
+    folder: NotifyFolder,
+    /// The user's home: no repository's settings count there.
+    home: PathBuf,
+    /// The store, where the command line names one.
+    store: Option<String>,
+}
+
+/// Has what this process writes told, where there is a way to the person.
+pub(crate) fn start(config: &Config) {
+    if config.notify.is_on() && !config.vars.contains_key(SENDS) && config.store != Target::Memory {
+        let named = config.origins.get("store").filter(|(_, from)| from == "--store");
+        let store = named.map(|(store, _)| store.clone());
+        _ = SENDER.set(Sender { folder: NotifyFolder::of(config), home: config.home.clone(), store });
+    }
+}
+
+/// Variables that say who writes, where and in which session.
+const OF_THE_AGENT: [&str; 7] = [
+    "BATON_IDENTITY",
+    "PRISM_AGENT_IDENTITY",
+    "BATON_PROJECT",
+    "BATON_SESSION",
+    "BATON_PROCESS",
+    "BATON_SURFACE",
+    "BATON_SUPERVISOR",
+];
+
+/// Says of a process that it tells itself.
+const SENDS: &str = "BATON_NOTIFY_SENDS";
+
+/// Something was written in a project.
+pub(crate) fn wrote(project_id: &str) {
+    if let Some(sender) = SENDER.get() {
+        sender.begin(sender.folder.mark_project(project_id));
+    }
+}
+
+/// An agent stopped at its limit, or failed.
+pub(crate) fn stopped(mark: &LimitMark) {
+    if let Some(sender) = SENDER.get() {
+        sender.begin(sender.folder.mark_limit(mark));
+    }
+}
+
+impl Sender {
+    /// Starts the process that tells, if no other one has begun since these marks were last taken.
+    fn begin(&self, is_first: std::io::Result<bool>) {
+        let begun = is_first.and_then(|is_first| if is_first { self.spawn() } else { Ok(()) });
+        if let Err(error) = begun {
+            tracing::debug!(%error, "nobody can be told");
+        }
+    }
+
+    fn spawn(&self) -> std::io::Result<()> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["notify", "send"]).env(SENDS, "1");
+        // The person is told, and not the agent that has written.
+        for name in OF_THE_AGENT {
+            command.env_remove(name);
+        }
+        command.current_dir(&self.home);
+        if let Some(store) = &self.store {
+            command.env("BATON_STORE", store).env_remove("BATON_SERVER");
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
+        // A server goes on for long: what has ended is to be taken notice of.
+        std::thread::spawn(move || _ = child.wait());
+        Ok(())
+    }
+}
