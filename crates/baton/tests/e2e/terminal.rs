@@ -89,6 +89,8 @@ const SESSION: &str = "33333333-aaaa-4000-8000-00000000abcd";
 
 /// Every command, as it is called here; an id is put where a word in capitals stands.
 const CALLS: &[&str] = &[
+    "notify send",
+    "notify test",
     "init",
     "start",
     "checkpoint --summary HIDDEN",
