@@ -12,16 +12,11 @@ use crate::render;
 
 /// Show how you are told outside the terminal what matters, and try it
 ///
-/// You are told that a baton waits, a hand-off was taken, an agent was stopped, or a message wants your answer. Set it up in your settings file (~/.config/baton/config.toml), for instance:
-///
-///   [notify]
-///   desktop = true
-///   ntfy = "https://ntfy.sh/a-topic-that-nobody-guesses"
-///   quiet = "22:00-07:00"
-///
-/// The other ways are `slack` and `discord` (addresses of webhooks) and `command` (a line for the shell, which gets JSON on
-/// standard input); `topics` narrows what is told (baton, handoff, limit, question). Nothing has to run: whoever writes to the
-/// ledger has it delivery. Each matter is told once; what comes up in the quiet hours is told with the first one after them.
+/// You are told that a baton waits, a hand-off was taken, an agent was stopped, or a message wants your answer. Set it up under
+/// `[notify]` in your settings file (~/.config/baton/config.toml): `desktop = true`, `ntfy`, `slack` and `discord` with an
+/// address, `command` with a line for the shell, which gets JSON on standard input; `quiet = "22:00-07:00"`, and `topics` for what
+/// you want to hear (baton, handoff, limit, question). Nothing has to run: whatever writes to the ledger sends what is new. Each
+/// matter is sent once; what comes up in the quiet hours is sent with the first one after them.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
