@@ -29,13 +29,9 @@ pub(super) fn usage(error: &clap::Error) -> i32 {
     let message = plainly(&rendered);
     let wants_json = std::env::args_os().any(|arg| arg == "--json" || arg == "--jsonl");
     if wants_json {
-        let first = quote(message.lines().next().unwrap_or_default().trim_start_matches("error: "));
-        let hint = "see `baton --help`, or the command's own --help";
-        let _ = writeln!(
-            std::io::stdout(),
-            "{}",
-            json!({ "error": { "code": "usage", "message": first, "hint": hint } })
-        );
+        let (what, hint) = parts(&message);
+        let error = json!({ "error": { "code": "usage", "message": quote(&what), "hint": quote(&hint) } });
+        let _ = writeln!(std::io::stdout(), "{error}");
     } else if message != rendered || baton_model::printable::block(&message) != message {
         // It quotes something that would reach into the terminal, or says it in words of our own.
         let lines: String = message.lines().map(|line| quote(line) + "\n").collect();
@@ -44,6 +40,16 @@ pub(super) fn usage(error: &clap::Error) -> i32 {
         let _ = error.print();
     }
     2
+}
+
+/// What is wrong, with all that it names, and what may have been meant; each on one line. The library writes it as a paragraph, tips
+/// and the usage, with empty lines between them.
+fn parts(message: &str) -> (String, String) {
+    let one_line = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let what = message.split("\n\n").next().unwrap_or_default();
+    let tips = message.lines().filter_map(|line| line.trim().strip_prefix("tip: "));
+    let hint = tips.chain(["see `baton --help`, or the command's own --help"]).collect::<Vec<_>>().join("; ");
+    (one_line(what.trim_start_matches("error: ")), hint)
 }
 
 /// What is wrong with a number, without the library's words for it.
@@ -71,5 +77,22 @@ pub(super) fn report(ended: &AppError, format: Format, color: bool) {
         let _ = std::io::stderr().write_all(text.as_bytes());
     } else {
         let _ = writeln!(std::io::stdout(), "{}", ended.to_json());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_is_missing_is_named_and_a_tip_is_the_hint() {
+        let missing = "error: the following required arguments were not provided:\n  --to <PROJECT>\n  --subject <T>\n\nUsage: baton\n";
+        let (what, hint) = parts(missing);
+        assert_eq!(what, "the following required arguments were not provided: --to <PROJECT> --subject <T>");
+        assert_eq!(hint, "see `baton --help`, or the command's own --help");
+        let slip = "error: unexpected argument '--hand' found\n\n  tip: a similar argument exists: '--handoff'\n\nUsage: baton\n";
+        let (what, hint) = parts(slip);
+        assert_eq!(what, "unexpected argument '--hand' found");
+        assert!(hint.starts_with("a similar argument exists: '--handoff'; see "), "{hint}");
     }
 }
