@@ -224,6 +224,21 @@ impl Places {
 }
 
 #[cfg(test)]
+impl Places {
+    /// Those that documents and packages name: below `~`, with the program on the path.
+    pub(crate) fn on_path() -> Self {
+        Self {
+            home: "~".into(),
+            project: PathBuf::new(),
+            vars: BTreeMap::new(),
+            search_path: Vec::new(),
+            macos: false,
+            baton: NAME.into(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -4,7 +4,7 @@
 
 mod texts;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -34,14 +34,7 @@ fn json_file(path: impl Into<String>, value: &Value) -> PackageFile {
 
 /// What `baton install` writes for a tool, where the program is found by its name.
 fn entries(tool: &str) -> Vec<InstallEntry> {
-    let places = Places {
-        home: "~".into(),
-        project: PathBuf::new(),
-        vars: BTreeMap::new(),
-        search_path: Vec::new(),
-        macos: false,
-        baton: NAME.into(),
-    };
+    let places = Places::on_path();
     let installer = lookup::installer(tool).expect("a tool that takes Baton in");
     (installer.install.wants)(&places, Scope::User).expect("entries for a user")
 }

@@ -2,8 +2,7 @@
 //! `BATON_WRITE_DOCS=1` writes them.
 #![allow(clippy::disallowed_methods, reason = "a test may read its environment")]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::install::{Answer, EntryContent, InstallEntry, InstallPart, Places, Scope};
 use crate::launch::Launch;
@@ -88,14 +87,7 @@ fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
 }
 
 fn install_table() -> String {
-    let places = Places {
-        home: "~".into(),
-        project: PathBuf::new(),
-        vars: BTreeMap::new(),
-        search_path: Vec::new(),
-        macos: false,
-        baton: "baton".into(),
-    };
+    let places = Places::on_path();
     let row = |one: crate::Installer| {
         let wants = |scope| (one.install.wants)(&places, scope).unwrap_or_default();
         let user = wants(Scope::User);

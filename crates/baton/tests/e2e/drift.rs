@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -17,6 +17,9 @@ use crate::agent_journeys::Agent;
 use crate::agents::{Cli, clis};
 use crate::mock_model::Call;
 use crate::stage::{BATON, Stage, env, items};
+
+/// How long a hook may take to come.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The file with the hooks that `baton install` writes.
 fn hook_settings(cli: Cli) -> &'static str {
@@ -128,9 +131,12 @@ fn play(folder: &Path, cli: Cli) -> (Stage, BTreeSet<String>) {
     agent.run(&stage.shop(), "Count the cart");
     agent.resume(&stage.shop(), "Now the taxes");
     // A tool does not wait for the hook of the end.
-    thread::sleep(Duration::from_secs(1));
-    let found = hook_fields(cli, &log);
-    drop(agent);
+    let begin = Instant::now();
+    let mut found = hook_fields(cli, &log);
+    while begin.elapsed() < PATIENCE && !own_lines("hook_fields.txt", cli).is_subset(&found) {
+        thread::sleep(Duration::from_millis(100));
+        found = hook_fields(cli, &log);
+    }
     (stage, found)
 }
 
@@ -141,6 +147,12 @@ fn list(name: &str) -> PathBuf {
 
 fn known(name: &str) -> BTreeSet<String> {
     fs::read_to_string(list(name)).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+/// The lines of a list that are about this tool.
+fn own_lines(name: &str, cli: Cli) -> BTreeSet<String> {
+    let prefix = format!("{} ", cli.name());
+    known(name).into_iter().filter(|line| line.starts_with(&prefix)).collect()
 }
 
 /// Writes what was found into a list where that is asked for; lines of other tools stay.
@@ -162,12 +174,10 @@ fn check(cli: Cli) {
         write_list("record_fields.txt", cli, &records, false);
     }
     let mut report: Vec<String> = unknown.into_iter().collect();
-    let is_own = |line: &&String| line.starts_with(&format!("{} ", cli.name()));
-    let known_hooks = known("hook_fields.txt");
-    let gone = known_hooks.iter().filter(is_own).filter(|line| !hooks.contains(*line));
-    report.extend(gone.map(|line| format!("gone: {line}")));
+    let known_hooks = own_lines("hook_fields.txt", cli);
+    report.extend(known_hooks.difference(&hooks).map(|line| format!("gone: {line}")));
     if let Some(out) = env("BATON_TEST_DRIFT") {
-        let known_records = known("record_fields.txt");
+        let known_records = own_lines("record_fields.txt", cli);
         let new = hooks.difference(&known_hooks).chain(records.difference(&known_records));
         report.extend(new.map(|line| format!("new: {line}")));
         fs::create_dir_all(&out).expect("a folder");
