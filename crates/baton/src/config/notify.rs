@@ -52,7 +52,7 @@ impl NotifySettings {
     }
 }
 
-/// An address that can be posted to. Its value is not repeated: whoever has it can write there.
+/// An address that can be posted to. The refusal does not repeat it: knowing it is enough to post there.
 fn address(key: &str, value: Option<String>) -> Result<Option<String>, Refusal> {
     let Some(value) = value else { return Ok(None) };
     let value = value.trim().to_owned();

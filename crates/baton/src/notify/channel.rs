@@ -50,12 +50,15 @@ impl Channel {
         let request = match self {
             Self::Ntfy => {
                 let request = client.post(settings.ntfy.as_deref().unwrap_or_default());
-                // A header holds no other characters; the whole title is in the text then.
-                let title: String = one.title.chars().filter(|c| matches!(c, ' '..='~')).collect();
-                let request = request.header("title", title).header("tags", one.topic.as_str());
+                let request = request.header("tags", one.topic.as_str());
+                // A header holds printable ASCII; another title begins the text.
+                let request = match one.title.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+                    true => request.header("title", &one.title).body(one.text.clone()),
+                    false => request.body(format!("{}\n{}", one.title, one.text)),
+                };
                 match &settings.ntfy_token {
-                    Some(token) => request.bearer_auth(token).body(one.text.clone()),
-                    None => request.body(one.text.clone()),
+                    Some(token) => request.bearer_auth(token),
+                    None => request,
                 }
             }
             Self::Slack => {
@@ -64,7 +67,7 @@ impl Channel {
             }
             _ => {
                 let text: String = format!("**{}**\n{}", one.title, one.text).chars().take(LONGEST).collect();
-                // Nobody is called by name, whatever an agent wrote.
+                // Mentions that an agent wrote notify no member of the chat.
                 let body = json!({ "content": text, "allowed_mentions": { "parse": [] } });
                 client.post(settings.discord.as_deref().unwrap_or_default()).json(&body)
             }

@@ -1,6 +1,6 @@
 //! Makes notifications of what is new in a ledger.
 
-use baton_model::attention::Reason;
+use baton_model::attention::{AttentionItem, Reason};
 use baton_model::delta::{Kind, Row};
 use baton_model::handoff::{State, View};
 use baton_model::id::{identity_key, short, visible};
@@ -46,34 +46,52 @@ pub(super) fn collect(
 /// The entries of a project's ledger that were not looked at; of one that is new here, those since its mark.
 fn new_rows(app: &mut App, project_id: &str, at: i64, memory: &mut Memory) -> Result<Vec<Row>, AppError> {
     let seen = memory.seen.get(project_id).copied();
-    let input = LedgerListInput {
+    let mut input = LedgerListInput {
         project: Some(project_id.to_owned()),
         after: seen.unwrap_or(0),
         since_ms: seen.is_none().then(|| at.saturating_sub(BEFORE_MARK)),
         ..LedgerListInput::default()
     };
-    let rows = match app.run::<LedgerList>(&input) {
-        Ok(page) => page.items,
-        // It was removed or merged since.
-        Err(AppError::Refused(_)) => Vec::new(),
-        Err(ended) => return Err(ended),
-    };
-    if let Some(last) = rows.last() {
-        memory.seen.insert(project_id.to_owned(), last.seq);
+    let mut rows: Vec<Row> = Vec::new();
+    loop {
+        let page = match app.run::<LedgerList>(&input) {
+            Ok(page) => page,
+            // It was removed or merged since.
+            Err(AppError::Refused(_)) => return Ok(rows),
+            Err(ended) => return Err(ended),
+        };
+        rows.extend(page.items);
+        if let Some(last) = rows.last() {
+            memory.seen.insert(project_id.to_owned(), last.seq);
+        }
+        let Some(next) = page.next else { return Ok(rows) };
+        input.after = next;
     }
-    Ok(rows)
 }
 
-/// The batons among these entries that still wait, and not for somebody else.
-fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notification>, AppError> {
-    let me = app.config.identity.clone();
-    let input = AttentionInput {
+/// Everything that waits in a project, on all pages.
+fn waiting(app: &mut App, project_id: &str) -> Result<Vec<AttentionItem>, AppError> {
+    let mut input = AttentionInput {
         project: Some(project_id.to_owned()),
         waiting: true,
         limit: Some(200),
         ..AttentionInput::default()
     };
-    let waiting = app.run::<Attention>(&input)?.items;
+    let mut items = Vec::new();
+    loop {
+        let page = app.run::<Attention>(&input)?;
+        items.extend(page.items);
+        if page.next.is_none() {
+            return Ok(items);
+        }
+        input.cursor = page.next;
+    }
+}
+
+/// The batons among these entries that still wait and are not addressed to another identity.
+fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notification>, AppError> {
+    let me = app.config.identity.clone();
+    let waiting = waiting(app, project_id)?;
     let is_mine = |to: &Option<String>| match (to, &me) {
         (Some(to), Some(me)) if !to.contains(':') => identity_key(to) == identity_key(me),
         _ => true,
@@ -163,7 +181,7 @@ fn limit(project_id: &str, key: &str, tool: &str, text: &str) -> Notification {
     }
 }
 
-/// Messages to the person that want an answer. Without a name there is nobody whom they could be for.
+/// Messages to the user that ask for an acknowledgement. Without an identity in the settings there are none.
 fn questions(app: &mut App, project_id: &str) -> Result<Vec<Notification>, AppError> {
     let Some(me) = app.config.identity.clone() else { return Ok(Vec::new()) };
     let input = InboxInput {

@@ -1,4 +1,4 @@
-//! Tells what is new, over every way that the settings name.
+//! Sends what is new over every channel that the settings name.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::error::AppError;
 use crate::notify_marks::{Marks, Memory, NotifyFolder};
 use crate::{clock, time_zone};
 
-/// How long one waits for more to be written: what belongs together is read together.
+/// Wait before the marks are taken: what is written together is read together.
 const GATHER: Duration = Duration::from_millis(300);
-/// How many are told one by one; beyond that one tells how many there are.
+/// The most notifications that are sent one by one; more are sent as one with their number.
 const APART: usize = 5;
 
 /// What was sent.
@@ -24,11 +24,11 @@ pub(crate) struct Delivery {
     pub sent: usize,
     /// The quiet hours keep what is new for later.
     pub is_quiet: bool,
-    /// Ways that failed, with the reason.
+    /// Channels that failed, with the reason.
     pub failed: Vec<String>,
 }
 
-/// Tells what was marked. What cannot be told over any way is kept for the next time, and so is what comes up in the quiet hours.
+/// Sends what was marked. What reaches the user over no channel is kept for the next time, and so is what comes up in the quiet hours.
 pub(crate) fn send(app: &mut App) -> Result<Delivery, AppError> {
     let folder = NotifyFolder::of(&app.config);
     let _alone = folder.lock()?;
@@ -36,21 +36,23 @@ pub(crate) fn send(app: &mut App) -> Result<Delivery, AppError> {
     let marks = folder.take()?;
     let mut delivery = Delivery { is_quiet: is_quiet(app), ..Delivery::default() };
     let mut memory = folder.memory();
-    let is_sent =
-        if delivery.is_quiet { false } else { deliver_all(app, &marks, &mut memory, &mut delivery)? };
-    if !is_sent {
-        // What was looked at is looked at again.
+    let seen = memory.seen.clone();
+    let sent =
+        if delivery.is_quiet { Ok(false) } else { deliver_all(app, &marks, &mut memory, &mut delivery) };
+    if let Err(ended) = &sent {
+        memory.last_error = ended.text().lines().next().map(str::to_owned);
+    }
+    if !matches!(sent, Ok(true)) {
+        // The same entries are looked at again; what was sent of them is not sent twice.
         folder.keep_for_later(&marks)?;
-        let last_error = memory.last_error;
-        memory = folder.memory();
-        memory.last_error = last_error;
+        memory.seen = seen;
     }
     folder.remember(&memory)?;
     folder.finish()?;
-    Ok(delivery)
+    sent.map(|_| delivery)
 }
 
-/// Tells everything that is new; returns whether each reached the person over one way at least.
+/// Sends everything that is new; returns whether each reached the user over one channel at least.
 fn deliver_all(
     app: &mut App,
     marks: &Marks,
@@ -59,46 +61,39 @@ fn deliver_all(
 ) -> Result<bool, AppError> {
     let found = collect(app, marks, memory)?;
     let ways = channels(&app.config.notify).len();
-    let mut has_reached = true;
-    for one in digest(&found) {
+    let is_digest = found.len() > APART;
+    let mut has_reached_all = true;
+    for one in if is_digest { vec![digest(&found)] } else { found.clone() } {
         let failed = deliver(app, &one);
-        has_reached &= failed.len() < ways;
-        delivery.sent += usize::from(failed.len() < ways);
+        let has_reached = failed.len() < ways;
+        has_reached_all &= has_reached;
+        delivery.sent += usize::from(has_reached);
         delivery.failed.extend(failed);
-        if !has_reached {
-            break;
+        if has_reached && is_digest {
+            found.iter().for_each(|one| memory.add(&one.key));
+        } else if has_reached {
+            memory.add(&one.key);
         }
     }
-    if has_reached {
-        found.iter().for_each(|one| memory.add(&one.key));
-    }
     memory.last_error = delivery.failed.last().cloned();
-    Ok(has_reached)
+    Ok(has_reached_all)
 }
 
-/// One by one; where there are many, only how many there are.
-fn digest(found: &[Notification]) -> Vec<Notification> {
-    if found.len() <= APART {
-        return found.to_vec();
-    }
+/// One notification that says how many there are.
+fn digest(found: &[Notification]) -> Notification {
     let count = |topic: Topic| found.iter().filter(|one| one.topic == topic).count();
-    let counts: Vec<String> = Topic::ALL
-        .iter()
-        .filter(|topic| count(**topic) > 0)
-        .map(|topic| format!("{} {}", count(*topic), topic.as_str()))
-        .collect();
-    let first = found.first().map(|one| (one.topic, one.project_id.clone()));
-    let (topic, project_id) = first.unwrap_or((Topic::Baton, String::new()));
-    vec![Notification {
-        topic,
-        project_id,
+    let counted = Topic::ALL.into_iter().filter(|topic| count(*topic) > 0);
+    let counts: Vec<String> = counted.map(|topic| format!("{} {}", count(topic), topic.as_str())).collect();
+    Notification {
+        topic: found.first().map_or(Topic::Baton, |one| one.topic),
+        project_id: found.first().map(|one| one.project_id.clone()).unwrap_or_default(),
         key: String::new(),
         title: format!("{} things wait for you", found.len()),
         text: format!("{}. `baton attention --waiting`", counts.join(", ")),
-    }]
+    }
 }
 
-/// Tells one over every way; returns what failed. Secrets stay here.
+/// Sends one over every channel, without secrets; returns what failed.
 fn deliver(app: &App, one: &Notification) -> Vec<String> {
     let redact = |text: &str| baton_redact::shared().redact(text).text.into_owned();
     let clean = Notification { title: redact(&one.title), text: redact(&one.text), ..one.clone() };

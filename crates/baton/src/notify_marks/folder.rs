@@ -48,7 +48,7 @@ enum MarkKind {
     Limit(LimitMark),
 }
 
-/// After this long a mark that nobody took counts as new: whoever was to take it is gone. In milliseconds.
+/// Age in milliseconds after which a mark counts as new again: the process that was to take it is gone.
 const ABANDONED_AFTER: Millis = 30_000;
 
 /// What is to be told.
@@ -105,10 +105,16 @@ impl NotifyFolder {
     fn mark(&self, name: &str, at: Millis, what: MarkKind) -> io::Result<bool> {
         private_file::create_folder(&self.0)?;
         let path = self.0.join(name);
-        let mut file = private_file::append(&path)?;
-        let is_first = file.metadata()?.len() == 0 || is_abandoned(&path);
-        file.write_all(format!("{}\n", serde_json::to_string(&Mark { at, what })?).as_bytes())?;
-        Ok(is_first)
+        let line = format!("{}\n", serde_json::to_string(&Mark { at, what })?);
+        loop {
+            let mut file = private_file::append(&path)?;
+            let is_first = file.metadata()?.len() == 0 || is_abandoned(&path);
+            file.write_all(line.as_bytes())?;
+            // A file that was taken away in between may have been read before this line stood in it.
+            if is_still_at(&file, &path) {
+                return Ok(is_first);
+            }
+        }
     }
 
     /// One process at a time tells; the lock ends with the file.
@@ -184,7 +190,16 @@ fn read_if_there(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Whether the oldest mark of a file waits for longer than anybody needs to take it.
+/// Whether a path still leads to an open file.
+fn is_still_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// Whether the oldest mark of a file has waited for longer than taking it needs.
 fn is_abandoned(path: &Path) -> bool {
     let mut line = String::new();
     let read = File::open(path).and_then(|file| BufReader::new(file).read_line(&mut line));
@@ -234,6 +249,19 @@ mod tests {
         assert!(folder.mark_limit(&limit).expect("marked"), "the next one begins a process");
         let again = folder.take().expect("taken");
         assert_eq!((again.projects, again.limits), (marks.projects, marks.limits));
+    }
+
+    #[test]
+    fn a_mark_in_a_file_that_was_taken_meanwhile_is_seen_to_be_there_no_more() {
+        let (_dir, folder) = folder();
+        folder.mark_project("shop").expect("marked");
+        let path = folder.0.join("marks");
+        let file = private_file::append(&path).expect("open");
+        assert!(is_still_at(&file, &path));
+        folder.take().expect("taken");
+        assert!(!is_still_at(&file, &path), "it is gone");
+        folder.mark_project("lib").expect("marked");
+        assert!(!is_still_at(&file, &path), "another file has its name");
     }
 
     #[test]

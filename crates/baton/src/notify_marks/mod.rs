@@ -1,6 +1,6 @@
-//! Marks that something was written, for whoever tells a person of it: nothing runs for that. Whoever has written leaves a mark in the
-//! folder `notify` beside the ledger, and starts the process that reads what is new; marks that come meanwhile are that process' or the
-//! next one's.
+//! Marks that something was written, from which notifications are made. No service runs for them: a process that writes to the ledger
+//! leaves a mark in the folder `notify` beside it and starts the sender, a short process that reads what is new. Marks that come
+//! meanwhile are taken by that sender or by the next one.
 
 mod folder;
 
@@ -14,7 +14,7 @@ use baton_store::Target;
 
 use crate::config::Config;
 
-/// How this process starts the one that tells; set once, before anything is written.
+/// How this process starts the sender; set once, before anything is written.
 static SENDER: OnceLock<Sender> = OnceLock::new();
 
 struct Sender {
@@ -25,7 +25,7 @@ struct Sender {
     store: Option<String>,
 }
 
-/// Has what this process writes told, where there is a way to the person.
+/// Makes this process leave marks, if the settings name a channel.
 pub(crate) fn start(config: &Config) {
     if config.notify.is_on() && !config.vars.contains_key(SENDS) && config.store != Target::Memory {
         let named = config.origins.get("store").filter(|(_, from)| from == "--store");
@@ -45,7 +45,7 @@ const OF_THE_AGENT: [&str; 7] = [
     "BATON_SUPERVISOR",
 ];
 
-/// Says of a process that it tells itself.
+/// Marks the sender's own environment: what it starts leaves no marks.
 const SENDS: &str = "BATON_NOTIFY_SENDS";
 
 /// Something was written in a project.
@@ -63,18 +63,18 @@ pub(crate) fn stopped(mark: &LimitMark) {
 }
 
 impl Sender {
-    /// Starts the process that tells, if no other one has begun since these marks were last taken.
+    /// Starts the sender with the first mark of a file; later marks of it are taken with that one.
     fn begin(&self, is_first: std::io::Result<bool>) {
         let begun = is_first.and_then(|is_first| if is_first { self.spawn() } else { Ok(()) });
         if let Err(error) = begun {
-            tracing::debug!(%error, "nobody can be told");
+            tracing::debug!(%error, "no notification can be sent");
         }
     }
 
     fn spawn(&self) -> std::io::Result<()> {
         let mut command = Command::new(std::env::current_exe()?);
         command.args(["notify", "send"]).env(SENDS, "1");
-        // The person is told, and not the agent that has written.
+        // The notification is for the user, not for the agent that has written.
         for name in OF_THE_AGENT {
             command.env_remove(name);
         }
@@ -86,7 +86,7 @@ impl Sender {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
-        // A server goes on for long: what has ended is to be taken notice of.
+        // A server runs on: without this the ended sender stays as a zombie.
         std::thread::spawn(move || _ = child.wait());
         Ok(())
     }

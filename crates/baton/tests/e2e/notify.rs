@@ -47,7 +47,7 @@ fn set_up(stage: &Stage, settings: &str) {
 }
 
 /// A command that appends what it is given to a file, and what is in it once there are so many lines.
-fn told(stage: &Stage, lines: usize) -> Vec<Value> {
+fn notifications(stage: &Stage, lines: usize) -> Vec<Value> {
     let begin = Instant::now();
     loop {
         let text = std::fs::read_to_string(stage.root().join("told.jsonl")).unwrap_or_default();
@@ -79,22 +79,22 @@ fn a_baton_that_waits_is_told_once_and_one_that_was_taken_is_not() {
     let donna = stage.terminal("Donna");
     donna.json(&["start"]);
     donna.json(&["wrap", "--summary", "half of the cart", "--next", "the taxes"]);
-    let first = told(&stage, 1);
+    let first = notifications(&stage, 1);
     assert_eq!((&first[0]["topic"], &first[0]["project_id"]), (&json!("baton"), &json!("shop")));
     let words = text(&first[0], "text");
     assert!(
         words.contains("half of the cart") && words.contains("from Donna") && words.contains("baton pickup"),
         "{words}"
     );
-    // Whatever is written since, it is not told again; a baton for somebody else is not Lola's.
+    // Later writes do not send it again; a baton for another identity is not Lola's.
     donna.json(&["start"]);
     donna.json(&["wrap", "--summary", "for Ben alone", "--next", "go on", "--to", "Ben"]);
     donna.json(&["start"]);
     donna.json(&["wrap", "--summary", "for Lola", "--next", "go on", "--to", "Lola"]);
-    let all = told(&stage, 2);
+    let all = notifications(&stage, 2);
     assert!(text(&all[1], "text").contains("for Lola"), "{all:#?}");
     let again = stage.terminal("Lola").json(&["notify", "send"]);
-    assert_eq!((&again["sent"], told(&stage, 2).len()), (&json!(0), 2));
+    assert_eq!((&again["sent"], notifications(&stage, 2).len()), (&json!(0), 2));
 }
 
 #[test]
@@ -115,11 +115,11 @@ fn both_ends_of_a_hand_off_hear_what_concerns_them() {
         "why",
         "--local",
     ]);
-    let offered = told(&stage, 1);
+    let offered = notifications(&stage, 1);
     assert!(text(&offered[0], "title").contains("Work for lib waits"), "{offered:#?}");
     let ben = stage.terminal("Ben").within(stage.root().join("lib"));
     ben.json(&["handoff", "decline", &text(&sent, "handoff_id"), "--result", "not ours"]);
-    let declined = told(&stage, 2);
+    let declined = notifications(&stage, 2);
     let (title, words) = (text(&declined[1], "title"), text(&declined[1], "text"));
     assert!(
         title.contains("Your hand-off to lib is declined") && words.contains("not ours"),
@@ -156,7 +156,7 @@ fn a_question_to_me_is_told_and_mail_that_wants_no_answer_is_not() {
         "--ack-by",
         "1h",
     ]);
-    let asked = told(&stage, 1);
+    let asked = notifications(&stage, 1);
     assert!(text(&asked[0], "text").contains("May I drop the table?"), "{asked:#?}");
     assert_eq!(text(&asked[0], "title"), "Donna asks you in shop");
 }
@@ -192,7 +192,7 @@ fn chat_services_and_ntfy_get_their_own_forms_without_secrets_or_calls_by_name()
     assert!(text(&slack, "text").contains("&lt;!channel&gt;"), "{slack:#}");
     let discord: Value = serde_json::from_str(&post("discord").1).expect("JSON");
     assert_eq!(discord["allowed_mentions"], json!({ "parse": [] }));
-    // Nobody reads an address or the token from what is shown.
+    // Addresses and the token are hidden where settings are shown.
     let shown = stage.terminal("Lola").text(&["config", "show"]) + &stage.terminal("Lola").text(&["notify"]);
     assert!(
         !shown.contains("tk_word") && !shown.contains("/slack") && shown.contains("ntfy, slack, discord"),
@@ -220,7 +220,7 @@ fn what_cannot_be_told_is_told_the_next_time() {
     assert_eq!(lola.run(&["notify", "test"]).code, 1);
     set_up(&stage, &by_command(&stage));
     donna.json(&["note", "more"]);
-    assert!(text(&told(&stage, 1)[0], "text").contains("half of the cart"));
+    assert!(text(&notifications(&stage, 1)[0], "text").contains("half of the cart"));
     until_failed(false);
 }
 
@@ -236,7 +236,7 @@ fn the_quiet_hours_keep_what_is_new_for_later() {
     assert_eq!((&kept["is_quiet"], &kept["sent"]), (&json!(true), &json!(0)));
     set_up(&stage, &by_command(&stage));
     lola.json(&["notify", "send"]);
-    assert!(text(&told(&stage, 1)[0], "text").contains("half of the cart"));
+    assert!(text(&notifications(&stage, 1)[0], "text").contains("half of the cart"));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn many_at_once_are_told_as_one() {
     let waiting = items(&donna.json(&["attention", "--waiting"])).len();
     set_up(&stage, &by_command(&stage));
     stage.terminal("Lola").json(&["notify", "send"]);
-    let all = told(&stage, 1);
+    let all = notifications(&stage, 1);
     assert_eq!(text(&all[0], "title"), format!("{waiting} things wait for you"));
 }
 
@@ -293,7 +293,7 @@ fn an_agent_that_its_provider_stopped_is_told_with_the_providers_words() {
     let given = json!({ "session_id": id, "transcript_path": transcript, "cwd": shop, "hook_event_name": "StopFailure" });
     let agent = stage.terminal("Worker");
     agent.feed(given.to_string().as_bytes(), &["hook", "failure", "--agent", "claude"]).done();
-    let stopped = told(&stage, 1);
+    let stopped = notifications(&stage, 1);
     assert_eq!(text(&stopped[0], "title"), "Claude Code stopped in shop");
     assert!(text(&stopped[0], "text").contains("hit your limit"), "{stopped:#?}");
 }
@@ -306,6 +306,40 @@ fn what_an_agent_leaves_over_mcp_is_told_while_its_server_goes_on() {
     let mut donna = Client::pipe(&terminal, MODERN);
     donna.done("session_start", json!({}));
     donna.done("session_wrap", json!({ "summary": "half of the cart", "next": ["the taxes"] }));
-    assert!(text(&told(&stage, 1)[0], "text").contains("half of the cart"));
+    assert!(text(&notifications(&stage, 1)[0], "text").contains("half of the cart"));
     donna.done("session_start", json!({}));
+}
+
+#[test]
+fn what_was_sent_is_not_sent_again_where_another_one_failed() {
+    let stage = Stage::ready();
+    let donna = stage.terminal("Donna").with("TZ", "UTC");
+    let lola = stage.terminal("Lola").with("TZ", "UTC");
+    set_up(&stage, &format!("{}\n{}", by_command(&stage), quiet_now()));
+    for summary in ["good work", "bad work"] {
+        donna.json(&["start"]);
+        donna.json(&["wrap", "--summary", summary, "--next", "go on"]);
+    }
+    let file = stage.root().join("told.jsonl");
+    let picky = format!(
+        "command = 'read line; case \"$line\" in *bad*) exit 1;; esac; echo \"$line\" >> {}'",
+        file.display()
+    );
+    set_up(&stage, &picky);
+    let first = lola.json(&["notify", "send"]);
+    assert_eq!((&first["sent"], first["failed"].as_array().map(Vec::len)), (&json!(1), Some(1)), "{first:#}");
+    set_up(&stage, &by_command(&stage));
+    assert_eq!(lola.json(&["notify", "send"])["sent"], json!(1));
+    let all = notifications(&stage, 2);
+    assert!(text(&all[0], "text").contains("good") && text(&all[1], "text").contains("bad"), "{all:#?}");
+}
+
+#[test]
+fn what_is_written_to_a_server_is_told_on_the_machine_that_writes() {
+    let stage = Stage::remote(&[]).registered();
+    set_up(&stage, &by_command(&stage));
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    donna.json(&["wrap", "--summary", "half of the cart", "--next", "the taxes"]);
+    assert!(text(&notifications(&stage, 1)[0], "text").contains("half of the cart"));
 }
