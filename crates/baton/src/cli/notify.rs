@@ -13,7 +13,7 @@ use crate::render;
 /// Show how you are told outside the terminal what matters, and try it
 ///
 /// You are told that a baton waits, a hand-off was taken, an agent was stopped, or a message wants your answer. Set it up under
-/// `[notify]` in your settings file (~/.config/baton/config.toml): `desktop = true`, `ntfy`, `slack` and `discord` with an
+/// `[notify]` in your settings file (~/.config/baton/config.toml): `me` with your name, `desktop = true`, `ntfy`, `slack` and `discord` with an
 /// address, `command` with a line for the shell, which gets JSON on standard input; `quiet = "22:00-07:00"`, and `topics` for what
 /// you want to hear (baton, handoff, limit, question). Nothing has to run: whatever writes to the ledger sends what is new. Each
 /// matter is sent once; what comes up in the quiet hours is sent with the first one after them.

@@ -1,7 +1,7 @@
 //! The names of the settings.
 
 /// The settings that a file may hold and the variables that override them.
-pub(super) const KEYS: [(&str, &[&str]); 38] = [
+pub(super) const KEYS: [(&str, &[&str]); 39] = [
     ("store", &["BATON_STORE"]),
     ("redis_url", &["BATON_REDIS_URL"]),
     ("server", &["BATON_SERVER"]),
@@ -15,6 +15,7 @@ pub(super) const KEYS: [(&str, &[&str]); 38] = [
     ("subjects", &["BATON_SUBJECTS"]),
     ("run.continue", &["BATON_RUN_CONTINUE"]),
     ("webhook_secret", &["BATON_WEBHOOK_SECRET"]),
+    ("notify.me", &["BATON_NOTIFY_ME"]),
     ("notify.desktop", &["BATON_NOTIFY_DESKTOP"]),
     ("notify.ntfy", &["BATON_NOTIFY_NTFY"]),
     ("notify.ntfy_token", &["BATON_NOTIFY_NTFY_TOKEN"]),

@@ -12,6 +12,8 @@ pub(crate) const SECRET_KEYS: [&str; 4] =
 /// The ways to a person, and what he wants to hear.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NotifySettings {
+    /// The user's own name. It is not `identity`, which agents without a name act as.
+    pub me: Option<String>,
     /// Notifications of the desktop.
     pub desktop: bool,
     /// Address of a topic of ntfy.
@@ -40,6 +42,7 @@ impl NotifySettings {
     pub(super) fn read(setting: &impl Fn(&str) -> Option<String>) -> Result<Self, Refusal> {
         let given = |key: &str| setting(key).filter(|value| !value.trim().is_empty());
         Ok(Self {
+            me: given("notify.me").map(|name| name.trim().to_owned()),
             desktop: super::switch("notify.desktop", setting("notify.desktop"), false)?,
             ntfy: address("notify.ntfy", given("notify.ntfy"))?,
             ntfy_token: given("notify.ntfy_token"),

@@ -90,7 +90,7 @@ fn waiting(app: &mut App, project_id: &str) -> Result<Vec<AttentionItem>, AppErr
 
 /// The batons among these entries that still wait and are not addressed to another identity.
 fn batons(app: &mut App, project_id: &str, rows: &[Row]) -> Result<Vec<Notification>, AppError> {
-    let me = app.config.identity.clone();
+    let me = app.config.notify.me.clone();
     let waiting = waiting(app, project_id)?;
     let is_mine = |to: &Option<String>| match (to, &me) {
         (Some(to), Some(me)) if !to.contains(':') => identity_key(to) == identity_key(me),
@@ -181,9 +181,9 @@ fn limit(project_id: &str, key: &str, tool: &str, text: &str) -> Notification {
     }
 }
 
-/// Messages to the user that ask for an acknowledgement. Without an identity in the settings there are none.
+/// Messages to the user that ask for an acknowledgement. Without `notify.me` there are none.
 fn questions(app: &mut App, project_id: &str) -> Result<Vec<Notification>, AppError> {
-    let Some(me) = app.config.identity.clone() else { return Ok(Vec::new()) };
+    let Some(me) = app.config.notify.me.clone() else { return Ok(Vec::new()) };
     let input = InboxInput {
         project: Some(project_id.to_owned()),
         identity: Some(me),

@@ -43,7 +43,7 @@ fn receiver() -> (String, Receiver<(String, String)>) {
 
 /// Sets the user's own file.
 fn set_up(stage: &Stage, settings: &str) {
-    stage.file("home/config/baton/config.toml", format!("identity = \"Lola\"\n[notify]\n{settings}\n"));
+    stage.file("home/config/baton/config.toml", format!("[notify]\nme = \"Lola\"\n{settings}\n"));
 }
 
 /// A command that appends what it is given to a file, and what is in it once there are so many lines.
