@@ -326,12 +326,14 @@ fn what_was_sent_is_not_sent_again_where_another_one_failed() {
         file.display()
     );
     set_up(&stage, &picky);
-    let first = lola.json(&["notify", "send"]);
-    assert_eq!((&first["sent"], first["failed"].as_array().map(Vec::len)), (&json!(1), Some(1)), "{first:#}");
+    // A sender that a write above has started may do it first.
+    lola.json(&["notify", "send"]);
+    assert!(text(&notifications(&stage, 1)[0], "text").contains("good"));
+    assert!(text(&lola.json(&["notify"]), "last_error").starts_with("command: sh ended with"));
     set_up(&stage, &by_command(&stage));
-    assert_eq!(lola.json(&["notify", "send"])["sent"], json!(1));
+    lola.json(&["notify", "send"]);
     let all = notifications(&stage, 2);
-    assert!(text(&all[0], "text").contains("good") && text(&all[1], "text").contains("bad"), "{all:#?}");
+    assert!(all.len() == 2 && text(&all[1], "text").contains("bad"), "{all:#?}");
 }
 
 #[test]
