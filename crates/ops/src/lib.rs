@@ -31,6 +31,7 @@ mod packet_input;
 mod page;
 pub mod portable;
 mod priority;
+mod process_identity;
 pub mod project;
 mod project_hint;
 mod project_name;

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::document::OmissionReason;
 pub use crate::meta::{Access, Meta, Reach, Retention, SessionEffect, Site, TransferEffect};
-use crate::{input, project, project_name, resolve};
+use crate::{input, process_identity, project, project_name, resolve};
 
 /// One thing that Baton can do.
 pub trait Operation {
@@ -317,11 +317,25 @@ fn input_schema<O: Operation>() -> Schema {
 /// Runs an operation on JSON, for a caller in this process that takes the answer as it is.
 pub fn run_typed<O: Operation>(input: Value, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
     authorize(&O::META, &cx.env, &input)?;
-    match O::run(input::read(&input)?, cx) {
-        Err(failure) => run_renamed::<O>(&input, cx, failure)
+    let Some(identity) = process_identity::look_up(cx, &input)? else {
+        return run_authorized::<O>(&input, cx);
+    };
+    let caller = Caller { identity: Some(identity), ..cx.env.caller.clone() };
+    run_authorized::<O>(&input, &mut as_caller(cx, &caller))
+}
+
+fn run_authorized<O: Operation>(input: &Value, cx: &mut Cx<'_>) -> Result<O::Output, Failure> {
+    match O::run(input::read(input)?, cx) {
+        Err(failure) => run_renamed::<O>(input, cx, failure)
             .map_err(|failure| project::hide_merge(failure, &cx.env.caller.grant)),
         done => done,
     }
+}
+
+/// The same context for a caller of whom more is known.
+fn as_caller<'a>(cx: &'a mut Cx<'_>, caller: &'a Caller) -> Cx<'a> {
+    let Env { now, limits, host, .. } = cx.env;
+    Cx { store: &mut *cx.store, env: Env { now, random: &mut *cx.env.random, caller, limits, host } }
 }
 
 /// Runs an operation again that was refused because of an unknown project, with what projects are called by now. Most calls name
@@ -334,9 +348,7 @@ fn run_renamed<O: Operation>(
     let mut caller = cx.env.caller.clone();
     while let Some(renamed) = project_name::look_up(&failure, cx.store, &caller) {
         caller.renamed.push(renamed);
-        let Env { now, limits, host, .. } = cx.env;
-        let env = Env { now, random: &mut *cx.env.random, caller: &caller, limits, host };
-        match O::run(input::read(input)?, &mut Cx { store: &mut *cx.store, env }) {
+        match O::run(input::read(input)?, &mut as_caller(cx, &caller)) {
             // To a token that does not reach the project, the name stays unknown as it was said.
             Err(Failure::Refused(no)) if project_name::is_hidden(&no, &caller) => break,
             Err(next) => failure = next,

@@ -34,6 +34,8 @@ crate::sql! {
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
     LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
+    OF_PROCESS = concat!("SELECT ", columns!(), " FROM session WHERE machine_id = $1 AND process = $2
+        ORDER BY started_at DESC, session_id DESC LIMIT 20");
     LAST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2
         ORDER BY started_at DESC, session_id DESC LIMIT 1");
     FIRST_NAME = "SELECT identity FROM session WHERE project_id = $1 AND identity_key = $2 ORDER BY started_at, session_id LIMIT 1";
@@ -188,6 +190,11 @@ pub fn last_at(
 ) -> Result<Option<Session>, Fault> {
     let params = params![project_id, identity_key(identity), &place.machine, &place.process];
     one(tx, LAST_AT, params)
+}
+
+/// The newest sessions that began in this process, in whichever project, released or not, newest first.
+pub fn of_process(tx: &mut Tx<'_>, place: &Place) -> Result<Vec<Session>, Fault> {
+    many(tx, OF_PROCESS, params![&place.machine, &place.process])
 }
 
 /// The newest session of the identity, released or not.

@@ -84,11 +84,14 @@ fn is_applied(git: &dyn GitRunner, root: &Path, temporary: &Path, changes: &Chan
     is_same.then_some(target.is_merge)
 }
 
-/// Refuses where a file would be overwritten whose changes git does not show.
+/// Refuses where a file would be overwritten whose changes git does not show, or where git would not show what is applied.
 fn check_hidden(repo: &Repo<'_>, plan: &[Entry]) -> Result<(), Fault> {
-    let hidden = repo.hidden_changes(&Scratch::default())?;
-    let hit: Vec<String> =
-        plan.iter().filter(|entry| hidden.contains(&entry.path)).map(|entry| text(&entry.path)).collect();
+    let hidden = repo.hidden(&Scratch::default())?;
+    let is_hit = |entry: &&Entry| {
+        let found = hidden.iter().find(|one| one.path == entry.path);
+        found.is_some_and(|one| one.is_changed || !one.is_outside || entry.mode == "000000")
+    };
+    let hit: Vec<String> = plan.iter().filter(is_hit).map(|entry| text(&entry.path)).collect();
     if hit.is_empty() { Ok(()) } else { Err(Fault::HiddenChanges(hit)) }
 }
 

@@ -110,6 +110,10 @@ pub(crate) fn copy_index(repo: &Repo<'_>, dir: &Path) -> Result<PathBuf, Fault> 
 /// The captured state of one path: none where it is deleted.
 type Content = Option<(Kind, Vec<u8>)>;
 
+/// Why a file does not travel that git is told not to look at.
+const HIDDEN: &str =
+    "is changed or gone, and git is told not to look at it (skip-worktree or assume-unchanged)";
+
 struct Capture<'a> {
     repo: Repo<'a>,
     scratch: Scratch,
@@ -161,7 +165,7 @@ impl Capture<'_> {
         left_out: &mut Vec<LeftOut>,
     ) -> Result<BTreeMap<Vec<u8>, Content>, Fault> {
         let Status { unstaged, untracked, .. } = status;
-        let changed: Vec<Vec<u8>> = unstaged.iter().map(|entry| entry.path.clone()).collect();
+        let changed = unstaged.iter().map(|entry| entry.path.clone()).collect::<Vec<_>>();
         let unchanged = self.repo.unchanged_by_time(&self.scratch, &changed)?;
         unstaged.retain(|entry| !unchanged.contains(&entry.path));
         let mut leave = |path: &[u8], reason: &str| {
@@ -170,8 +174,8 @@ impl Capture<'_> {
         for path in submodules_beside(&self.repo, &self.scratch, staged.iter().chain(&*unstaged))? {
             leave(&path, "is a submodule with changes of its own, which do not travel: wrap them there");
         }
-        for path in self.repo.hidden_changes(&self.scratch)? {
-            leave(&path, "is changed, and git is told not to look at it (skip-worktree or assume-unchanged)");
+        for hidden in self.repo.hidden(&self.scratch)?.iter().filter(|one| one.is_changed) {
+            leave(&hidden.path, HIDDEN);
         }
         for entry in unstaged.iter().filter(|entry| entry.status == "A") {
             leave(&entry.path, "arrives untracked: the mark of `git add -N` does not travel");

@@ -150,8 +150,8 @@ pub(crate) enum Fault {
     /// The target has changes of its own.
     #[error("this working copy has changes of its own: {}", list(.0))]
     LocalChanges(Vec<String>),
-    /// Files would be overwritten whose changes git does not show.
-    #[error("git is told not to look at files that are changed here (skip-worktree or assume-unchanged): {}", list(.0))]
+    /// Files would be written or removed whose changes git does not show.
+    #[error("git is told not to look at files that would be changed here (sparse checkout, skip-worktree or assume-unchanged): {}", list(.0))]
     HiddenChanges(Vec<String>),
     /// A file that git does not track lies where one would be written.
     #[error("files that git does not track are in the way: {}", list(.0))]
@@ -191,7 +191,7 @@ impl Fault {
             Self::MissingCommit(_) => "run `git fetch`, or push that commit from where the work was done",
             Self::LocalChanges(_) => "commit or stash them, or apply in a new worktree: `git worktree add`",
             Self::HiddenChanges(_) => {
-                "keep a copy of them and let git look again: `git update-index --no-skip-worktree --no-assume-unchanged FILE`"
+                "let git look again: `git sparse-checkout disable`, or keep a copy of them and `git update-index --no-skip-worktree --no-assume-unchanged FILE`"
             }
             Self::Obstacles(_) => "move them away, or apply in a new worktree: `git worktree add`",
             Self::CaseClash(_) => {

@@ -48,6 +48,15 @@ pub(crate) struct Scratch {
     pub objects: Option<PathBuf>,
 }
 
+/// A path of the index that git is told not to look at.
+pub(crate) struct HiddenPath {
+    pub path: Vec<u8>,
+    /// Whether the file is another than the index has, or is not there.
+    pub is_changed: bool,
+    /// Whether it lies outside a sparse checkout: git looks at it as soon as the file is there.
+    pub is_outside: bool,
+}
+
 impl<'a> Repo<'a> {
     pub(crate) fn open(git: &'a dyn GitRunner, root: &Path) -> Result<Self, Fault> {
         let mut repo = Repo {
@@ -161,24 +170,33 @@ impl<'a> Repo<'a> {
         Ok(found)
     }
 
-    /// Paths of the index that git is told not to look at (`skip-worktree`, `assume-unchanged`), where the file is another than
-    /// the index has.
-    pub(crate) fn hidden_changes(&self, scratch: &Scratch) -> Result<Vec<Vec<u8>>, Fault> {
+    /// Paths of the index that git is told not to look at (`skip-worktree`, `assume-unchanged`).
+    pub(crate) fn hidden(&self, scratch: &Scratch) -> Result<Vec<HiddenPath>, Fault> {
         let listed = self.run(scratch, &["ls-files", "-v", "-s", "-z"], b"")?;
+        let flagged = |item: &&[u8]| item.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S');
+        let mut items = items(&listed).filter(flagged).peekable();
+        // Of files outside a sparse checkout, git takes those that are there for what they are.
+        let is_sparse = items.peek().is_some() && self.is_sparse()?;
         let mut found = Vec::new();
-        for item in items(&listed) {
-            if !item.first().is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S') {
-                continue;
-            }
+        for item in items {
             let Some(at) = item.iter().position(|byte| *byte == b'\t') else { continue };
             let (facts, path) = (text(&item[..at]), &item[at + 1..]);
-            let Some((_, bytes)) = content(&self.root, path)? else { continue };
-            let id = self.line(&Scratch::default(), &["hash-object", "--stdin"], &bytes)?;
-            if !facts.split(' ').any(|word| word == id) {
-                found.push(path.to_vec());
-            }
+            let is_outside = is_sparse && item.starts_with(b"S");
+            let is_changed = match content(&self.root, path)? {
+                Some((_, bytes)) => {
+                    let id = self.line(&Scratch::default(), &["hash-object", "--stdin"], &bytes)?;
+                    !facts.split(' ').any(|word| word == id)
+                }
+                None => !is_outside,
+            };
+            found.push(HiddenPath { path: path.to_vec(), is_changed, is_outside });
         }
         Ok(found)
+    }
+
+    fn is_sparse(&self) -> Result<bool, Fault> {
+        let answer = self.answer(&Scratch::default(), &["config", "--bool", "core.sparseCheckout"], b"")?;
+        Ok(answer.out.trim_ascii() == b"true")
     }
 
     fn path(&self, args: &[&str]) -> Result<PathBuf, Fault> {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::mock_model::{Call, MockModel};
+use crate::real_agent::record_text;
 use crate::stage::{BATON, Stage, env, items, skipped};
 
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -237,6 +238,10 @@ fn at_a_limit_the_next_agent_is_told_what_the_first_was_asked() {
     assert!(answer.err.contains("Codex goes on with baton"), "{answer:#?}");
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert!(next.was_told("Round the prices of the cart"), "{:#?}", next.requests());
+    let told = next.texts("Round the prices of the cart").into_iter().next().unwrap_or_default();
+    let said: Vec<&str> =
+        answer.err.lines().filter(|line| line.contains("session ") || line.contains("stopped at")).collect();
+    record_text("J7", &stage, &format!("{}\n\nThe prompt of Codex:\n\n{told}", said.join("\n")));
     stage.assert_sound();
 }
 

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::agent_journeys::Agent;
 use crate::agents::{Cli, clis};
 use crate::mock_model::Call;
+use crate::real_agent::Agent;
 use crate::stage::{BATON, Stage, env, items};
 
 /// How long a hook may take to come.

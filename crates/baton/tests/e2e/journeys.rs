@@ -24,7 +24,10 @@ const JOURNEYS: [Journey; 12] = [
             "journey::a_packet_from_a_file_comes_out_byte_for_byte",
             "journey::a_chain_of_three_stays_readable",
         ],
-        real: &["agents::every_agent_passes_the_baton_to_every_other"],
+        real: &[
+            "agents::every_agent_passes_the_baton_to_every_other",
+            "agent_handovers::a_packet_wrapped_by_one_agent_reaches_the_next_byte_for_byte",
+        ],
     },
     Journey {
         what: "It ends without wrapping, the next goes on at once",
@@ -44,7 +47,10 @@ const JOURNEYS: [Journey; 12] = [
         tests: &[
             "run_chain::at_a_limit_the_next_tool_goes_on_with_the_work_and_the_time_of_the_limit_is_kept",
         ],
-        real: &["tools::claude_code_at_its_limit_leaves_a_baton"],
+        real: &[
+            "tools::claude_code_at_its_limit_leaves_a_baton",
+            "agent_handovers::at_a_limit_in_the_middle_of_work_a_baton_waits_and_is_announced",
+        ],
     },
     Journey {
         what: "It is killed (`kill -9`), with and without a session",
@@ -88,9 +94,12 @@ const JOURNEYS: [Journey; 12] = [
         real: &["agent_journeys::of_two_agents_at_once_one_wraps_and_the_other_takes_nothing"],
     },
     Journey {
-        what: "Headless, with every approval policy (Codex, what only reads)",
+        what: "Headless, with every approval policy",
         tests: &[],
-        real: &["agents::codex_without_a_user_reads_what_waits_under_every_approval_policy"],
+        real: &[
+            "agent_policies::without_a_user_every_policy_lets_an_agent_look_or_says_no",
+            "agents::codex_without_a_user_reads_what_waits_under_every_approval_policy",
+        ],
     },
     Journey {
         what: "Tool calls by shells that live for one command",
@@ -99,6 +108,7 @@ const JOURNEYS: [Journey; 12] = [
             "callers::a_script_is_one_process_from_its_start_to_its_wrap",
         ],
         real: &[
+            "agent_handovers::calls_of_a_shell_that_lives_for_one_command_are_one_session",
             "tools::claude_code_is_told_and_kept",
             "tools::codex_is_told_and_kept",
             "tools::gemini_cli_is_told_and_kept",
@@ -120,6 +130,7 @@ const JOURNEYS: [Journey; 12] = [
             "install::what_the_user_added_since_stays",
         ],
         real: &[
+            "agent_handovers::what_is_installed_for_an_agent_and_taken_out_again_leaves_nothing",
             "tools::claude_code_is_told_and_kept",
             "tools::codex_is_told_and_kept",
             "tools::gemini_cli_is_told_and_kept",
@@ -142,7 +153,7 @@ What happens to an agent's work in a day, and the end-to-end tests that play it 
     for (index, journey) in JOURNEYS.iter().enumerate() {
         let names = |tests: &[&str]| {
             let names: Vec<String> = tests.iter().map(|test| format!("`{test}`")).collect();
-            if names.is_empty() { "not yet".to_owned() } else { names.join("<br>") }
+            if names.is_empty() { "only with real ones".to_owned() } else { names.join("<br>") }
         };
         page.push_str(&format!(
             "| J{} | {} | {} | {} |\n",
@@ -165,19 +176,25 @@ Word for word, as it reaches the model of Codex after a session of Claude Code, 
     page
 }
 
-/// What `agent_journeys` recorded: a title, and the name of the snapshot.
-const RECORDS: [(&str, &str); 7] = [
+/// What the journeys with the real agents recorded: a title, and the name of the snapshot.
+const RECORDS: [(&str, &str); 13] = [
+    ("J1: wrapped over MCP, taken with `hd_exec`", "J1"),
     ("J2: ended without wrapping", "J2"),
+    ("J3: at a limit in the middle of work", "J3"),
     ("J4: killed, with a session", "J4_with_a_session"),
     ("J4: killed, without a session", "J4_without_a_session"),
     ("J5: compacted in the middle, then ended", "J5"),
     ("J6: worked in a worktree", "J6"),
+    ("J7: `baton run --then` over a limit", "J7"),
     ("J8: two at once, one wrapped and the other ended", "J8"),
+    ("J9: without a user, under each policy", "J9"),
+    ("J10: calls by shells that live for one command", "J10"),
     ("J11: with a server", "J11"),
+    ("J12: installed, used, taken out", "J12"),
 ];
 
 fn recorded(name: &str) -> String {
-    let file = format!("tests/e2e/snapshots/e2e__agent_journeys__{name}.snap");
+    let file = format!("tests/e2e/snapshots/e2e__real_agent__{name}.snap");
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_default();
     let body = text.splitn(3, "---\n").nth(2).unwrap_or_default();
     body.trim_end().to_owned()

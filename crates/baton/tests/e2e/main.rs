@@ -10,7 +10,9 @@
     reason = "a test fails by panicking and says what it left out"
 )]
 
+mod agent_handovers;
 mod agent_journeys;
+mod agent_policies;
 mod agents;
 mod api;
 mod beads_daily;
@@ -64,6 +66,7 @@ mod picker;
 mod plugin_packages;
 mod portable;
 mod race;
+mod real_agent;
 mod recall;
 mod redact;
 mod redis_server;

@@ -49,6 +49,7 @@ const ALLOWED: &[Circle] = &[
             "op",
             "ownership",
             "portable",
+            "process_identity",
             "project",
             "project_name",
             "replay",

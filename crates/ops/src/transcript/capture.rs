@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::capture_end::end_of_caller;
 use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
-use super::idle::{is_idle, refuse_idle};
+use super::idle::{hides_a_baton, is_idle, refuse_idle};
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
 use crate::ledger::{Author, append_json};
@@ -88,11 +88,11 @@ impl Operation for Capture {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let found = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()));
-        let found =
-            found.and_then(|(meant, packet)| match (input.over || input.wrap) && is_idle(packet.view()) {
-                true => Err(refuse_idle(&meant).into()),
-                false => Ok((meant, packet)),
-            });
+        let found = found.and_then(|(meant, packet)| {
+            let is_end = input.over || input.wrap;
+            let hands_over = !is_idle(packet.view()) && !hides_a_baton(cx, &project_id, packet.view())?;
+            if is_end && !hands_over { Err(refuse_idle(&meant).into()) } else { Ok((meant, packet)) }
+        });
         let (meant, packet) = match found {
             Err(Failure::Refused(no)) if input.over => {
                 let Cx { store, env } = cx;

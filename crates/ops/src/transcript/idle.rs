@@ -4,10 +4,12 @@ use std::path::Path;
 
 use baton_model::packet::{Packet, ToolActivity};
 use baton_model::refusal::Refusal;
+use baton_store::{Failure, baton};
 use baton_transcripts::{Options, is_request, summarize};
 
 use super::Row;
 use super::find::FoundTranscript;
+use crate::op::Cx;
 
 /// A transcript of more bytes is no greeting, and takes long to read.
 const MAX_BYTES: u64 = 2 * 1024 * 1024;
@@ -35,6 +37,112 @@ pub(super) fn is_idle(packet: &Packet) -> bool {
         !packet.tool_activity.is_empty() || !packet.commands.is_empty() || packet.last_failure.is_some();
     let is_greeting = !texts.is_empty() && !texts.iter().any(|text| is_request(text));
     is_untouched && if has_called { is_refused_pickup(packet) } else { is_greeting }
+}
+
+/// How many calls an agent makes at most that only looks.
+const LOOKS: i64 = 10;
+
+/// How many characters a request has at most that asks where the work stands.
+const SHORT_REQUEST: usize = 400;
+
+/// Commands of a shell that change nothing.
+const LOOKING: [&str; 33] = [
+    "git status",
+    "git log",
+    "git diff",
+    "git show",
+    "git branch",
+    "git remote",
+    "git rev-parse",
+    "git worktree list",
+    "git stash list",
+    "ls",
+    "cat",
+    "head",
+    "tail",
+    "grep",
+    "rg",
+    "find",
+    "pwd",
+    "wc",
+    "tree",
+    "echo",
+    "which",
+    "stat",
+    "date",
+    "cd",
+    "sed -n",
+    "baton status",
+    "baton batons",
+    "baton log",
+    "baton sessions",
+    "baton pickup",
+    "baton task",
+    "bd ready",
+    "bd list",
+];
+
+/// Whether a baton of a conversation in which an agent only looked would be newer than one that waits, and be picked up in its
+/// place.
+pub(super) fn hides_a_baton(cx: &mut Cx<'_>, project_id: &str, packet: &Packet) -> Result<bool, Failure> {
+    if !only_looked(packet) {
+        return Ok(false);
+    }
+    let unspent = cx.store.read(|tx| Ok(baton::unspent(tx, project_id, 50)?))?;
+    Ok(!unspent.is_empty())
+}
+
+/// Whether an agent was asked one thing in few words, answered it, and changed nothing: it looked where the work stands, or wanted to
+/// continue it and could not. Where the work waits as a baton, one of this conversation would hide it.
+fn only_looked(packet: &Packet) -> bool {
+    let requests = packet.requests.as_ref();
+    let is_one_request = requests.is_some_and(|requests| {
+        let texts: Vec<&str> =
+            requests.first.iter().chain(&requests.last).map(|one| one.text.as_str()).collect();
+        texts.iter().all(|text| text.chars().count() <= SHORT_REQUEST)
+            && texts.windows(2).all(|pair| pair[0] == pair[1])
+    });
+    let is_untouched =
+        packet.files_modified.is_empty() && packet.decisions.is_empty() && packet.pending_tasks.is_empty();
+    let is_answered = packet.recent_messages.last().is_some_and(|message| message.role == "assistant");
+    let calls: i64 = packet.tool_activity.iter().map(|activity| activity.count).sum();
+    is_one_request
+        && is_untouched
+        && is_answered
+        && calls <= LOOKS
+        && packet.tool_activity.iter().all(is_look)
+        && packet.commands.iter().all(|run| is_looking_command(&run.command))
+}
+
+/// Whether calls of a kind change nothing, or were refused.
+fn is_look(activity: &ToolActivity) -> bool {
+    let is_refused = |sample: &String| {
+        let outcome = sample.rsplit_once(" → ").map(|(_, outcome)| outcome);
+        outcome.is_some_and(|outcome| !matches!(outcome, "ok" | "exit 0"))
+    };
+    let reads = ["hd_exec", "inbox", "task_read", "recall"];
+    let is_read = |sample: &String| reads.iter().any(|tool| sample.contains(tool));
+    match activity.category.as_str() {
+        "read" | "search" | "shell" => true,
+        "mcp:baton" => activity.samples.iter().all(|sample| is_read(sample) || is_refused(sample)),
+        _ => activity.samples.iter().all(is_refused) && !activity.samples.is_empty(),
+    }
+}
+
+/// Whether every part of a line only reads, and nothing is written into a file.
+fn is_looking_command(line: &str) -> bool {
+    let line = line.replace("2>&1", "").replace("2>/dev/null", "").replace(">/dev/null", "");
+    let is_part = |part: &str| {
+        let part = part.trim();
+        let program = part.split(' ').next().unwrap_or_default();
+        // A program may be called by its path.
+        let short = program.rsplit('/').next().unwrap_or(program);
+        let part = format!("{short}{} ", &part[program.len()..]);
+        LOOKING.iter().any(|look| part.starts_with(&format!("{look} ")))
+    };
+    !line.contains(['>', '`'])
+        && !line.contains("$(")
+        && line.split(['&', '|', ';', '\n']).filter(|part| !part.trim().is_empty()).all(is_part)
 }
 
 /// What a pickup is called: over MCP, and on the command line.
@@ -93,6 +201,30 @@ mod tests {
             "recent_messages": [{ "role": "user", "text": "Mend the parser" }, { "role": last, "text": "Holder has it." }] });
         let packet = serde_json::from_value::<Packet>(packet).expect("a packet");
         assert_eq!(is_idle(&packet), expected, "{sample} {last}");
+    }
+
+    #[track_caller]
+    fn check_look(request: &str, command: &str, category: &str, sample: &str, expected: bool) {
+        let packet: Value = json!({ "summary": "s", "tool_activity": [{ "category": category, "count": 1, "samples": [sample] }],
+            "commands": [{ "command": command, "exit_code": 0 }],
+            "requests": { "first": { "text": request }, "last": { "text": request } },
+            "recent_messages": [{ "role": "user", "text": request }, { "role": "assistant", "text": "There it stands." }] });
+        let packet = serde_json::from_value::<Packet>(packet).expect("a packet");
+        assert_eq!(only_looked(&packet), expected, "{request} {command} {sample}");
+    }
+
+    #[test]
+    fn a_question_that_was_answered_without_a_change_is_a_look() {
+        let ask = "Where do we stand?";
+        check_look(ask, "git status --short && git log -3 | head", "shell", "git status → exit 0", true);
+        check_look(ask, "/opt/bin/baton status", "mcp:baton", "mcp__baton__inbox → ok", true);
+        check_look(ask, "ls", "mcp:baton", "mcp__baton__session_start → failed", true);
+        check_look(ask, "git status", "mcp:baton", "mcp__baton__session_checkpoint → ok", false);
+        check_look(ask, "git push", "shell", "git push → exit 0", false);
+        check_look(ask, "cat a > b", "shell", "cat a > b → exit 0", false);
+        check_look(ask, "find . | xargs rm", "shell", "find → exit 0", false);
+        check_look(ask, "ls", "mcp:linear", "mcp__linear__create → ok", false);
+        check_look(&"Find out why. ".repeat(40), "ls", "shell", "ls → exit 0", false);
     }
 
     #[test]

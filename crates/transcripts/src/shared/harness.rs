@@ -41,13 +41,26 @@ const NOTICES: &[&str] = &["<task-notification>", "<bash-notification>", "<agent
 const DOCUMENT: &str = "# Session Handoff Context\n";
 const DOCUMENT_ENDS: [&str; 2] = ["**You are continuing this session", "**You continue this session"];
 
+/// How the line below such a document begins, which says what the session holds, and the ends that it may have.
+const NOTE: &str = "This is baton ";
+const NOTE_ENDS: [&str; 2] = ["`baton wrap` passes it on.", "takes it, so that nobody else does."];
+
+/// What follows the note below a document, where there is one.
+fn after_note(text: &str) -> &str {
+    let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let line = line.trim_end();
+    let is_note = line.starts_with(NOTE) && NOTE_ENDS.iter().any(|end| line.ends_with(end));
+    if is_note { rest } else { text }
+}
+
 /// What stands behind a hand-off document: all of it is the user's, and nothing of the document.
 fn after_document(text: &str) -> Option<&str> {
     let document = text.strip_prefix(DOCUMENT)?;
     let lines = document.match_indices("\n**").map(|(at, _)| at + 1);
     let ends = |at: &usize| DOCUMENT_ENDS.iter().any(|end| document[*at..].starts_with(end));
     let Some(last) = lines.filter(ends).last() else { return Some("") };
-    Some(document[last..].split_once('\n').map_or("", |(_, rest)| rest))
+    let rest = document[last..].split_once('\n').map_or("", |(_, rest)| rest);
+    Some(after_note(rest.trim_start()))
 }
 
 /// The user's own words of a message; empty where a tool wrote all of it.
@@ -105,6 +118,18 @@ mod tests {
             (
                 "# Session Handoff Context\n\n> **You continue this session x\n\n**You continue this session.**\n\nFix it",
                 "Fix it",
+            ),
+            (
+                "# Session Handoff Context\n\n**You are continuing this session from claude.**\n\nThis is baton 01a2 in project shop, which this session holds. `baton wrap` passes it on.\n",
+                "",
+            ),
+            (
+                "# Session Handoff Context\n\n**You are continuing this session from claude.**\n\nThis is baton 01a2 in project shop. `baton pickup --handoff 01a2` takes it, so that nobody else does.\n\nFix it",
+                "Fix it",
+            ),
+            (
+                "# Session Handoff Context\n\n**You are continuing this session.**\n\nThis is baton talk",
+                "This is baton talk",
             ),
             ("# Session Handoff Context of old", "# Session Handoff Context of old"),
             ("<ticket>4</ticket> is mine", "<ticket>4</ticket> is mine"),

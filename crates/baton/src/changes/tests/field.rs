@@ -54,6 +54,32 @@ fn a_file_that_git_is_told_not_to_look_at_is_never_written_over() {
 }
 
 #[test]
+fn what_git_would_not_show_is_neither_applied_nor_left_out_in_silence() {
+    let stage = Stage::new(&FILES, &[]);
+    let source = stage.clone("source");
+    fs::remove_file(source.join("a")).expect("removed");
+    let removal = capture(&source).expect("captured");
+    let sparse = stage.clone("sparse");
+    git(&sparse, &["sparse-checkout", "set", "--no-cone", "/*", "!/a"]);
+    assert!(!sparse.join("a").exists());
+    assert!(capture(&sparse).expect("captured").left_out.is_empty(), "a sparse checkout is no change");
+    assert!(matches!(apply(&sparse, &removal), Err(Fault::HiddenChanges(found)) if found == ["a"]));
+    git(&sparse, &["sparse-checkout", "disable"]);
+    apply(&sparse, &removal).expect("applied");
+    write(&source, b"a", b"theirs\n");
+    let edit = capture(&source).expect("captured");
+    for flag in ["--skip-worktree", "--assume-unchanged"] {
+        let target = stage.clone(flag.trim_start_matches('-'));
+        git(&target, &["update-index", flag, "a"]);
+        assert!(matches!(apply(&target, &removal), Err(Fault::HiddenChanges(_))), "{flag}: removed unseen");
+        assert!(matches!(apply(&target, &edit), Err(Fault::HiddenChanges(_))), "{flag}: changed unseen");
+        fs::remove_file(target.join("a")).expect("removed");
+        let own = capture(&target).expect("captured");
+        assert_eq!((own.files.len(), own.left_out.len()), (0, 1), "{flag}: {:?}", own.left_out);
+    }
+}
+
+#[test]
 fn line_ends_are_no_conflict_where_the_same_file_was_committed() {
     let lines =
         |second: &str, last: &str| format!("1\r\n{second}\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n{last}\r\n");
