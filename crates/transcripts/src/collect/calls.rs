@@ -13,6 +13,8 @@ use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
 use super::searched::SearchedNames;
 use super::shell_edits;
+use super::stopped::Stopped;
+use super::tally::CategoryTally;
 use super::touched::{TouchedFiles, read_by, searched_by};
 use crate::event::{Call, Category, Edit, Outcome, TYPED_COMMAND};
 use crate::shared::shell;
@@ -30,8 +32,6 @@ const SHORT_LIST: usize = 12;
 const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 const MAX_SAMPLE: usize = 100;
-/// Number of sample calls for each category.
-const SAMPLES: usize = 3;
 
 /// A call that has not ended.
 #[derive(Debug)]
@@ -68,17 +68,6 @@ pub(super) struct Run {
     pub at: Location,
     /// How much it matters.
     pub worth: Importance,
-}
-
-/// Calls of one category.
-#[derive(Debug, Default)]
-pub(super) struct CategoryTally {
-    /// How many.
-    pub count: u64,
-    /// The last few, the newest first.
-    last: Vec<String>,
-    failing: Option<String>,
-    longest: Option<(i64, String)>,
 }
 
 /// All calls of a session.
@@ -197,8 +186,13 @@ impl Calls {
         }
         if open.at.agent.is_none() {
             let took = open.at_ms.zip(at_ms).map(|(from, to)| to - from);
-            self.tally(&open, &outcome_word(&open.category, ok, exit_code), ok == Some(false), took);
-            if open.category == Category::Shell {
+            let stopped = Stopped::of(outcome);
+            let word = stopped.map(|stopped| stopped.word().to_owned());
+            let word = word.unwrap_or_else(|| outcome_word(&open.category, ok, exit_code));
+            self.tally(&open, &word, ok == Some(false) && stopped.is_none(), took);
+            if let (Category::Shell, Some(stopped)) = (&open.category, stopped) {
+                self.push(open.run(None, None, Some(stopped.word().to_owned())));
+            } else if open.category == Category::Shell {
                 self.command(&open, outcome, cleaner);
                 if ok != Some(false) {
                     self.git.ran(&open.target, &outcome.output);
@@ -216,6 +210,12 @@ impl Calls {
             self.note_use(&open, exit_code, &edits, cleaner);
         }
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
+    }
+
+    /// The call that this outcome ends, on one line.
+    pub(super) fn label_of(&self, outcome: &Outcome<'_>, at: &Location) -> Option<String> {
+        let key = key(&outcome.id, at);
+        self.open.iter().rev().find(|open| open.key == key).map(Open::label)
     }
 
     /// Notes which files a call read or changed, and what it searched for.
@@ -315,19 +315,8 @@ impl Calls {
     }
 
     fn tally(&mut self, open: &Open, word: &str, failed: bool, took: Option<i64>) {
-        let tally = self.tallies.entry(open.category.clone()).or_default();
         let sample = format!("{} → {word}", open.label());
-        if failed {
-            tally.failing = Some(sample.clone());
-        }
-        if let Some(took) =
-            took.filter(|took| tally.longest.as_ref().is_none_or(|(longest, _)| took > longest))
-        {
-            tally.longest = Some((took, sample.clone()));
-        }
-        tally.last.retain(|known| *known != sample);
-        tally.last.insert(0, sample);
-        tally.last.truncate(SAMPLES);
+        self.tallies.entry(open.category.clone()).or_default().add(sample, failed, took);
     }
 }
 
@@ -352,23 +341,6 @@ impl Open {
             }
             _ => one_line(&self.target, MAX_SAMPLE),
         }
-    }
-}
-
-impl CategoryTally {
-    /// The most telling calls: the last, the last that failed, the one that took longest; where these are fewer, also
-    /// what came before the last.
-    pub(super) fn samples(self) -> Vec<String> {
-        let mut last = self.last.into_iter();
-        let telling =
-            [last.next(), self.failing, self.longest.map(|(_, sample)| sample)].into_iter().flatten();
-        let mut samples: Vec<String> = Vec::new();
-        for sample in telling.chain(last) {
-            if samples.len() < SAMPLES && !samples.contains(&sample) {
-                samples.push(sample);
-            }
-        }
-        samples
     }
 }
 
