@@ -11,6 +11,7 @@ use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
+use super::piped::{self, PipeEnd};
 use super::searched::SearchedNames;
 use super::shell_edits;
 use super::stopped::Stopped;
@@ -31,6 +32,8 @@ const FRESH_COMMANDS: usize = 40;
 const SHORT_LIST: usize = 12;
 const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
+/// So much of the end of an output is looked through for how a check ended.
+const MAX_JUDGED: usize = 64 * 1024;
 const MAX_SAMPLE: usize = 100;
 
 /// A call that has not ended.
@@ -187,13 +190,19 @@ impl Calls {
         if open.at.agent.is_none() {
             let took = open.at_ms.zip(at_ms).map(|(from, to)| to - from);
             let stopped = Stopped::of(outcome);
+            let piped = self.piped(&open, outcome, cleaner).filter(|_| stopped.is_none());
+            let (ok, exit_code) = match &piped {
+                Some(end) => (end.ok(), exit_code.filter(|_| *end == PipeEnd::Passed)),
+                None => (ok, exit_code),
+            };
             let word = stopped.map(|stopped| stopped.word().to_owned());
+            let word = word.or_else(|| piped.as_ref().and_then(PipeEnd::word));
             let word = word.unwrap_or_else(|| outcome_word(&open.category, ok, exit_code));
             self.tally(&open, &word, ok == Some(false) && stopped.is_none(), took);
             if let (Category::Shell, Some(stopped)) = (&open.category, stopped) {
                 self.push(open.run(None, None, Some(stopped.word().to_owned())));
             } else if open.category == Category::Shell {
-                self.command(&open, outcome, cleaner);
+                self.command(&open, outcome, piped.as_ref(), cleaner);
                 if ok != Some(false) {
                     self.git.ran(&open.target, &outcome.output);
                 }
@@ -285,25 +294,41 @@ impl Calls {
         self.commands.iter().rev().find(|run| run.worth == Importance::Test)
     }
 
-    fn command(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
-        let failed = outcome.ok == Some(false);
-        let told = outcome
-            .exit_code
-            .map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
-        let tail = if failed { cleaner.tail(told, MAX_TAIL) } else { String::new() };
-        let note = error_line(&tail).map(|line| one_line(line, 160));
-        let note = match (open.is_typed(), note) {
-            (true, Some(note)) => Some(format!("{BY_USER}: {note}")),
-            (true, None) => Some(BY_USER.to_owned()),
-            (false, note) => note,
+    /// How a check that ran through a pipe ended, where the exit code does not tell.
+    fn piped(&self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) -> Option<PipeEnd> {
+        let hidden = open.category == Category::Shell
+            && piped::hides_exit_code(&open.target, outcome.exit_code, outcome.ok);
+        hidden.then(|| piped::end_by_output(&open.target, &cleaner.tail(&outcome.output, MAX_JUDGED)))
+    }
+
+    fn command(
+        &mut self,
+        open: &Open,
+        outcome: &Outcome<'_>,
+        piped: Option<&PipeEnd>,
+        cleaner: &mut Cleaner<'_>,
+    ) {
+        let (ok, exit_code) = match piped {
+            Some(end) => (end.ok(), outcome.exit_code.filter(|_| *end == PipeEnd::Passed)),
+            None => (outcome.ok, outcome.exit_code),
         };
-        if failed && (!only_answers(&open.target) || outcome.exit_code != Some(1)) {
-            self.failure = Some((open.run(outcome.exit_code, outcome.ok, None), tail));
-        } else if self.failure.as_ref().is_some_and(|(run, _)| makes_good(&run.command, &open.target)) {
-            self.failure = None;
+        let failed = ok == Some(false);
+        let told =
+            exit_code.map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
+        let tail = if failed { cleaner.tail(told, MAX_TAIL) } else { String::new() };
+        let line = piped.and_then(|_| piped::failing_line(&tail)).or_else(|| error_line(&tail));
+        let note = line.map(|line| one_line(line, 160));
+        let by_user = open.is_typed().then(|| BY_USER.to_owned());
+        let parts = [by_user, piped.and_then(PipeEnd::word), note];
+        let note = parts.into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
+        if failed && (!only_answers(&open.target) || exit_code != Some(1)) {
+            let by_output = piped.and_then(PipeEnd::word);
+            self.failure = Some((open.run(exit_code, ok, by_output), tail));
+        } else if ok.is_some() || piped.is_none() {
+            self.failure.take_if(|(run, _)| makes_good(&run.command, &open.target));
         }
-        self.checks.ran(&open.target, outcome.exit_code, outcome.ok, &open.at);
-        self.push(open.run(outcome.exit_code, outcome.ok, note));
+        self.checks.ran(&open.target, outcome.exit_code, outcome.ok, piped, &open.at);
+        self.push(open.run(exit_code, ok, note));
     }
 
     fn push(&mut self, run: Run) {

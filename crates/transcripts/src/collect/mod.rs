@@ -16,6 +16,7 @@ mod importance;
 mod label;
 mod open;
 mod paragraph;
+mod piped;
 mod proposal;
 mod prose;
 mod remarks;
@@ -345,6 +346,8 @@ impl<'r> Collector<'r> {
     }
 }
 
+#[cfg(test)]
+mod piped_tests;
 #[cfg(test)]
 mod stopped_tests;
 #[cfg(test)]
