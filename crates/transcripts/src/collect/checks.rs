@@ -152,12 +152,12 @@ fn outcome(
     }
 }
 
-/// For each check of a command line that ran through a pipe, the programs that it ran through.
+/// For each check of a command line that ran through a pipe, the filters that it ran through.
 pub(super) fn piped_steps(line: &str) -> Vec<Vec<String>> {
     chain(line).iter().filter(|step| is_work(&step.text)).filter_map(|step| pipe(&step.text)).collect()
 }
 
-/// The programs through which a check runs, if it is one and there are any.
+/// The filters through which a check runs, if it is one and there are any.
 fn pipe(step: &str) -> Option<Vec<String>> {
     let (mut quote, mut before, mut bars) = (None, ' ', Vec::new());
     for (at, c) in step.char_indices() {
@@ -174,8 +174,8 @@ fn pipe(step: &str) -> Option<Vec<String>> {
     let first = step.get(..*bars.first()?)?;
     let ends = bars.iter().skip(1).copied().chain([step.len()]);
     let filters = bars.iter().zip(ends).filter_map(|(from, to)| step.get(from + 1..to));
-    let program = |filter: &str| filter.trim_start_matches('&').split_whitespace().next().map(str::to_owned);
-    (importance(first) >= Importance::Work).then(|| filters.filter_map(program).collect())
+    let bare = |filter: &str| filter.trim_start_matches('&').trim().to_owned();
+    (importance(first) >= Importance::Work).then(|| filters.map(bare).collect())
 }
 
 /// Whether a step does something; git has its own section.

@@ -46,8 +46,8 @@ impl PipeEnd {
 pub(super) fn hides_exit_code(line: &str, exit_code: Option<i64>, ok: Option<bool>) -> bool {
     let steps = piped_steps(line);
     let found_nothing = || {
-        let last = steps.last().and_then(|programs| programs.last());
-        last.is_some_and(|program| FINDERS.contains(&program.as_str()))
+        let last = steps.last().and_then(|filters| filters.last());
+        last.is_some_and(|filter| FINDERS.contains(&program(filter)))
     };
     let says_nothing = match exit_code {
         Some(code) => code == 0 || code == 1 && found_nothing(),
@@ -59,7 +59,8 @@ pub(super) fn hides_exit_code(line: &str, exit_code: Option<i64>, ok: Option<boo
 /// How the checks of a command line ended by their output.
 pub(super) fn end_by_output(line: &str, output: &str) -> PipeEnd {
     let steps = piped_steps(line);
-    let whole = steps.iter().flatten().all(|program| KEEP_THE_END.contains(&program.as_str()));
+    let printed = output.lines().count();
+    let whole = steps.iter().flatten().all(|filter| keeps_the_end(filter, printed));
     let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let passed = lines.iter().rposition(|line| says_passed(line));
     let passed = passed.filter(|at| whole && at + LAST_LINES >= lines.len());
@@ -69,8 +70,28 @@ pub(super) fn end_by_output(line: &str, output: &str) -> PipeEnd {
     if lines.iter().enumerate().any(fails) {
         return PipeEnd::Failed;
     }
-    let last = steps.last().and_then(|programs| programs.last()).cloned();
+    let last = steps.last().and_then(|filters| filters.last()).map(|filter| program(filter).to_owned());
     if passed.is_some() { PipeEnd::Passed } else { PipeEnd::Unknown(last.unwrap_or_default()) }
+}
+
+fn program(filter: &str) -> &str {
+    filter.split_whitespace().next().unwrap_or_default()
+}
+
+/// Whether the end of what a filter reads is in the lines that were printed; `head` leaves it out where it printed all that
+/// it may.
+fn keeps_the_end(filter: &str, printed: usize) -> bool {
+    let limit = || {
+        let words = filter.split_whitespace().skip(1);
+        let number = words
+            .map(|word| word.trim_start_matches("-n").trim_start_matches('-'))
+            .find(|word| !word.is_empty());
+        number.map_or(Some(10), |number| number.parse::<usize>().ok())
+    };
+    match program(filter) {
+        "head" => limit().is_some_and(|limit| printed < limit),
+        program => KEEP_THE_END.contains(&program),
+    }
 }
 
 /// The line of an output that says most of what failed: one that names it, else any that says so.

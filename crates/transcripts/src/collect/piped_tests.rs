@@ -71,6 +71,16 @@ fn a_piped_check_whose_output_says_so_passed_and_pipefail_tells() {
     ] {
         assert_eq!(state("make test 2>&1 | tail -60", 0, output), passed, "{output}");
     }
+    let lint = "[lint] $ golangci-lint run\n0 issues.";
+    for (command, wanted) in [
+        ("mise run lint | head -20", Some(0)),
+        ("mise run lint | head -n 20", Some(0)),
+        ("mise run lint | head", Some(0)),
+        ("mise run lint | head -n2", None),
+        ("mise run lint | head -c 2000", None),
+    ] {
+        assert_eq!(state(command, 0, lint).0, wanted, "{command}");
+    }
     assert_eq!(state("set -o pipefail; make test | tail", 0, "error: seen"), passed);
     assert_eq!(state("make test ARGS='a | b'", 0, "FAIL"), passed, "a pipe in quotes is none");
 }
