@@ -221,10 +221,10 @@ impl Calls {
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
     }
 
-    /// The call that this outcome ends, on one line.
-    pub(super) fn label_of(&self, outcome: &Outcome<'_>, at: &Location) -> Option<String> {
+    /// The call that this outcome ends: its kind, and the call on one line.
+    pub(super) fn label_of(&self, outcome: &Outcome<'_>, at: &Location) -> Option<(Category, String)> {
         let key = key(&outcome.id, at);
-        self.open.iter().rev().find(|open| open.key == key).map(Open::label)
+        self.open.iter().rev().find(|open| open.key == key).map(|open| (open.category.clone(), open.label()))
     }
 
     /// Notes which files a call read or changed, and what it searched for.

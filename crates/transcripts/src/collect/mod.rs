@@ -1,5 +1,6 @@
 //! From events to a hand-off packet, without a model: the same transcript gives the same packet.
 
+mod answers;
 mod builtin;
 mod calls;
 mod capped;
@@ -229,7 +230,9 @@ impl<'r> Collector<'r> {
                 if main {
                     self.proposal_ended(outcome, edits.len() as u64);
                     if let Some(words) = words_of_rejection(outcome) {
-                        self.rejected(words, call.as_deref(), at);
+                        self.rejected(words, call.as_ref().map(|(_, call)| call.as_str()), at);
+                    } else if call.is_some_and(|(kind, _)| kind == Category::Ask) {
+                        self.answered_by_user(&outcome.output, &at);
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! What is told of calls that did not run, and of what the user said with it.
 
 use super::tests::{Told, texts};
+use crate::event::Category;
 
 const SAID: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file \
                     edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n\
@@ -47,4 +48,17 @@ fn what_the_user_says_in_a_rejection_is_a_request_and_a_constraint() {
         "{:?}",
         told.recent_messages
     );
+}
+
+#[test]
+fn what_the_user_answers_is_a_decision() {
+    let answered = "Your questions have been answered: \"Which store?\"=\"SQLite\". You can now continue.";
+    let ask = || Told::new().user("Add a cache").call("a", Category::Ask, "Which store?");
+    let told = ask().ended("a", 0, answered).agent("Well.").summary();
+    let words = "SQLite — the user's answer to “Which store?”";
+    assert_eq!(told.decisions.iter().map(|one| one.what.as_str()).collect::<Vec<_>>(), [words]);
+    assert_eq!(told.decisions[0].at.as_deref(), Some("claude:x#3"));
+    assert!(told.recent_messages.iter().any(|said| said.text == words));
+    let told = Told::new().user("x").call("a", Category::Read, "a.md").ended("a", 0, answered).summary();
+    assert_eq!(told.decisions, [], "a file that holds such words is no answer");
 }

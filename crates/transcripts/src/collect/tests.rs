@@ -28,7 +28,7 @@ impl Told {
         self.add(EventKind::Assistant(text.into()))
     }
 
-    fn call(self, id: &'static str, category: Category, target: &'static str) -> Self {
+    pub(super) fn call(self, id: &'static str, category: Category, target: &'static str) -> Self {
         let edits = match category {
             Category::Edit => vec![Edit::replaced(target, "a", "b")],
             _ => Vec::new(),
@@ -37,7 +37,7 @@ impl Told {
         self.add(EventKind::Call(Call { id, name, category, target, edits, ..Call::default() }))
     }
 
-    fn ended(self, id: &'static str, exit_code: i64, output: &'static str) -> Self {
+    pub(super) fn ended(self, id: &'static str, exit_code: i64, output: &'static str) -> Self {
         let ok = Some(exit_code == 0);
         self.add(EventKind::Outcome(Outcome {
             id: id.into(),
