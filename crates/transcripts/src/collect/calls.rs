@@ -11,8 +11,11 @@ use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
+use super::piped::{self, PipeEnd};
 use super::searched::SearchedNames;
 use super::shell_edits;
+use super::stopped::Stopped;
+use super::tally::CategoryTally;
 use super::touched::{TouchedFiles, read_by, searched_by};
 use crate::event::{Call, Category, Edit, Outcome, TYPED_COMMAND};
 use crate::shared::shell;
@@ -29,9 +32,9 @@ const FRESH_COMMANDS: usize = 40;
 const SHORT_LIST: usize = 12;
 const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
+/// So much of the end of an output is looked through for how a check ended.
+const MAX_JUDGED: usize = 64 * 1024;
 const MAX_SAMPLE: usize = 100;
-/// Number of sample calls for each category.
-const SAMPLES: usize = 3;
 
 /// A call that has not ended.
 #[derive(Debug)]
@@ -68,17 +71,6 @@ pub(super) struct Run {
     pub at: Location,
     /// How much it matters.
     pub worth: Importance,
-}
-
-/// Calls of one category.
-#[derive(Debug, Default)]
-pub(super) struct CategoryTally {
-    /// How many.
-    pub count: u64,
-    /// The last few, the newest first.
-    last: Vec<String>,
-    failing: Option<String>,
-    longest: Option<(i64, String)>,
 }
 
 /// All calls of a session.
@@ -197,9 +189,20 @@ impl Calls {
         }
         if open.at.agent.is_none() {
             let took = open.at_ms.zip(at_ms).map(|(from, to)| to - from);
-            self.tally(&open, &outcome_word(&open.category, ok, exit_code), ok == Some(false), took);
-            if open.category == Category::Shell {
-                self.command(&open, outcome, cleaner);
+            let stopped = Stopped::of(outcome);
+            let piped = self.piped(&open, outcome, cleaner).filter(|_| stopped.is_none());
+            let (ok, exit_code) = match &piped {
+                Some(end) => (end.ok(), exit_code.filter(|_| *end == PipeEnd::Passed)),
+                None => (ok, exit_code),
+            };
+            let word = stopped.map(|stopped| stopped.word().to_owned());
+            let word = word.or_else(|| piped.as_ref().and_then(PipeEnd::word));
+            let word = word.unwrap_or_else(|| outcome_word(&open.category, ok, exit_code));
+            self.tally(&open, &word, ok == Some(false) && stopped.is_none(), took);
+            if let (Category::Shell, Some(stopped)) = (&open.category, stopped) {
+                self.push(open.run(None, None, Some(stopped.word().to_owned())));
+            } else if open.category == Category::Shell {
+                self.command(&open, outcome, piped.as_ref(), cleaner);
                 if ok != Some(false) {
                     self.git.ran(&open.target, &outcome.output);
                 }
@@ -216,6 +219,12 @@ impl Calls {
             self.note_use(&open, exit_code, &edits, cleaner);
         }
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
+    }
+
+    /// The call that this outcome ends: its kind, and the call on one line.
+    pub(super) fn label_of(&self, outcome: &Outcome<'_>, at: &Location) -> Option<(Category, String)> {
+        let key = key(&outcome.id, at);
+        self.open.iter().rev().find(|open| open.key == key).map(|open| (open.category.clone(), open.label()))
     }
 
     /// Notes which files a call read or changed, and what it searched for.
@@ -285,25 +294,41 @@ impl Calls {
         self.commands.iter().rev().find(|run| run.worth == Importance::Test)
     }
 
-    fn command(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
-        let failed = outcome.ok == Some(false);
-        let told = outcome
-            .exit_code
-            .map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
-        let tail = if failed { cleaner.tail(told, MAX_TAIL) } else { String::new() };
-        let note = error_line(&tail).map(|line| one_line(line, 160));
-        let note = match (open.is_typed(), note) {
-            (true, Some(note)) => Some(format!("{BY_USER}: {note}")),
-            (true, None) => Some(BY_USER.to_owned()),
-            (false, note) => note,
+    /// How a check that ran through a pipe ended, where the exit code does not tell.
+    fn piped(&self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) -> Option<PipeEnd> {
+        let hidden = open.category == Category::Shell
+            && piped::hides_exit_code(&open.target, outcome.exit_code, outcome.ok);
+        hidden.then(|| piped::end_by_output(&open.target, &cleaner.tail(&outcome.output, MAX_JUDGED)))
+    }
+
+    fn command(
+        &mut self,
+        open: &Open,
+        outcome: &Outcome<'_>,
+        piped: Option<&PipeEnd>,
+        cleaner: &mut Cleaner<'_>,
+    ) {
+        let (ok, exit_code) = match piped {
+            Some(end) => (end.ok(), outcome.exit_code.filter(|_| *end == PipeEnd::Passed)),
+            None => (outcome.ok, outcome.exit_code),
         };
-        if failed && (!only_answers(&open.target) || outcome.exit_code != Some(1)) {
-            self.failure = Some((open.run(outcome.exit_code, outcome.ok, None), tail));
-        } else if self.failure.as_ref().is_some_and(|(run, _)| makes_good(&run.command, &open.target)) {
-            self.failure = None;
+        let failed = ok == Some(false);
+        let told =
+            exit_code.map_or(outcome.output.as_ref(), |code| shell::bare_output(&outcome.output, code));
+        let tail = if failed { cleaner.tail(told, MAX_TAIL) } else { String::new() };
+        let line = piped.and_then(|_| piped::failing_line(&tail)).or_else(|| error_line(&tail));
+        let note = line.map(|line| one_line(line, 160));
+        let by_user = open.is_typed().then(|| BY_USER.to_owned());
+        let parts = [by_user, piped.and_then(PipeEnd::word), note];
+        let note = parts.into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
+        if failed && (!only_answers(&open.target) || exit_code != Some(1)) {
+            let by_output = piped.and_then(PipeEnd::word);
+            self.failure = Some((open.run(exit_code, ok, by_output), tail));
+        } else if ok.is_some() || piped.is_none() {
+            self.failure.take_if(|(run, _)| makes_good(&run.command, &open.target));
         }
-        self.checks.ran(&open.target, outcome.exit_code, outcome.ok, &open.at);
-        self.push(open.run(outcome.exit_code, outcome.ok, note));
+        self.checks.ran(&open.target, outcome.exit_code, outcome.ok, piped, &open.at);
+        self.push(open.run(exit_code, ok, note));
     }
 
     fn push(&mut self, run: Run) {
@@ -315,19 +340,8 @@ impl Calls {
     }
 
     fn tally(&mut self, open: &Open, word: &str, failed: bool, took: Option<i64>) {
-        let tally = self.tallies.entry(open.category.clone()).or_default();
         let sample = format!("{} → {word}", open.label());
-        if failed {
-            tally.failing = Some(sample.clone());
-        }
-        if let Some(took) =
-            took.filter(|took| tally.longest.as_ref().is_none_or(|(longest, _)| took > longest))
-        {
-            tally.longest = Some((took, sample.clone()));
-        }
-        tally.last.retain(|known| *known != sample);
-        tally.last.insert(0, sample);
-        tally.last.truncate(SAMPLES);
+        self.tallies.entry(open.category.clone()).or_default().add(sample, failed, took);
     }
 }
 
@@ -352,23 +366,6 @@ impl Open {
             }
             _ => one_line(&self.target, MAX_SAMPLE),
         }
-    }
-}
-
-impl CategoryTally {
-    /// The most telling calls: the last, the last that failed, the one that took longest; where these are fewer, also
-    /// what came before the last.
-    pub(super) fn samples(self) -> Vec<String> {
-        let mut last = self.last.into_iter();
-        let telling =
-            [last.next(), self.failing, self.longest.map(|(_, sample)| sample)].into_iter().flatten();
-        let mut samples: Vec<String> = Vec::new();
-        for sample in telling.chain(last) {
-            if samples.len() < SAMPLES && !samples.contains(&sample) {
-                samples.push(sample);
-            }
-        }
-        samples
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Location;
 use super::importance::{Importance, importance};
+use super::piped::PipeEnd;
 
 const MAX_CHECKS: usize = 60;
 const MAX_COMMAND: usize = 240;
@@ -32,13 +33,24 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    /// A command line ended.
-    pub(super) fn ran(&mut self, line: &str, exit_code: Option<i64>, ok: Option<bool>, at: &Location) {
+    /// A command line ended; what is known of its steps that ran through a pipe is told apart.
+    pub(super) fn ran(
+        &mut self,
+        line: &str,
+        exit_code: Option<i64>,
+        ok: Option<bool>,
+        piped: Option<&PipeEnd>,
+        at: &Location,
+    ) {
         self.runs += 1;
         let steps = chain(line);
         let telling: Vec<usize> = (0..steps.len()).filter(|at| is_work(&steps[*at].text)).collect();
         for &index in &telling {
-            let (code, note) = outcome(&steps, index, exit_code, ok);
+            let by_output = piped.filter(|_| pipe(&steps[index].text).is_some()).and_then(PipeEnd::word);
+            let (code, note) = match by_output {
+                Some(word) => (None, Some(word)),
+                None => outcome(&steps, index, exit_code, ok),
+            };
             self.put(&steps[index].text, code, note, at);
         }
     }
@@ -140,6 +152,32 @@ fn outcome(
     }
 }
 
+/// For each check of a command line that ran through a pipe, the filters that it ran through.
+pub(super) fn piped_steps(line: &str) -> Vec<Vec<String>> {
+    chain(line).iter().filter(|step| is_work(&step.text)).filter_map(|step| pipe(&step.text)).collect()
+}
+
+/// The filters through which a check runs, if it is one and there are any.
+fn pipe(step: &str) -> Option<Vec<String>> {
+    let (mut quote, mut before, mut bars) = (None, ' ', Vec::new());
+    for (at, c) in step.char_indices() {
+        match (quote, c) {
+            _ if before == '\\' => {}
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            // `>|` writes to a file.
+            (None, '|') if before != '>' => bars.push(at),
+            _ => {}
+        }
+        before = if before == '\\' { ' ' } else { c };
+    }
+    let first = step.get(..*bars.first()?)?;
+    let ends = bars.iter().skip(1).copied().chain([step.len()]);
+    let filters = bars.iter().zip(ends).filter_map(|(from, to)| step.get(from + 1..to));
+    let bare = |filter: &str| filter.trim_start_matches('&').trim().to_owned();
+    (importance(first) >= Importance::Work).then(|| filters.map(bare).collect())
+}
+
 /// Whether a step does something; git has its own section.
 fn is_work(step: &str) -> bool {
     let step = bare(step);
@@ -221,7 +259,7 @@ mod tests {
     fn states(runs: &[(&str, i64)]) -> Vec<(String, Option<i64>, Option<String>)> {
         let mut checks = Checks::default();
         for (line, code) in runs {
-            checks.ran(line, Some(*code), Some(*code == 0), &Location::default());
+            checks.ran(line, Some(*code), Some(*code == 0), None, &Location::default());
         }
         checks.list.into_iter().map(|check| (check.command, check.exit_code, check.note)).collect()
     }
@@ -256,10 +294,10 @@ mod tests {
     fn a_chain_is_made_good_step_by_step() {
         let mut checks = Checks::default();
         let at = |line| Location { line, agent: None };
-        checks.ran("make a && make b", Some(1), Some(false), &at(1));
-        checks.ran("make a", Some(0), Some(true), &at(2));
+        checks.ran("make a && make b", Some(1), Some(false), None, &at(1));
+        checks.ran("make a", Some(0), Some(true), None, &at(2));
         assert!(!checks.passed_since("make a && make b", &at(1)));
-        checks.ran("make c && make b", Some(0), Some(true), &at(3));
+        checks.ran("make c && make b", Some(0), Some(true), None, &at(3));
         assert!(checks.passed_since("make a && make b", &at(1)));
         assert!(!checks.passed_since("make a && make b", &at(3)));
         assert_eq!(checks.still_failing("make a && make b && make d", &at(1)), "make d");

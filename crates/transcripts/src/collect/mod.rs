@@ -1,5 +1,6 @@
 //! From events to a hand-off packet, without a model: the same transcript gives the same packet.
 
+mod answers;
 mod builtin;
 mod calls;
 mod capped;
@@ -16,6 +17,7 @@ mod importance;
 mod label;
 mod open;
 mod paragraph;
+mod piped;
 mod proposal;
 mod prose;
 mod remarks;
@@ -24,6 +26,8 @@ mod request_weight;
 mod searched;
 mod shell_edits;
 mod show;
+mod stopped;
+mod tally;
 mod touched;
 
 use std::path::Path;
@@ -41,6 +45,7 @@ use prose::{PacketWords, Passage};
 use remarks::Remarks;
 pub use request_weight::is_request;
 pub use show::{show, show_session};
+use stopped::words_of_rejection;
 
 use crate::event::{Category, Event, EventKind, PlanItem, Session, TYPED_COMMAND, Usage};
 use crate::format::TranscriptReader;
@@ -218,11 +223,17 @@ impl<'r> Collector<'r> {
             }
             EventKind::Outcome(outcome) => {
                 self.came_back(&outcome.id);
+                let call = self.calls.label_of(outcome, &at);
                 let changed = self.calls.end(outcome, &at, event.at_ms, &mut self.cleaner);
-                let (edits, at) = changed.unwrap_or_default();
-                edits.iter().for_each(|edit| self.files.apply(edit, self.root.as_deref(), &at));
+                let (edits, began) = changed.unwrap_or_default();
+                edits.iter().for_each(|edit| self.files.apply(edit, self.root.as_deref(), &began));
                 if main {
                     self.proposal_ended(outcome, edits.len() as u64);
+                    if let Some(words) = words_of_rejection(outcome) {
+                        self.rejected(words, call.as_ref().map(|(_, call)| call.as_str()), at);
+                    } else if call.is_some_and(|(kind, _)| kind == Category::Ask) {
+                        self.answered_by_user(&outcome.output, &at);
+                    }
                 }
             }
             what if main => self.collect_message(what, at),
@@ -338,5 +349,9 @@ impl<'r> Collector<'r> {
     }
 }
 
+#[cfg(test)]
+mod piped_tests;
+#[cfg(test)]
+mod stopped_tests;
 #[cfg(test)]
 mod tests;

@@ -40,8 +40,8 @@ impl Collector<'_> {
         let mut loops = Vec::new();
         let mut add = |text: String, at: &Location| loops.push(Text { text, at: label.at(at) });
         if let Some((run, _)) = &self.calls.failure {
-            let code =
-                run.exit_code.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"));
+            let failed = || run.note.clone().unwrap_or_else(|| "failed".to_owned());
+            let code = run.exit_code.map_or_else(failed, |code| format!("ended with exit code {code}"));
             add(format!("`{}` {code} and did not succeed since", one_line(&run.command, 200)), &run.at);
         }
         let since = self.spoke_at;

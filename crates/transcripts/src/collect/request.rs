@@ -37,6 +37,16 @@ impl Collector<'_> {
         self.request(said);
     }
 
+    /// What the user says while rejecting a call; it is told with the call, which it is about.
+    pub(super) fn rejected(&mut self, words: &str, call: Option<&str>, at: Location) {
+        self.user(words, at.clone());
+        let request = self.last_request.as_mut().filter(|request| request.at == at);
+        if let (Some(request), Some(call)) = (request, call.filter(|call| !call.is_empty())) {
+            let call = one_line(call, MAX_QUESTION);
+            request.text = format!("{} — said by the user, who rejected this call: `{call}`", request.text);
+        }
+    }
+
     /// What was said as a request, if it is one; a word without content leaves the last request as it is.
     fn request(&mut self, said: Sentence) {
         let question = self.question_before();

@@ -9,10 +9,10 @@ use crate::event::{Call, Edit, Outcome, Place};
 use crate::report::Report;
 
 /// A session told event by event, one a line.
-struct Told(Vec<EventKind<'static>>);
+pub(super) struct Told(Vec<EventKind<'static>>);
 
 impl Told {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Vec::new())
     }
 
@@ -20,15 +20,15 @@ impl Told {
         self.add(EventKind::Session(Session { cwd: Some(cwd.into()), ..Session::default() }))
     }
 
-    fn user(self, text: &'static str) -> Self {
+    pub(super) fn user(self, text: &'static str) -> Self {
         self.add(EventKind::User(text.into()))
     }
 
-    fn agent(self, text: &'static str) -> Self {
+    pub(super) fn agent(self, text: &'static str) -> Self {
         self.add(EventKind::Assistant(text.into()))
     }
 
-    fn call(self, id: &'static str, category: Category, target: &'static str) -> Self {
+    pub(super) fn call(self, id: &'static str, category: Category, target: &'static str) -> Self {
         let edits = match category {
             Category::Edit => vec![Edit::replaced(target, "a", "b")],
             _ => Vec::new(),
@@ -37,7 +37,7 @@ impl Told {
         self.add(EventKind::Call(Call { id, name, category, target, edits, ..Call::default() }))
     }
 
-    fn ended(self, id: &'static str, exit_code: i64, output: &'static str) -> Self {
+    pub(super) fn ended(self, id: &'static str, exit_code: i64, output: &'static str) -> Self {
         let ok = Some(exit_code == 0);
         self.add(EventKind::Outcome(Outcome {
             id: id.into(),
@@ -48,7 +48,13 @@ impl Told {
         }))
     }
 
-    fn run(self, id: &'static str, command: &'static str, exit_code: i64, output: &'static str) -> Self {
+    pub(super) fn run(
+        self,
+        id: &'static str,
+        command: &'static str,
+        exit_code: i64,
+        output: &'static str,
+    ) -> Self {
         self.call(id, Category::Shell, command).ended(id, exit_code, output)
     }
 
@@ -61,7 +67,7 @@ impl Told {
         self
     }
 
-    fn summary(self) -> Packet {
+    pub(super) fn summary(self) -> Packet {
         let options = Options { home: Some("/home/you".to_owned()), ..Options::default() };
         let mut collector = Collector::new(&options, None);
         for (line, what) in (1..).zip(self.0) {
@@ -72,7 +78,7 @@ impl Told {
     }
 }
 
-fn texts(list: &[Text]) -> Vec<&str> {
+pub(super) fn texts(list: &[Text]) -> Vec<&str> {
     list.iter().map(|text| text.text.as_str()).collect()
 }
 

@@ -1,0 +1,151 @@
+//! Checks that ran through a pipe: the exit code is that of the pipe's last program, so that the output has to tell.
+
+use super::checks::piped_steps;
+
+/// What is told of a check whose output shows that it failed.
+pub(super) const FAILED: &str = "failed by its output";
+/// In so many last lines a tool says that all went well.
+const LAST_LINES: usize = 5;
+/// Programs that let the end of what they read through.
+const KEEP_THE_END: &[&str] = &["tail", "cat", "tee"];
+/// Programs that end with 1 where they found nothing.
+const FINDERS: &[&str] = &["grep", "egrep", "rg"];
+
+/// How a check ended that ran through a pipe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PipeEnd {
+    /// Its output says that it passed.
+    Passed,
+    /// Its output says that it failed.
+    Failed,
+    /// Its output does not tell; it went through this program.
+    Unknown(String),
+}
+
+impl PipeEnd {
+    /// What is told in place of an exit code; nothing where that of the pipe may stand.
+    pub(super) fn word(&self) -> Option<String> {
+        match self {
+            Self::Passed => None,
+            Self::Failed => Some(FAILED.to_owned()),
+            Self::Unknown(program) => Some(format!("ran through {program}; exit code not its own")),
+        }
+    }
+
+    /// Whether the check succeeded, where known.
+    pub(super) fn ok(&self) -> Option<bool> {
+        match self {
+            Self::Passed => Some(true),
+            Self::Failed => Some(false),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// Whether a check of this command line ran through a pipe whose exit code says nothing of the check.
+pub(super) fn hides_exit_code(line: &str, exit_code: Option<i64>, ok: Option<bool>) -> bool {
+    let steps = piped_steps(line);
+    let found_nothing = || {
+        let last = steps.last().and_then(|filters| filters.last());
+        last.is_some_and(|filter| FINDERS.contains(&program(filter)))
+    };
+    let says_nothing = match exit_code {
+        Some(code) => code == 0 || code == 1 && found_nothing(),
+        None => ok == Some(true),
+    };
+    says_nothing && !steps.is_empty() && !line.contains("pipefail")
+}
+
+/// How the checks of a command line ended by their output.
+pub(super) fn end_by_output(line: &str, output: &str) -> PipeEnd {
+    let steps = piped_steps(line);
+    let printed = output.lines().count();
+    let whole = steps.iter().flatten().all(|filter| keeps_the_end(filter, printed));
+    let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let passed = lines.iter().rposition(|line| says_passed(line));
+    let passed = passed.filter(|at| whole && at + LAST_LINES >= lines.len());
+    let fails = |(at, line): (usize, &&str)| {
+        says_failed(line) || (names_error(line) && passed.is_none_or(|passed| at > passed))
+    };
+    if lines.iter().enumerate().any(fails) {
+        return PipeEnd::Failed;
+    }
+    let last = steps.last().and_then(|filters| filters.last()).map(|filter| program(filter).to_owned());
+    if passed.is_some() { PipeEnd::Passed } else { PipeEnd::Unknown(last.unwrap_or_default()) }
+}
+
+fn program(filter: &str) -> &str {
+    filter.split_whitespace().next().unwrap_or_default()
+}
+
+/// Whether the end of what a filter reads is in the lines that were printed; `head` leaves it out where it printed all that
+/// it may.
+fn keeps_the_end(filter: &str, printed: usize) -> bool {
+    let limit = || {
+        let words = filter.split_whitespace().skip(1);
+        let number = words
+            .map(|word| word.trim_start_matches("-n").trim_start_matches('-'))
+            .find(|word| !word.is_empty());
+        number.map_or(Some(10), |number| number.parse::<usize>().ok())
+    };
+    match program(filter) {
+        "head" => limit().is_some_and(|limit| printed < limit),
+        program => KEEP_THE_END.contains(&program),
+    }
+}
+
+/// The line of an output that says most of what failed: one that names it, else any that says so.
+pub(super) fn failing_line(output: &str) -> Option<&str> {
+    let marked = || output.lines().map(str::trim).filter(|line| says_failed(line) || names_error(line));
+    marked().find(|line| line.contains(' ')).or_else(|| marked().next())
+}
+
+/// Whether a line is a tool's word that a check failed.
+fn says_failed(line: &str) -> bool {
+    let line = without_number(line);
+    let counted = |begin: &str| line.starts_with(begin) && counts(line, "failed");
+    let word = |word: &str| {
+        let rest = line.strip_prefix(word);
+        rest.is_some_and(|rest| {
+            let none = rest.trim_start_matches([' ', ':', '=', '(', '\t']).starts_with("0");
+            rest.is_empty() || (rest.starts_with([' ', '\t', ':', '[', '(']) && !none)
+        })
+    };
+    line.starts_with("--- FAIL")
+        || line.starts_with("test result: FAILED")
+        || line.starts_with("npm ERR!")
+        || word("FAIL")
+        || word("FAILED")
+        || (line.starts_with(['[', 'E']) && line.ends_with("ERROR task failed"))
+        || ["=", "Tests:", "Tests ", "Test Files ", "Summary ["].into_iter().any(counted)
+}
+
+/// Whether a line begins as an error does; a program under test may print such a line and pass.
+fn names_error(line: &str) -> bool {
+    let line = without_number(line);
+    let errors = ["error:", "error[E", "AssertionError", "panic: "];
+    errors.iter().any(|mark| line.starts_with(mark)) || line.contains("): error TS")
+}
+
+/// Whether a line is a tool's word that all of a check passed.
+fn says_passed(line: &str) -> bool {
+    let counted = ["=", "Tests:", "Tests ", "Summary ["].iter().any(|begin| line.starts_with(begin));
+    let words = ["test result: ok", "ok  \t", "ok \t", "All checks passed", "0 issues", "BUILD SUCCESS"];
+    line == "PASS"
+        || words.iter().any(|word| line.starts_with(word))
+        || (counted && counts(line, "passed") && !counts(line, "failed"))
+}
+
+/// Whether a line counts something, at least one: `3 failed`.
+fn counts(line: &str, what: &str) -> bool {
+    let words: Vec<&str> =
+        line.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+    let pairs = words.iter().zip(words.iter().skip(1));
+    pairs.into_iter().any(|(count, word)| *word == what && count.parse::<u64>().is_ok_and(|count| count > 0))
+}
+
+/// A line without the number that `grep -n` puts in front of it.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    if rest.len() < line.len() { rest.strip_prefix([':', '-']).unwrap_or(line) } else { line }
+}

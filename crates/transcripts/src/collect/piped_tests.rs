@@ -1,0 +1,86 @@
+//! What is told of checks that ran through a pipe.
+
+use baton_packet::packet::Packet;
+
+use super::tests::{Told, texts};
+
+const FAILING: &str = "--- FAIL: TestTotal (0.02s)\nFAIL\nFAIL\tshop.example/cart\t0.4s\nFAIL";
+
+fn ran(command: &'static str, code: i64, output: &'static str) -> Packet {
+    Told::new().user("Fix it").run("a", command, code, output).summary()
+}
+
+/// The exit code and remark of the only check, and whether there is a failure.
+fn state(command: &'static str, code: i64, output: &'static str) -> (Option<i64>, Option<String>, bool) {
+    let told = ran(command, code, output);
+    let check = &told.checks[0];
+    (check.exit_code, check.note.clone(), told.last_failure.is_some())
+}
+
+#[test]
+fn a_piped_check_whose_output_shows_a_failure_failed() {
+    let told = ran("mise run test:ci 2>&1 | grep -E \"FAIL|--- FAIL\" | head -20", 0, FAILING);
+    let failure = told.last_failure.expect("failure");
+    assert_eq!((failure.exit_code, failure.output.as_deref()), (None, Some(FAILING)));
+    assert_eq!(told.checks[0].note.as_deref(), Some("failed by its output"));
+    assert_eq!(told.commands[0].note.as_deref(), Some("failed by its output: --- FAIL: TestTotal (0.02s)"));
+    assert!(texts(&told.open_loops)[0].ends_with("` failed by its output and did not succeed since"));
+    assert_eq!(ran("go test | tail", 0, FAILING).test_status.as_deref(), Some("fail"));
+    let failed = (None, Some("failed by its output".to_owned()), true);
+    for output in [
+        "ok  \tshop.example/a\t0.1s\nFAIL\n[test:ci] ERROR task failed",
+        "12:--- FAIL: TestTotal",
+        "npm ERR! code 1",
+        "error[E0382]: use of moved value",
+        "test result: FAILED. 1 passed; 2 failed",
+        "==== 2 failed, 3 passed in 0.2s ====",
+        "Tests:       1 failed, 3 passed, 4 total",
+        "test result: ok. 3 passed; 0 failed\nerror: 1 target failed:",
+    ] {
+        assert_eq!(state("make test 2>&1|tail -60", 0, output), failed, "{output}");
+    }
+}
+
+#[test]
+fn a_piped_check_is_not_known_by_the_exit_code_of_another_program() {
+    let unknown = |program| (None, Some(format!("ran through {program}; exit code not its own")), false);
+    for output in [
+        "",
+        "3 lines",
+        "cart.go:7: // --- FAIL is printed",
+        "if FAILED {",
+        "Tests: 0 failed",
+        "FAILED: 0",
+        "FAILURES_MAX=3",
+    ] {
+        assert_eq!(state("go test ./... | tail -60", 0, output), unknown("tail"), "{output}");
+    }
+    assert_eq!(state("go test ./... | grep FAIL", 1, ""), unknown("grep"));
+    assert_eq!(state("go test ./... | grep ok", 0, "ok  \tshop.example/a\t0.1s"), unknown("grep"));
+    let told = Told::new().user("x").run("a", "make test", 2, "no").run("b", "make test | tail", 0, "hm");
+    assert!(told.summary().last_failure.is_some(), "what is not known makes nothing good");
+}
+
+#[test]
+fn a_piped_check_whose_output_says_so_passed_and_pipefail_tells() {
+    let passed = (Some(0), None, false);
+    for output in [
+        "ok  \tshop.example/a\t0.1s",
+        "error: expected by a test\ntest result: ok. 3 passed; 0 failed",
+        "==== 3 passed in 0.2s ====",
+    ] {
+        assert_eq!(state("make test 2>&1 | tail -60", 0, output), passed, "{output}");
+    }
+    let lint = "[lint] $ golangci-lint run\n0 issues.";
+    for (command, wanted) in [
+        ("mise run lint | head -20", Some(0)),
+        ("mise run lint | head -n 20", Some(0)),
+        ("mise run lint | head", Some(0)),
+        ("mise run lint | head -n2", None),
+        ("mise run lint | head -c 2000", None),
+    ] {
+        assert_eq!(state(command, 0, lint).0, wanted, "{command}");
+    }
+    assert_eq!(state("set -o pipefail; make test | tail", 0, "error: seen"), passed);
+    assert_eq!(state("make test ARGS='a | b'", 0, "FAIL"), passed, "a pipe in quotes is none");
+}
