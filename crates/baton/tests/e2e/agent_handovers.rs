@@ -34,7 +34,6 @@ fn a_packet_wrapped_by_one_agent_reaches_the_next_byte_for_byte() {
         let body = received(&got);
         assert_eq!(body.as_deref(), Some(EXACT), "{from:?} to {to:?}: {got}");
         settled(&stage);
-        record("J1", from, &second);
         stage.assert_sound();
     });
 }
@@ -106,7 +105,6 @@ fn calls_of_a_shell_that_lives_for_one_command_are_one_session() {
         let got = second.model.results().concat();
         assert!(got.contains("half of the cart"), "{from:?} to {to:?}: {got}");
         settled(&stage);
-        record("J10", from, &second);
         stage.assert_sound();
     });
 }

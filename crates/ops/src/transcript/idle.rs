@@ -92,8 +92,9 @@ pub(super) fn hides_a_baton(cx: &mut Cx<'_>, project_id: &str, packet: &Packet) 
     Ok(!unspent.is_empty())
 }
 
-/// Whether an agent was asked one thing in few words, answered it, and changed nothing: it looked where the work stands, or wanted to
-/// continue it and could not. Where the work waits as a baton, one of this conversation would hide it.
+/// Whether an agent was asked one thing in few words, made a few calls that change nothing, and answered: it looked where the work
+/// stands, or wanted to continue it and could not. What it says of itself without a call may be all that there is. Where the work
+/// waits as a baton, one of this conversation would hide it.
 fn only_looked(packet: &Packet) -> bool {
     let requests = packet.requests.as_ref();
     let is_one_request = requests.is_some_and(|requests| {
@@ -109,7 +110,7 @@ fn only_looked(packet: &Packet) -> bool {
     is_one_request
         && is_untouched
         && is_answered
-        && calls <= LOOKS
+        && (1..=LOOKS).contains(&calls)
         && packet.tool_activity.iter().all(is_look)
         && packet.commands.iter().all(|run| is_looking_command(&run.command))
 }
