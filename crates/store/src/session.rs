@@ -34,7 +34,7 @@ crate::sql! {
     NEWEST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 ORDER BY started_at DESC, session_id DESC LIMIT $2");
     LAST_AT = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2 AND machine_id = $3
         AND process = $4 ORDER BY started_at DESC, session_id DESC LIMIT 1");
-    OF_PROCESS = concat!("SELECT ", columns!(), " FROM session WHERE machine_id = $1 AND process = $2
+    OF_PROCESS = concat!("SELECT ", columns!(), " FROM session WHERE machine_id = $1 AND process = $2 AND process <> ''
         ORDER BY started_at DESC, session_id DESC LIMIT 20");
     LAST_OF = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND identity_key = $2
         ORDER BY started_at DESC, session_id DESC LIMIT 1");

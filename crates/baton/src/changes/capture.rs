@@ -165,7 +165,7 @@ impl Capture<'_> {
         left_out: &mut Vec<LeftOut>,
     ) -> Result<BTreeMap<Vec<u8>, Content>, Fault> {
         let Status { unstaged, untracked, .. } = status;
-        let changed = unstaged.iter().map(|entry| entry.path.clone()).collect::<Vec<_>>();
+        let changed: Vec<Vec<u8>> = unstaged.iter().map(|entry| entry.path.clone()).collect();
         let unchanged = self.repo.unchanged_by_time(&self.scratch, &changed)?;
         unstaged.retain(|entry| !unchanged.contains(&entry.path));
         let mut leave = |path: &[u8], reason: &str| {

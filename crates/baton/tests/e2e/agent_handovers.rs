@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 
 use crate::agents::{Cli, clis};
 use crate::mock_model::Call;
-use crate::real_agent::{Agent, for_every_pair, record, record_text, the_baton, until};
+use crate::real_agent::{Agent, for_every_pair, record, record_announcement, record_text, the_baton, until};
 use crate::stage::{BATON, Stage, text};
-use crate::tools::settled;
 
 /// A packet whose bytes change if anybody parses it and writes it anew: a number beyond 53 bits, a float, an escape, blanks.
 /// Claude Code itself puts the character in the place of `\uXXXX` in whatever a tool is called with, so there is none here.
@@ -33,7 +32,7 @@ fn a_packet_wrapped_by_one_agent_reaches_the_next_byte_for_byte() {
         let got = second.model.results().concat();
         let body = received(&got);
         assert_eq!(body.as_deref(), Some(EXACT), "{from:?} to {to:?}: {got}");
-        settled(&stage);
+        record_announcement("J1", from, &second);
         stage.assert_sound();
     });
 }
@@ -104,7 +103,7 @@ fn calls_of_a_shell_that_lives_for_one_command_are_one_session() {
         second.assert_told(&baton, from);
         let got = second.model.results().concat();
         assert!(got.contains("half of the cart"), "{from:?} to {to:?}: {got}");
-        settled(&stage);
+        record_announcement("J10", from, &second);
         stage.assert_sound();
     });
 }

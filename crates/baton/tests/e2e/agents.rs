@@ -239,6 +239,8 @@ fn at_a_limit_the_next_agent_is_told_what_the_first_was_asked() {
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert!(next.was_told("Round the prices of the cart"), "{:#?}", next.requests());
     let told = next.texts("Round the prices of the cart").into_iter().next().unwrap_or_default();
+    // Claude Code names the folder of its transcripts after the working copy.
+    let told = told.replace(&stage.shop().display().to_string().replace('/', "-"), "«shop»");
     let said: Vec<&str> =
         answer.err.lines().filter(|line| line.contains("session ") || line.contains("stopped at")).collect();
     record_text("J7", &stage, &format!("{}\n\nThe prompt of Codex:\n\n{told}", said.join("\n")));

@@ -249,3 +249,28 @@ fn a_fingerprint_of_another_machine_is_never_taken_for_gone() {
     far.json(&["start", "--as", "Lola"]);
     stage.terminal("Lola").refused(4, "identity_conflict", &["start"]);
 }
+
+#[test]
+fn a_caller_without_a_name_is_who_its_process_is() {
+    let stage = Stage::ready();
+    let shell = |process: &str| {
+        let mut terminal = stage.bare();
+        terminal.set("BATON_PROCESS", process);
+        terminal
+    };
+    let agent = shell("agent-1");
+    let session = text(&agent.json(&["start", "--as", "Worker"]), "session_id");
+    assert_eq!(agent.json(&["note", "prices are in cents"])["identity"], "Worker");
+    let other = shell("agent-2");
+    assert_eq!(other.json(&["note", "somebody else"])["identity"], "Bot");
+    let mut named = shell("agent-3");
+    named.set("BATON_SESSION", &session);
+    assert_eq!(named.json(&["note", "in its session"])["identity"], "Worker");
+    let wrapped = agent.json(&["wrap", "--summary", "half of the cart"]);
+    assert_eq!((&wrapped["identity"], text(&wrapped, "session_id")), (&"Worker".into(), session));
+    assert_eq!(agent.json(&["pickup"])["identity"], "Worker", "the name is kept after its session");
+    // Of two names, neither is guessed.
+    agent.json(&["start", "--as", "Second"]);
+    assert_eq!(agent.json(&["note", "one of two"])["identity"], "Bot");
+    stage.assert_sound();
+}

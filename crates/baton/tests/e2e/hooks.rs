@@ -218,6 +218,44 @@ fn an_end_without_a_wrap_leaves_a_baton_that_the_next_agent_takes_at_once() {
 }
 
 #[test]
+fn an_agent_that_only_looked_hides_no_baton() {
+    let (stage, baton, _) = waiting();
+    let lola = stage.terminal("Lola");
+    let session = text(&lola.json(&["start"]), "session_id");
+    let id = "22222222-aaaa-4000-8000-00000000abcd";
+    let now = Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%S.999Z"]).output().expect("a date").stdout;
+    let now = String::from_utf8(now).expect("text").trim().to_owned();
+    let line = |role: &str, number: u8, content: Value| {
+        let parent = if number == 1 { Value::Null } else { json!(format!("u{}", number - 1)) };
+        json!({ "type": role, "uuid": format!("u{number}"), "parentUuid": parent, "sessionId": id, "cwd": stage.shop(),
+            "timestamp": now, "message": { "role": role, "content": content } })
+    };
+    let lines = [
+        line("user", 1, json!("Where do we stand?")),
+        line(
+            "assistant",
+            2,
+            json!([{ "type": "tool_use", "id": "t1", "name": "Bash", "input": { "command": "git status --short" } }]),
+        ),
+        line("user", 3, json!([{ "type": "tool_result", "tool_use_id": "t1", "content": "?? cart.txt" }])),
+        line("assistant", 4, json!([{ "type": "text", "text": "There is one open file." }])),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let transcript = stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), lines);
+    let over = json!({ "session_id": id, "transcript_path": transcript, "cwd": stage.shop() });
+    hook(&lola, "session-end", "claude", &over);
+    let release = kept(&stage, "release", 1).remove(0);
+    assert_eq!(text(&release, "session_id"), session);
+    assert!(
+        lola.text(&["status"]).contains(&format!("baton import-transcript {id}")),
+        "it can be had all the same"
+    );
+    let picked = stage.terminal("Next").json(&["pickup"]);
+    assert_eq!(text(&picked["baton"], "delta_id"), baton);
+    stage.assert_sound();
+}
+
+#[test]
 fn an_agent_that_has_ended_is_not_at_work_whatever_was_kept() {
     let stage = Stage::ready();
     let lola = stage.terminal("Lola");

@@ -186,11 +186,21 @@ impl<'a> Agent<'a> {
 /// Notes word for word what the next agent was told, and what the card says then, for `docs/journeys.md`: of Claude Code and the
 /// one after it.
 pub(crate) fn record(name: &str, from: Cli, second: &Agent<'_>) {
-    if from != Cli::Claude || env("BATON_TEST_PAIRS").is_some() {
-        return;
+    if is_recorded(from) {
+        let status = second.stage.terminal("Reader").text(&["status"]);
+        record_told(name, second, &format!("\n\n$ baton status\n{status}"));
     }
-    let status = second.stage.terminal("Reader").text(&["status"]);
-    record_told(name, second, &format!("\n\n$ baton status\n{status}"));
+}
+
+/// The same without the card, where hooks of the second agent still write.
+pub(crate) fn record_announcement(name: &str, from: Cli, second: &Agent<'_>) {
+    if is_recorded(from) {
+        record_told(name, second, "");
+    }
+}
+
+fn is_recorded(from: Cli) -> bool {
+    from == Cli::Claude && env("BATON_TEST_PAIRS").is_none()
 }
 
 pub(crate) fn record_told(name: &str, second: &Agent<'_>, status: &str) {

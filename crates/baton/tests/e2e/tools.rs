@@ -82,7 +82,7 @@ fn kept_that(stage: &Stage, what: &str, is_it: impl Fn(&Value) -> bool) -> Value
 }
 
 /// Waits until hooks that still work have done so: they would write into a home that is being removed.
-pub(crate) fn settled(stage: &Stage) {
+fn settled(stage: &Stage) {
     let (mut known, mut since) = (stage.deltas(), Instant::now());
     while since.elapsed() < Duration::from_secs(2) {
         thread::sleep(Duration::from_millis(200));

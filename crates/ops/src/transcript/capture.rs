@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::capture_end::end_of_caller;
 use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
-use super::idle::{hides_a_baton, is_idle, refuse_idle};
+use super::idle::{hands_nothing_over, refuse_idle};
 use super::import::{extent, load_conversation as known_conversation};
 use super::read::{DocumentRequest, read};
 use crate::ledger::{Author, append_json};
@@ -90,8 +90,8 @@ impl Operation for Capture {
         let found = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()));
         let found = found.and_then(|(meant, packet)| {
             let is_end = input.over || input.wrap;
-            let hands_over = !is_idle(packet.view()) && !hides_a_baton(cx, &project_id, packet.view())?;
-            if is_end && !hands_over { Err(refuse_idle(&meant).into()) } else { Ok((meant, packet)) }
+            let is_left_out = is_end && hands_nothing_over(cx, &project_id, packet.view())?;
+            if is_left_out { Err(refuse_idle(&meant).into()) } else { Ok((meant, packet)) }
         });
         let (meant, packet) = match found {
             Err(Failure::Refused(no)) if input.over => {

@@ -21,7 +21,7 @@ const SHORT: u64 = 128 * 1024;
 /// Whether the user only greeted, said that it is well or that the work goes on, and the agent called no tool; or whether the agent
 /// wanted to pick up what another one held, and did nothing else. A baton of it would be newer than the one that holds the work, and so be
 /// the first that is picked up.
-pub(super) fn is_idle(packet: &Packet) -> bool {
+fn is_idle(packet: &Packet) -> bool {
     let requests = packet.requests.iter().flat_map(|requests| requests.first.iter().chain(&requests.last));
     let messages = packet.recent_messages.iter().filter(|message| message.role == "user");
     let texts: Vec<&str> = requests
@@ -45,51 +45,52 @@ const LOOKS: i64 = 10;
 /// How many characters a request has at most that asks where the work stands.
 const SHORT_REQUEST: usize = 400;
 
-/// Commands of a shell that change nothing.
-const LOOKING: [&str; 33] = [
+/// Commands of a shell that change nothing, whatever follows.
+const LOOKING: [&str; 27] = [
     "git status",
     "git log",
-    "git diff",
     "git show",
-    "git branch",
-    "git remote",
     "git rev-parse",
     "git worktree list",
     "git stash list",
+    "git remote -v",
+    "git branch --show-current",
     "ls",
     "cat",
     "head",
     "tail",
     "grep",
     "rg",
-    "find",
     "pwd",
     "wc",
-    "tree",
-    "echo",
     "which",
     "stat",
-    "date",
     "cd",
-    "sed -n",
     "baton status",
     "baton batons",
     "baton log",
     "baton sessions",
     "baton pickup",
-    "baton task",
+    "baton task list",
     "bd ready",
     "bd list",
 ];
 
-/// Whether a baton of a conversation in which an agent only looked would be newer than one that waits, and be picked up in its
-/// place.
-pub(super) fn hides_a_baton(cx: &mut Cx<'_>, project_id: &str, packet: &Packet) -> Result<bool, Failure> {
-    if !only_looked(packet) {
-        return Ok(false);
+/// Commands that change nothing without further words.
+const LOOKING_ALONE: [&str; 5] = ["git diff", "git branch", "git remote", "date", "tree"];
+
+/// Whether the end of a conversation leaves no baton: nothing was asked or done in it, or the agent only looked while another baton
+/// waits, which a newer one would hide.
+pub(super) fn hands_nothing_over(
+    cx: &mut Cx<'_>,
+    project_id: &str,
+    packet: &Packet,
+) -> Result<bool, Failure> {
+    if is_idle(packet) || !only_looked(packet) {
+        return Ok(is_idle(packet));
     }
-    let unspent = cx.store.read(|tx| Ok(baton::unspent(tx, project_id, 50)?))?;
-    Ok(!unspent.is_empty())
+    let waiting = cx.store.read(|tx| Ok(baton::unspent(tx, project_id, 1)?))?;
+    Ok(!waiting.is_empty())
 }
 
 /// Whether an agent was asked one thing in few words, made a few calls that change nothing, and answered: it looked where the work
@@ -122,11 +123,16 @@ fn is_look(activity: &ToolActivity) -> bool {
         outcome.is_some_and(|outcome| !matches!(outcome, "ok" | "exit 0"))
     };
     let reads = ["hd_exec", "inbox", "task_read", "recall"];
-    let is_read = |sample: &String| reads.iter().any(|tool| sample.contains(tool));
+    let is_read = |sample: &String| reads.iter().any(|tool| sample.contains(&format!("__{tool} ")));
+    // Samples are distinct: with fewer than fit, no call is missing.
+    let is_complete = (1..SAMPLES).contains(&activity.samples.len());
     match activity.category.as_str() {
+        // The commands are looked at one by one.
         "read" | "search" | "shell" => true,
-        "mcp:baton" => activity.samples.iter().all(|sample| is_read(sample) || is_refused(sample)),
-        _ => activity.samples.iter().all(is_refused) && !activity.samples.is_empty(),
+        "mcp:baton" => {
+            is_complete && activity.samples.iter().all(|sample| is_read(sample) || is_refused(sample))
+        }
+        _ => is_complete && activity.samples.iter().all(is_refused),
     }
 }
 
@@ -140,6 +146,7 @@ fn is_looking_command(line: &str) -> bool {
         let short = program.rsplit('/').next().unwrap_or(program);
         let part = format!("{short}{} ", &part[program.len()..]);
         LOOKING.iter().any(|look| part.starts_with(&format!("{look} ")))
+            || LOOKING_ALONE.contains(&part.trim_end())
     };
     !line.contains(['>', '`'])
         && !line.contains("$(")
@@ -223,7 +230,11 @@ mod tests {
         check_look(ask, "git status", "mcp:baton", "mcp__baton__session_checkpoint → ok", false);
         check_look(ask, "git push", "shell", "git push → exit 0", false);
         check_look(ask, "cat a > b", "shell", "cat a > b → exit 0", false);
-        check_look(ask, "find . | xargs rm", "shell", "find → exit 0", false);
+        check_look(ask, "ls | xargs rm", "shell", "ls → exit 0", false);
+        check_look(ask, "find . -delete", "shell", "find → exit 0", false);
+        check_look(ask, "git branch -D old", "shell", "git branch → exit 0", false);
+        check_look(ask, "baton task create x", "shell", "baton task → exit 0", false);
+        check_look(ask, "git diff --output=a", "shell", "git diff → exit 0", false);
         check_look(ask, "ls", "mcp:linear", "mcp__linear__create → ok", false);
         check_look(&"Find out why. ".repeat(40), "ls", "shell", "ls → exit 0", false);
     }

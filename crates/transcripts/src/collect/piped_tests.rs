@@ -2,12 +2,12 @@
 
 use baton_packet::packet::Packet;
 
-use super::tests::{Told, texts};
+use super::tests::{SessionScript, texts};
 
 const FAILING: &str = "--- FAIL: TestTotal (0.02s)\nFAIL\nFAIL\tshop.example/cart\t0.4s\nFAIL";
 
 fn ran(command: &'static str, code: i64, output: &'static str) -> Packet {
-    Told::new().user("Fix it").run("a", command, code, output).summary()
+    SessionScript::new().user("Fix it").run("a", command, code, output).summary()
 }
 
 /// The exit code and remark of the only check, and whether there is a failure.
@@ -57,7 +57,8 @@ fn a_piped_check_is_not_known_by_the_exit_code_of_another_program() {
     }
     assert_eq!(state("go test ./... | grep FAIL", 1, ""), unknown("grep"));
     assert_eq!(state("go test ./... | grep ok", 0, "ok  \tshop.example/a\t0.1s"), unknown("grep"));
-    let told = Told::new().user("x").run("a", "make test", 2, "no").run("b", "make test | tail", 0, "hm");
+    let told =
+        SessionScript::new().user("x").run("a", "make test", 2, "no").run("b", "make test | tail", 0, "hm");
     assert!(told.summary().last_failure.is_some(), "what is not known makes nothing good");
 }
 

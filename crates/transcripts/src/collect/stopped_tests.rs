@@ -1,6 +1,6 @@
 //! What is told of calls that did not run, and of what the user said with it.
 
-use super::tests::{Told, texts};
+use super::tests::{SessionScript, texts};
 use crate::event::Category;
 
 const SAID: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file \
@@ -16,25 +16,28 @@ fn a_call_that_did_not_run_or_was_stopped_is_no_failure() {
         "compiling\n<error>Command was aborted before completion</error>",
         "Command aborted",
     ] {
-        let told = Told::new().user("Add a cache").run("a", "make test", 1, text).agent("Well.").summary();
+        let told =
+            SessionScript::new().user("Add a cache").run("a", "make test", 1, text).agent("Well.").summary();
         assert_eq!(told.last_failure, None, "{text}");
         assert_eq!((told.failed_attempts, told.test_status), (Vec::new(), None), "{text}");
         assert_eq!((told.checks, texts(&told.open_loops)), (Vec::new(), Vec::new()), "{text}");
         assert!(told.commands[0].note.is_some() && told.commands[0].exit_code.is_none(), "{text}");
     }
-    let told = Told::new().user("x").run("a", "make test", 1, "a: Command aborted\nFAILED").summary();
+    let told =
+        SessionScript::new().user("x").run("a", "make test", 1, "a: Command aborted\nFAILED").summary();
     assert!(told.last_failure.is_some(), "what a command prints is no word of the tool");
 }
 
 #[test]
 fn an_earlier_failure_stands_where_the_next_run_was_rejected() {
-    let told = Told::new().user("x").run("a", "make test", 2, "FAILED").run("b", "make test", 1, SAID);
+    let told =
+        SessionScript::new().user("x").run("a", "make test", 2, "FAILED").run("b", "make test", 1, SAID);
     assert_eq!(told.summary().last_failure.and_then(|failure| failure.exit_code), Some(2));
 }
 
 #[test]
 fn what_the_user_says_in_a_rejection_is_a_request_and_a_constraint() {
-    let told = Told::new().user("Add a cache").run("a", "mise run test:ci", 1, SAID).summary();
+    let told = SessionScript::new().user("Add a cache").run("a", "mise run test:ci", 1, SAID).summary();
     let words = "don't run CI or integration tests, too slow.";
     let last = told.requests.and_then(|requests| requests.last).expect("request");
     assert_eq!(last.text, format!("{words} — said by the user, who rejected this call: `mise run test:ci`"));
@@ -42,7 +45,11 @@ fn what_the_user_says_in_a_rejection_is_a_request_and_a_constraint() {
     assert_eq!(texts(&told.constraints).len(), 1, "{:?}", told.constraints);
     let reason = "The user doesn't want to proceed with this tool use. The user provided the following reason for the \
                   rejection:  keep the lock";
-    let told = Told::new().user("Add a cache").run("a", "rm x.lock", 1, reason).agent("I keep it.").summary();
+    let told = SessionScript::new()
+        .user("Add a cache")
+        .run("a", "rm x.lock", 1, reason)
+        .agent("I keep it.")
+        .summary();
     assert!(
         told.recent_messages.iter().any(|said| said.text == "keep the lock"),
         "{:?}",
@@ -53,12 +60,13 @@ fn what_the_user_says_in_a_rejection_is_a_request_and_a_constraint() {
 #[test]
 fn what_the_user_answers_is_a_decision() {
     let answered = "Your questions have been answered: \"Which store?\"=\"SQLite\". You can now continue.";
-    let ask = || Told::new().user("Add a cache").call("a", Category::Ask, "Which store?");
+    let ask = || SessionScript::new().user("Add a cache").call("a", Category::Ask, "Which store?");
     let told = ask().ended("a", 0, answered).agent("Well.").summary();
     let words = "SQLite — the user's answer to “Which store?”";
     assert_eq!(told.decisions.iter().map(|one| one.what.as_str()).collect::<Vec<_>>(), [words]);
     assert_eq!(told.decisions[0].at.as_deref(), Some("claude:x#3"));
     assert!(told.recent_messages.iter().any(|said| said.text == words));
-    let told = Told::new().user("x").call("a", Category::Read, "a.md").ended("a", 0, answered).summary();
+    let told =
+        SessionScript::new().user("x").call("a", Category::Read, "a.md").ended("a", 0, answered).summary();
     assert_eq!(told.decisions, [], "a file that holds such words is no answer");
 }

@@ -9,9 +9,9 @@ use crate::event::{Call, Edit, Outcome, Place};
 use crate::report::Report;
 
 /// A session told event by event, one a line.
-pub(super) struct Told(Vec<EventKind<'static>>);
+pub(super) struct SessionScript(Vec<EventKind<'static>>);
 
-impl Told {
+impl SessionScript {
     pub(super) fn new() -> Self {
         Self(Vec::new())
     }
@@ -84,7 +84,7 @@ pub(super) fn texts(list: &[Text]) -> Vec<&str> {
 
 #[test]
 fn a_test_run_that_passed_makes_an_earlier_failure_good_however_it_is_told() {
-    let told = Told::new()
+    let told = SessionScript::new()
         .user("Port it")
         .run("a", "cargo test", 101, "error[E0382]: use of moved value")
         .run("b", "cargo test -q", 0, "ok")
@@ -92,14 +92,17 @@ fn a_test_run_that_passed_makes_an_earlier_failure_good_however_it_is_told() {
         .summary();
     assert_eq!(told.last_failure, None);
     assert_eq!(told.failed_attempts, []);
-    let told =
-        Told::new().user("x").run("a", "cargo test", 101, "no").run("b", "cargo test one", 0, "").summary();
+    let told = SessionScript::new()
+        .user("x")
+        .run("a", "cargo test", 101, "no")
+        .run("b", "cargo test one", 0, "")
+        .summary();
     assert!(told.last_failure.is_some(), "one test is not all of them");
 }
 
 #[test]
 fn a_request_that_was_begun_but_not_answered_comes_before_steps_named_earlier() {
-    let told = Told::new()
+    let told = SessionScript::new()
         .user("Round the prices")
         .agent("Done. Remaining: update docs/prices.md")
         .user("What about the docs?")
@@ -111,7 +114,7 @@ fn a_request_that_was_begun_but_not_answered_comes_before_steps_named_earlier() 
 
 #[test]
 fn a_session_that_was_cut_off_at_work_says_so() {
-    let at_work = || Told::new().user("Add a cache").agent("On it.");
+    let at_work = || SessionScript::new().user("Add a cache").agent("On it.");
     let told = at_work().call("a", Category::Shell, "cargo build").summary();
     assert!(told.next_steps[0].text.contains("ended while the agent was at work"), "{:?}", told.next_steps);
     assert_eq!(told.next_steps[0].at.as_deref(), Some("claude:x#3"));
@@ -123,7 +126,8 @@ fn a_session_that_was_cut_off_at_work_says_so() {
     let in_one = |ended: bool| {
         let options = Options::default();
         let mut collector = Collector::new(&options, None);
-        let Told(events) = Told::new().user("Rename it").agent("Renamed.").edit("a", "a.rs");
+        let SessionScript(events) =
+            SessionScript::new().user("Rename it").agent("Renamed.").edit("a", "a.rs");
         for what in events.into_iter().take(if ended { 4 } else { 3 }) {
             let place = Place { line: 2, offset: 0 };
             collector.event(&Event { place, at_ms: None, agent: None, what });
@@ -136,7 +140,7 @@ fn a_session_that_was_cut_off_at_work_says_so() {
 #[test]
 fn a_failure_shows_what_the_command_printed_and_not_what_the_tool_put_around_it() {
     let output = |text: &'static str| {
-        let told = Told::new().user("x").run("a", "make test", 2, text).summary();
+        let told = SessionScript::new().user("x").run("a", "make test", 2, text).summary();
         (
             told.last_failure.and_then(|failure| failure.output).unwrap_or_default(),
             told.commands[0].note.clone(),
@@ -169,7 +173,7 @@ fn a_failure_shows_what_the_command_printed_and_not_what_the_tool_put_around_it(
 
 #[test]
 fn a_directory_that_is_told_late_names_what_came_before() {
-    let told = Told::new()
+    let told = SessionScript::new()
         .user("x")
         .edit("a", "/home/you/shop/a.rs")
         .cwd("/home/you/shop")
@@ -182,7 +186,7 @@ fn a_directory_that_is_told_late_names_what_came_before() {
 
 #[test]
 fn what_was_being_done_at_the_end_is_told_by_what_it_was() {
-    let told = Told::new()
+    let told = SessionScript::new()
         .user("x")
         .call("a", Category::Edit, "a.rs")
         .call("b", Category::Read, "b.rs")
@@ -211,7 +215,7 @@ fn a_plan_from_beside_the_transcript_has_no_line_in_it() {
 #[test]
 fn a_commit_of_the_tool_itself_leaves_no_uncommitted_changes() {
     let commit = Session { commit: Some("d46a0c1".into()), ..Session::default() };
-    let told = Told::new().user("x").edit("a", "a.rs").add(EventKind::Session(commit)).summary();
+    let told = SessionScript::new().user("x").edit("a", "a.rs").add(EventKind::Session(commit)).summary();
     let git = told.git.expect("git");
     assert_eq!((git.commit.as_deref(), git.dirty), (Some("d46a0c1"), None));
 }
