@@ -27,7 +27,7 @@ use crate::keys::{self, Keys};
 use crate::live::{self, Live};
 use crate::recall::IndexServices;
 use crate::repo_file::{Fault, RepoFile, SMALL};
-use crate::{path_kind, private_file, process};
+use crate::{open_conversations, path_kind, private_file, process};
 
 /// The difference between two clocks, in milliseconds, of which nothing is made.
 const CLOSE_ENOUGH: i64 = 500;
@@ -183,6 +183,10 @@ impl baton_ops::op::Host for Machine {
 
     fn process_gone(&self, place: &Place) -> bool {
         place.machine == self.id && process::has_ended(&place.process)
+    }
+
+    fn is_conversation_open(&self, agent: &str, id: &str) -> bool {
+        open_conversations::is_open(&self.data_dir, agent, id)
     }
 
     fn transcript_env(&self) -> &baton_transcripts::Env {

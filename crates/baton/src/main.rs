@@ -29,6 +29,7 @@ mod mirror;
 mod mirror_note;
 mod notify;
 mod notify_marks;
+mod open_conversations;
 mod open_files;
 mod path_kind;
 mod picker;

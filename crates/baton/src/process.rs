@@ -205,6 +205,17 @@ pub(crate) fn own() -> String {
     format!("{pid}:{start}@{}", namespace())
 }
 
+/// Whether the process of a fingerprint is one of this machine that runs.
+pub(crate) fn is_running(fingerprint: &str) -> bool {
+    let pid = fingerprint.split_once(':').and_then(|(pid, _)| pid.parse::<u32>().ok());
+    pid.and_then(fingerprint_of).is_some_and(|running| running == fingerprint)
+}
+
+/// The fingerprint of a process of this machine that runs.
+pub(crate) fn fingerprint_of(pid: u32) -> Option<String> {
+    read(pid).map(|process| format!("{pid}:{}@{}", process.start, namespace()))
+}
+
 /// Whether the process of a fingerprint is known to have ended: only where its pid can be looked up here.
 pub(crate) fn has_ended(fingerprint: &str) -> bool {
     let (Some((pid, rest)), true) = (fingerprint.split_once(':'), cfg!(target_os = "linux")) else {

@@ -1,8 +1,8 @@
 //! What an argument means to a tool whose actions mean different things by it: in the face's own words, which say for which
 //! action they hold. Where nothing is said here, the operation's own words stand.
 
-/// Tool, argument, what is said of it.
-const SAID: &[(&str, &str, &str)] = &[
+/// Tool, argument, its description.
+const ARGUMENT_DOCS: &[(&str, &str, &str)] = &[
     ("session_checkpoint", "why", "Of a decision: why"),
     ("handoff", "why", "reassign: why"),
     ("task_read", "status", "Only this one; `closed` ones only when asked for"),
@@ -22,36 +22,44 @@ const SAID: &[(&str, &str, &str)] = &[
     ("mail", "reply_to", "The message that this one answers"),
     ("mail", "subject", "One line; a hand-off message and a reply bring their own"),
     ("mail", "importance", "`low`, `normal`, `high` or `critical`"),
-    ("handoff_create", "issues_github_repo", "`owner/repo` of its issues, in place of the registry's"),
+    ("handoff_create", "issues_github_repo", "`owner/repo` of its issues; else the registry's"),
+    ("handoff_create", "from_project_id", "The sender's; else this folder's"),
+    ("handoff_create", "to_project_id", "The receiver's"),
+    ("handoff_create", "to_identity", "Only for this identity"),
+    ("handoff_create", "to_role", "Only for this role"),
     ("handoff_create", "links", "Where it comes from: `repository`, `ref`, `documents`, …"),
-    ("handoff_create", "create", "Also where the name is near that of a known project"),
+    ("handoff_create", "create", "Although a known project has a similar name"),
     ("handoff_create", "dry_run", "Only show what would be written"),
-    ("handoff_create", "packet", "As an object, which clients may rewrite"),
-    ("handoff_create", "packet_text", "Exact text of a packet, kept byte for byte"),
-    ("session_wrap", "packet", "As an object, which clients may rewrite"),
-    ("session_wrap", "packet_text", "Exact text of a packet, kept byte for byte"),
-    ("session_wrap", "again", "Also where a baton was made of this session's transcript and taken"),
+    ("handoff_create", "packet", "An object; clients may rewrite it"),
+    ("handoff_create", "packet_text", "Text of a packet, kept byte for byte"),
+    ("session_wrap", "packet", "An object; clients may rewrite it"),
+    ("session_wrap", "packet_text", "Text of a packet, kept byte for byte"),
+    ("session_wrap", "to", "Only for this identity"),
+    ("session_wrap", "role", "Only for this role"),
+    ("session_wrap", "focus", "With a summary: tags of the work"),
+    ("session_wrap", "done", "With a summary: nothing is left to do"),
+    ("session_wrap", "summary", "Without a packet: what happened, where it stands"),
+    ("session_wrap", "again", "Also where its transcript's baton was taken"),
+    ("handoff", "role", "Only for this role"),
+    ("handoff", "repo", "retry: another `owner/repo`, if no issue is made yet"),
     ("handoff", "again", "Also where the session has left a baton"),
-    ("session_checkpoint", "state", "An object in place of the one before; left out, that stays"),
+    ("session_checkpoint", "state", "Replaces the object before; left out, that stays"),
     ("hd_exec", "dry_run", "Only show; claim nothing"),
     ("recall", "from", "Where to begin: after what was `shown`"),
-    ("session_checkpoint", "task", "The task that the state belongs to; else the identity's own state"),
+    ("session_checkpoint", "task", "Task of the state; else your own state"),
     (
         "session_checkpoint",
         "kind",
         "note: `note`, `decision`, `remember`, `research` or `methodology`; remember: any word",
     ),
+    ("session_checkpoint", "rejected", "Of a decision: rejected options"),
     ("session_checkpoint", "text", "What; of a decision: what was decided"),
     ("session_checkpoint", "tags", "Tags"),
     ("session_checkpoint", "importance", "remember: 0 to 1; 0.4 is usual"),
-    ("session_checkpoint", "expected_version", "The version that you have seen; another one is refused"),
+    ("session_checkpoint", "expected_version", "The version you saw; another is refused"),
     ("session_wrap", "reason", "end: why"),
     ("session_wrap", "force", "Also a session that is another agent's; only when the user says so"),
-    (
-        "hd_exec",
-        "handoff_id",
-        "Exactly this `baton_id`, or this hand-off from another project; a unique prefix does",
-    ),
+    ("hd_exec", "handoff_id", "Exactly this baton or hand-off; a unique prefix does"),
     ("handoff", "id", "Of a hand-off; import: of a transcript. A unique prefix does"),
     ("handoff", "session", "reassign: the session, as `recall sessions` lists it"),
     ("handoff", "result", "complete: what came of it; decline, cancel: why"),
@@ -76,7 +84,7 @@ const SAID: &[(&str, &str, &str)] = &[
         "agent_role",
         "Role it wants: `implementation`, `testing`, `fixing`, `verification` or your own; claim: only such a task",
     ),
-    ("task_write", "specialist_tags", "What its agent has to be good at"),
+    ("task_write", "specialist_tags", "Skills it needs"),
     ("task_write", "parent", "The task that it is a part of"),
     (
         "task_write",
@@ -93,32 +101,28 @@ const SAID: &[(&str, &str, &str)] = &[
     ("task_write", "result", "close: how it went; else the words of the reason decide"),
     ("task_write", "reason", "close: why, what failed"),
     ("task_write", "context", "close: what was done or found, into `agent_context`"),
-    ("task_write", "token", "`token` of the claim: the write is refused when the lease is lost"),
+    ("task_write", "token", "`token` of the claim; a lost lease refuses the write"),
     ("task_write", "sensitive", "Encrypt both objects for those whose key is listed"),
     ("task_write", "text", "comment: what is said"),
     ("task_write", "while_alive", "claim: while your process lives; else until `expires_at`"),
-    ("task_write", "merge", "update: merge both objects (RFC 7396), not replace them"),
+    ("task_write", "merge", "update: merge both objects (RFC 7396)"),
     ("task_write", "deps", "What it depends on, as `ID` or `TYPE:ID`; `blocks:ID`: it blocks that one"),
     ("mail", "message_id", "The message, or any of its thread; a unique prefix does"),
     ("mail", "body", "The text; ack: an answer to its sender"),
     ("mail", "content", "The fields of a hand-off message; a refusal says what is missing"),
     ("recall", "kind", "ledger, memories: only this kind"),
     ("recall", "limit", "At most so many"),
-    ("recall", "query", "memories, search: words that all occur; search: also `\"phrases\"` and `begin*`"),
-    ("recall", "since_ms", "Only from this instant on, in epoch milliseconds"),
+    ("recall", "query", "memories, search: all these words; search: also `\"phrases\"` and `begin*`"),
+    ("recall", "since_ms", "Only since, in epoch milliseconds"),
     ("recall", "tags", "memories: those with all of these"),
-    (
-        "recall",
-        "id",
-        "Of a transcript: as listed, a unique prefix, a path, or `latest` (of this project, else of all)",
-    ),
+    ("recall", "id", "Of a transcript: a unique prefix, a path, or `latest`"),
     ("recall", "agent", "The tool that wrote it: `claude`, `codex`, …"),
     ("recall", "session", "ledger: only of this session"),
 ];
 
 /// What this tool says of an argument.
 pub(crate) fn argument_doc(tool: &str, argument: &str) -> Option<&'static str> {
-    SAID.iter().find(|(of, name, _)| *of == tool && *name == argument).map(|(_, _, text)| *text)
+    ARGUMENT_DOCS.iter().find(|(of, name, _)| *of == tool && *name == argument).map(|(_, _, text)| *text)
 }
 
 #[cfg(test)]
@@ -129,7 +133,7 @@ mod tests {
     #[test]
     fn what_is_said_is_said_of_an_argument_that_exists() {
         let tools = list(&ToolSet::default());
-        for (tool, argument, text) in SAID {
+        for (tool, argument, text) in ARGUMENT_DOCS {
             let listed = tools.iter().find(|listed| listed.name == *tool);
             let schema = &listed.unwrap_or_else(|| panic!("no tool {tool}")).input_schema;
             assert_eq!(schema["properties"][argument]["description"], *text, "{tool} {argument}");

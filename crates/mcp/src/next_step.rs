@@ -95,7 +95,10 @@ fn after_pickup(answer: &Value) -> String {
             "First: {files} files that were not committed go with this baton and are not in your working copy. Run `baton changes apply \
              {baton}` in a shell before you edit; it tells what does not fit. {text}"
         ),
-        _ => text.to_owned(),
+        _ => match answer["location"]["advice"].as_str() {
+            Some(advice) if answer["dry_run"] != true => format!("{text} Where the work lies: {advice}"),
+            _ => text.to_owned(),
+        },
     }
 }
 
@@ -114,7 +117,8 @@ const HINTS: &[(&str, &str)] = &[
     ("no_session", "call session_start to begin, or hd_exec to continue somebody's work"),
     (
         "session_released",
-        "this session is over and what you sent is kept as a note; call session_start or hd_exec for a new one",
+        "this session is over: a note, decision, checkpoint or packet is kept as a note (`kept_delta_id`), anything else that you \
+         sent is not; call session_start or hd_exec for a new one",
     ),
     (
         "session_not_yours",

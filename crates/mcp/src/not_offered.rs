@@ -87,6 +87,7 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (transcript::CopyPart::NAME, "for the command line, which continues it: `baton continue`"),
     (transcript::CopyUpload::NAME, "for the command line, which pushes it: `baton transcripts push`"),
     (transcript::Push::NAME, "a person decides: `baton transcripts push`"),
+    (transcript::Unwrapped::NAME, "comes with every card, as a reminder"),
     (transcript::Withdraw::NAME, "a person decides: `baton transcripts withdraw`"),
     (transcript::Doctor::NAME, "for the person who updates the tools: `baton transcripts doctor`"),
     (transcript::Events::NAME, "for writing another tool's session: `baton continue --native`"),

@@ -46,9 +46,9 @@ const HIDDEN: &[&str] = &["surface"];
 
 /// Fields that mean the same everywhere, in fewer words.
 const COMMON: &[(&str, &str)] = &[
-    ("project", "Project id; else this folder's"),
-    ("identity", "Name you work under; else as before"),
-    ("session", "Your session; else your open one"),
+    ("project", "Id; else this folder's"),
+    ("identity", "Your name; else as before"),
+    ("session", "Yours; else your open one"),
     ("request_id", "Makes a retry safe"),
     ("force", "Take it from a live agent; only when the user says so"),
     ("why", "Of force; goes into the ledger"),

@@ -89,8 +89,8 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "session_start",
         title: "Start a session",
-        doc: "Call first when you begin fresh work. Registers you and shows who else is at work and what waits. To continue \
-            work that somebody left, call hd_exec instead.",
+        doc: "Call first for fresh work: registers you and shows who is at work and what waits. To continue somebody's work, call \
+            hd_exec instead.",
         actions: &[only(session::Start::NAME)],
         omit: &[],
         unlisted: &[],
@@ -101,7 +101,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "session_checkpoint",
         title: "Save progress",
-        doc: "Call after each finished step, so that a crash loses nothing, and to write down a decision or a note.",
+        doc: "Call after each step, so that a crash loses nothing, and for decisions and notes.",
         actions: &[
             op("save", session::Checkpoint::NAME),
             op("note", ledger::Note::NAME),
@@ -132,7 +132,7 @@ pub const TOOLS: &[Tool] = &[
         name: "hd_exec",
         title: "Pick up the baton",
         doc: "Call first when you continue another agent's work. Opens your session, claims the newest baton (or the one named) \
-            and returns its packet in baton.body with recent history, tasks, decisions and messages.",
+            and returns its packet in baton.body with history, tasks, decisions and messages.",
         actions: &[only(session::Pickup::NAME)],
         omit: &["full"],
         unlisted: &[],
@@ -192,7 +192,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "inbox",
         title: "See what waits",
-        doc: "Shows what waits for you and who is there. Changes nothing and claims nothing.",
+        doc: "Shows what waits for you and who is there. Claims nothing.",
         actions: &[
             op("handoffs", handoff::List::NAME),
             op("get", handoff::Show::NAME),

@@ -29,8 +29,13 @@ fn the_list_is_short_enough_to_be_read_every_time() {
         let description = tool["description"].as_str().expect("text");
         assert!(description.chars().count() < 1_500, "{}: {}", tool["name"], description.len());
     }
-    let tokens = estimate_tokens(&json!({ "tools": tools }).to_string());
-    assert!(tokens < 5_850, "{tokens} tokens");
+    // What clients give to a model of each. Tokenizers count 2 to 5 % fewer than this estimate.
+    let loaded: Vec<Value> = tools
+        .iter()
+        .map(|tool| json!({ "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"] }))
+        .collect();
+    let tokens = estimate_tokens(&json!(loaded).to_string());
+    assert!(tokens <= 5_000, "{tokens} tokens");
 }
 
 #[test]

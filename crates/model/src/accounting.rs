@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::delta::{Delta, Kind};
+use crate::id::visible;
 use crate::packet::{Packet, ValidatedPacket};
 use crate::session::{Limits, ReleaseReason, Session};
 use crate::time::{Millis, ago};
@@ -26,8 +27,12 @@ pub enum RemarkKind {
     LastWrap,
     /// A conversation of the project since the last wrap that left no baton.
     UnwrappedTranscript,
+    /// A conversation of the project that is open and has no session of Baton.
+    OpenConversation,
     /// What sessions saved that left no baton comes with the next pickup.
     RecoverableWork,
+    /// What was done in a conversation after its baton was taken.
+    LateWords,
     /// Sessions that went silent without a wrap.
     UnwrappedSessions,
     /// Messages whose acknowledgement is overdue.
@@ -99,6 +104,9 @@ impl Outcomes {
     }
 }
 
+/// How many silent agents a reminder names.
+const SILENT_NAMED: usize = 3;
+
 /// What reminders are made of.
 #[derive(Debug, Clone, Default)]
 pub struct ReminderFacts {
@@ -110,6 +118,8 @@ pub struct ReminderFacts {
     pub last_wrap: Option<(Millis, String)>,
     /// How recent sessions ended.
     pub outcomes: Outcomes,
+    /// Who is silent in an open session, and since when; the longest silent first.
+    pub silent: Vec<(String, Millis)>,
     /// Signals whose acknowledgement is late.
     pub overdue: usize,
 }
@@ -126,7 +136,13 @@ pub fn reminders(facts: &ReminderFacts) -> Vec<Remark> {
     }
     let unwrapped = facts.outcomes.unwrapped;
     if unwrapped > 0 {
-        let message = format!("{unwrapped} {} went silent without a wrap", plural(unwrapped, "session"));
+        let mut message = format!("{unwrapped} {} went silent without a wrap", plural(unwrapped, "session"));
+        let named = facts.silent.iter().take(SILENT_NAMED);
+        let named: Vec<String> =
+            named.map(|(name, since)| format!("{}, {}", visible(name), ago(facts.now, *since))).collect();
+        if !named.is_empty() {
+            message.push_str(&format!(": {}", named.join("; ")));
+        }
         say(RemarkKind::UnwrappedSessions, message);
     }
     if facts.overdue > 0 {

@@ -36,13 +36,14 @@ fn every_reminder_counts_what_it_is_about() {
         open_tasks: 2,
         last_wrap: Some((NOW - 7_200_000, "Lola".into())),
         outcomes: Outcomes { sessions: 4, wraps: 1, unwrapped: 1 },
+        silent: vec![("Donna".into(), NOW - 3_600_000)],
         overdue: 3,
     };
     let said: Vec<String> = reminders(&facts).into_iter().map(|remark| remark.message).collect();
     let wanted = [
         "2 open tasks",
         "last wrap 2h ago by Lola",
-        "1 session went silent without a wrap",
+        "1 session went silent without a wrap: Donna, 1h ago",
         "overdue acknowledgements: 3",
     ];
     assert_eq!(said, wanted);

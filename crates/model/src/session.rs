@@ -214,6 +214,7 @@ impl Session {
             released_at: self.release.as_ref().map(|release| Timestamp(release.at)),
             release_reason: self.release.as_ref().map(|release| release.reason),
             copy: self.copy.clone(),
+            is_own: false,
         }
     }
 
@@ -267,6 +268,9 @@ pub struct View {
     /// The working copy that it works in, as its agent last said.
     #[serde(default, rename = "place", skip_serializing_if = "Option::is_none")]
     pub copy: Option<WorkingCopy>,
+    /// Whether it is known to be the caller's own: its process is, or the caller's environment names it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_own: bool,
 }
 
 /// What the same-identity rule answers.

@@ -136,6 +136,7 @@ pub static ALL: &[Entry] = &[
     entry::<transcript::Search>(),
     entry::<transcript::Show>(),
     entry::<transcript::CopyUpload>(),
+    entry::<transcript::Unwrapped>(),
     entry::<transcript::Withdraw>(),
 ];
 

@@ -10,7 +10,7 @@ use baton_model::printable::quotable;
 use baton_model::project::{self as project_view, LastWrapView, Project};
 use baton_model::session::{Session, View as SessionView};
 use baton_model::task::Task;
-use baton_model::time::Timestamp;
+use baton_model::time::{Millis, Timestamp};
 use baton_store::{Failure, Tx, baton, handoff as handoffs, message, project, session, task};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -316,7 +316,12 @@ pub(crate) fn reminders(
 ) -> Result<Vec<Remark>, Failure> {
     let since = env.now - WINDOW;
     let released = session::outcomes(tx, &project.project_id, since)?;
+    let is_silent = |one: &&Session| accounting::unwrapped(one, env.now, env.limits).is_some();
+    let mut silent: Vec<(String, Millis)> =
+        open.iter().filter(is_silent).map(|one| (one.identity.clone(), one.heartbeat_at)).collect();
+    silent.sort_by_key(|(_, since)| *since);
     Ok(accounting::reminders(&ReminderFacts {
+        silent,
         now: env.now,
         open_tasks: task::count_open(tx, &project.project_id)?,
         last_wrap: project.last_wrap.as_ref().map(|last| (last.at, last.by.clone())),

@@ -100,6 +100,14 @@ pub enum PathKind {
 pub trait Host {
     /// Whether the process of this place, on this machine, is known to have ended.
     fn process_gone(&self, place: &Place) -> bool;
+    /// Whether what is said of the processes of a place is the word of the caller alone: it runs elsewhere and nobody else is asked.
+    fn is_callers_word(&self, _place: &Place) -> bool {
+        false
+    }
+    /// Whether it is known that the agent of a tool's conversation runs on this machine.
+    fn is_conversation_open(&self, _agent: &str, _id: &str) -> bool {
+        false
+    }
     /// Where other tools keep their transcripts.
     fn transcript_env(&self) -> &baton_transcripts::Env;
     /// Branch, commit, dirtiness of the working copy at this path.

@@ -37,7 +37,7 @@ pub(crate) fn is_agent_of(env: &Env<'_>, session: &Session, name: Option<&str>) 
         _ if is_here(env, session) => true,
         Some(_) => !is_at_work_elsewhere(env, session),
         // One that no name tells from others is left to the next only once its process is known to have ended.
-        None => is_bot(&session.identity) && env.host.process_gone(&session.place),
+        None => is_bot(&session.identity) && has_process_ended(env, session, &session.place),
     }
 }
 
@@ -63,12 +63,22 @@ pub(crate) fn is_at_work(env: &Env<'_>, session: &Session) -> bool {
 
 /// Whether the process of a session is known to have ended. The caller's own runs: the client of a server is not asked.
 pub(crate) fn is_process_gone(env: &Env<'_>, session: &Session) -> bool {
-    session.place != env.caller.place && env.host.process_gone(&session.place)
+    session.place != env.caller.place && has_process_ended(env, session, &session.place)
+}
+
+/// Whether the process of a place at which a session works is known to have ended. What the client of a token says of the processes of
+/// others counts for nothing.
+pub(crate) fn has_process_ended(env: &Env<'_>, session: &Session, place: &Place) -> bool {
+    let is_believed = !env.host.is_callers_word(place) || token_rights::is_own(env, session);
+    is_believed && env.host.process_gone(place)
 }
 
 /// A session as the roster shows it; one whose process has ended is neither live nor fresh.
 pub(crate) fn view(env: &Env<'_>, session: &Session) -> View {
-    let view = session.view(env.now, env.limits);
+    let is_named = env.caller.session.as_deref().is_some_and(|id| is_id_of(id, session));
+    let is_own = is_named || (is_process_known(env) && is_here(env, session));
+    let view =
+        View { is_own: is_own && token_rights::is_own(env, session), ..session.view(env.now, env.limits) };
     if view.fresh && is_process_gone(env, session) {
         return View { live: false, fresh: false, ..view };
     }
@@ -77,7 +87,7 @@ pub(crate) fn view(env: &Env<'_>, session: &Session) -> View {
 
 fn is_live_elsewhere(env: &Env<'_>, session: &Session, place: &Place) -> bool {
     let is_known = !place.process.is_empty() && is_process_known(env);
-    is_known && session.is_fresh(env.now, env.limits) && !env.host.process_gone(place)
+    is_known && session.is_fresh(env.now, env.limits) && !has_process_ended(env, session, place)
 }
 
 fn is_process_known(env: &Env<'_>) -> bool {

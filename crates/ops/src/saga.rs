@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::handoff::steps::{self, LocalStepOutcome, close_row};
 use crate::handoff::{by_id, record, register_ends, tracker};
-use crate::op::Env;
+use crate::op::{Env, Host};
 
 /// Who acts when time does.
 const CLOCK: &str = "Baton";
@@ -123,7 +123,7 @@ pub(crate) fn advance(
     register_ends(tx, env, handoff)?;
     loop {
         let host = env.host;
-        let turn = saga::turn(steps, env.now, |place| host.process_gone(place));
+        let turn = saga::turn(steps, env.now, |place| has_ended(host, place));
         let saga::NextAttempt::Take(at) = turn else { return Ok(turn) };
         let Some(step) = steps.get_mut(at) else { return Ok(turn) };
         if steps::is_outside(handoff, step) {
@@ -147,13 +147,18 @@ pub(crate) fn advance(
     }
 }
 
+/// Whether the process that leased a step is known to have ended. A client's word alone would have a step done twice.
+fn has_ended(host: &dyn Host, place: &Place) -> bool {
+    !host.is_callers_word(place) && host.process_gone(place)
+}
+
 /// Runs the steps of a transfer that need no external service, and leases the next one that does to this process.
 pub fn begin(store: &mut Store, env: &mut Env<'_>, id: &str, own: &Place) -> Result<StepStart, Failure> {
     let (now, host) = (env.now, env.host);
     let (known, waits) = store.read(|tx| {
         let known = by_id(tx, &Grant::default(), id)?;
         let steps = handoff_step::of(tx, &known.handoff_id)?;
-        let turn = saga::turn(&steps, now, |place| host.process_gone(place));
+        let turn = saga::turn(&steps, now, |place| has_ended(host, place));
         let outside = matches!(turn, saga::NextAttempt::Take(at) if steps::is_outside(&known, &steps[at]));
         Ok(match turn {
             saga::NextAttempt::At(at) => (known, Some(StepStart::Wait(at))),
@@ -325,7 +330,7 @@ fn finish_duplicate_check(
     let knew = handoff.issue_number;
     tracker::record_success(tx, env, handoff, Kind::DuplicateCheck, came)?;
     let host = env.host;
-    saga::record_duplicate_check(&mut steps[at], closed(came), |place| host.process_gone(place), env.now);
+    saga::record_duplicate_check(&mut steps[at], closed(came), |place| has_ended(host, place), env.now);
     let ended = matches!(handoff.state, State::Cancelled | State::Declined | State::Expired | State::Failed);
     if ended && handoff.issue_number != knew {
         saga::push(steps, &[Kind::UndoTask], env.now);

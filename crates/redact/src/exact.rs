@@ -6,7 +6,7 @@
 use crate::entropy::looks_random;
 use crate::naming::{is_file, is_path, is_symbol, is_usage};
 use crate::noise::{is_choppy, is_mail, is_noise, is_pattern};
-use crate::plain::{PLACEHOLDERS, is_literal, is_random_behind_sign, is_varied, is_word};
+use crate::plain::{is_literal, is_placeholder, is_random_behind_sign, is_varied, is_word};
 use crate::state_words::{is_known, is_plain_word};
 
 /// A shorter value is not judged by its letters.
@@ -98,7 +98,6 @@ fn is_variable(name: &str) -> bool {
 
 /// Whether a variable, a template, an address or a placeholder stands here.
 pub(crate) fn is_reference(value: &str) -> bool {
-    let lower = value.to_ascii_lowercase();
     let inner =
         |open: &char, close: &char| value.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close));
     let name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/');
@@ -107,7 +106,7 @@ pub(crate) fn is_reference(value: &str) -> bool {
     TEMPLATES.iter().any(|part| value.contains(part))
         || value.contains("%s") && !is_random_behind_sign(value)
         || is_source(value)
-        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+        || is_placeholder(value)
         || inner(&'%', &'%').is_some_and(|rest| is_name(rest) && !is_chance(rest))
         || PAIRED.iter().any(|(open, close)| inner(open, close).is_some_and(|rest| !is_chance(rest)))
         || variable.is_some_and(|rest| is_name(rest) && (!is_chance(rest) || is_variable(rest)))

@@ -5,7 +5,7 @@ use crate::entropy::{bits, looks_random};
 use crate::exact::is_source;
 use crate::naming::{is_file, is_member, is_path, is_phrase, is_type, is_usage};
 use crate::noise::{is_noise, is_pattern};
-use crate::plain::{PLACEHOLDERS, is_literal, is_random_behind_sign, is_word};
+use crate::plain::{is_literal, is_placeholder, is_random_behind_sign, is_word};
 use crate::state_words;
 
 /// Maximum number of bytes of a value that are judged.
@@ -138,7 +138,6 @@ fn is_spoken(value: &str) -> bool {
 
 /// A variable, a call, a path, an address or a placeholder stands here, not the secret itself.
 fn is_reference(value: &str, place: Place) -> bool {
-    let lower = value.to_ascii_lowercase();
     let code = !place.quoted && (matches!(place.followed, b'(' | b'<' | b'[' | b'{') || value.contains("::"));
     let begins = value.starts_with(['$', '%', '*', '/', '.', '~', '&', '#']) && !is_random_behind_sign(value);
     code || begins
@@ -148,7 +147,7 @@ fn is_reference(value: &str, place: Place) -> bool {
         || is_word(value)
         || is_source(value)
         || is_pattern(value)
-        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+        || is_placeholder(value)
         || value.is_empty()
         || value.bytes().all(|byte| byte == value.as_bytes()[0])
 }

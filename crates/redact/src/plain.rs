@@ -2,24 +2,54 @@
 
 use crate::entropy::bits;
 
-/// Parts of values that stand in a secret's place.
-pub(crate) const PLACEHOLDERS: &[&str] = &[
+/// Words of values that stand in a secret's place.
+const PLACEHOLDERS: &[&str] = &[
     "your",
     "example",
     "placeholder",
     "changeme",
-    "change-me",
-    "change_me",
+    "change",
     "replace",
-    "xxxx",
+    "replaceme",
     "redacted",
-    "...",
-    "…",
-    "****",
     "insert",
     "dummy",
     "todo",
 ];
+
+/// Signs that something was left out.
+const ELISIONS: &[&str] = &["...", "…", "****"];
+
+/// Whether a value stands in a secret's place, as `your-api-key` or `<changeme>`: one of its words says so, and no digit speaks for a
+/// value that somebody has thought up. A secret may hold such a word, too: `RockYourSocks99`.
+pub(crate) fn is_placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    if ELISIONS.iter().any(|elision| lower.contains(elision)) {
+        return true;
+    }
+    if lower.bytes().filter(|byte| *byte == b'x').count() > 3 && lower.contains("xxxx") {
+        // All but the letters that stand for others: the beginning of a key may be shown.
+        return !lower.bytes().any(|byte| byte.is_ascii_digit());
+    }
+    !value.bytes().any(|byte| byte.is_ascii_digit())
+        && words(value).iter().any(|word| PLACEHOLDERS.contains(&word.as_str()))
+}
+
+/// The words of a value in small letters: what signs and capitals tell apart.
+fn words(value: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_small = false;
+    for sign in value.chars() {
+        if !sign.is_alphanumeric() || (sign.is_uppercase() && was_small) {
+            words.push(String::new());
+        }
+        was_small = sign.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| sign.is_alphanumeric()) {
+            word.extend(sign.to_lowercase());
+        }
+    }
+    words
+}
 
 /// Words that stand where a secret would, and say something about it.
 const WORDS: &[&str] = &[
@@ -73,7 +103,7 @@ const WORDS: &[&str] = &[
 /// Whether this is one of those words, or a placeholder: whatever else it is, it opens nothing.
 pub(crate) fn is_word(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    WORDS.contains(&lower.as_str()) || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+    WORDS.contains(&lower.as_str()) || is_placeholder(value)
 }
 
 /// Whether this is neither such a word nor a variable.
@@ -148,4 +178,35 @@ pub(crate) fn credential(secret: &str) -> bool {
     let digits = bytes.iter().any(u8::is_ascii_digit);
     bytes.len() >= 16
         && (digits || (bytes.iter().any(u8::is_ascii_uppercase) && secret.ends_with('=')) || mixed())
+}
+
+#[cfg(test)]
+mod placeholder_tests {
+    use super::is_placeholder;
+
+    #[test]
+    fn a_word_inside_a_secret_makes_it_no_placeholder() {
+        for value in [
+            "RockYourSocks99!",
+            "MasToDo-4491-kilo",
+            "InsertCoin2026!",
+            "Rexamplexy",
+            "dummy4Life",
+            "aXXXXb7",
+        ] {
+            assert!(!is_placeholder(value), "{value}");
+        }
+        for value in [
+            "your-password",
+            "YOUR_API_KEY",
+            "<your-token>",
+            "changeme",
+            "yourApiKey",
+            "sk-xxxxxxxx",
+            "sk-ab1...",
+            "example",
+        ] {
+            assert!(is_placeholder(value), "{value}");
+        }
+    }
 }

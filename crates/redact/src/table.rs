@@ -4,7 +4,7 @@ use crate::encoded::user_and_password;
 use crate::naming::{is_path, is_symbol, is_type};
 use crate::noise::{is_noise, is_pattern, is_signed};
 use crate::patterns::Pattern;
-use crate::plain::{PLACEHOLDERS, credential, is_literal, is_varied, not_a_word};
+use crate::plain::{credential, is_literal, is_placeholder, is_varied, not_a_word};
 
 fn any(_: &str) -> bool {
     true
@@ -44,7 +44,7 @@ fn is_password_of_address(secret: &str) -> bool {
     let word = matches!(lower.as_str(), "password" | "passwd" | "pass" | "pwd") || secret.starts_with('[');
     let bare = secret.trim_matches(['[', ']', '(', ')']);
     let name = bare.len() > 3 && bare.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    !word && !name && bare.len() == secret.len() && !PLACEHOLDERS.iter().any(|word| lower.contains(word))
+    !word && !name && bare.len() == secret.len() && !is_placeholder(secret)
 }
 
 const fn pattern(

@@ -31,6 +31,17 @@ pub struct Headless {
     pub modes: &'static [(PermissionMode, &'static [&'static str])],
 }
 
+impl Headless {
+    /// Whether a word of a command line asks for a run without a terminal: the subcommand, or the flag of the prompt.
+    fn is_marked_by(&self, word: &str) -> bool {
+        let subcommand = self.words.first().filter(|first| !first.starts_with(['{', '-']));
+        let flags = self.words.iter().filter_map(|own| own.strip_prefix("{prompt:")?.strip_suffix('}'));
+        subcommand.is_some_and(|own| *own == word)
+            || flags.into_iter().any(|flag| flag == word)
+            || matches!(word, "--print" | "--prompt")
+    }
+}
+
 impl Launch {
     /// The flags that make it run in this manner; none where it has no such thing.
     pub fn mode(&self, manner: PermissionMode) -> Option<&'static [&'static str]> {
@@ -44,6 +55,12 @@ impl Launch {
     pub fn headless_mode(&self, manner: PermissionMode) -> Option<&'static [&'static str]> {
         let own = self.headless.as_ref()?.modes.iter().find(|(own, _)| *own == manner);
         own.map(|(_, flags)| *flags).or_else(|| self.mode(manner))
+    }
+
+    /// How it runs without a terminal, unless the arguments that a user adds say so already.
+    pub fn without_terminal(&self, more: &[String]) -> Option<&Headless> {
+        let headless = self.headless.as_ref()?;
+        (!more.iter().any(|word| headless.is_marked_by(word))).then_some(headless)
     }
 
     /// Whether a new session can be begun with a prompt.

@@ -18,6 +18,7 @@ mod demo;
 mod doctor;
 mod end;
 mod handoff;
+mod headless;
 mod heartbeat;
 mod help;
 #[cfg(test)]

@@ -152,7 +152,7 @@ pub(super) fn pick_up(input: &PickupInput, app: &mut App) -> Result<Bundle, AppE
     if bundle.baton.is_none() && bundle.handoff.is_none() {
         let status = app.run::<Status>(&StatusInput { project: Some(bundle.project_id.clone()) })?;
         let of = (status.project_id.as_str(), &status.card);
-        bundle.rules_reminders.extend(unwrapped::remark(app, of, (bundle.session_id.as_deref(), None)));
+        bundle.rules_reminders.extend(unwrapped::remarks(app, of, (bundle.session_id.as_deref(), None)));
     }
     if let Some(transfer) = bundle.handoff.as_deref_mut() {
         look_at_issue(transfer, app);

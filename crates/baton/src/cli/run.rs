@@ -6,6 +6,7 @@ use baton_model::refusal::Refusal;
 
 use baton_tools::{Launcher, launcher, launcher_of_program, launchers};
 
+use super::headless::starts_headless;
 use super::{ActingIdentity, span};
 use crate::app::App;
 use crate::error::AppError;
@@ -60,6 +61,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             return Err(Refusal::invalid("command_missing", what, hint).into());
         }
     };
+    // Without a baton there is no prompt, so the user's own arguments say how it runs.
+    let headless = args.pickup.is_some() && named.is_some_and(|one| starts_headless(one, &words, app));
     let plan = Plan {
         launcher,
         built: named.is_some(),
@@ -71,7 +74,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         budget: args.budget,
         wrap: !args.no_wrap,
         every: span(&args.checkpoint_every)?,
-        headless: false,
+        headless,
         next: None,
     };
     let link = |name: &String| {

@@ -40,7 +40,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.remark_repository();
     ledger::remark_interrupted(app);
     let own = Some(started.session_id.as_str());
-    let left = unwrapped::remark(app, (&started.project_id, &started.card), (own, None));
+    let left = unwrapped::remarks(app, (&started.project_id, &started.card), (own, None));
     started.rules_reminders.extend(left.clone());
     started.card.reminders.extend(left);
     app.show(&started, |started| {

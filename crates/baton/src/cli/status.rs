@@ -24,7 +24,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     app.remark_repository();
     ledger::remark_interrupted(app);
     let own = app.session.clone();
-    let left = unwrapped::remark(app, (&status.project_id, &status.card), (own.as_deref(), None));
+    let left = unwrapped::remarks(app, (&status.project_id, &status.card), (own.as_deref(), None));
     status.card.reminders.extend(left);
     app.show(&status, |status| render::card(&status.card))
 }

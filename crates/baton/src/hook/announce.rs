@@ -30,6 +30,7 @@ pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String
     let age = |at: Timestamp| format!(", {}", ago(now, at.0));
     let waiting: Vec<&Waiting> = card.handoffs.iter().filter(|waiting| !is_held(waiting)).collect();
     let mut lines = vec![format!("Baton, the hand-off ledger of project {project_id}:")];
+    lines.extend(own_session(status, subjects));
     lines.push(match waiting.len() {
         0 => "- No hand-off waits.".to_owned(),
         1 => "- 1 hand-off waits:".to_owned(),
@@ -46,7 +47,7 @@ pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String
     lines.extend(rest(waiting.len()));
     lines.extend(sent(&card.sent, now, subjects));
     lines.extend(card.unread.as_ref().into_iter().flat_map(|mail| unread(mail, now, subjects)));
-    let fresh = card.sessions.iter().filter(|session| session.fresh);
+    let fresh = card.sessions.iter().filter(|session| session.fresh && !session.is_own);
     let at_work: Vec<String> = fresh.take(NAMED).map(worker).collect();
     if !at_work.is_empty() {
         lines.push(format!("- At work: {}.", at_work.join(", ")));
@@ -59,8 +60,10 @@ pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String
         let by = visible(&last.last_wrapped_by);
         lines.push(format!("- Last wrap: by {by}{}.", age(last.last_wrapped_at)));
     }
-    let is_left =
-        |kind: RemarkKind| matches!(kind, RemarkKind::RecoverableWork | RemarkKind::UnwrappedTranscript);
+    let is_left = |kind: RemarkKind| {
+        use RemarkKind::{OpenConversation, RecoverableWork, UnwrappedTranscript};
+        matches!(kind, RecoverableWork | UnwrappedTranscript | OpenConversation)
+    };
     let left = card.reminders.iter().filter(|remark| is_left(remark.kind));
     lines.extend(left.map(|remark| format!("- {}.", remark.message)));
     lines.push(CLOSING.to_owned());
@@ -117,6 +120,19 @@ fn unread(mail: &Unread, now: Millis, subjects: bool) -> Vec<String> {
 }
 
 const CLOSING: &str = "A hand-off is another agent's work that anybody may continue: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
+
+/// Who the agent is in its own session, and what it holds: after a compaction it knows neither.
+fn own_session(status: &StatusOutput, subjects: bool) -> Option<String> {
+    let mut own = status.card.sessions.iter().filter(|session| session.is_own);
+    let (session, None) = (own.next()?, own.next()) else { return None };
+    let (name, id) = (visible(&session.identity), visible(&session.session_id));
+    let held = session.baton_id.as_deref().map(|baton_id| {
+        let waiting = status.card.handoffs.iter().find(|one| one.id == baton_id);
+        let about = waiting.map_or_else(String::new, |one| quotation(one.subject.as_deref(), subjects));
+        format!(" and hold baton {}{about}", short(baton_id))
+    });
+    Some(format!("- You are {name}, in session {id}{}.", held.unwrap_or_default()))
+}
 
 /// Whether a live session holds it.
 fn is_held(waiting: &Waiting) -> bool {

@@ -23,6 +23,7 @@ use crate::app::{App, Format};
 use crate::clock;
 use crate::config::{self, Config};
 use crate::error::AppError;
+use crate::open_conversations;
 use crate::process::ProcessAncestry;
 use crate::supervisor::runs;
 use crate::unwrapped;
@@ -109,6 +110,7 @@ fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
     let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
     name_conversation(&payload, &config);
+    note_conversation(call, &payload, &config);
     let tool = baton_tools::installer(&call.agent);
     let said = match (tool, call.event.as_str()) {
         (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config, meanwhile),
@@ -133,6 +135,21 @@ fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
 fn name_conversation(payload: &Payload, config: &Config) {
     if let (Some(session), Some(id)) = (&config.session, &payload.session) {
         runs::report(&config.data_dir, session, &ProcessAncestry::ancestry().fingerprint(), id);
+    }
+}
+
+/// Keeps which conversation the agent's process works in, where Baton is in use.
+fn note_conversation(call: &Call, payload: &Payload, config: &Config) {
+    let (Some(id), Some(tool)) = (&payload.session, baton_tools::by_name(&call.agent)) else { return };
+    if !exists(config) {
+        return;
+    }
+    let agent = tool.reader.map_or(tool.id, |reader| reader.id());
+    let process = config.process.clone().unwrap_or_else(|| ProcessAncestry::ancestry().fingerprint());
+    match call.event.as_str() {
+        "session-start" | "prompt" => open_conversations::open(&config.data_dir, &process, agent, id),
+        "session-end" => open_conversations::close(&config.data_dir, &process, agent, id),
+        _ => {}
     }
 }
 
@@ -165,7 +182,7 @@ fn announcement(
     };
     meanwhile(said(&status));
     let own = payload.session.as_deref();
-    let left = unwrapped::remark(&mut app, (&status.project_id, &status.card), (None, own));
+    let left = unwrapped::remarks(&mut app, (&status.project_id, &status.card), (None, own));
     status.card.reminders.extend(left);
     Ok(said(&status))
 }

@@ -23,6 +23,11 @@ pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// Whether standard input and standard output are terminals, on which a tool can show itself.
+pub(crate) fn has_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 /// Lets the user choose one of the items: its number. The preview is asked for once for each item that is looked at.
 pub(crate) fn pick(
     title: &str,

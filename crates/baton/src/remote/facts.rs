@@ -205,6 +205,10 @@ impl Host for RemoteHost<'_> {
         is_callers && self.ask_for(Question::ProcessGone { process: place.process.clone() }).unwrap_or(false)
     }
 
+    fn is_callers_word(&self, place: &Place) -> bool {
+        place.machine != self.here.id
+    }
+
     fn transcript_env(&self) -> &baton_transcripts::Env {
         self.here.transcript_env()
     }

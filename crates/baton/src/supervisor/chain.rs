@@ -1,7 +1,7 @@
 //! Several tools, one after the other in the same terminal: where one stops at a limit or a failure, the next goes on with
 //! its baton.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -75,7 +75,7 @@ pub(crate) fn run_chain(first: Plan, links: Vec<Link>, app: &mut App) -> Result<
 
 /// A plan for each tool: the first as the user gave it, the others with what holds for all of them.
 fn plans(first: Plan, links: Vec<Link>) -> Vec<Plan> {
-    let headless = !(io::stdin().is_terminal() && io::stdout().is_terminal());
+    let headless = !picker::has_terminal();
     let mut plans = vec![first];
     for Link { launcher, program } in links {
         let Some(before) = plans.last_mut() else { break };

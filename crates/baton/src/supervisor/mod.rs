@@ -69,7 +69,7 @@ pub(crate) struct Plan {
     pub wrap: bool,
     /// Pause between two checkpoints in milliseconds; 0 for none.
     pub every: Millis,
-    /// Whether it starts without a terminal, where the command line is ours to build.
+    /// Whether the tool runs without a terminal, where the command line is ours to build.
     pub headless: bool,
     /// The tool that goes on if this one stops at a limit or a failure.
     pub next: Option<Launcher>,

@@ -217,14 +217,28 @@ fn an_end_without_a_wrap_leaves_a_baton_that_the_next_agent_takes_at_once() {
     stage.assert_sound();
 }
 
+/// The time, as transcripts have it.
+fn now() -> String {
+    let now = Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%S.999Z"]).output().expect("a date").stdout;
+    String::from_utf8(now).expect("text").trim().to_owned()
+}
+
+/// The fingerprint of this process: `pid:start@namespace`.
+fn own_fingerprint() -> String {
+    let stat = fs::read_to_string("/proc/self/stat").expect("Linux");
+    let start = stat.rsplit_once(')').expect("a name").1.split_whitespace().nth(19).expect("a start");
+    let link = fs::read_link("/proc/self/ns/pid").expect("a namespace").display().to_string();
+    let space: String = link.chars().filter(char::is_ascii_digit).collect();
+    format!("{}:{start}@{space}", std::process::id())
+}
+
 #[test]
 fn an_agent_that_only_looked_hides_no_baton() {
     let (stage, baton, _) = waiting();
     let lola = stage.terminal("Lola");
     let session = text(&lola.json(&["start"]), "session_id");
     let id = "22222222-aaaa-4000-8000-00000000abcd";
-    let now = Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%S.999Z"]).output().expect("a date").stdout;
-    let now = String::from_utf8(now).expect("text").trim().to_owned();
+    let now = now();
     let line = |role: &str, number: u8, content: Value| {
         let parent = if number == 1 { Value::Null } else { json!(format!("u{}", number - 1)) };
         json!({ "type": role, "uuid": format!("u{number}"), "parentUuid": parent, "sessionId": id, "cwd": stage.shop(),
@@ -365,4 +379,33 @@ fn an_import_and_the_hook_of_the_same_session_leave_one_baton() {
     assert_eq!(kept(&stage, "wrap", 2).len(), 2);
     assert_eq!(log(&stage), "");
     stage.assert_sound();
+}
+
+#[test]
+fn a_conversation_whose_agent_runs_is_told_as_open_and_its_agent_after_a_compaction_who_it_is() {
+    let (stage, baton, _) = waiting();
+    let id = "22222222-aaaa-4000-8000-00000000abcd";
+    let content = json!({ "type": "user", "uuid": "u1", "parentUuid": null, "sessionId": id, "cwd": stage.shop(),
+        "timestamp": now(), "message": { "role": "user", "content": "Round the prices" } });
+    stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), format!("{content}\n"));
+    // The stage's own process stands for the agent.
+    let agent = stage.terminal("Worker").with("BATON_PROCESS", &own_fingerprint());
+    let told = json!({ "session_id": id, "cwd": stage.shop() });
+    hook(&agent, "session-start", "claude", &told);
+    let owner = stage.terminal("Owner");
+    let kinds = || -> Vec<String> {
+        let reminders = owner.json(&["status"])["reminders"].clone();
+        reminders.as_array().expect("a list").iter().map(|one| text(one, "kind")).collect()
+    };
+    assert!(kinds().contains(&"open_conversation".to_owned()), "{:?}", kinds());
+    assert!(!kinds().contains(&"unwrapped_transcript".to_owned()), "{:?}", kinds());
+    agent.json(&["pickup"]);
+    let told = json!({ "session_id": id, "cwd": stage.shop(), "source": "compact" });
+    let said = hook(&agent, "session-start", "claude", &told).out;
+    let own = format!("and hold baton {}", &baton[..8]);
+    assert!(said.contains("You are Worker, in session") && said.contains(&own), "{said}");
+    agent.json(&["end"]);
+    let told = json!({ "session_id": id, "cwd": stage.shop(), "transcript_path": "/nowhere/x.jsonl" });
+    hook(&agent, "session-end", "claude", &told);
+    assert!(!kinds().contains(&"open_conversation".to_owned()), "{:?}", kinds());
 }

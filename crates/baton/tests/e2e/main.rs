@@ -71,6 +71,7 @@ mod recall;
 mod redact;
 mod redis_server;
 mod remote;
+mod remote_claims;
 mod remote_sensitive;
 mod restores;
 mod run;

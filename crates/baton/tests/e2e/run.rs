@@ -362,18 +362,18 @@ fn a_tool_begins_with_the_document_of_the_baton_that_is_picked_up() {
     let left = lola.json(&["wrap", "--summary", "half of the cart", "--next", "taxes"]);
     let donna = agent(&stage, "claude", "", "true");
     donna.run(&["run", "--agent", "claude", "--mode", "plan", "--pickup", "--", "--model", "m"]).done();
-    let args = fs::read_to_string(stage.home().join("args")).expect("args");
-    let args: Vec<&str> = args.split_terminator('\0').collect();
-    assert_eq!(
-        (&args[..2], &args[3..]),
-        (&["--permission-mode", "plan"][..], &["--model", "m"][..]),
-        "{args:#?}"
-    );
+    let args = || fs::read_to_string(stage.home().join("args")).expect("args");
+    let whole = args();
+    let (words, document) = whole.trim_end_matches('\0').rsplit_once('\0').expect("a prompt");
+    // Without a terminal it is asked to print its answer.
+    assert_eq!(words.split('\0').collect::<Vec<_>>(), ["--permission-mode", "plan", "--model", "m", "-p"]);
     let baton = text(&left, "baton_id");
-    assert!(
-        args[2].contains("half of the cart") && args[2].contains("taxes") && args[2].contains(&baton),
-        "{args:#?}"
-    );
+    for part in ["half of the cart", "taxes", &baton] {
+        assert!(document.contains(part), "{document}");
+    }
+    // What the user says about that comes first.
+    donna.run(&["run", "--agent", "claude", "--pickup", "--", "--print"]).done();
+    assert!(args().ends_with("\0--print\0"), "{}", args());
     // Nothing was done, so the baton waits for the next.
     assert_eq!(text(&lola.json(&["pickup"])["baton"], "delta_id"), baton);
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::entry::digest;
 use crate::time::Millis;
 
 /// The key inside our own object of a line's metadata under which the clocks travel.
@@ -20,7 +21,12 @@ pub struct Clocks {
     pub floor: Millis,
     /// Entries whose change was seen, also those that were taken away.
     pub entries: BTreeMap<String, Millis>,
+    /// Of an entry with a text: which texts were replaced until it got its value, by their digests, and when.
+    pub replaced: BTreeMap<String, BTreeMap<String, Millis>>,
 }
+
+/// The most replaced texts of an entry that are remembered: the newest.
+const MAX_REPLACED: usize = 8;
 
 /// The time of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +40,27 @@ pub struct Stamp {
 impl Clocks {
     /// Those of a task that was first met in a version of this time.
     pub fn since(floor: Millis) -> Self {
-        Self { floor, entries: BTreeMap::new() }
+        Self { floor, ..Self::default() }
+    }
+
+    /// Notes that a text of an entry is replaced, at this time.
+    pub(super) fn replace(&mut self, entry: &str, text: &str, at: Millis) {
+        let texts = self.replaced.entry(entry.to_owned()).or_default();
+        remember(texts, format!("{:016x}", digest(text)), at);
+    }
+
+    /// Whether an entry got its value from a text, directly or by way of others.
+    pub(super) fn has_replaced(&self, entry: &str, text: &str) -> bool {
+        let texts = self.replaced.get(entry);
+        texts.is_some_and(|texts| texts.contains_key(&format!("{:016x}", digest(text))))
+    }
+
+    /// Takes in the replaced texts of another version.
+    pub(super) fn join_replaced(&mut self, other: &Self) {
+        for (entry, texts) in &other.replaced {
+            let own = self.replaced.entry(entry.clone()).or_default();
+            texts.iter().for_each(|(text, at)| remember(own, text.clone(), *at));
+        }
     }
 
     /// The time of an entry.
@@ -65,6 +91,9 @@ impl Clocks {
         if !self.entries.is_empty() {
             row.insert("entries".into(), json!(self.entries));
         }
+        if !self.replaced.is_empty() {
+            row.insert("replaced".into(), json!(self.replaced));
+        }
         row
     }
 
@@ -77,7 +106,25 @@ impl Clocks {
                 entries.insert(entry.clone(), at.as_i64()?);
             }
         }
-        Some(Self { floor, entries })
+        let mut clocks = Self { floor, entries, ..Self::default() };
+        for (entry, texts) in row.get("replaced").map_or(Some(&Map::new()), Value::as_object)? {
+            for (text, at) in texts.as_object()? {
+                let own = clocks.replaced.entry(entry.clone()).or_default();
+                remember(own, text.clone(), at.as_i64()?);
+            }
+        }
+        Some(clocks)
+    }
+}
+
+/// Adds a text, and forgets the oldest where there are too many. The same texts in any order give the same result.
+fn remember(texts: &mut BTreeMap<String, Millis>, text: String, at: Millis) {
+    let known = texts.entry(text).or_insert(at);
+    *known = at.max(*known);
+    while texts.len() > MAX_REPLACED {
+        let oldest = texts.iter().min_by_key(|(text, at)| (**at, *text)).map(|(text, _)| text.clone());
+        let Some(oldest) = oldest else { break };
+        texts.remove(&oldest);
     }
 }
 
@@ -94,7 +141,16 @@ mod tests {
         assert_eq!((clocks.of("status").at, clocks.of("title").at, clocks.of("notes").at), (102, 500, 100));
         assert_eq!(Clocks::from_json(&clocks.to_json()), Some(clocks));
         assert_eq!(Clocks::from_json(&Map::new()), Some(Clocks::default()));
-        for bad in [json!({ "floor": "x" }), json!({ "entries": 1 }), json!({ "entries": { "a": "b" } })] {
+        let mut texts = Clocks::default();
+        (0..20).for_each(|n| texts.replace("notes", &format!("text {n}"), n));
+        assert!(texts.has_replaced("notes", "text 12") && !texts.has_replaced("notes", "text 11"));
+        assert_eq!(Clocks::from_json(&texts.to_json()), Some(texts));
+        for bad in [
+            json!({ "floor": "x" }),
+            json!({ "entries": 1 }),
+            json!({ "entries": { "a": "b" } }),
+            json!({ "replaced": { "a": 1 } }),
+        ] {
             assert_eq!(Clocks::from_json(bad.as_object().expect("object")), None);
         }
     }

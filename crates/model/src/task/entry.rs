@@ -116,7 +116,7 @@ pub fn dependency(kind: &str, on: &str) -> String {
 }
 
 /// FNV-1a: tells texts apart, no more.
-fn digest(text: &str) -> u64 {
+pub(super) fn digest(text: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }

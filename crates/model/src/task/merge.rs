@@ -43,8 +43,10 @@ pub(super) fn merge_from(
     let mine = State { entries: entries(ours), clocks: clocks_of(ours) };
     let known: Vec<Version<'_>> = known.iter().map(Version::of).collect();
     let came = reading(&known, ancestor, &mine, theirs);
-    let texts = text::joined(&known, &mine, &came);
-    let (merged, kept_theirs) = join(&mine, &came, &texts);
+    let their_clocks = &theirs.task.clocks;
+    let texts = text::joined(&known, &mine, (&came, their_clocks));
+    let (mut merged, kept_theirs) = join(&mine, &came, &texts);
+    text::note_replaced(&mut merged, &mine, &came, their_clocks);
     let mut conflicts = conflicts(&ours.task.task_id, known.last(), &mine, &came, &kept_theirs);
     conflicts.retain(|conflict| !texts.contains_key(conflict.field.as_str()));
     for conflict in put_back(&known, &mine, theirs, &kept_theirs) {
@@ -120,7 +122,14 @@ pub fn touch(before: &super::Task, after: &mut super::Task, now: Millis) -> Map<
     let (old, new) = (alone(before), alone(after));
     let names = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
     let changed: Vec<String> = names.filter(|key| old.get(*key) != new.get(*key)).cloned().collect();
+    let texts: Vec<String> =
+        changed.iter().filter(|key| text::TEXTS.contains(&key.as_str())).cloned().collect();
     note(after, changed, now);
+    for name in texts {
+        let text = old.get(&name).and_then(Value::as_str).unwrap_or_default();
+        let at = after.clocks.of(&name).at;
+        after.clocks.replace(&name, text, at);
+    }
     replaced::texts(old, &new)
 }
 

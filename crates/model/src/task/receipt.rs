@@ -1,6 +1,8 @@
 //! The timestamps of a line, as far as they are plausible. A clock that is far ahead would win over all other changes
 //! until then, and the last possible instant leaves no later one.
 
+use std::collections::BTreeMap;
+
 use super::clock::Clocks;
 use super::record::Record;
 use crate::time::Millis;
@@ -18,9 +20,10 @@ pub fn received(mut record: Record, now: Millis) -> Record {
     };
     bound(&mut record.task.updated_at);
     record.stamp.iter_mut().for_each(bound);
-    let Clocks { floor, entries } = &mut record.task.clocks;
+    let Clocks { floor, entries, replaced } = &mut record.task.clocks;
     bound(floor);
     entries.values_mut().for_each(bound);
+    replaced.values_mut().flat_map(BTreeMap::values_mut).for_each(bound);
     record
 }
 

@@ -50,7 +50,10 @@ impl Acceptor {
 
     /// Whether it may still be at work: its session is fresh, or its process is known and not known to have ended.
     fn is_live(&self, env: &Env<'_>) -> bool {
-        let gone = |place: &Place| env.host.process_gone(place);
+        let bearer = &env.caller.grant.bearer;
+        let is_own = bearer.is_none() || self.bearer == token_rights::token_id(env);
+        let gone =
+            |place: &Place| (is_own || !env.host.is_callers_word(place)) && env.host.process_gone(place);
         match (&self.session, &self.place) {
             (Some(own), _) => own.is_open() && own.is_fresh(env.now, env.limits) && !gone(&own.place),
             (None, Some(place)) => !place.process.is_empty() && !gone(place),

@@ -1,6 +1,7 @@
 //! Late calls: what an agent sends to a session that was released is refused, and kept as a note.
 
 use baton_model::delta::Kind;
+use baton_model::id::short;
 use baton_model::refusal::Refusal;
 use baton_model::session::{Session, session_released};
 use baton_store::{Failure, Tx};
@@ -29,5 +30,7 @@ pub(crate) fn keep_late_note(
             note.delta_id
         }
     };
-    Ok(session_released(released, env.now).with("kept_delta_id", delta_id))
+    let mut refusal = session_released(released, env.now);
+    refusal.hint = format!("what you sent is kept as note {}; {}", short(&delta_id), refusal.hint);
+    Ok(refusal.with("kept_delta_id", delta_id))
 }

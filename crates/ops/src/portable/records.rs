@@ -6,7 +6,7 @@ use baton_model::baton_file::Receipt;
 use baton_model::delta::{Delta, Kind};
 use baton_model::id::short;
 use baton_model::refusal::{self, Refusal};
-use baton_model::time::{Timestamp, ago};
+use baton_model::time::{Millis, Timestamp, ago};
 use baton_store::{Failure, Fault, Tx, baton, delta, session};
 use serde::{Deserialize, Serialize};
 
@@ -110,13 +110,21 @@ pub(crate) fn prefetch_exports(tx: &mut Tx<'_>, project_id: &str) {
     drop(newest(tx, project_id));
 }
 
-/// The newest baton that left as a file and was picked up nowhere, as far as is known: for a caller that finds none here.
+/// For so long an export is named although another baton waits.
+const NAMED_BESIDE: Millis = 7 * 86_400_000;
+
+/// The newest baton that left as a file and was picked up nowhere, as far as is known. Beside a baton that waits here, only one of the
+/// last days is named: not every import elsewhere is reported back.
 pub(crate) fn waiting_elsewhere(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     project_id: &str,
+    is_alone: bool,
 ) -> Result<Option<Remark>, Failure> {
     for entry in newest(tx, project_id)? {
+        if !is_alone && env.now.saturating_sub(entry.created_at) > NAMED_BESIDE {
+            break;
+        }
         let Ok(record) = serde_json::from_str::<ExportRecord>(&entry.body) else { continue };
         let Some(of) = baton::get(tx, project_id, &record.exported_baton)? else { continue };
         if of.spent_by.as_ref() != Some(&entry.delta_id) || receipt_of(tx, &of)?.is_some() {

@@ -10,6 +10,7 @@ mod force;
 mod handoff;
 mod heartbeat;
 mod history;
+mod late_words;
 mod leave;
 mod pickup;
 mod pickup_again;
@@ -44,6 +45,7 @@ use serde_json::json;
 
 use crate::ledger::{Author, append_json};
 use crate::op::Env;
+use crate::ownership::has_process_ended;
 use crate::project::require_not_merged;
 use crate::token_rights;
 pub use bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
@@ -224,9 +226,9 @@ pub(crate) fn register(
         limits: env.limits,
         force: request.force,
     };
-    let host = env.host;
     let is_own = |session: &Session| token_rights::is_own(env, session);
-    match admit(&open, &applicant, |session| host.process_gone(&session.place), is_own)? {
+    let has_ended = |session: &Session| has_process_ended(env, session, &session.place);
+    match admit(&open, &applicant, has_ended, is_own)? {
         Admission::Same(session) => Ok(RegisterResult::Same(*session)),
         Admission::New(replaced) => {
             let session_id = env.id();

@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::{Delta, Kind, Row};
 use baton_model::id::{identity_key, short, visible};
+use baton_model::packet::ValidatedPacket;
 use baton_model::packet_from_ledger::is_left_unwrapped;
 use baton_model::session::{Release, ReleaseReason, Session};
 use baton_store::{Failure, Tx, baton, conversation, delta, session};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::conversation::LATE_PACKET;
+use super::entrusted::sessions_of;
+use super::late_words::late_packets;
 use super::pickup::PickupResult;
 use crate::op::Env;
 use crate::ownership::is_at_work;
@@ -145,7 +147,23 @@ fn has_left(tx: &mut Tx<'_>, session: &Session) -> Result<bool, Failure> {
             left.push(delta);
         }
     }
+    if !is_left_unwrapped(&left) {
+        return Ok(false);
+    }
+    let carried_at = carried_at(tx, session)?;
+    left.retain(|delta| carried_at.is_none_or(|seq| delta.seq > seq));
     Ok(is_left_unwrapped(&left))
+}
+
+/// The place in the ledger of the baton that was made of the session's conversation and holds what the session saved until then.
+fn carried_at(tx: &mut Tx<'_>, session: &Session) -> Result<Option<i64>, Failure> {
+    let project_id = &session.project_id;
+    let known = conversation::of_session(tx, project_id, &session.session_id)?;
+    let Some(left) = known.and_then(|known| known.baton_id) else { return Ok(None) };
+    let Some(wrap) = delta::get(tx, project_id, &left)? else { return Ok(None) };
+    let packet = ValidatedPacket::parse_stored(wrap.body).ok();
+    let is_in = packet.is_some_and(|packet| sessions_of(&packet).contains(&session.session_id));
+    Ok(is_in.then_some(wrap.seq))
 }
 
 /// Whether a checkpoint was made of a conversation that left a baton since.
@@ -280,18 +298,6 @@ fn is_abandoned(env: &Env<'_>, session: &Session, newer: &[Session]) -> bool {
             None => !is_at_work(env, session),
             Some(end) => is_replaced(end),
         }
-}
-
-/// What came of the conversation of a baton while that was held: its holder was told, and may not have gone on with it.
-fn late_packets(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<Delta>, Failure> {
-    let Some(left) = baton::get(tx, project_id, baton_id)? else { return Ok(Vec::new()) };
-    let mut notes = delta::of_session(tx, project_id, &left.session_id)?;
-    let is_late = |note: &Delta| {
-        let body = serde_json::from_str::<Value>(&note.body).unwrap_or_default();
-        body.get(LATE_PACKET).is_some() && body["baton_id"] == baton_id
-    };
-    notes.retain(|note| note.kind == Kind::Note && is_late(note));
-    Ok(notes)
 }
 
 /// The sessions of a project which saved or said something and left no baton, oldest first: since the last wrap those that are over or

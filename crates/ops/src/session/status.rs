@@ -46,9 +46,8 @@ impl Operation for Status {
                 prefetch_left(tx, &project_id);
             })?;
             let waits = card.has_open_baton();
-            if card.handoffs.is_empty() {
-                card.reminders.extend(waiting_elsewhere(tx, env, &project_id)?);
-            }
+            let is_alone = card.handoffs.is_empty();
+            card.reminders.extend(waiting_elsewhere(tx, env, &project_id, is_alone)?);
             card.reminders.extend(left_remarks(tx, env, &project_id, waits)?);
             Ok(card)
         })?;

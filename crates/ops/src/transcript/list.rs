@@ -93,8 +93,12 @@ impl Operation for List {
             Ok(())
         })?;
         // Sessions are listed in any folder, registered or not.
-        let items =
-            headers.iter().map(|header| Row { here: is_here(header.cwd.as_deref()), ..Row::from(header) });
+        let host = cx.env.host;
+        let items = headers.iter().map(|header| Row {
+            here: is_here(header.cwd.as_deref()),
+            is_open: host.is_conversation_open(&header.agent, &header.id),
+            ..Row::from(header)
+        });
         let items = items.collect();
         let here = resolve::project_id(cx.store, &cx.env, input.project.as_deref()).ok();
         Ok(ListOutput { project_id: here.or(input.project), items, total, next: None })

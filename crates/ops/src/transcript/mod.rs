@@ -28,6 +28,7 @@ mod same_conversation;
 mod search;
 mod show;
 mod unwrapped;
+mod unwrapped_check;
 mod withdraw;
 pub use capture::{Capture, CaptureInput, CaptureOutput};
 pub use continue_session::{Continue, ContinueInput, ContinueOutput};
@@ -46,6 +47,7 @@ pub use row::Row;
 pub use search::{IndexState, MatchingSession, Search, SearchInput, SearchOutput};
 pub use show::{Message, Role, Show, ShowInput, ShowOutput};
 pub use unwrapped::UnwrappedQuery;
+pub use unwrapped_check::{ConversationExtent, Unwrapped, UnwrappedInput, UnwrappedOutput};
 pub use withdraw::{Withdraw, WithdrawInput, WithdrawOutput};
 
 pub use read::{DocumentRequest, read_for_remote};

@@ -36,6 +36,9 @@ pub struct Row {
     /// Whether it is one of the project in which it was asked for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub here: bool,
+    /// Whether it is known that the process of its agent still runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_open: bool,
 }
 
 impl From<&Header> for Row {
@@ -55,6 +58,7 @@ impl From<&Header> for Row {
             bytes: header.bytes,
             complaints: header.complaints.clone(),
             here: false,
+            is_open: false,
         }
     }
 }

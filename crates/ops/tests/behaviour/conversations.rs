@@ -57,7 +57,7 @@ impl Talk {
     }
 
     /// The agent called Baton and got this answer.
-    fn called(&mut self, tool: &str, answer: &Value) {
+    pub(crate) fn called(&mut self, tool: &str, answer: &Value) {
         let (id, name) = (format!("c{}", self.said), format!("mcp__baton__{tool}"));
         let call = json!([{ "type": "tool_use", "id": id, "name": name, "input": {} }]);
         self.line(&json!({ "role": "assistant", "content": call }), "assistant");

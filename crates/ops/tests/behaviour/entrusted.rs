@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::conversations::{Talk, capture, donna, import, offered};
-use crate::world::{World, agent, text};
+use crate::world::{World, agent, list, text};
 
 /// Donna took over a packet, saved a state, and this is her conversation.
 fn entrusted(w: &mut World) -> Talk {
@@ -56,5 +56,44 @@ on_every_backend! {
         let made = import(w, &talk);
         holds_what_was_entrusted(w, &made["baton_id"]);
         assert_eq!(offered(w), [text(&made, "baton_id")], "the baton that it held is nobody else's");
+    }
+
+    fn work_that_came_with_an_import_is_no_work_without_a_baton(w) {
+        let mut talk = Talk::new();
+        let own = w.start(&donna());
+        w.advance(60_000);
+        talk.called("session_start", &own);
+        w.ok(&donna(), "ledger_note", json!({ "text": "the tax is separate" }));
+        w.kill(&donna());
+        let left = |w: &mut World| {
+            let card = w.ok(&agent("Reader"), "session_status", json!({}));
+            list(&card["reminders"]).iter().any(|remark| remark["kind"] == "recoverable_work")
+        };
+        assert!(left(w), "it is named as long as nobody has it");
+        let made = import(w, &talk);
+        let shown = w.ok(&agent("Reader"), "handoff_show", json!({ "id": made["baton_id"] })).to_string();
+        assert!(shown.contains("the tax is separate"), "{shown}");
+        assert!(!left(w), "the baton has it");
+        w.ok(&donna(), "ledger_note", json!({ "text": "and the tip", "session": own["session_id"] }));
+        w.advance(700_000);
+        assert!(left(w), "what was said since is in no baton");
+    }
+
+    fn what_an_agent_did_after_its_baton_was_taken_is_named_to_whoever_comes_after_the_holder(w) {
+        let mut talk = Talk::new();
+        w.start(&donna());
+        w.advance(60_000);
+        capture(w, &talk);
+        w.pickup(&agent("Lola"));
+        talk.ask("And the refund?");
+        talk.grow();
+        capture(w, &talk);
+        w.wrap(&agent("Lola"), "went on with it");
+        let note = w.newest("note");
+        assert!(note["body"]["late_packet"].is_string(), "{note:#}");
+        let picked = w.pickup(&agent("Bert"));
+        let late = list(&picked["rules_reminders"]).into_iter().find(|remark| remark["kind"] == "late_words");
+        let message = text(&late.expect("a reminder"), "message");
+        assert!(message.contains(&text(&note, "delta_id")) && message.contains("after Lola had taken"), "{message}");
     }
 }

@@ -94,4 +94,5 @@ mod transcript_copies;
 mod transcript_doctor;
 mod trips;
 mod unnamed;
+mod unwrapped;
 mod wrap;

@@ -181,7 +181,10 @@ fn command_arguments(plan: &Plan, carried: Option<&WrittenSession>) -> (&'static
         (Some(carried), Some(words)) => (words, carried.path.display().to_string()),
         (Some(carried), None) => (plan.launcher.launch.resume, carried.id.clone()),
         (None, _) if plan.resumes => (plan.launcher.launch.resume, plan.id.clone()),
-        (None, _) => (plan.launcher.launch.start, String::new()),
+        (None, _) => match &plan.headless {
+            Some(headless) => (headless.words, String::new()),
+            None => (plan.launcher.launch.start, String::new()),
+        },
     }
 }
 

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use baton_model::id::visible;
 use baton_model::refusal::Refusal;
 use baton_ops::transcript::{FindOutput, Row};
+use baton_tools::launch::Headless;
 use baton_tools::native::Native;
 use baton_tools::{Launcher, Tool, launchers};
 use baton_transcripts::PermissionMode;
 use serde::Serialize;
 
+use super::super::headless::starts_headless;
 use super::Args;
 use crate::app::App;
 use crate::launch;
@@ -57,6 +59,8 @@ pub(super) struct Plan {
     pub cwd: PathBuf,
     /// Whether the tool takes up its own session, which needs no document.
     pub resumes: bool,
+    /// How the tool runs without a terminal, where there is none.
+    pub headless: Option<&'static Headless>,
     /// How a session of the tool is written, if one is to be.
     pub native: Option<&'static Native>,
     pub header: Row,
@@ -103,7 +107,10 @@ pub(super) fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App
             "continue in another tool, or make a document with `baton handoff from-transcript ID -o FILE`",
         ));
     }
-    let mode = mode(args.mode.as_deref(), ran, launcher, &mut warnings)?;
+    let is_begun = !resumes && native.is_none() && !args.print;
+    let is_headless = is_begun && starts_headless(launcher, &args.more, app);
+    let headless = launch.headless.as_ref().filter(|_| is_headless);
+    let mode = mode(args.mode.as_deref(), ran, (launcher, is_headless), &mut warnings)?;
     let by_path = is_copy || args.id.as_deref().is_some_and(|id| Path::new(id).is_file());
     Ok(Plan {
         launcher,
@@ -112,6 +119,7 @@ pub(super) fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App
         agent,
         cwd,
         resumes,
+        headless,
         native,
         header,
         mode,
@@ -165,9 +173,10 @@ fn folder(args: &Args, cwd: Option<&str>, app: &App) -> Result<(PathBuf, bool), 
 fn mode(
     wanted: Option<&str>,
     ran: Option<PermissionMode>,
-    Launcher { tool, launch }: Launcher,
+    (Launcher { tool, launch }, is_headless): (Launcher, bool),
     warnings: &mut Vec<Warning>,
 ) -> Result<&'static [&'static str], Refusal> {
+    let flags = |manner| if is_headless { launch.headless_mode(manner) } else { launch.mode(manner) };
     let mut warn = |message: String| warnings.push(Warning { kind: WarningKind::Mode, message });
     let manner = match wanted {
         Some("same") => match ran {
@@ -179,7 +188,7 @@ fn mode(
         },
         Some(word) => PermissionMode::from_word(word).unwrap_or(PermissionMode::Ask),
         None => match ran {
-            Some(PermissionMode::Plan) if launch.mode(PermissionMode::Plan).is_none() => {
+            Some(PermissionMode::Plan) if flags(PermissionMode::Plan).is_none() => {
                 warn(format!("the session could not change files; {} has no such mode and may", tool.title));
                 return Ok(&[]);
             }
@@ -194,7 +203,7 @@ fn mode(
             None => return Ok(&[]),
         },
     };
-    launch.mode(manner).ok_or_else(|| {
+    flags(manner).ok_or_else(|| {
         Refusal::invalid(
             "mode_unsupported",
             format!("{} has no flag for the mode {}", tool.title, manner.as_str()),

@@ -1,27 +1,38 @@
 //! Two versions of a text to which both sides have only added lines.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::super::clock::Clocks;
 use super::super::reading::LineContent;
 use super::super::version::Version;
 use super::{State, stamp_of};
 
 /// Texts of several lines.
-const TEXTS: [&str; 4] = ["notes", "description", "design", "acceptance_criteria"];
+pub(super) const TEXTS: [&str; 4] = ["notes", "description", "design", "acceptance_criteria"];
 
 /// The texts in which both sides' additions are kept.
 pub(super) fn joined(
     known: &[Version<'_>],
     ours: &State,
-    came: &LineContent,
+    (came, their_clocks): (&LineContent, &Clocks),
 ) -> BTreeMap<&'static str, Value> {
     let mut found = BTreeMap::new();
     for name in TEXTS {
         let Some((Some(Value::String(their)), their_stamp)) = came.about(name) else { continue };
         let Some(Value::String(our)) = ours.entries.get(name) else { continue };
         let our_stamp = stamp_of(&ours.clocks, name, true);
+        // Where one was made from the other, what it lacks was taken away.
+        let is_made_from = match our_stamp.cmp(&their_stamp) {
+            Ordering::Less => their_clocks.has_replaced(name, our),
+            Ordering::Greater => ours.clocks.has_replaced(name, their),
+            Ordering::Equal => false,
+        };
+        if is_made_from {
+            continue;
+        }
         let is_ours_first = (our_stamp, our) <= (their_stamp, their);
         let (first, second) = if is_ours_first { (our, their) } else { (their, our) };
         let ground = if our == their { None } else { ground(name, known, came, (our, their)) };
@@ -32,6 +43,25 @@ pub(super) fn joined(
         found.insert(name, Value::String(whole.map_or(text, |(all, _)| all.clone())));
     }
     found
+}
+
+/// Notes in the clocks of a merged version which texts it replaces: those of both versions, and the one of them that it does not have.
+pub(super) fn note_replaced(merged: &mut State, ours: &State, came: &LineContent, their_clocks: &Clocks) {
+    merged.clocks.join_replaced(&ours.clocks);
+    merged.clocks.join_replaced(their_clocks);
+    for name in TEXTS {
+        let Some((their, _)) = came.about(name) else { continue };
+        let our = ours.entries.get(name);
+        if our == their {
+            continue;
+        }
+        let at = merged.clocks.of(name).at;
+        let merged_text = merged.entries.get(name).cloned();
+        let lost = [our, their].into_iter().filter(|text| *text != merged_text.as_ref());
+        for text in lost {
+            merged.clocks.replace(name, text.and_then(Value::as_str).unwrap_or_default(), at);
+        }
+    }
 }
 
 /// Whether a text is another one to which lines were added.

@@ -150,3 +150,43 @@ fn an_edit_in_whole_seconds_within_the_second_of_the_creation_stays() {
         assert_eq!((&after.task.extra["design"], after.task.labels.len()), (&json!("d"), 1), "{known:?}");
     }
 }
+
+/// A home that saw these versions of a text one after the other, and the last of which it is not told the way.
+fn seen_by_another(texts: &[&str]) -> (String, String) {
+    let at = |n: usize| format!("2026-01-{:02}T00:00:00Z", n + 2);
+    let mut ours = adopt(&record(json!({ "notes": texts[0] })));
+    let mut theirs = ours.clone();
+    let mut known = Vec::new();
+    for (n, text) in texts.iter().enumerate().skip(1) {
+        let mut next = record(json!({ "notes": text, "updated_at": at(n) }));
+        next.task.clocks = theirs.task.clocks.clone();
+        let changed_at = next.task.updated_at;
+        touch(&theirs.task, &mut next.task, changed_at);
+        theirs = next;
+        theirs.stamp = Some(changed_at);
+        // The other home does not look at every version.
+        if n % 2 == 1 || n + 1 == texts.len() {
+            ours = merge(&known, &ours, &theirs).0;
+            known.push(theirs.clone());
+        }
+    }
+    let text = |record: &Record| {
+        entries(record).get("notes").map_or("", |text| text.as_str().unwrap_or_default()).to_owned()
+    };
+    (text(&ours), text(&merge(&[], &theirs, &ours).0))
+}
+
+#[test]
+fn a_line_that_was_taken_away_stays_away_in_a_home_that_only_reads() {
+    for texts in [
+        &["base", "base\nthe token", "base"][..],
+        &["", "A", "B"],
+        &["base", "base\na\nb", "base\na"],
+        &["base", "base\na", "base\nrewritten"],
+        &["base", "base\na", "base\na\nb", "base\nb"],
+        &["base", "base\na", "base\na\nb", "base\na\nb\nc", "base\nc"],
+    ] {
+        let last = texts[texts.len() - 1].to_owned();
+        assert_eq!(seen_by_another(texts), (last.clone(), last), "{texts:?}");
+    }
+}

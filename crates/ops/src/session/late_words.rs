@@ -1,0 +1,51 @@
+//! What an agent did in its conversation after another had taken its baton: kept as a note, of which the holder is told, and whoever
+//! comes after him.
+
+use baton_model::accounting::{Remark, RemarkKind};
+use baton_model::delta::{Delta, Kind};
+use baton_model::id::{short, visible};
+use baton_model::time::ago;
+use baton_store::{Failure, Tx, baton, delta, session};
+use serde_json::Value;
+
+use super::conversation::LATE_PACKET;
+use crate::op::Env;
+
+/// What came of the conversation of a baton while that was held: its holder was told, and may not have gone on with it.
+pub(super) fn late_packets(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<Delta>, Failure> {
+    let Some(left) = baton::get(tx, project_id, baton_id)? else { return Ok(Vec::new()) };
+    let mut notes = delta::of_session(tx, project_id, &left.session_id)?;
+    let is_late = |note: &Delta| {
+        let body = serde_json::from_str::<Value>(&note.body).unwrap_or_default();
+        body.get(LATE_PACKET).is_some() && body["baton_id"] == baton_id
+    };
+    notes.retain(|note| note.kind == Kind::Note && is_late(note));
+    Ok(notes)
+}
+
+/// Names the words that came too late for the baton which the session before had taken over: whether it went on with them, only its
+/// agent knows.
+pub(super) fn late_words_remark(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    predecessor: Option<&str>,
+) -> Result<Option<Remark>, Failure> {
+    let Some(before) = predecessor else { return Ok(None) };
+    let held =
+        session::get(tx, project_id, before)?.and_then(|before| Some((before.baton_id?, before.identity)));
+    let Some((baton_id, holder)) = held else { return Ok(None) };
+    let notes = late_packets(tx, project_id, &baton_id)?;
+    let Some(newest) = notes.last() else { return Ok(None) };
+    let left_by =
+        baton::get(tx, project_id, &baton_id)?.map_or_else(String::new, |left| visible(&left.identity));
+    let message = format!(
+        "{left_by} went on {} after {} had taken its baton {}: what was done then is note {} (`baton log --kind note`; over MCP: \
+         recall {{action: ledger, kind: note}})",
+        ago(env.now, newest.created_at),
+        visible(&holder),
+        short(&baton_id),
+        newest.delta_id
+    );
+    Ok(Some(Remark { kind: RemarkKind::LateWords, message }))
+}
