@@ -12,6 +12,8 @@ use super::files::relative;
 use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
 use super::piped::{self, PipeEnd};
+use super::resolution::{LastFailure, LaterSuccess};
+pub(super) use super::run::Run;
 use super::searched::SearchedNames;
 use super::shell_edits;
 use super::stopped::Stopped;
@@ -56,23 +58,6 @@ pub(super) struct Open {
     pub answered: bool,
 }
 
-/// A command that ended.
-#[derive(Debug)]
-pub(super) struct Run {
-    /// The command line, cleaned.
-    pub command: String,
-    /// Its exit code.
-    pub exit_code: Option<i64>,
-    /// Whether it succeeded, where known.
-    pub ok: Option<bool>,
-    /// The last line of what a failing command said.
-    pub note: Option<String>,
-    /// Its place.
-    pub at: Location,
-    /// How much it matters.
-    pub worth: Importance,
-}
-
 /// All calls of a session.
 #[derive(Debug)]
 pub(super) struct Calls {
@@ -82,8 +67,8 @@ pub(super) struct Calls {
     pub commands: BoundedList<Run>,
     /// Calls of the main line by category.
     pub tallies: BTreeMap<Category, CategoryTally>,
-    /// The last failure that was not made good, with the tail of its output.
-    pub failure: Option<(Run, String)>,
+    /// The last failure that was not made good.
+    pub failure: Option<LastFailure>,
     /// Calls of every sub-agent.
     pub subagents: BTreeMap<String, u64>,
     /// Edits that did not take place.
@@ -231,7 +216,7 @@ impl Calls {
     fn note_use(&mut self, open: &Open, exit_code: Option<i64>, edits: &[Edit], cleaner: &mut Cleaner<'_>) {
         self.touched.call();
         let root = self.root.as_deref();
-        for edit in edits {
+        for edit in edits.iter().filter(|edit| !edit.path.ends_with('/')) {
             self.touched.touch(&relative(&cleaner.clean_text(&edit.path), root));
             if let Some(diff) = &edit.diff {
                 self.searched.defined_in(&cleaner.clean_text(diff), &open.at);
@@ -284,9 +269,14 @@ impl Calls {
     /// look at something before the last words of the session.
     pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
         let checks = &self.checks;
-        self.failure.take_if(|(run, _)| checks.passed_since(&run.command, &run.at));
+        self.failure.take_if(|LastFailure { run, .. }| {
+            let by_output = run.note.as_deref() == Some(piped::FAILED);
+            checks.passed_since(&run.command, &run.at)
+                || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
+        });
         // What only looked is no work that waits to be mended once something was said after it.
-        self.failure.take_if(|(run, _)| run.worth == Importance::Look && run.at.line < said_at);
+        self.failure
+            .take_if(|LastFailure { run, .. }| run.worth == Importance::Look && run.at.line < said_at);
     }
 
     /// The last test run and whether it passed.
@@ -321,11 +311,16 @@ impl Calls {
         let by_user = open.is_typed().then(|| BY_USER.to_owned());
         let parts = [by_user, piped.and_then(PipeEnd::word), note];
         let note = parts.into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
-        if failed && (!only_answers(&open.target) || exit_code != Some(1)) {
+        if failed && !only_answers(&open.target, exit_code) {
             let by_output = piped.and_then(PipeEnd::word);
-            self.failure = Some((open.run(exit_code, ok, by_output), tail));
+            let printed = cleaner.tail(&outcome.output, MAX_JUDGED);
+            self.failure = Some(LastFailure::new(open.run(exit_code, ok, by_output), tail, &printed));
         } else if ok.is_some() || piped.is_none() {
-            self.failure.take_if(|(run, _)| makes_good(&run.command, &open.target));
+            let later =
+                LaterSuccess { command: &open.target, output: &outcome.output, is_sure: ok == Some(true) };
+            self.failure.take_if(|failure| {
+                makes_good(&failure.run.command, &open.target) || failure.is_resolved_by(&later)
+            });
         }
         self.checks.ran(&open.target, outcome.exit_code, outcome.ok, piped, &open.at);
         self.push(open.run(exit_code, ok, note));

@@ -1,5 +1,7 @@
 //! The last state of everything that was run: each step of a command line once, with how it ended last.
 
+use std::borrow::Cow;
+
 use super::Location;
 use super::importance::{Importance, importance};
 use super::piped::PipeEnd;
@@ -74,6 +76,15 @@ impl Checks {
     pub(super) fn passed_since(&self, line: &str, at: &Location) -> bool {
         let steps = work_steps(line);
         !steps.is_empty() && steps.iter().all(|step| self.has_passed(step, at))
+    }
+
+    /// Whether the step that failed by its output there has passed since: the only one with a pipe, behind steps that passed,
+    /// since it would not have run otherwise.
+    pub(super) fn piped_step_passed_since(&self, line: &str, at: &Location) -> bool {
+        let all_joined = chain(line).iter().all(|step| matches!(step.joint, "" | "&&"));
+        let mut piped = work_steps(line).into_iter().filter(|step| pipe(&step.text).is_some());
+        let (step, more) = (piped.next(), piped.next());
+        step.is_some_and(|step| all_joined && more.is_none() && self.has_passed(&step, at))
     }
 
     /// The steps of a command line that failed there which have not passed since; the whole line where none has.
@@ -200,9 +211,51 @@ fn bare(step: &str) -> &str {
     first[..end].trim()
 }
 
+/// The command of each step of a line: without settings of the environment, filters, redirections, and changes of the folder.
+pub(super) fn plain_steps(line: &str) -> Vec<String> {
+    let steps = chain(line).into_iter().map(|step| without_settings(bare(&step.text)).to_owned());
+    steps.filter(|step| !step.is_empty() && !step.starts_with("cd ")).collect()
+}
+
+/// A command without the settings of the environment before it.
+pub(super) fn without_settings(command: &str) -> &str {
+    let mut rest = command.trim_start();
+    while let Some((name, value)) = rest.split_once('=') {
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let end = match value.chars().next() {
+            Some(mark @ ('\'' | '"')) => value[1..].find(mark).map(|at| at + 2),
+            _ => value.find(char::is_whitespace),
+        };
+        let Some(end) = end.filter(|_| is_name) else { break };
+        rest = value[end..].trim_start();
+    }
+    rest
+}
+
+/// A command line without the texts of its here-documents; what follows a text that does not end is not known.
+fn without_here_documents(line: &str) -> Cow<'_, str> {
+    let Some((before, after)) = line.split_once("<<") else { return Cow::Borrowed(line) };
+    let (opening, text) = after.split_once('\n').unwrap_or((after, ""));
+    let mark = opening.trim_start_matches(['-', ' ']);
+    let end =
+        mark.find(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '"' | '_')).unwrap_or(mark.len());
+    let (tag, rest) = (mark[..end].trim_matches(['\'', '"']), &mark[end..]);
+    let mut lines = text.split_inclusive('\n');
+    let closed = !tag.is_empty() && lines.by_ref().any(|line| line.trim() == tag);
+    match closed {
+        true => {
+            let left: String = lines.collect();
+            Cow::Owned(format!("{before}{rest}\n{}", without_here_documents(&left)))
+        }
+        false => Cow::Borrowed(before),
+    }
+}
+
 /// The steps of a chain; pipes belong to their step, and what stands in quotes is not looked into.
 fn chain(line: &str) -> Vec<Step> {
-    let line = line.split("<<").next().unwrap_or_default();
+    let line = without_here_documents(line);
+    let line = line.as_ref();
     let mut all = Vec::new();
     let (mut start, mut quote, mut escaped, mut skip, mut joint) = (0, None, false, 0, "");
     let mut end = |from: usize, to: usize, joint: &'static str| {

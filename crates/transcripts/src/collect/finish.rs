@@ -14,6 +14,7 @@ use super::importance::{Importance, core, makes_good};
 use super::label::Label;
 use super::paragraph::{RequestProgress, paragraph};
 use super::remarks::TimedRemark;
+use super::resolution::LastFailure;
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
 use super::{Collector, Sentence, StandingDecision, fit};
 use crate::event::Change;
@@ -34,6 +35,8 @@ impl Collector<'_> {
         let said_at =
             [&self.last_request, &self.last_answer].into_iter().flatten().map(|said| said.at.line).max();
         self.calls.drop_failure_made_good(said_at.unwrap_or(0));
+        let failed_at = self.calls.failure.as_ref().map_or(0, |failure| failure.run.at.line);
+        self.calls.failure.take_if(|failure| failure.ran_file(self.files.deleted_since(failed_at)));
         let mut left_out = Map::new();
         let mut summary = Packet {
             source: Some(Party {
@@ -91,7 +94,7 @@ impl Collector<'_> {
         summary.test_command = test.map(|run| run.command.clone());
         summary.test_status =
             test.and_then(|run| run.ok).map(|ok| if ok { "pass" } else { "fail" }.to_owned());
-        summary.last_failure = self.calls.failure.take().map(|(run, output)| Failure {
+        summary.last_failure = self.calls.failure.take().map(|LastFailure { run, output, .. }| Failure {
             command: run.command,
             exit_code: run.exit_code,
             output: Some(output),

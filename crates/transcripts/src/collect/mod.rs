@@ -23,6 +23,8 @@ mod prose;
 mod remarks;
 mod request;
 mod request_weight;
+mod resolution;
+mod run;
 mod searched;
 mod shell_edits;
 mod show;

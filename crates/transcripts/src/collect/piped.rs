@@ -80,7 +80,7 @@ fn program(filter: &str) -> &str {
 
 /// Whether the end of what a filter reads is in the lines that were printed; `head` leaves it out where it printed all that
 /// it may.
-fn keeps_the_end(filter: &str, printed: usize) -> bool {
+pub(super) fn keeps_the_end(filter: &str, printed: usize) -> bool {
     let limit = || {
         let words = filter.split_whitespace().skip(1);
         let number = words

@@ -14,6 +14,7 @@ impl Collector<'_> {
     /// A message of the user.
     pub(super) fn user(&mut self, text: &str, at: Location) {
         let whole = self.cleaner.clean_text(text);
+        self.calls.failure.take_if(|failure| failure.is_resolved_by_word(&whole));
         let mut told = Vec::new();
         for sentence in prose::constraints(&whole) {
             let known = self.constraints.iter().any(|one| one.text == sentence);
