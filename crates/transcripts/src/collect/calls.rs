@@ -11,15 +11,17 @@ use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
+pub(super) use super::open_call::Open;
 use super::piped::{self, PipeEnd};
 use super::resolution::{LastFailure, LaterSuccess};
 pub(super) use super::run::Run;
 use super::searched::SearchedNames;
 use super::shell_edits;
 use super::stopped::Stopped;
+use super::subagents::SubagentFailures;
 use super::tally::CategoryTally;
 use super::touched::{TouchedFiles, read_by, searched_by};
-use crate::event::{Call, Category, Edit, Outcome, TYPED_COMMAND};
+use crate::event::{Call, Category, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::one_line;
 
@@ -36,27 +38,6 @@ const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 /// So much of the end of an output is looked through for how a check ended.
 const MAX_JUDGED: usize = 64 * 1024;
-const MAX_SAMPLE: usize = 100;
-
-/// A call that has not ended.
-#[derive(Debug)]
-pub(super) struct Open {
-    key: String,
-    name: String,
-    /// What kind of work it is.
-    pub category: Category,
-    /// What it works on, cleaned.
-    pub target: String,
-    edits: Vec<Edit>,
-    /// The lines that it reads of its file.
-    lines: Option<String>,
-    /// Its place.
-    pub at: Location,
-    at_ms: Option<i64>,
-    worth: Importance,
-    /// Whether it returned something without saying how it ended.
-    pub answered: bool,
-}
 
 /// All calls of a session.
 #[derive(Debug)]
@@ -71,6 +52,8 @@ pub(super) struct Calls {
     pub failure: Option<LastFailure>,
     /// Calls of every sub-agent.
     pub subagents: BTreeMap<String, u64>,
+    /// What failed in the hands of sub-agents and was not made good.
+    pub subagent_failures: SubagentFailures,
     /// Edits that did not take place.
     pub failed_edits: FailedEdits,
     /// What git said.
@@ -94,6 +77,7 @@ impl Calls {
             tallies: BTreeMap::new(),
             failure: None,
             subagents: BTreeMap::new(),
+            subagent_failures: SubagentFailures::default(),
             failed_edits: FailedEdits::new(),
             git: GitState::default(),
             touched: TouchedFiles::default(),
@@ -193,6 +177,13 @@ impl Calls {
                 }
             }
         }
+        if open.at.agent.is_some() && open.category == Category::Shell && Stopped::of(outcome).is_none() {
+            self.subagent_failures.ran(
+                open.run(outcome.exit_code, outcome.ok, None),
+                &outcome.output,
+                cleaner,
+            );
+        }
         let by_command = || if exit_code == Some(0) { shell_edits::edits(&open.target) } else { Vec::new() };
         let edits = match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
             (false, ..) => outcome.edits.clone(),
@@ -269,14 +260,21 @@ impl Calls {
     /// look at something before the last words of the session.
     pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
         let checks = &self.checks;
-        self.failure.take_if(|LastFailure { run, .. }| {
-            let by_output = run.note.as_deref() == Some(piped::FAILED);
-            checks.passed_since(&run.command, &run.at)
-                || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
-        });
+        let passed = self.failure.take_if(|LastFailure { run, .. }| passed_since(checks, run));
+        passed.iter().for_each(|failure| self.mended(failure, None));
         // What only looked is no work that waits to be mended once something was said after it.
         self.failure
             .take_if(|LastFailure { run, .. }| run.worth == Importance::Look && run.at.line < said_at);
+    }
+
+    /// A failure was made good, by a command in other words where one is given.
+    pub(super) fn mended(&mut self, failure: &LastFailure, by: Option<&str>) {
+        let run = &failure.run;
+        let same = |other: &&mut Run| other.at == run.at && other.command == run.command;
+        self.commands.items_mut().filter(same).for_each(|run| run.mended = true);
+        if let Some(by) = by.filter(|by| !makes_good(&run.command, by)) {
+            self.checks.mended(&run.command, by);
+        }
     }
 
     /// The last test run and whether it passed.
@@ -318,9 +316,10 @@ impl Calls {
         } else if ok.is_some() || piped.is_none() {
             let later =
                 LaterSuccess { command: &open.target, output: &outcome.output, is_sure: ok == Some(true) };
-            self.failure.take_if(|failure| {
+            let mended = self.failure.take_if(|failure| {
                 makes_good(&failure.run.command, &open.target) || failure.is_resolved_by(&later)
             });
+            mended.iter().for_each(|failure| self.mended(failure, Some(&open.target)));
         }
         self.checks.ran(&open.target, outcome.exit_code, outcome.ok, piped, &open.at);
         self.push(open.run(exit_code, ok, note));
@@ -340,28 +339,11 @@ impl Calls {
     }
 }
 
-impl Open {
-    fn run(&self, exit_code: Option<i64>, ok: Option<bool>, note: Option<String>) -> Run {
-        Run { command: self.target.clone(), exit_code, ok, note, at: self.at.clone(), worth: self.worth }
-    }
-
-    /// Whether the user ran it.
-    pub(super) fn is_typed(&self) -> bool {
-        self.name == TYPED_COMMAND
-    }
-
-    /// The call on one line.
-    pub(super) fn label(&self) -> String {
-        // A todo list is rendered as the plan.
-        let is_list = self.category == Category::Task && self.target.starts_with("- [");
-        match (&self.category, self.target.is_empty() || is_list) {
-            (_, true) => self.name.clone(),
-            (Category::Mcp(_) | Category::Other | Category::Task, _) => {
-                one_line(&format!("{} {}", self.name, self.target), MAX_SAMPLE)
-            }
-            _ => one_line(&self.target, MAX_SAMPLE),
-        }
-    }
+/// Whether what failed by this run has passed since.
+pub(super) fn passed_since(checks: &Checks, run: &Run) -> bool {
+    let by_output = run.exit_code.is_none() && run.ok == Some(false);
+    checks.passed_since(&run.command, &run.at)
+        || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
 }
 
 /// Ids are unique within one agent's transcript only.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::Location;
 use super::importance::{Importance, importance};
 use super::piped::PipeEnd;
+use crate::shared::words::one_line;
 
 const MAX_CHECKS: usize = 60;
 const MAX_COMMAND: usize = 240;
@@ -25,6 +26,8 @@ pub(super) struct Check {
     runs: u64,
     worth: Importance,
     last: u64,
+    /// The line on which it passed last.
+    passed_at: Option<u64>,
 }
 
 /// Steps by their last run, the latest last.
@@ -63,10 +66,23 @@ impl Checks {
         }
         let key = bare(text).to_owned();
         let known = self.list.iter().position(|check| check.key == key);
-        let runs = known.map_or(0, |slot| self.list.remove(slot).runs) + 1;
+        let before = known.map(|slot| self.list.remove(slot));
+        let passed_before = before.as_ref().and_then(|check| check.passed_at);
+        let passed_at = if exit_code == Some(0) { Some(at.line) } else { passed_before };
+        let runs = before.map_or(0, |check| check.runs) + 1;
         let worth = importance(text);
         let command = text.replace(" 2>&1", "");
-        self.list.push(Check { command, exit_code, note, at: at.clone(), key, runs, worth, last: self.runs });
+        self.list.push(Check {
+            command,
+            exit_code,
+            note,
+            at: at.clone(),
+            key,
+            runs,
+            worth,
+            last: self.runs,
+            passed_at,
+        });
         if self.list.len() > MAX_CHECKS {
             self.list.remove(0);
         }
@@ -76,6 +92,15 @@ impl Checks {
     pub(super) fn passed_since(&self, line: &str, at: &Location) -> bool {
         let steps = work_steps(line);
         !steps.is_empty() && steps.iter().all(|step| self.has_passed(step, at))
+    }
+
+    /// Says of the failed steps of a line that another command made them good.
+    pub(super) fn mended(&mut self, line: &str, by: &str) {
+        let keys: Vec<String> = work_steps(line).iter().map(|step| bare(&step.text).to_owned()).collect();
+        let failed = |check: &&mut Check| check.exit_code != Some(0) && keys.contains(&check.key);
+        for check in self.list.iter_mut().filter(failed) {
+            check.note = Some(format!("made good since by `{}`", one_line(by, 80)));
+        }
     }
 
     /// Whether the step that failed by its output there has passed since: the only one with a pipe, behind steps that passed,
@@ -101,7 +126,15 @@ impl Checks {
 
     fn has_passed(&self, step: &Step, at: &Location) -> bool {
         let same = |check: &&Check| check.key == bare(&step.text);
-        let good = |check: &Check| check.exit_code == Some(0) && check.at.line > at.line;
+        // A run of which it is not known how it ended takes nothing back.
+        let is_unknown = |check: &Check| {
+            check.exit_code.is_none()
+                && check.note.as_deref().is_none_or(|note| note.starts_with("ran through "))
+        };
+        let good = |check: &Check| {
+            check.passed_at.is_some_and(|line| line > at.line)
+                && (check.exit_code == Some(0) || is_unknown(check))
+        };
         self.list.iter().find(same).is_some_and(good)
     }
 
@@ -161,6 +194,12 @@ fn outcome(
         _ if after.is_empty() && steps[index].joint == ";" => (Some(code), None),
         _ => (None, Some(format!("in a chain that ended with exit {code}"))),
     }
+}
+
+/// The checks of a command line that ran through a pipe, without the filters.
+pub(super) fn piped_commands(line: &str) -> Vec<String> {
+    let steps = chain(line).into_iter().filter(|step| is_work(&step.text) && pipe(&step.text).is_some());
+    steps.map(|step| without_settings(bare(&step.text)).to_owned()).collect()
 }
 
 /// For each check of a command line that ran through a pipe, the filters that it ran through.

@@ -32,7 +32,7 @@ impl LastFailure {
     /// `printed` is as much of the output as is looked through.
     pub(super) fn new(run: Run, output: String, printed: &str) -> Self {
         let failing_tests = failing_tests(&run.command, printed);
-        let miscalled = run.exit_code == Some(127) || printed.lines().any(names_no_such_call);
+        let miscalled = matches!(run.exit_code, Some(126 | 127)) || printed.lines().any(names_no_such_call);
         Self { run, output, failing_tests, miscalled }
     }
 
@@ -396,6 +396,22 @@ mod tests {
                 "{failed} by {passed}"
             );
         }
+    }
+
+    #[test]
+    fn what_was_made_good_in_other_words_is_told_so_and_is_no_failed_attempt() {
+        let script = SessionScript::new().user("x").run("a", "make ci", 2, "--- FAIL: TestA (0.1s)\nFAIL");
+        let told = script.run("b", "go test -run TestA ./a", 0, "ok  \ta").summary();
+        assert_eq!(told.failed_attempts, []);
+        let check = told.checks.iter().find(|check| check.command == "make ci").expect("check");
+        assert_eq!(check.note.as_deref(), Some("made good since by `go test -run TestA ./a`"));
+        let script = SessionScript::new().user("x").run(
+            "a",
+            "make fmt && make lint | tail",
+            0,
+            "[lint] ERROR task failed",
+        );
+        assert_eq!(script.run("b", "make lint", 0, "").summary().failed_attempts, []);
     }
 
     #[test]

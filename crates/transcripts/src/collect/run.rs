@@ -18,4 +18,6 @@ pub(super) struct Run {
     pub at: Location,
     /// How much it matters.
     pub worth: Importance,
+    /// Whether it failed and was made good since.
+    pub mended: bool,
 }
