@@ -177,13 +177,7 @@ impl Calls {
                 }
             }
         }
-        if open.at.agent.is_some() && open.category == Category::Shell && Stopped::of(outcome).is_none() {
-            self.subagent_failures.ran(
-                open.run(outcome.exit_code, outcome.ok, None),
-                &outcome.output,
-                cleaner,
-            );
-        }
+        self.note_subagent(&open, outcome, cleaner);
         let by_command = || if exit_code == Some(0) { shell_edits::edits(&open.target) } else { Vec::new() };
         let edits = match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
             (false, ..) => outcome.edits.clone(),
@@ -195,6 +189,15 @@ impl Calls {
             self.note_use(&open, exit_code, &edits, cleaner);
         }
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
+    }
+
+    /// Notes how a command of a sub-agent ended.
+    fn note_subagent(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
+        let is_command = open.at.agent.is_some() && open.category == Category::Shell;
+        if is_command && Stopped::of(outcome).is_none() {
+            let run = open.run(outcome.exit_code, outcome.ok, None);
+            self.subagent_failures.ran(run, &outcome.output, cleaner);
+        }
     }
 
     /// The call that this outcome ends: its kind, and the call on one line.
