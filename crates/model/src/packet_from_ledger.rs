@@ -102,13 +102,30 @@ fn own_packet(session: &Session, deltas: &[Delta]) -> Packet {
         session_id: Some(session.session_id.clone()),
         created_at: deltas.last().map(|last| rfc3339(last.created_at)),
         decisions: decided.chain(captured.decisions.clone()).collect(),
-        open_loops: of(Kind::Note, words_of).chain(captured.open_loops.clone()).collect(),
+        open_loops: of(Kind::Note, open_words).chain(captured.open_loops.clone()).collect(),
+        known_issues: of(Kind::Note, words_of_stop).chain(captured.known_issues.clone()).collect(),
         work_completed: of(Kind::Checkpoint, |delta| text_of(delta, "summary")).collect(),
         ..captured
     }
 }
 
 /// Everything that a note says.
+/// Tag of the note by which the supervisor of an agent says why it stopped: that is no question.
+pub const STOP_TAG: &str = "stop";
+
+fn is_stop(delta: &Delta) -> bool {
+    let body: Value = serde_json::from_str(&delta.body).unwrap_or_default();
+    body.get("tags").and_then(Value::as_array).is_some_and(|tags| tags.iter().any(|tag| tag == STOP_TAG))
+}
+
+fn open_words(delta: &Delta) -> Option<String> {
+    words_of(delta).filter(|_| !is_stop(delta))
+}
+
+fn words_of_stop(delta: &Delta) -> Option<String> {
+    words_of(delta).filter(|_| is_stop(delta))
+}
+
 fn words_of(delta: &Delta) -> Option<String> {
     words(&serde_json::from_str(&delta.body).ok()?)
 }
@@ -236,6 +253,7 @@ mod tests {
             ),
             delta(4, Kind::Note, json!({ "text": "ask Tom" })),
             delta(5, Kind::Checkpoint, json!({ "summary": "parser half done" })),
+            delta(6, Kind::Note, json!({ "text": "Codex stopped at a limit", "tags": ["stop"] })),
         ];
         let packet = packet(&session(), &deltas, Some(json!({ "step": 3 })), None);
         assert_eq!(packet.summary, "Donna did not wrap. Saved last: parser half done");
@@ -244,7 +262,8 @@ mod tests {
             ["ledger#2", "ledger#5"]
         );
         assert_eq!(packet.decisions[0].rejected, ["chrono"]);
-        assert_eq!(packet.open_loops[0].text, "ask Tom");
+        assert_eq!(packet.open_loops.iter().map(|open| open.text.as_str()).collect::<Vec<_>>(), ["ask Tom"]);
+        assert_eq!(packet.known_issues[0].text, "Codex stopped at a limit");
         assert_eq!(packet.metadata["state"]["step"], 3);
     }
 

@@ -1,5 +1,6 @@
 //! Why a supervised agent stopped: a limit, a failure, or because it was done.
 
+use baton_model::packet_from_ledger::STOP_TAG;
 use baton_model::usage_limit::ProviderStop;
 use baton_ops::ledger::{Note, NoteInput};
 use baton_ops::transcript::{Events, EventsInput};
@@ -79,7 +80,7 @@ impl Supervisor<'_> {
         let next = self.plan.next.map(|next| format!("; next: {}", next.tool.title)).unwrap_or_default();
         let (project, session) = self.own();
         let text = format!("{}{next}", stop.sentence(&self.plan.title(), code));
-        let tags = vec!["stop".to_owned()];
+        let tags = vec![STOP_TAG.to_owned()];
         let input = NoteInput { project, session, text, tags, ..NoteInput::default() };
         // A session that is over takes no note; the report says the same.
         if let Ok(noted) = app.run_as::<Note>(&self.caller, &input) {

@@ -12,6 +12,28 @@ pub(super) fn head(text: &str, limit: usize) -> String {
     format!("{} …", kept[..at].trim_end())
 }
 
+/// The beginning and the end of a text: what it claims, and what it concludes. Each is cut at a paragraph, sentence or word.
+pub(super) fn ends(text: &str, limit: usize) -> String {
+    let text = text.trim();
+    let length = text.chars().count();
+    if length <= limit || limit < MIN_ENDS {
+        return head(text, limit);
+    }
+    let front = head(text, limit * 2 / 5);
+    let left = limit - limit * 2 / 5;
+    let from = text.char_indices().nth(length - left).map_or(0, |(at, _)| at);
+    let back = &text[from..];
+    let early = |at: &usize| *at * 2 < back.len();
+    let paragraph = back.find("\n\n").map(|at| at + 2).filter(early);
+    let line = back.find('\n').map(|at| at + 1).filter(early);
+    let word = back.find(char::is_whitespace).map(|at| at + 1).filter(early);
+    let at = paragraph.or(line).or(word).unwrap_or(0);
+    format!("{front}\n… {}", back[at..].trim_start())
+}
+
+/// A shorter text has no room for two ends.
+const MIN_ENDS: usize = 200;
+
 fn ends_sentence(c: char, after: &str) -> bool {
     matches!(c, '。' | '\n') || (matches!(c, '.' | '!' | '?') && after.starts_with(char::is_whitespace))
 }

@@ -41,19 +41,22 @@ pub(super) fn told_by<'p>(packet: &'p Packet, turn: &Message) -> Option<&'p Rema
 }
 
 fn tells(turn: &Message, remark: &Remark) -> bool {
-    turn.at == remark.at && holds(&turn.text, TURN_CHARS, &remark.text)
+    turn.at == remark.at && holds(&cut::head(&turn.text, TURN_CHARS), &remark.text)
 }
 
 /// Whether requests or last answer, as they are shown at the beginning, hold it.
 fn told_at_the_start(packet: &Packet, remark: &Remark) -> bool {
     let requests = packet.requests.iter().flat_map(|requests| [&requests.first, &requests.last]).flatten();
-    let same = |text: &Text| text.at == remark.at && holds(&text.text, START_CHARS, &remark.text);
-    requests.chain(&packet.last_answer).any(same)
+    let same = |text: &Text, cut: fn(&str, usize) -> String| {
+        text.at == remark.at && holds(&cut(&text.text, START_CHARS), &remark.text)
+    };
+    requests.into_iter().any(|text| same(text, cut::head))
+        || packet.last_answer.iter().any(|text| same(text, cut::ends))
 }
 
 /// Whether the part of a text that is shown holds these words, piece by piece, however it is marked and broken.
-fn holds(text: &str, limit: usize, words: &str) -> bool {
+fn holds(shown: &str, words: &str) -> bool {
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
-    let shown = bare(&cut::head(text, limit));
+    let shown = bare(shown);
     words.split(['.', '!', '?', ';', ':', '—', '…']).all(|piece| shown.contains(&bare(piece)))
 }

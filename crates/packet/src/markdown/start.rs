@@ -82,7 +82,14 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     let last = last.or(first);
     let only = last.is_some_and(|last| first.is_none_or(|first| first.text.trim() == last.text.trim()));
     let label = if only { "The request" } else { "Last request" };
-    passage(cx, out, &users(cx, label), last, [(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)]);
+    passage(
+        cx,
+        out,
+        &users(cx, label),
+        last,
+        cut::head,
+        [(rank::STOPPED, 140), (rank::GIST, 320), (rank::CLEAR, 1000)],
+    );
     if let Some(failure) = &cx.packet.last_failure {
         out.push(failed(cx, failure));
     }
@@ -92,11 +99,11 @@ pub(super) fn start(cx: &RenderContext, out: &mut Vec<Entry>) {
     let label = if before { "Last answer, before that request" } else { "Last answer" };
     let sure = if cx.is_small() { rank::GIST } else { rank::STOPPED };
     let answer = [(sure, 120), (rank::LAST_TURN, 320), (rank::ANSWER, 1000)];
-    passage(cx, out, label, cx.packet.last_answer.as_ref(), answer);
+    passage(cx, out, label, cx.packet.last_answer.as_ref(), cut::ends, answer);
     let first = first.filter(|first| last.is_none_or(|last| last.text.trim() != first.text.trim()));
     let early = if is_made_of_facts(cx.packet) { rank::STOPPED } else { rank::PLAN };
     let lengths = [(early, 160), (rank::PLAN, 320), (rank::CLEAR, 1000)];
-    passage(cx, out, &users(cx, "First request"), first, lengths);
+    passage(cx, out, &users(cx, "First request"), first, cut::head, lengths);
 }
 
 /// Says whose words follow, where there is space for it; that they are quoted shows in any case.
@@ -182,13 +189,14 @@ fn passage(
     out: &mut Vec<Entry>,
     label: &str,
     text: Option<&Text>,
+    cut: fn(&str, usize) -> String,
     lengths: [(u8, usize); 3],
 ) {
     let Some(text) = text.filter(|text| !text.text.trim().is_empty()) else { return };
     let mark = cx.mark(text.at.as_deref());
     let small = cx.is_small();
     let show = |limit| {
-        let text = cut::head(&text.text, limit);
+        let text = cut(&text.text, limit);
         let text = if small { without_blank_lines(&text) } else { text };
         format!("- **{label}**{mark}:\n{}", quote::quote("  ", &text))
     };

@@ -11,13 +11,17 @@ use super::failed_edits::FailedEdits;
 use super::files::relative;
 use super::git::GitState;
 use super::importance::{Importance, importance, makes_good, only_answers};
+pub(super) use super::open_call::Open;
 use super::piped::{self, PipeEnd};
+use super::resolution::{LastFailure, LaterSuccess};
+pub(super) use super::run::Run;
 use super::searched::SearchedNames;
 use super::shell_edits;
 use super::stopped::Stopped;
+use super::subagents::SubagentFailures;
 use super::tally::CategoryTally;
 use super::touched::{TouchedFiles, read_by, searched_by};
-use crate::event::{Call, Category, Edit, Outcome, TYPED_COMMAND};
+use crate::event::{Call, Category, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::one_line;
 
@@ -34,44 +38,6 @@ const MAX_COMMAND: usize = 600;
 const MAX_TAIL: usize = 4096;
 /// So much of the end of an output is looked through for how a check ended.
 const MAX_JUDGED: usize = 64 * 1024;
-const MAX_SAMPLE: usize = 100;
-
-/// A call that has not ended.
-#[derive(Debug)]
-pub(super) struct Open {
-    key: String,
-    name: String,
-    /// What kind of work it is.
-    pub category: Category,
-    /// What it works on, cleaned.
-    pub target: String,
-    edits: Vec<Edit>,
-    /// The lines that it reads of its file.
-    lines: Option<String>,
-    /// Its place.
-    pub at: Location,
-    at_ms: Option<i64>,
-    worth: Importance,
-    /// Whether it returned something without saying how it ended.
-    pub answered: bool,
-}
-
-/// A command that ended.
-#[derive(Debug)]
-pub(super) struct Run {
-    /// The command line, cleaned.
-    pub command: String,
-    /// Its exit code.
-    pub exit_code: Option<i64>,
-    /// Whether it succeeded, where known.
-    pub ok: Option<bool>,
-    /// The last line of what a failing command said.
-    pub note: Option<String>,
-    /// Its place.
-    pub at: Location,
-    /// How much it matters.
-    pub worth: Importance,
-}
 
 /// All calls of a session.
 #[derive(Debug)]
@@ -82,10 +48,12 @@ pub(super) struct Calls {
     pub commands: BoundedList<Run>,
     /// Calls of the main line by category.
     pub tallies: BTreeMap<Category, CategoryTally>,
-    /// The last failure that was not made good, with the tail of its output.
-    pub failure: Option<(Run, String)>,
+    /// The last failure that was not made good.
+    pub failure: Option<LastFailure>,
     /// Calls of every sub-agent.
     pub subagents: BTreeMap<String, u64>,
+    /// What failed in the hands of sub-agents and was not made good.
+    pub subagent_failures: SubagentFailures,
     /// Edits that did not take place.
     pub failed_edits: FailedEdits,
     /// What git said.
@@ -109,6 +77,7 @@ impl Calls {
             tallies: BTreeMap::new(),
             failure: None,
             subagents: BTreeMap::new(),
+            subagent_failures: SubagentFailures::default(),
             failed_edits: FailedEdits::new(),
             git: GitState::default(),
             touched: TouchedFiles::default(),
@@ -208,6 +177,7 @@ impl Calls {
                 }
             }
         }
+        self.note_subagent(&open, outcome, cleaner);
         let by_command = || if exit_code == Some(0) { shell_edits::edits(&open.target) } else { Vec::new() };
         let edits = match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
             (false, ..) => outcome.edits.clone(),
@@ -221,6 +191,15 @@ impl Calls {
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
     }
 
+    /// Notes how a command of a sub-agent ended.
+    fn note_subagent(&mut self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) {
+        let is_command = open.at.agent.is_some() && open.category == Category::Shell;
+        if is_command && Stopped::of(outcome).is_none() {
+            let run = open.run(outcome.exit_code, outcome.ok, None);
+            self.subagent_failures.ran(run, &outcome.output, cleaner);
+        }
+    }
+
     /// The call that this outcome ends: its kind, and the call on one line.
     pub(super) fn label_of(&self, outcome: &Outcome<'_>, at: &Location) -> Option<(Category, String)> {
         let key = key(&outcome.id, at);
@@ -231,7 +210,7 @@ impl Calls {
     fn note_use(&mut self, open: &Open, exit_code: Option<i64>, edits: &[Edit], cleaner: &mut Cleaner<'_>) {
         self.touched.call();
         let root = self.root.as_deref();
-        for edit in edits {
+        for edit in edits.iter().filter(|edit| !edit.path.ends_with('/')) {
             self.touched.touch(&relative(&cleaner.clean_text(&edit.path), root));
             if let Some(diff) = &edit.diff {
                 self.searched.defined_in(&cleaner.clean_text(diff), &open.at);
@@ -284,9 +263,21 @@ impl Calls {
     /// look at something before the last words of the session.
     pub(super) fn drop_failure_made_good(&mut self, said_at: u64) {
         let checks = &self.checks;
-        self.failure.take_if(|(run, _)| checks.passed_since(&run.command, &run.at));
+        let passed = self.failure.take_if(|LastFailure { run, .. }| passed_since(checks, run));
+        passed.iter().for_each(|failure| self.mended(failure, None));
         // What only looked is no work that waits to be mended once something was said after it.
-        self.failure.take_if(|(run, _)| run.worth == Importance::Look && run.at.line < said_at);
+        self.failure
+            .take_if(|LastFailure { run, .. }| run.worth == Importance::Look && run.at.line < said_at);
+    }
+
+    /// A failure was made good, by a command in other words where one is given.
+    pub(super) fn mended(&mut self, failure: &LastFailure, by: Option<&str>) {
+        let run = &failure.run;
+        let same = |other: &&mut Run| other.at == run.at && other.command == run.command;
+        self.commands.items_mut().filter(same).for_each(|run| run.mended = true);
+        if let Some(by) = by.filter(|by| !makes_good(&run.command, by)) {
+            self.checks.mended(&run.command, by);
+        }
     }
 
     /// The last test run and whether it passed.
@@ -321,11 +312,17 @@ impl Calls {
         let by_user = open.is_typed().then(|| BY_USER.to_owned());
         let parts = [by_user, piped.and_then(PipeEnd::word), note];
         let note = parts.into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
-        if failed && (!only_answers(&open.target) || exit_code != Some(1)) {
+        if failed && !only_answers(&open.target, exit_code) {
             let by_output = piped.and_then(PipeEnd::word);
-            self.failure = Some((open.run(exit_code, ok, by_output), tail));
+            let printed = cleaner.tail(&outcome.output, MAX_JUDGED);
+            self.failure = Some(LastFailure::new(open.run(exit_code, ok, by_output), tail, &printed));
         } else if ok.is_some() || piped.is_none() {
-            self.failure.take_if(|(run, _)| makes_good(&run.command, &open.target));
+            let later =
+                LaterSuccess { command: &open.target, output: &outcome.output, is_sure: ok == Some(true) };
+            let mended = self.failure.take_if(|failure| {
+                makes_good(&failure.run.command, &open.target) || failure.is_resolved_by(&later)
+            });
+            mended.iter().for_each(|failure| self.mended(failure, Some(&open.target)));
         }
         self.checks.ran(&open.target, outcome.exit_code, outcome.ok, piped, &open.at);
         self.push(open.run(exit_code, ok, note));
@@ -345,28 +342,11 @@ impl Calls {
     }
 }
 
-impl Open {
-    fn run(&self, exit_code: Option<i64>, ok: Option<bool>, note: Option<String>) -> Run {
-        Run { command: self.target.clone(), exit_code, ok, note, at: self.at.clone(), worth: self.worth }
-    }
-
-    /// Whether the user ran it.
-    pub(super) fn is_typed(&self) -> bool {
-        self.name == TYPED_COMMAND
-    }
-
-    /// The call on one line.
-    pub(super) fn label(&self) -> String {
-        // A todo list is rendered as the plan.
-        let is_list = self.category == Category::Task && self.target.starts_with("- [");
-        match (&self.category, self.target.is_empty() || is_list) {
-            (_, true) => self.name.clone(),
-            (Category::Mcp(_) | Category::Other | Category::Task, _) => {
-                one_line(&format!("{} {}", self.name, self.target), MAX_SAMPLE)
-            }
-            _ => one_line(&self.target, MAX_SAMPLE),
-        }
-    }
+/// Whether what failed by this run has passed since.
+pub(super) fn passed_since(checks: &Checks, run: &Run) -> bool {
+    let by_output = run.exit_code.is_none() && run.ok == Some(false);
+    checks.passed_since(&run.command, &run.at)
+        || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
 }
 
 /// Ids are unique within one agent's transcript only.

@@ -1,8 +1,11 @@
 //! The last state of everything that was run: each step of a command line once, with how it ended last.
 
+use std::borrow::Cow;
+
 use super::Location;
 use super::importance::{Importance, importance};
 use super::piped::PipeEnd;
+use crate::shared::words::one_line;
 
 const MAX_CHECKS: usize = 60;
 const MAX_COMMAND: usize = 240;
@@ -23,6 +26,8 @@ pub(super) struct Check {
     runs: u64,
     worth: Importance,
     last: u64,
+    /// The line on which it passed last.
+    passed_at: Option<u64>,
 }
 
 /// Steps by their last run, the latest last.
@@ -61,10 +66,23 @@ impl Checks {
         }
         let key = bare(text).to_owned();
         let known = self.list.iter().position(|check| check.key == key);
-        let runs = known.map_or(0, |slot| self.list.remove(slot).runs) + 1;
+        let before = known.map(|slot| self.list.remove(slot));
+        let passed_before = before.as_ref().and_then(|check| check.passed_at);
+        let passed_at = if exit_code == Some(0) { Some(at.line) } else { passed_before };
+        let runs = before.map_or(0, |check| check.runs) + 1;
         let worth = importance(text);
         let command = text.replace(" 2>&1", "");
-        self.list.push(Check { command, exit_code, note, at: at.clone(), key, runs, worth, last: self.runs });
+        self.list.push(Check {
+            command,
+            exit_code,
+            note,
+            at: at.clone(),
+            key,
+            runs,
+            worth,
+            last: self.runs,
+            passed_at,
+        });
         if self.list.len() > MAX_CHECKS {
             self.list.remove(0);
         }
@@ -74,6 +92,24 @@ impl Checks {
     pub(super) fn passed_since(&self, line: &str, at: &Location) -> bool {
         let steps = work_steps(line);
         !steps.is_empty() && steps.iter().all(|step| self.has_passed(step, at))
+    }
+
+    /// Says of the failed steps of a line that another command made them good.
+    pub(super) fn mended(&mut self, line: &str, by: &str) {
+        let keys: Vec<String> = work_steps(line).iter().map(|step| bare(&step.text).to_owned()).collect();
+        let failed = |check: &&mut Check| check.exit_code != Some(0) && keys.contains(&check.key);
+        for check in self.list.iter_mut().filter(failed) {
+            check.note = Some(format!("made good since by `{}`", one_line(by, 80)));
+        }
+    }
+
+    /// Whether the step that failed by its output there has passed since: the only one with a pipe, behind steps that passed,
+    /// since it would not have run otherwise.
+    pub(super) fn piped_step_passed_since(&self, line: &str, at: &Location) -> bool {
+        let all_joined = chain(line).iter().all(|step| matches!(step.joint, "" | "&&"));
+        let mut piped = work_steps(line).into_iter().filter(|step| pipe(&step.text).is_some());
+        let (step, more) = (piped.next(), piped.next());
+        step.is_some_and(|step| all_joined && more.is_none() && self.has_passed(&step, at))
     }
 
     /// The steps of a command line that failed there which have not passed since; the whole line where none has.
@@ -90,7 +126,15 @@ impl Checks {
 
     fn has_passed(&self, step: &Step, at: &Location) -> bool {
         let same = |check: &&Check| check.key == bare(&step.text);
-        let good = |check: &Check| check.exit_code == Some(0) && check.at.line > at.line;
+        // A run of which it is not known how it ended takes nothing back.
+        let is_unknown = |check: &Check| {
+            check.exit_code.is_none()
+                && check.note.as_deref().is_none_or(|note| note.starts_with("ran through "))
+        };
+        let good = |check: &Check| {
+            check.passed_at.is_some_and(|line| line > at.line)
+                && (check.exit_code == Some(0) || is_unknown(check))
+        };
         self.list.iter().find(same).is_some_and(good)
     }
 
@@ -152,6 +196,12 @@ fn outcome(
     }
 }
 
+/// The checks of a command line that ran through a pipe, without the filters.
+pub(super) fn piped_commands(line: &str) -> Vec<String> {
+    let steps = chain(line).into_iter().filter(|step| is_work(&step.text) && pipe(&step.text).is_some());
+    steps.map(|step| without_settings(bare(&step.text)).to_owned()).collect()
+}
+
 /// For each check of a command line that ran through a pipe, the filters that it ran through.
 pub(super) fn piped_steps(line: &str) -> Vec<Vec<String>> {
     chain(line).iter().filter(|step| is_work(&step.text)).filter_map(|step| pipe(&step.text)).collect()
@@ -200,9 +250,51 @@ fn bare(step: &str) -> &str {
     first[..end].trim()
 }
 
+/// The command of each step of a line: without settings of the environment, filters, redirections, and changes of the folder.
+pub(super) fn plain_steps(line: &str) -> Vec<String> {
+    let steps = chain(line).into_iter().map(|step| without_settings(bare(&step.text)).to_owned());
+    steps.filter(|step| !step.is_empty() && !step.starts_with("cd ")).collect()
+}
+
+/// A command without the settings of the environment before it.
+pub(super) fn without_settings(command: &str) -> &str {
+    let mut rest = command.trim_start();
+    while let Some((name, value)) = rest.split_once('=') {
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let end = match value.chars().next() {
+            Some(mark @ ('\'' | '"')) => value[1..].find(mark).map(|at| at + 2),
+            _ => value.find(char::is_whitespace),
+        };
+        let Some(end) = end.filter(|_| is_name) else { break };
+        rest = value[end..].trim_start();
+    }
+    rest
+}
+
+/// A command line without the texts of its here-documents; what follows a text that does not end is not known.
+fn without_here_documents(line: &str) -> Cow<'_, str> {
+    let Some((before, after)) = line.split_once("<<") else { return Cow::Borrowed(line) };
+    let (opening, text) = after.split_once('\n').unwrap_or((after, ""));
+    let mark = opening.trim_start_matches(['-', ' ']);
+    let end =
+        mark.find(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '"' | '_')).unwrap_or(mark.len());
+    let (tag, rest) = (mark[..end].trim_matches(['\'', '"']), &mark[end..]);
+    let mut lines = text.split_inclusive('\n');
+    let closed = !tag.is_empty() && lines.by_ref().any(|line| line.trim() == tag);
+    match closed {
+        true => {
+            let left: String = lines.collect();
+            Cow::Owned(format!("{before}{rest}\n{}", without_here_documents(&left)))
+        }
+        false => Cow::Borrowed(before),
+    }
+}
+
 /// The steps of a chain; pipes belong to their step, and what stands in quotes is not looked into.
 fn chain(line: &str) -> Vec<Step> {
-    let line = line.split("<<").next().unwrap_or_default();
+    let line = without_here_documents(line);
+    let line = line.as_ref();
     let mut all = Vec::new();
     let (mut start, mut quote, mut escaped, mut skip, mut joint) = (0, None, false, 0, "");
     let mut end = |from: usize, to: usize, joint: &'static str| {

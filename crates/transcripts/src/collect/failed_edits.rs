@@ -76,7 +76,9 @@ impl Calls {
         cleaner: &mut Cleaner<'_>,
     ) {
         let root = self.root.as_deref();
-        let paths = edits.iter().map(|edit| relative(&cleaner.clean_text(&edit.path), root));
+        // What a folder held is not known, nor whether git had any of it.
+        let edits = edits.iter().filter(|edit| !edit.path.ends_with('/'));
+        let paths = edits.map(|edit| relative(&cleaner.clean_text(&edit.path), root));
         let paths: Vec<String> = paths.collect();
         if ok != Some(false) {
             paths.iter().for_each(|path| self.failed_edits.changed(path));

@@ -36,8 +36,38 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Adds a change that took place.
+    /// Adds a change that took place; that of a folder is one of the files in it that are known.
     pub(super) fn apply(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
+        if !edit.path.ends_with('/') {
+            return self.apply_to_file(edit, root, at);
+        }
+        let (to, from) = (relative(&edit.path, root), edit.from.as_deref().map(|from| relative(from, root)));
+        // What is moved to a folder that is there already goes into it, under its own name.
+        if from.is_some() && self.index.keys().any(|path| path.starts_with(to.as_str())) {
+            return;
+        }
+        let folder = from.clone().unwrap_or_else(|| to.clone());
+        let inside: Vec<String> = self
+            .index
+            .keys()
+            .filter_map(|path| path.strip_prefix(folder.as_str()))
+            .filter(|rest| !rest.is_empty())
+            .map(str::to_owned)
+            .collect();
+        for rest in inside {
+            let from = from.as_ref().map(|from| format!("{from}{rest}"));
+            let one = Edit { from, ..Edit::bare(&format!("{to}{rest}"), edit.change) };
+            self.apply_to_file(&one, root, at);
+        }
+    }
+
+    /// The files that were removed after a line of the transcript.
+    pub(super) fn deleted_since(&self, line: u64) -> impl Iterator<Item = &str> {
+        let gone = self.list.iter().filter(move |file| file.change == Change::Deleted && file.at.line > line);
+        gone.map(|file| file.path.as_str())
+    }
+
+    fn apply_to_file(&mut self, edit: &Edit, root: Option<&str>, at: &Location) {
         let from = edit.from.as_deref().map(|from| relative(from, root));
         let before = from.as_deref().and_then(|from| self.index.remove(from));
         let path = relative(&edit.path, root);
@@ -158,6 +188,20 @@ mod tests {
             Edit::replaced("./a.rs", "z", ""),
         ];
         assert_eq!(check(&edits), [("a.rs".to_owned(), Change::Created, Some((3, 2)))]);
+    }
+
+    #[test]
+    fn a_folder_takes_the_files_in_it_along() {
+        let moved = Edit { from: Some("src/".to_owned()), ..Edit::bare("lib/", Change::Renamed) };
+        let edits = [Edit::replaced("src/a.rs", "a", "b"), Edit::replaced("srcs/b.rs", "a", "b"), moved];
+        let told = |edits: &[Edit]| -> Vec<(String, Change)> {
+            check(edits).into_iter().map(|(path, change, _)| (path, change)).collect()
+        };
+        let kept = ("srcs/b.rs".to_owned(), Change::Modified);
+        assert_eq!(told(&edits), [("lib/a.rs".to_owned(), Change::Renamed), kept.clone()]);
+        let [one, other, _] = edits;
+        let removed = [one, other, Edit::bare("src/", Change::Deleted)];
+        assert_eq!(told(&removed), [("src/a.rs".to_owned(), Change::Deleted), kept]);
     }
 
     #[test]

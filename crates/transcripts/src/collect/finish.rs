@@ -8,12 +8,13 @@ use baton_packet::packet::{
 };
 use serde_json::{Map, Value, json};
 
-use super::calls::Run;
+use super::calls::{Run, passed_since};
 use super::files::FileState;
 use super::importance::{Importance, core, makes_good};
 use super::label::Label;
 use super::paragraph::{RequestProgress, paragraph};
 use super::remarks::TimedRemark;
+use super::resolution::LastFailure;
 use super::touched::{MAX_READ, TouchedFile, TouchedFiles};
 use super::{Collector, Sentence, StandingDecision, fit};
 use crate::event::Change;
@@ -34,6 +35,10 @@ impl Collector<'_> {
         let said_at =
             [&self.last_request, &self.last_answer].into_iter().flatten().map(|said| said.at.line).max();
         self.calls.drop_failure_made_good(said_at.unwrap_or(0));
+        let failed_at = self.calls.failure.as_ref().map_or(0, |failure| failure.run.at.line);
+        let gone =
+            self.calls.failure.take_if(|failure| failure.ran_file(self.files.deleted_since(failed_at)));
+        gone.iter().for_each(|failure| self.calls.mended(failure, None));
         let mut left_out = Map::new();
         let mut summary = Packet {
             source: Some(Party {
@@ -91,7 +96,7 @@ impl Collector<'_> {
         summary.test_command = test.map(|run| run.command.clone());
         summary.test_status =
             test.and_then(|run| run.ok).map(|ok| if ok { "pass" } else { "fail" }.to_owned());
-        summary.last_failure = self.calls.failure.take().map(|(run, output)| Failure {
+        summary.last_failure = self.calls.failure.take().map(|LastFailure { run, output, .. }| Failure {
             command: run.command,
             exit_code: run.exit_code,
             output: Some(output),
@@ -106,6 +111,8 @@ impl Collector<'_> {
             .filter(|run| self.is_attempt(run))
             .map(|run| label.attempt(run, &self.calls.checks.still_failing(&run.command, &run.at)))
             .collect();
+        let by_subagents = self.calls.subagent_failures.iter();
+        summary.failed_attempts.extend(by_subagents.map(|run| label.attempt(run, &run.command)));
         summary.commands = self.calls.commands.iter().map(|run| label.command(run)).collect();
         summary.checks = std::mem::take(&mut self.calls.checks)
             .in_order()
@@ -133,7 +140,8 @@ impl Collector<'_> {
             && run.worth >= Importance::Some
             && !run.command.starts_with("git ")
             && self.calls.commands.iter().filter(later).count() == 0
-            && !self.calls.checks.passed_since(&run.command, &run.at)
+            && !run.mended
+            && !passed_since(&self.calls.checks, run)
     }
 
     fn prose_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {

@@ -1,6 +1,6 @@
 //! Which commands mattered.
 
-use super::checks::ran_in;
+use super::checks::{ran_in, without_settings};
 use crate::shared::shell::is_test;
 
 /// How much a command matters for the continuation.
@@ -39,6 +39,24 @@ const GIT_LOOKS: &[&str] = &[
     "config",
     "fetch",
 ];
+/// Subcommands of the programs of forges that look.
+const FORGE_LOOKS: &[(&str, &str)] = &[
+    ("pr", "view"),
+    ("pr", "list"),
+    ("pr", "diff"),
+    ("pr", "status"),
+    ("mr", "view"),
+    ("mr", "list"),
+    ("mr", "diff"),
+    ("issue", "view"),
+    ("issue", "list"),
+    ("run", "list"),
+    ("release", "view"),
+    ("release", "list"),
+    ("repo", "view"),
+];
+/// Options by which a call of a forge's interface sends something.
+const FORGE_WRITES: &[&str] = &["-X", "--method", "-f", "-F", "--field", "--raw-field", "--input"];
 /// Words by which work is done.
 const WORK: &[&str] = &[
     "build",
@@ -130,14 +148,15 @@ pub(super) fn core(command: &str) -> &str {
 /// Whether the success of one command makes the failure of another good: it is the same, or it runs the same tests with
 /// other output, or more tests than those.
 pub(super) fn makes_good(failed: &str, passed: &str) -> bool {
-    if core(failed) == core(passed) || ran_in(failed, passed) {
+    let bare = |command| without_settings(core(command));
+    if bare(failed) == bare(passed) || ran_in(failed, passed) {
         return true;
     }
     let words = |command| -> Vec<&str> {
         let telling = |word: &&str| {
             !TELLING.contains(word) && !word.starts_with("--color") && !word.starts_with("--tb=")
         };
-        core(command).split_whitespace().filter(telling).collect()
+        bare(command).split_whitespace().filter(telling).collect()
     };
     let (failed_words, passed_words) = (words(failed), words(passed));
     is_test(failed)
@@ -168,7 +187,8 @@ fn step_worth(step: &str) -> Importance {
     let is_setting = |word: &&str| word.contains('=') && !word.starts_with(['-', '.', '/']);
     let skipped =
         |word: &&str| is_setting(word) || matches!(*word, "sudo" | "time" | "exec" | "env" | "(" | "timeout");
-    let mut words: Vec<&str> = step.split_whitespace().skip_while(skipped).take(4).collect();
+    let mut words: Vec<&str> =
+        without_settings(step).split_whitespace().skip_while(skipped).take(4).collect();
     if let Some(program) = words.first_mut() {
         // `/usr/bin/grep` looks as `grep` does.
         *program = ["/usr/bin/", "/bin/", "/usr/local/bin/"]
@@ -179,6 +199,10 @@ fn step_worth(step: &str) -> Importance {
     match words.as_slice() {
         [] => Importance::Look,
         ["git", verb, ..] if GIT_LOOKS.contains(verb) => Importance::Look,
+        ["gh" | "glab", noun, verb, ..] if FORGE_LOOKS.contains(&(*noun, *verb)) => Importance::Look,
+        ["gh" | "glab", "api", ..] if !step.split_whitespace().any(|word| FORGE_WRITES.contains(&word)) => {
+            Importance::Look
+        }
         ["sed", rest @ ..] if rest.iter().any(|word| word.starts_with("-i")) => Importance::Some,
         [name, ..] if LOOKS.contains(name) || name.starts_with(['>', '<']) || name.parse::<u8>().is_ok() => {
             Importance::Look
@@ -188,9 +212,14 @@ fn step_worth(step: &str) -> Importance {
     }
 }
 
-/// Whether a failure of this command with this exit code is only an answer: `grep` found nothing.
-pub(super) fn only_answers(command: &str) -> bool {
-    importance(command) == Importance::Look
+/// Whether a failure of this command with this exit code is only an answer: `grep` found nothing, checks have not ended.
+pub(super) fn only_answers(command: &str, exit_code: Option<i64>) -> bool {
+    const PENDING: i64 = 8;
+    match exit_code {
+        Some(1) => importance(command) == Importance::Look,
+        Some(PENDING) => command.contains("gh pr checks"),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -60,7 +60,9 @@ impl Label {
         let code = run.exit_code.map(|code| format!("exit {code}"));
         let parts: Vec<String> = [code, run.note.clone()].into_iter().flatten().collect();
         let why_failed = (!parts.is_empty()).then(|| parts.join(": "));
-        Attempt { tried: format!("`{}`", one_line(failing, 300)), why_failed, at: self.at(&run.at) }
+        let agent =
+            run.at.agent.as_deref().map(|agent| format!(" (by sub-agent {agent})")).unwrap_or_default();
+        Attempt { tried: format!("`{}`{agent}", one_line(failing, 300)), why_failed, at: self.at(&run.at) }
     }
 }
 

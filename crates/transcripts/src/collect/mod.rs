@@ -16,6 +16,7 @@ mod git;
 mod importance;
 mod label;
 mod open;
+mod open_call;
 mod paragraph;
 mod piped;
 mod proposal;
@@ -23,10 +24,13 @@ mod prose;
 mod remarks;
 mod request;
 mod request_weight;
+mod resolution;
+mod run;
 mod searched;
 mod shell_edits;
 mod show;
 mod stopped;
+mod subagents;
 mod tally;
 mod touched;
 
@@ -47,7 +51,7 @@ pub use request_weight::is_request;
 pub use show::{show, show_session};
 use stopped::words_of_rejection;
 
-use crate::event::{Category, Event, EventKind, PlanItem, Session, TYPED_COMMAND, Usage};
+use crate::event::{Category, Event, EventKind, Outcome, PlanItem, Session, TYPED_COMMAND, Usage};
 use crate::format::TranscriptReader;
 
 /// How a transcript is summarised.
@@ -67,6 +71,10 @@ impl Default for Options {
     }
 }
 
+/// Names of tools that hand a task to a sub-agent, as the label of a call begins.
+const SUBAGENT_TOOLS: &[&str] = &["Task ", "Agent ", "task ", "subagent "];
+/// A report of a sub-agent weighs as much as the heaviest words of the agent's own.
+const REPORT_WEIGHT: u8 = 60;
 const MAX_ANSWER: usize = 6 * 1024;
 const MAX_MESSAGE: usize = 1536;
 const MAX_COMPACTION: usize = 8 * 1024;
@@ -231,13 +239,30 @@ impl<'r> Collector<'r> {
                     self.proposal_ended(outcome, edits.len() as u64);
                     if let Some(words) = words_of_rejection(outcome) {
                         self.rejected(words, call.as_ref().map(|(_, call)| call.as_str()), at);
-                    } else if call.is_some_and(|(kind, _)| kind == Category::Ask) {
-                        self.answered_by_user(&outcome.output, &at);
+                    } else if let Some((kind, task)) = call {
+                        self.answered_call(&kind, &task, outcome, &at);
                     }
                 }
             }
             what if main => self.collect_message(what, at),
             _ => {}
+        }
+    }
+
+    /// A call was answered, by the user or by a sub-agent.
+    fn answered_call(&mut self, kind: &Category, call: &str, outcome: &Outcome<'_>, at: &Location) {
+        if *kind == Category::Ask {
+            return self.answered_by_user(&outcome.output, at);
+        }
+        let task = SUBAGENT_TOOLS.iter().find_map(|tool| call.strip_prefix(tool));
+        let report = task.and_then(|task| {
+            subagents::report(
+                &self.cleaner.clean_text(task.trim()),
+                &self.cleaner.clean_text(&outcome.output),
+            )
+        });
+        if let Some(text) = report.filter(|_| outcome.ok != Some(false)) {
+            self.remarks.attach("assistant", Passage { text, weight: REPORT_WEIGHT }, at);
         }
     }
 

@@ -4,6 +4,7 @@ use baton_packet::packet::Text;
 
 use super::calls::Open;
 use super::label::Label;
+use super::resolution::LastFailure;
 use super::{Collector, Location, Sentence, prose};
 use crate::event::Category;
 use crate::shared::words::one_line;
@@ -39,7 +40,7 @@ impl Collector<'_> {
     pub(super) fn open_loops(&self, open: &[Open], label: &Label) -> Vec<Text> {
         let mut loops = Vec::new();
         let mut add = |text: String, at: &Location| loops.push(Text { text, at: label.at(at) });
-        if let Some((run, _)) = &self.calls.failure {
+        if let Some(LastFailure { run, .. }) = &self.calls.failure {
             let failed = || run.note.clone().unwrap_or_else(|| "failed".to_owned());
             let code = run.exit_code.map_or_else(failed, |code| format!("ended with exit code {code}"));
             add(format!("`{}` {code} and did not succeed since", one_line(&run.command, 200)), &run.at);

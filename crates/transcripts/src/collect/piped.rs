@@ -1,6 +1,6 @@
 //! Checks that ran through a pipe: the exit code is that of the pipe's last program, so that the output has to tell.
 
-use super::checks::piped_steps;
+use super::checks::{piped_commands, piped_steps};
 
 /// What is told of a check whose output shows that it failed.
 pub(super) const FAILED: &str = "failed by its output";
@@ -64,14 +64,46 @@ pub(super) fn end_by_output(line: &str, output: &str) -> PipeEnd {
     let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let passed = lines.iter().rposition(|line| says_passed(line));
     let passed = passed.filter(|at| whole && at + LAST_LINES >= lines.len());
+    let is_silent = piped_commands(line).iter().all(|command| passes_in_silence(command));
     let fails = |(at, line): (usize, &&str)| {
-        says_failed(line) || (names_error(line) && passed.is_none_or(|passed| at > passed))
+        says_failed(line)
+            || (is_silent && names_place(line))
+            || (names_error(line) && passed.is_none_or(|passed| at > passed))
     };
     if lines.iter().enumerate().any(fails) {
         return PipeEnd::Failed;
     }
     let last = steps.last().and_then(|filters| filters.last()).map(|filter| program(filter).to_owned());
-    if passed.is_some() { PipeEnd::Passed } else { PipeEnd::Unknown(last.unwrap_or_default()) }
+    let passed_in_silence = is_silent && whole && lines.is_empty();
+    if passed.is_some() || passed_in_silence {
+        PipeEnd::Passed
+    } else {
+        PipeEnd::Unknown(last.unwrap_or_default())
+    }
+}
+
+/// Whether a check prints nothing where all is well.
+fn passes_in_silence(command: &str) -> bool {
+    const SILENT: &[&[&str]] = &[
+        &["go", "build"],
+        &["go", "vet"],
+        &["go", "install"],
+        &["tsc"],
+        &["npx", "tsc"],
+        &["gcc"],
+        &["clang"],
+        &["javac"],
+    ];
+    let words: Vec<&str> = command.split_whitespace().collect();
+    SILENT.iter().any(|silent| words.starts_with(silent))
+}
+
+/// Whether a line is a compiler's word on a place: `src/a.go:12:3: …`, `src/a.ts(12,3): …`.
+fn names_place(line: &str) -> bool {
+    let mut parts = line.split([':', '(', ',']);
+    let (file, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && file.contains('.') && !file.contains(char::is_whitespace) && parts.next().is_some()
 }
 
 fn program(filter: &str) -> &str {
@@ -80,7 +112,7 @@ fn program(filter: &str) -> &str {
 
 /// Whether the end of what a filter reads is in the lines that were printed; `head` leaves it out where it printed all that
 /// it may.
-fn keeps_the_end(filter: &str, printed: usize) -> bool {
+pub(super) fn keeps_the_end(filter: &str, printed: usize) -> bool {
     let limit = || {
         let words = filter.split_whitespace().skip(1);
         let number = words
@@ -131,7 +163,13 @@ fn names_error(line: &str) -> bool {
 fn says_passed(line: &str) -> bool {
     let counted = ["=", "Tests:", "Tests ", "Summary ["].iter().any(|begin| line.starts_with(begin));
     let words = ["test result: ok", "ok  \t", "ok \t", "All checks passed", "0 issues", "BUILD SUCCESS"];
+    // The last word of `mise run`, where no task failed.
+    let finished = line.strip_prefix("Finished in ").and_then(|time| time.strip_suffix('s'));
+    let finished = finished.map(|time| time.strip_suffix('m').unwrap_or(time));
+    let is_time =
+        |time: &str| !time.is_empty() && time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     line == "PASS"
+        || finished.is_some_and(is_time)
         || words.iter().any(|word| line.starts_with(word))
         || (counted && counts(line, "passed") && !counts(line, "failed"))
 }

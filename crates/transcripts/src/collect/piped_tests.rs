@@ -30,6 +30,7 @@ fn a_piped_check_whose_output_shows_a_failure_failed() {
     for output in [
         "ok  \tshop.example/a\t0.1s\nFAIL\n[test:ci] ERROR task failed",
         "12:--- FAIL: TestTotal",
+        "[lint:go] Finished in 2.1s\nFinished in 2.13s\n[lint:go] ERROR task failed",
         "npm ERR! code 1",
         "error[E0382]: use of moved value",
         "test result: FAILED. 1 passed; 2 failed",
@@ -39,6 +40,24 @@ fn a_piped_check_whose_output_shows_a_failure_failed() {
     ] {
         assert_eq!(state("make test 2>&1|tail -60", 0, output), failed, "{output}");
     }
+}
+
+#[test]
+fn a_compiler_whose_output_names_places_failed() {
+    let told = ran("go build ./... 2>&1 | head -50", 0, "# shop\ncart.go:7:2: undefined: total");
+    assert_eq!(
+        told.last_failure.and_then(|failure| failure.output).as_deref(),
+        Some("# shop\ncart.go:7:2: undefined: total")
+    );
+    let told = SessionScript::new()
+        .user("Fix it")
+        .run("a", "mise run lint | tail", 0, "[lint] ERROR task failed")
+        .run("b", "mise run lint", 0, "")
+        .run("c", "mise run lint | tail", 0, "hm");
+    assert!(
+        told.summary().last_failure.is_none(),
+        "what passed since is not taken back by what is not known"
+    );
 }
 
 #[test]
@@ -72,6 +91,12 @@ fn a_piped_check_whose_output_says_so_passed_and_pipefail_tells() {
     ] {
         assert_eq!(state("make test 2>&1 | tail -60", 0, output), passed, "{output}");
     }
+    assert_eq!(
+        state("mise run lint 2>&1 | tail -3", 0, "[lint] Finished in 3.1ms\nFinished in 2.20s"),
+        passed
+    );
+    assert_eq!(state("rspec | tail -3", 0, "Finished in 2.2 seconds\n3 examples, 1 failure").0, None);
+    assert_eq!(state("go vet -tags e2e ./... 2>&1 | head -20", 0, ""), passed);
     let lint = "[lint] $ golangci-lint run\n0 issues.";
     for (command, wanted) in [
         ("mise run lint | head -20", Some(0)),

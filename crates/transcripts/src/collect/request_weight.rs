@@ -142,9 +142,128 @@ pub(super) fn request_weight(text: &str) -> RequestWeight {
     let parts = lower.split([',', '.', '!', ';', '…']).map(str::trim).filter(|part| !part.is_empty());
     let parts: Vec<RequestWeight> = parts.map(of_part).collect();
     let most = parts.iter().max().copied().unwrap_or(RequestWeight::Request);
+    if most == RequestWeight::Request && !lower.contains('?') && chooses(&lower) {
+        return RequestWeight::Consent;
+    }
     // `ok, thanks` ends a matter.
     let ends = most == RequestWeight::Praise && parts.contains(&RequestWeight::Courtesy);
     if ends { RequestWeight::Courtesy } else { most }
+}
+
+/// Words of which a message consists that chooses from what was offered, beside the names of options.
+const CHOOSING: &[&str] = &[
+    "let's",
+    "lets",
+    "try",
+    "do",
+    "go",
+    "with",
+    "option",
+    "options",
+    "number",
+    "the",
+    "first",
+    "second",
+    "third",
+    "last",
+    "one",
+    "both",
+    "all",
+    "these",
+    "those",
+    "that",
+    "this",
+    "it",
+    "them",
+    "and",
+    "yes",
+    "yeah",
+    "yep",
+    "ok",
+    "okay",
+    "sure",
+    "to",
+    "of",
+    "please",
+    "then",
+    "for",
+    "now",
+    "apply",
+    "take",
+    "use",
+    "pick",
+    "choose",
+    "your",
+    "suggested",
+    "suggestion",
+    "suggestions",
+    "recommended",
+    "recommendation",
+    "recommendations",
+    "proposal",
+    "approach",
+    "next",
+    "continue",
+    "steps",
+    "implement",
+    "sounds",
+    "good",
+    "great",
+    "i",
+    "like",
+    "want",
+    "prefer",
+    "variant",
+];
+/// Of these words one must be there, or the name of an option: the others alone choose nothing.
+const CHOSEN: &[&str] = &[
+    "option",
+    "options",
+    "first",
+    "second",
+    "third",
+    "last",
+    "both",
+    "all",
+    "these",
+    "those",
+    "that",
+    "it",
+    "them",
+    "suggested",
+    "suggestion",
+    "suggestions",
+    "recommended",
+    "recommendation",
+    "recommendations",
+    "proposal",
+    "approach",
+    "this",
+];
+
+/// Whether a short message only chooses from what was offered: `1+2`, `let's try 2`, `yes to all`.
+fn chooses(lower: &str) -> bool {
+    let words: Vec<&str> = words_of(lower).collect();
+    let is_option = |word: &&str| is_name_of_option(word);
+    let says = words.iter().all(|word| CHOOSING.contains(word) || is_option(word));
+    says && words.iter().any(|word| CHOSEN.contains(word) || is_option(word))
+}
+
+fn words_of(lower: &str) -> impl Iterator<Item = &str> {
+    lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty())
+}
+
+/// `2`, `b`; `a` and `i` are words.
+fn is_name_of_option(word: &str) -> bool {
+    let digits = word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+    digits || (word.len() == 1 && matches!(word.as_bytes()[0], b'b'..=b'h'))
+}
+
+/// The names of the options that a short message chooses.
+pub(super) fn picks(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let all = words_of(&lower).filter(|word| is_name_of_option(word) || *word == "a");
+    if lower.len() > MAX_BYTES { Vec::new() } else { all.map(str::to_owned).collect() }
 }
 
 /// Whether a message of the user asks for something by itself: it is no greeting, no praise, no `go on` and no answer.
@@ -193,6 +312,12 @@ mod tests {
             ("ok, continue", RequestWeight::GoOn),
             ("Go ahead", RequestWeight::GoOn),
             ("please continue", RequestWeight::GoOn),
+            ("1+2", RequestWeight::Consent),
+            ("let's try 2=", RequestWeight::Consent),
+            ("yes to all", RequestWeight::Consent),
+            ("go with option B please", RequestWeight::Consent),
+            ("commit this change", RequestWeight::Request),
+            ("use 2 threads", RequestWeight::Request),
             ("next: the docs", RequestWeight::Request),
             ("yes, but keep the old name", RequestWeight::Request),
             ("continue with the parser", RequestWeight::Request),

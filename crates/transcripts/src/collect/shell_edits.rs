@@ -2,8 +2,8 @@
 
 use crate::event::{Change, Edit};
 
-/// The file changes of a command line that succeeded, where they are certain: nothing with patterns, variables, whole
-/// folders, or files outside of the project.
+/// The file changes of a command line that succeeded, where they are certain: nothing with patterns, variables, or files
+/// outside of the project. A path that ends with `/` is a folder, of which it is not known which files are in it.
 pub(super) fn edits(command: &str) -> Vec<Edit> {
     let line = command.split_once("<<").map_or(command, |(before, here)| {
         let first = here.lines().next().unwrap_or_default();
@@ -15,40 +15,100 @@ pub(super) fn edits(command: &str) -> Vec<Edit> {
         }
     });
     let mut found = Vec::new();
-    let mut moved = false;
+    let mut folders = Folders::default();
     for step in line.lines().flat_map(|line| line.split("&&")).flat_map(|step| step.split(';')) {
         let words = words(step);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        // After `cd` the paths mean something else.
-        moved |= words.first() == Some(&"cd");
-        if !moved {
-            found.extend(step_edits(&words));
+        if folders.follow(&words) {
+            continue;
         }
+        let (folder, words) = match words.as_slice() {
+            ["git", "-C", folder, rest @ ..] => (folders.below(folder), [&["git"], rest].concat()),
+            _ => (folders.current.clone(), words),
+        };
+        let Some(folder) = folder else { continue };
+        let edits = step_edits(&words).into_iter().map(|edit| Edit {
+            path: join(&folder, &edit.path),
+            from: edit.from.as_deref().map(|from| join(&folder, from)),
+            ..edit
+        });
+        found.extend(edits.filter(|edit| is_path(edit.path.trim_end_matches('/'))));
     }
     found
 }
 
+/// The folder in which the steps of a line work, as far as it is known.
+#[derive(Debug)]
+struct Folders {
+    /// Relative to the first one, which is empty.
+    current: Option<String>,
+    before: Vec<Option<String>>,
+}
+
+impl Default for Folders {
+    fn default() -> Self {
+        Self { current: Some(String::new()), before: Vec::new() }
+    }
+}
+
+impl Folders {
+    /// Goes where a step goes; returns whether it is one that goes anywhere.
+    fn follow(&mut self, words: &[&str]) -> bool {
+        match words {
+            ["cd", folder] => self.current = self.below(folder),
+            ["pushd", folder] => {
+                let next = self.below(folder);
+                self.before.push(std::mem::replace(&mut self.current, next));
+            }
+            ["popd"] => self.current = self.before.pop().flatten(),
+            ["cd" | "pushd" | "popd", ..] => self.current = None,
+            // What a subshell changes ends with it, and where that is, is not looked for.
+            [first, ..] if first.starts_with('(') => self.current = None,
+            _ => return false,
+        }
+        true
+    }
+
+    fn below(&self, folder: &str) -> Option<String> {
+        let name = folder.trim_end_matches('/').trim_start_matches("./");
+        let goes_up = name.split('/').any(|part| part == "..") || name.starts_with('-');
+        match self.current.as_deref() {
+            _ if folder == "." => self.current.clone(),
+            Some(current) if !goes_up && is_path(name) => Some(join(current, name)),
+            _ => None,
+        }
+    }
+}
+
+fn join(folder: &str, path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    if folder.is_empty() || path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
 fn step_edits(words: &[&str]) -> Vec<Edit> {
     let plain = |rest: &[&str]| -> Vec<String> {
-        rest.iter().filter(|word| !word.starts_with('-')).map(|word| (*word).to_owned()).collect()
+        let to_files =
+            rest.iter().take_while(|word| !word.trim_start_matches(['1', '2', '&']).starts_with(['>', '|']));
+        to_files.filter(|word| !word.starts_with('-')).map(|word| (*word).to_owned()).collect()
     };
     let recursive = words
         .iter()
         .any(|word| word.starts_with('-') && word.contains(['r', 'R']) && !word.starts_with("--"));
     match words {
-        ["rm", rest @ ..] | ["git", "rm", rest @ ..] if !recursive && !rest.contains(&"--cached") => {
-            plain(rest)
-                .iter()
-                .filter(|path| is_path(path))
-                .map(|path| Edit::bare(path, Change::Deleted))
-                .collect()
-        }
-        ["mv", rest @ ..] | ["git", "mv", rest @ ..] => match plain(rest).as_slice() {
-            [from, to] if is_path(from) && is_path(to) && is_file(from) && is_file(to) => {
-                vec![Edit { from: Some(from.clone()), ..Edit::bare(to, Change::Renamed) }]
-            }
-            _ => Vec::new(),
-        },
+        ["rm", rest @ ..] | ["git", "rm", rest @ ..] if !rest.contains(&"--cached") => plain(rest)
+            .iter()
+            .filter_map(|path| {
+                match recursive {
+                    true => as_folder(path).map(|folder| Edit::bare(&folder, Change::Deleted)),
+                    false => None,
+                }
+                .or_else(|| {
+                    (is_path(path) && (!recursive || is_file(path)))
+                        .then(|| Edit::bare(path, Change::Deleted))
+                })
+            })
+            .collect(),
+        ["mv", rest @ ..] | ["git", "mv", rest @ ..] => moves(&plain(rest)),
         ["sed", rest @ ..] if rest.iter().any(|word| word.starts_with("-i")) => {
             let files = plain(rest);
             files
@@ -67,9 +127,36 @@ fn step_edits(words: &[&str]) -> Vec<Edit> {
     }
 }
 
+/// What `mv` does with these paths, the last of which is the target.
+fn moves(paths: &[String]) -> Vec<Edit> {
+    let moved =
+        |from: &str, to: &str| Edit { from: Some(from.to_owned()), ..Edit::bare(to, Change::Renamed) };
+    match paths {
+        [from @ .., to] if to.ends_with('/') && is_path(to.trim_end_matches('/')) => {
+            let files = from.iter().filter(|from| is_path(from) && is_file(from));
+            files
+                .map(|from| moved(from, &format!("{to}{}", from.rsplit('/').next().unwrap_or(from))))
+                .collect()
+        }
+        [from, to] if is_path(from) && is_path(to) && is_file(from) && is_file(to) => vec![moved(from, to)],
+        [from, to] => match (as_folder(from), as_folder(to)) {
+            (Some(from), Some(to)) => vec![moved(&from, &to)],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// A path that does not look like that of a file, with `/` at its end.
+fn as_folder(path: &str) -> Option<String> {
+    let bare = path.trim_end_matches('/');
+    (is_path(bare) && (path.ends_with('/') || !is_file(bare))).then(|| format!("{bare}/"))
+}
+
 /// A path in the project, written out.
 fn is_path(path: &str) -> bool {
-    let strange = |c: char| matches!(c, '*' | '?' | '$' | '`' | '{' | '(' | '<' | '>' | '|' | '~' | '!');
+    let strange =
+        |c: char| matches!(c, '*' | '?' | '$' | '`' | '{' | '(' | ')' | '<' | '>' | '|' | '~' | '!');
     let outside = ["/tmp/", "/dev/", "/var/", "/proc/", "../"].iter().any(|root| path.starts_with(root));
     !path.is_empty()
         && !path.contains(strange)
@@ -141,17 +228,40 @@ mod tests {
         );
         assert_eq!(edit_events("cat <<EOF >notes.md\nrm other.md\nEOF"), one("notes.md", Change::Modified));
         assert_eq!(edit_events("echo hi >> log.txt; ls"), one("log.txt", Change::Modified));
+        assert_eq!(edit_events("rm -rf target"), one("target/", Change::Deleted));
+        assert_eq!(edit_events("git mv src lib"), one("lib/", Change::Renamed));
+    }
+
+    #[test]
+    fn a_folder_that_the_line_goes_to_counts() {
+        let one = |path: &str, change| vec![(path.to_owned(), change)];
+        for (command, path) in [
+            ("cd sub && rm a.rs", "sub/a.rs"),
+            ("cd /w/p/sub; git rm a.rs 2>/dev/null", "/w/p/sub/a.rs"),
+            ("cd sub && cd deeper/ && rm ./a.rs", "sub/deeper/a.rs"),
+            ("git -C sub rm a.rs", "sub/a.rs"),
+            ("pushd sub && make && popd && rm a.rs", "a.rs"),
+            ("cd . && rm a.rs", "a.rs"),
+        ] {
+            assert_eq!(edit_events(command), one(path, Change::Deleted), "{command}");
+        }
+        assert_eq!(edit_events("cd sub && mv a.rs b/"), one("sub/b/a.rs", Change::Renamed));
+        let moved = edits("cd sub && git mv a.rs b.rs");
+        assert_eq!((moved[0].from.as_deref(), moved[0].path.as_str()), (Some("sub/a.rs"), "sub/b.rs"));
     }
 
     #[test]
     fn what_is_not_sure_is_not_told() {
         for command in [
-            "rm -rf target",
+            "cd .. && rm a.rs",
+            "cd $DIR && rm a.rs",
+            "cd /tmp && rm a.rs",
+            "cd - && rm a.rs",
+            "(cd sub && rm a.rs)",
+            "mv a.rs b.rs lib",
             "rm *.o",
             "rm $FILE",
             "rm /tmp/x.txt",
-            "cd sub && rm a.rs",
-            "mv src lib",
             "echo 'a > b.txt'",
             "git rm --cached x.rs",
             "cargo test 2> err.txt",

@@ -107,3 +107,17 @@ fn a_call_outside_a_program_is_told_once() {
     assert_eq!(column(&packet, "commands", "command"), ["cargo test"]);
     assert_eq!(packet["commands"].as_array().map(Vec::len), Some(1));
 }
+
+/// Codex 0.171 puts its own tools into a namespace.
+#[test]
+fn a_program_of_a_tool_in_a_namespace_is_told_by_what_it_did() {
+    let mut call = program("c7", "text(await tools.exec_command({cmd: 'cargo test'}));");
+    call["payload"]["namespace"] = json!("functions");
+    let packet = rollout(&[
+        call,
+        command("exec-8", "cargo test", 0, "test result: ok. 5 passed\n"),
+        printed("c7", "completed", "test result: ok. 5 passed"),
+    ]);
+    assert_eq!(column(&packet, "commands", "command"), ["cargo test"]);
+    check(&packet, &[("/commands/0/exit_code", json!(0)), ("/open_loops", Value::Null)]);
+}

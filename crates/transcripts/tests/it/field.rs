@@ -16,7 +16,7 @@ pub(super) fn document(name: &str, lines: &[Value]) -> Value {
 }
 
 /// A session of Claude Code; each line hangs under the one before.
-fn claude(messages: &[Value]) -> Value {
+pub(super) fn claude(messages: &[Value]) -> Value {
     let lines: Vec<Value> = messages
         .iter()
         .enumerate()
@@ -38,7 +38,7 @@ fn claude(messages: &[Value]) -> Value {
     document("f0000000-0000-4000-8000-000000000001.jsonl", &lines)
 }
 
-fn user(text: &str) -> Value {
+pub(super) fn user(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
 
@@ -46,7 +46,7 @@ fn meta(text: &str) -> Value {
     json!({"role": "user", "isMeta": true, "content": [{"type": "text", "text": text}]})
 }
 
-fn agent(text: &str) -> Value {
+pub(super) fn agent(text: &str) -> Value {
     json!({"role": "assistant", "content": [{"type": "text", "text": text}]})
 }
 

@@ -4,6 +4,7 @@
 
 mod aider;
 mod amp;
+mod assent;
 mod batches;
 mod cline;
 mod code_mode;
@@ -15,6 +16,7 @@ mod field;
 mod gemini;
 mod goose;
 mod hostile;
+mod kimi_wire;
 mod kiro;
 mod listing;
 mod opencode;

@@ -41,3 +41,14 @@ fn a_diff_is_cut_in_lines_and_characters() {
     assert_eq!(head_lines("a\nb\nc", 2, 100), "a\nb\n…");
     assert_eq!(head_lines("a\nb", 2, 100), "a\nb");
 }
+
+#[test]
+fn a_long_answer_keeps_its_claim_and_its_conclusion() {
+    let text =
+        format!("All tests pass.\n\n{}\n\nNext: tag the release.", "It does a thing in turn. ".repeat(60));
+    let shown = super::ends(&text, 320);
+    assert!(shown.starts_with("All tests pass.") && shown.ends_with("Next: tag the release."), "{shown}");
+    assert!(shown.contains('…') && shown.chars().count() <= 326, "{}", shown.chars().count());
+    assert_eq!(super::ends("short", 320), "short");
+    assert_eq!(super::ends(&text, 120), super::head(&text, 120));
+}

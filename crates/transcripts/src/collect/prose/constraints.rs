@@ -1,14 +1,21 @@
 //! What the user insists on.
 
+use super::pasted::{self, Origin};
 use super::{MAX_SENTENCE, any, begins, lowered};
 use crate::shared::words::sentences;
 
 /// Sentences in which the user insists on something.
 pub(crate) fn constraints(text: &str) -> Vec<&str> {
-    sentences(text)
-        .into_iter()
-        .filter(|sentence| sentence.len() <= MAX_SENTENCE && insists(&lowered(sentence)))
-        .collect()
+    let mut found = Vec::new();
+    for (origin, line) in pasted::lines(text) {
+        let counts = |sentence: &&str| {
+            let lower = lowered(sentence);
+            let typed = origin == Origin::Typed || (origin == Origin::Document && pasted::commands(&lower));
+            sentence.len() <= MAX_SENTENCE && typed && insists(&lower)
+        };
+        found.extend(sentences(line).into_iter().filter(counts));
+    }
+    found
 }
 
 fn insists(lower: &str) -> bool {

@@ -35,6 +35,53 @@ pub(crate) fn decisions(text: &str) -> Vec<DecisionText> {
     all
 }
 
+/// Whether a user's words take back what the agent did or meant.
+pub(crate) fn corrects(text: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "no,",
+        "no.",
+        "no!",
+        "no -",
+        "no —",
+        "nope",
+        "nah",
+        "wrong",
+        "that's wrong",
+        "this is wrong",
+        "that is wrong",
+        "that's not",
+        "this is not",
+        "not like that",
+        "not that",
+        "actually,",
+        "actually no",
+        "instead",
+        "rather",
+        "revert",
+        "undo",
+        "scratch that",
+        "stop",
+        "wait",
+        "hold on",
+        "i meant",
+        "i mean",
+        "don't",
+        "do not",
+        "please don't",
+        "hm, no",
+        "i don't want",
+        "i'd rather",
+        "i would rather",
+        "let's not",
+        "we shouldn't",
+        "you shouldn't",
+        "i think we should",
+    ];
+    let first = text.trim_start();
+    let lower = lowered(first.lines().next().unwrap_or_default());
+    begins(&lower, STARTS) || lower == "no"
+}
+
 /// Words that decide by themselves.
 const DECIDE: &[&str] = &[
     "decided to",
@@ -144,7 +191,9 @@ const ACT_STARTS: &[&str] = &[
 fn decides(lower: &str) -> bool {
     const OTHER: &[&str] = &["if", "don't", "do not", "never", "should", "would", "maybe", "perhaps"];
     let goes_on = any(lower, &["keep going", "going on with", "go on with", "get going"]);
-    if lower.ends_with('?') || begins(lower, OTHER) || goes_on {
+    // What another suggests is told, not decided.
+    let reports = any(lower, &["suggests", "suggested", "suggesting", "recommends", "proposes"]);
+    if lower.ends_with('?') || begins(lower, OTHER) || goes_on || (reports && !any(lower, DECIDE)) {
         return false;
     }
     let chose_over =

@@ -7,6 +7,7 @@ mod attempts;
 mod constraints;
 mod decisions;
 mod passages;
+mod pasted;
 mod questions;
 mod salience;
 mod steps;
@@ -16,8 +17,9 @@ pub(super) use attempts::attempts;
 pub(super) use constraints::constraints;
 #[cfg(test)]
 use decisions::DecisionText;
-pub(super) use decisions::decisions;
+pub(super) use decisions::{corrects, decisions};
 pub(super) use passages::{PacketWords, Passage, passages, users_passages};
+pub(super) use pasted::typed;
 pub(super) use questions::{asked_at_the_end, only_asks, put_aside};
 pub(super) use steps::{announced, next_steps};
 pub(super) use topic::{same_matter, speaks_of, topic};

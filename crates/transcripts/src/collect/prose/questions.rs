@@ -26,7 +26,12 @@ const OPEN: &[&str] = &[
     "undecided",
     "not decided",
     "not yet decided",
-    "decide whether",
+    "we decide whether",
+    "you decide whether",
+    "must decide whether",
+    "should decide whether",
+    "to decide: whether",
+    "decide later whether",
     "to be decided",
     "to be clarified",
     "to be determined",
@@ -95,7 +100,8 @@ const ASK: &[&str] = &[
 
 /// Questions that the agent puts aside in the middle of the work.
 pub(crate) fn put_aside(text: &str) -> Vec<String> {
-    let told = |lower: &str| any(lower, OPEN) || begins(lower, &["question"]);
+    let told =
+        |lower: &str| any(lower, OPEN) || begins(lower, &["question", "decide whether", "please decide"]);
     questions(text, &|lower| told(lower) && !checks(lower))
 }
 

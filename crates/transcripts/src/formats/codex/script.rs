@@ -8,6 +8,8 @@ use crate::shared::json::Json;
 
 /// The tool that runs a program.
 const TOOL: &str = "exec";
+/// The namespace in which it stands since Codex 0.171; before it stood in none.
+const NAMESPACE: &str = "functions";
 
 /// A program that was called, until it is known whether items tell what it did.
 pub(super) struct Script {
@@ -22,7 +24,8 @@ pub(super) struct Script {
 impl Script {
     /// The program of a `custom_tool_call`, if it is one.
     pub(super) fn of(item: &Json<'_>, place: Place, at_ms: Option<i64>) -> Option<Self> {
-        if item.get("name").str() != Some(TOOL) || item.get("namespace").str().is_some() {
+        let foreign = item.get("namespace").str().is_some_and(|space| space != NAMESPACE);
+        if item.get("name").str() != Some(TOOL) || foreign {
             return None;
         }
         let id = item.first(&["call_id", "id"])?.to_owned();

@@ -1,7 +1,9 @@
 //! The old Kimi CLI, in Python: `~/.kimi/sessions/<hash of the directory>/<session id>/context.jsonl`, the messages as
-//! the model sees them. Times and tokens stand in `wire.jsonl` beside it, title and plan in `state.json`.
+//! the model sees them. Times and tokens stand in `wire.jsonl` beside it, title and plan in `state.json`. A `wire.jsonl`
+//! that is named by itself is read by its messages, or alone where they are gone.
 
 mod read;
+mod wire;
 
 use std::path::Path;
 
@@ -38,10 +40,16 @@ impl TranscriptReader for KimiCli {
             let text = String::from_utf8_lossy(line);
             let json = Json::parse(&text).unwrap_or(Json::Null);
             matches!(json.get("role").str(), Some("_system_prompt" | "_checkpoint" | "_usage"))
+                || wire::is_record(&json)
         })
     }
 
     fn header(&self, found: &TranscriptFile) -> Header {
+        if let Some(context) =
+            wire::context_beside(&found.path).and_then(|path| TranscriptFile::at(ID, &path))
+        {
+            return self.header(&context);
+        }
         let mut header = heading::of_lines(found, read_header_line);
         let state = sidecar::text(&found.path.with_file_name("state.json"));
         header.id = session_id(&found.path).unwrap_or(header.id);
@@ -54,11 +62,24 @@ impl TranscriptReader for KimiCli {
     }
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
-        read::read(path, sink)
+        match wire::context_beside(path) {
+            Some(context) => read::read(&context, sink),
+            None if path.file_name().is_some_and(|name| name == read::WIRE) => wire::read(path, sink),
+            None => read::read(path, sink),
+        }
     }
 }
 
 fn read_header_line(json: &Json<'_>, header: &mut Header) {
+    if wire::is_record(json) {
+        let input = json.at(&["message", "payload", "user_input"]);
+        heading::time(header, json.get("timestamp"));
+        header.empty &= json.at(&["message", "type"]).str() != Some("ContentPart");
+        if !input.is_null() {
+            heading::prompt(header, &input.text());
+        }
+        return;
+    }
     match json.get("role").str() {
         Some("user") => heading::prompt(header, &read::prompt(json)),
         Some("assistant") => header.empty = false,

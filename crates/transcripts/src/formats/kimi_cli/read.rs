@@ -12,7 +12,8 @@ use crate::shared::json::Json;
 use crate::shared::lines::Lines;
 use crate::shared::{call, chunk, plan, shell, sidecar};
 
-const WIRE: &str = "wire.jsonl";
+/// The log of the user interface, beside the messages.
+pub(super) const WIRE: &str = "wire.jsonl";
 /// Mark of the message that a compaction leaves behind.
 const COMPACTED: &str = "Previous context has been compacted";
 

@@ -1,0 +1,231 @@
+//! What in a message of the user is pasted: output of programs, screens of an agent, documents. Its words are not his.
+
+use super::begins;
+
+/// So many lines of a region of output may look like anything between two that look like output.
+const MAX_GAP: usize = 20;
+/// A message with headings is a document from this many lines on.
+const DOCUMENT_LINES: usize = 12;
+
+/// Who wrote a line, as far as it shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The user.
+    Typed,
+    /// A document with headings, the user's own or another's.
+    Document,
+    /// The output of a program or the screen of an agent.
+    Output,
+}
+
+/// The lines of a message outside of blocks of code, and who wrote each.
+pub(super) fn lines(text: &str) -> Vec<(Origin, &str)> {
+    let all: Vec<&str> = text.lines().collect();
+    let output: Vec<bool> = regions(&all);
+    let headings = all.iter().filter(|line| is_heading(line)).count();
+    let is_document = headings >= 2 && all.len() >= DOCUMENT_LINES;
+    let (mut fenced, mut under) = (false, Origin::Typed);
+    let mut told = Vec::new();
+    for (line, is_output) in all.into_iter().zip(output) {
+        let bare = line.trim_start();
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            fenced = !fenced;
+            continue;
+        }
+        if fenced {
+            continue;
+        }
+        if is_document && is_heading(line) {
+            under = if sets_rules(line) { Origin::Typed } else { Origin::Document };
+        }
+        told.push((if is_output { Origin::Output } else { under }, line));
+    }
+    told
+}
+
+/// The words of the user in a message: without what is pasted, as far as that shows.
+pub(crate) fn typed(text: &str) -> String {
+    let own = lines(text).into_iter().filter(|(origin, _)| *origin == Origin::Typed);
+    own.map(|(_, line)| format!("{line}\n")).collect()
+}
+
+/// For each line whether it belongs to a region of output: from one line that looks like it to the last one near it.
+fn regions(lines: &[&str]) -> Vec<bool> {
+    let mut marked = vec![false; lines.len()];
+    let mut last: Option<usize> = None;
+    for at in (0..lines.len()).filter(|at| is_output(lines[*at])) {
+        let from = last.filter(|last| at - last <= MAX_GAP).unwrap_or(at);
+        marked[from..=at].fill(true);
+        last = Some(at);
+    }
+    marked
+}
+
+fn is_heading(line: &str) -> bool {
+    let rest = line.trim_start_matches('#');
+    rest.len() < line.len() && line.len() - rest.len() <= 6 && rest.starts_with(' ')
+}
+
+/// Whether a heading announces rules, which are the user's whoever wrote them down.
+fn sets_rules(line: &str) -> bool {
+    const RULES: &[&str] = &[
+        "rule",
+        "constraint",
+        "requirement",
+        "guideline",
+        "important",
+        "must",
+        "don't",
+        "do not",
+        "scope",
+        "non-goal",
+        "limits",
+    ];
+    let lower = line.to_lowercase();
+    RULES.iter().any(|word| lower.contains(word))
+}
+
+/// Whether a line can hardly be anything but output.
+fn is_output(line: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "--- FAIL",
+        "--- PASS",
+        "=== RUN",
+        "=== PAUSE",
+        "=== CONT",
+        "FAIL\t",
+        "ok  \t",
+        "Traceback (",
+        "File \"",
+        "npm ERR!",
+        "npm error",
+        "panic:",
+        "goroutine ",
+        "diff --git",
+        "@@ ",
+        "+++ ",
+        "--- a/",
+        "error[",
+        "Error:",
+        "error:",
+        "warning:",
+        "Process exited",
+        "Exit code",
+        "⏺",
+        "⎿",
+        "❯",
+        "●",
+        "│",
+        "├",
+        "└",
+        "╭",
+        "╰",
+        "E   ",
+        "$ ",
+        "Caused by:",
+        "test result:",
+    ];
+    let bare = line.trim();
+    let ruled = |mark: char| {
+        bare.len() >= 10 && bare.chars().filter(|c| *c == mark).count() * 2 > bare.chars().count()
+    };
+    STARTS.iter().any(|start| bare.starts_with(start))
+        || ['=', '_', '-', '─', '━'].into_iter().any(ruled)
+        || (bare.starts_with("at ") && bare.ends_with(')') && bare.contains(':'))
+        || begins_with_time(bare)
+        || begins_with_place(bare)
+        || is_numbered_change(bare)
+}
+
+/// `2026-02-12T16:15:30+01:00 …`, `[12:15:30] …`
+fn begins_with_time(line: &str) -> bool {
+    let first = line.trim_start_matches('[').split([' ', ']']).next().unwrap_or_default();
+    let time = first.rsplit('T').next().unwrap_or_default();
+    let numbers: Vec<&str> = time.split([':', '.', '+', 'Z', ',']).take(3).collect();
+    numbers.len() == 3
+        && numbers.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `src/a.rs:12:3: …`, `a_test.go:12: …`
+fn begins_with_place(line: &str) -> bool {
+    let mut parts = line.split(':');
+    let (file, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let is_file = file.contains('.') && !file.contains(char::is_whitespace) && !file.ends_with('.');
+    is_file
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && parts.next().is_some()
+}
+
+/// `86 +        // Full clear`, as an agent shows a change on the screen.
+fn is_numbered_change(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len()
+        && (rest.starts_with(" +") || rest.starts_with(" -"))
+        && !rest[2..].starts_with(char::is_alphanumeric)
+}
+
+/// Whether a sentence of a document commands: it describes the work more often than not.
+pub(super) fn commands(lower: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "do not",
+        "don't",
+        "never",
+        "always",
+        "you must",
+        "must",
+        "make sure",
+        "ensure",
+        "avoid",
+        "under no circumstances",
+        "important",
+        "no new",
+        "no external",
+        "no additional",
+        "no further",
+        "no extra",
+        "no breaking",
+        "no third-party",
+    ];
+    begins(lower, STARTS) || lower.contains(" must ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::constraints;
+
+    #[test]
+    fn pasted_output_is_not_the_users() {
+        let text = "Run python -m pytest -q\n..F...      [100%]\n=========== FAILURES ===========\n\n    def test_it():\n        \
+                    # Smoke test: it should not raise\n>       importlib.import_module('a')\nE   ImportError: libEGL must be there\n\
+                    1 failed, 33 passed\n\nNever touch the lexer.";
+        assert_eq!(constraints(text), ["Never touch the lexer."]);
+        for line in [
+            "86 +        // Full clear on resize to avoid artifacts",
+            "⏺ Committed. Only index.html was included — the changes were left unstaged and must stay so.",
+            "deferred_test.go:808: Second commit should NOT have a trailer",
+            "2026-02-12T16:15:30+01:00 must not be empty",
+            "Error: Should NOT be empty, but was",
+        ] {
+            assert!(constraints(line).is_empty(), "{line}");
+        }
+        assert_eq!(constraints("Use `a.rs:12: x` - never `b`."), ["Use `a.rs:12: x` - never `b`."]);
+    }
+
+    #[test]
+    fn a_plan_that_was_pasted_describes_more_than_it_commands() {
+        let plan = "Implement the following plan:\n\n# Fix the trailers\n\n## Context\n\n`EventGitCommit` never fires.\nNo shadow \
+                    branch\nThe flow should remain unchanged.\n\n## Steps\n\n1. Keep the `repo` parameter\n2. Never fire it twice\n3. No external dependencies\n\n\
+                    ## Constraints\n\n- No new dependencies\n\n## Tests\n\nEvery commit must be traceable.\n";
+        assert_eq!(
+            constraints(plan),
+            [
+                "Never fire it twice",
+                "No external dependencies",
+                "No new dependencies",
+                "Every commit must be traceable."
+            ]
+        );
+        assert_eq!(constraints("# Rules\n\nNo new dependencies."), ["No new dependencies."]);
+    }
+}

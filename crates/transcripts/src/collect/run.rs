@@ -1,0 +1,23 @@
+//! A command that ended.
+
+use super::Location;
+use super::importance::Importance;
+
+/// A command that ended.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// The command line, cleaned.
+    pub command: String,
+    /// Its exit code.
+    pub exit_code: Option<i64>,
+    /// Whether it succeeded, where known.
+    pub ok: Option<bool>,
+    /// The last line of what a failing command said.
+    pub note: Option<String>,
+    /// Its place.
+    pub at: Location,
+    /// How much it matters.
+    pub worth: Importance,
+    /// Whether it failed and was made good since.
+    pub mended: bool,
+}

@@ -1,0 +1,75 @@
+//! What sub-agents come to: the commands that failed in their hands, and what they report.
+
+use super::clean::Cleaner;
+use super::error_line::error_line;
+use super::importance::{makes_good, only_answers};
+use super::run::Run;
+use crate::shared::words::one_line;
+
+const MAX_FAILURES: usize = 20;
+const MAX_TAIL: usize = 4096;
+
+/// Commands of sub-agents that failed and that no later one of the same agent made good.
+#[derive(Debug, Default)]
+pub(super) struct SubagentFailures {
+    runs: Vec<Run>,
+}
+
+impl SubagentFailures {
+    /// A command of a sub-agent ended.
+    pub(super) fn ran(&mut self, run: Run, output: &str, cleaner: &mut Cleaner<'_>) {
+        let failed = run.ok == Some(false) && !only_answers(&run.command, run.exit_code);
+        self.runs.retain(|known| known.at.agent != run.at.agent || !makes_good(&known.command, &run.command));
+        if failed && self.runs.len() < MAX_FAILURES {
+            let tail = cleaner.tail(output, MAX_TAIL);
+            let note = error_line(&tail).map(|line| one_line(line, 160));
+            self.runs.push(Run { note, ..run });
+        }
+    }
+
+    /// The runs, oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter()
+    }
+}
+
+/// What a sub-agent reports, in a line: how it begins, which says what it found.
+pub(super) fn report(task: &str, output: &str) -> Option<String> {
+    const MAX_TASK: usize = 80;
+    const MAX_REPORT: usize = 300;
+    let speech = output.lines().map(str::trim).filter(|line| !line.is_empty() && !is_frame(line));
+    let text = speech.map(|line| line.trim_start_matches(['#', ' '])).collect::<Vec<_>>().join(" ");
+    let report = one_line(&text, MAX_REPORT);
+    (!report.is_empty()).then(|| format!("Sub-agent “{}” reported: {report}", one_line(task, MAX_TASK)))
+}
+
+/// Whether a line is the tool's and not the sub-agent's.
+fn is_frame(line: &str) -> bool {
+    let frames = [
+        "agentId:",
+        "<usage>",
+        "</usage>",
+        "total_tokens:",
+        "tool_uses:",
+        "duration_ms:",
+        "<result>",
+        "</result>",
+    ];
+    frames.iter().any(|frame| line.starts_with(frame))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_begins_with_what_was_found() {
+        let output = "# Findings\n\nThe lexer drops BOMs.\n\nagentId: a1 (for resuming)\n<usage>total_tokens: 5</usage>";
+        let told = report("Look at the lexer", output);
+        assert_eq!(
+            told.as_deref(),
+            Some("Sub-agent “Look at the lexer” reported: Findings The lexer drops BOMs.")
+        );
+        assert_eq!(report("x", "\n"), None);
+    }
+}
