@@ -31,6 +31,11 @@ pub(crate) enum Format {
     JsonLines,
 }
 
+/// How long somebody who called a command waits for the Beads file.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+/// How long an agent waits whose tool runs the command when it begins.
+pub(crate) const LOCK_PATIENCE_AT_BEGINNING: Duration = Duration::from_secs(1);
+
 /// Everything that a command works with.
 pub(crate) struct App {
     /// Settings.
@@ -57,6 +62,10 @@ pub(crate) struct App {
     pub transfer_is_over: bool,
     /// The Beads file as it was looked at last, and what went wrong then.
     looked: Option<(String, String)>,
+    /// How long a command waits for one holder of the lock of the Beads file.
+    pub lock_patience: Duration,
+    /// Whether another process held that lock when it was waited for last.
+    is_file_locked: bool,
     caller: Option<Caller>,
     store: Option<Store>,
     remote: Option<Client>,
@@ -87,6 +96,8 @@ impl App {
             written: None,
             transfer_is_over: true,
             looked: None,
+            lock_patience: LOCK_PATIENCE,
+            is_file_locked: false,
             caller: None,
             store: None,
             remote: None,

@@ -2,7 +2,6 @@
 //! file may be larger than the memory.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::path::Path;
 
 use baton_model::id::visible;
@@ -28,7 +27,7 @@ mod unseen;
 
 use conflict_base::conflict_base;
 pub(crate) use turn::{Direction, ExclusiveTurn, mirror};
-use unseen::{LineHeader, unseen, would_lose};
+use unseen::{unseen, would_lose};
 
 /// Tasks whose lines are in memory at once.
 const CHUNK: usize = 200;
@@ -69,7 +68,7 @@ pub(crate) fn sync(
     file: &RepoFile,
     identity: Option<&str>,
 ) -> Result<(BeadsImportOutput, Exported), AppError> {
-    let (mut turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
+    let (mut turn, path) = (app.file_turn(file)?, file.path());
     let mut taken = BeadsImportOutput::default();
     let project = app.project.clone();
     let base = || conflict_base(&path);
@@ -115,7 +114,7 @@ pub(crate) struct Exported {
 
 /// Writes the tasks to a file that holds nothing else.
 pub(crate) fn export(app: &mut App, file: &RepoFile) -> Result<Exported, AppError> {
-    let (mut turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
+    let (mut turn, path) = (app.file_turn(file)?, file.path());
     for _ in 0..TRIES {
         let version = turn.version();
         let head = head(app, app.project.clone().as_deref())?;
@@ -286,7 +285,8 @@ fn stamp(app: &App, answer: &BeadsExportOutput) -> String {
     format!("{}{} {}", app.config.ledger(), store_identity(&app.config.store), visible(&answer.project_id))
 }
 
-/// Writes the file and notes what it holds. One that holds all of it already is left as it is; none where the file is no longer
+/// Writes the file and notes what it holds. The ledger notes the lines before the file has them: of a writer that is killed between
+/// the two, the ledger knows more than there is, and no line of its own comes back as another's. One that holds all of it already is left as it is; none where the file is no longer
 /// the version that was read.
 fn publish(
     app: &mut App,
@@ -297,26 +297,30 @@ fn publish(
 ) -> Result<Option<Exported>, AppError> {
     let stamp = stamp(app, head);
     let (ours, bytes) = (turn.is_ours(&stamp), turn.bytes());
+    turn.forget()?;
     let kept = match kept.is_none() {
         true => None,
         false => turn.raw(kept)?,
     };
     let count = kept.as_ref().map_or(0, RawLines::len);
-    let (mut changed, mut tasks, mut lines) = (HashSet::new(), 0, 0);
+    let (mut changed, mut tasks) = (0, 0);
     let write = |out: &mut dyn std::io::Write| {
         let mut written = 0;
         let mut put = |line: &str| {
-            (written, lines) = (written + line.len() as u64 + 1, lines + 1);
+            written += line.len() as u64 + 1;
             writeln!(out, "{line}")
         };
         for chunk in head.ids.chunks(CHUNK) {
+            let mut lines = Vec::new();
             for item in lines_of(app, &head.project_id, chunk.to_vec())? {
                 tasks += 1;
                 put(&item.line)?;
                 if let (Some(id), true) = (item.id, item.changed) {
-                    changed.insert(id);
+                    lines.push(Published { id, line: item.line });
                 }
             }
+            changed += lines.len();
+            note(app, &head.project_id, lines)?;
         }
         for other in &head.items {
             put(&other.line)?;
@@ -325,47 +329,18 @@ fn publish(
             written += kept.copy(out)?;
         }
         // In a file that we wrote nothing is another when no line has changed and all are as long together.
-        Ok(!ours || !changed.is_empty() || written != bytes)
+        Ok(!ours || changed > 0 || written != bytes)
     };
     let ReplaceResult::Is(version) = turn.replace(read, write)? else { return Ok(None) };
     turn.note(&stamp, head.seq, &version, count)?;
-    note(app, turn, &head.project_id, (&changed, lines), &version)?;
     let (project_id, path) = (head.project_id.clone(), path.display().to_string());
-    Ok(Some(Exported { project_id, path, tasks, changed: changed.len() }))
+    Ok(Some(Exported { project_id, path, tasks, changed }))
 }
 
-/// Records in the ledger the lines of changed tasks that the file holds now.
-fn note(
-    app: &mut App,
-    turn: &FileTurn,
-    project: &str,
-    (changed, count): (&HashSet<String>, usize),
-    version: &Version,
-) -> Result<(), AppError> {
-    if changed.is_empty() {
-        return Ok(());
+/// Records in the ledger lines that the file is about to hold.
+fn note(app: &mut App, project: &str, lines: Vec<Published>) -> Result<(), AppError> {
+    if !lines.is_empty() {
+        app.run::<BeadsPublished>(&BeadsPublishedInput { project: Some(project.to_owned()), lines })?;
     }
-    // What another program has written since is not what was published.
-    let Some(mut lines) = turn.lines_of(version)? else { return Ok(()) };
-    let (mut chunk, mut left) = (Vec::new(), count);
-    loop {
-        // What follows is kept although it cannot be read.
-        let line = if left > 0 { lines.next()? } else { None };
-        left = left.saturating_sub(1);
-        let last = line.is_none();
-        if let Some(line) = line {
-            let header = LineHeader::of(&line);
-            if let Some(id) = header.task().filter(|id| changed.contains(*id)) {
-                chunk.push(Published { id: id.to_owned(), line });
-            }
-        }
-        if chunk.len() >= CHUNK || (last && !chunk.is_empty()) {
-            let input =
-                BeadsPublishedInput { project: Some(project.to_owned()), lines: std::mem::take(&mut chunk) };
-            app.run::<BeadsPublished>(&input)?;
-        }
-        if last {
-            return Ok(());
-        }
-    }
+    Ok(())
 }

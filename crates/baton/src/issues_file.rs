@@ -3,16 +3,19 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 
 use crate::error::AppError;
+use crate::file_lock::LockFault;
 use crate::mirror_note::MirrorNote;
 use crate::raw_lines::{LineSelection, RawLines};
 use crate::repo_file::{Fault, Folder, RepoFile};
 
+/// The code of the refusal where another process holds the lock.
+pub(crate) const LOCKED: &str = "beads_locked";
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
 /// The longest line of it, in bytes: one line is held in memory.
@@ -42,17 +45,23 @@ fn outside(path: &Path, what: &str, error: &dyn std::fmt::Display) -> Refusal {
 }
 
 impl FileTurn {
-    /// Waits for the lock. It is on the folder, which all writers of the file share and which leaves no file for git to
-    /// pick up; what is recorded about the file lies in the data folder of this user.
-    pub(crate) fn wait(file: &RepoFile, data_dir: &Path) -> Result<Self, Refusal> {
+    /// Waits for the lock, no longer than this for one holder. It is on the folder, which all writers of the file share and which
+    /// leaves no file for git to pick up; what is recorded about the file lies in the data folder of this user.
+    pub(crate) fn wait(file: &RepoFile, data_dir: &Path, patience: Duration) -> Result<Self, Refusal> {
         let path = file.path();
         let missing = || Fault::Io(std::io::ErrorKind::NotFound.into());
         let folder = file.folder(true).and_then(|folder| folder.ok_or_else(missing));
         let folder = folder.map_err(|fault| outside(&path, "written", &fault))?;
         let note = MirrorNote::of(&path, data_dir).map_err(|error| outside(&path, "noted", &error))?;
         // Where folders cannot be locked, a file in the data folder is.
-        let lock =
-            folder.lock().or_else(|_| note.lock()).map_err(|error| outside(&path, "locked", &error))?;
+        let lock = match folder.lock(patience) {
+            Err(LockFault::Io(_)) => note.lock(patience),
+            locked => locked,
+        };
+        let lock = lock.map_err(|fault| match &fault {
+            LockFault::Io(error) => outside(&path, "locked", error),
+            LockFault::Held(..) => fault.refusal(LOCKED, path.parent().unwrap_or(&path)),
+        })?;
         let noted = note.read();
         Ok(Self { _lock: lock, path, folder, note, noted })
     }
@@ -85,6 +94,12 @@ impl FileTurn {
     /// The number of the store at which the file was written last.
     pub(crate) fn noted_seq(&self) -> Option<i64> {
         self.noted.lines().nth(1).and_then(|line| line.parse().ok())
+    }
+
+    /// Takes the note away, before what it says of file and ledger is no longer so: a file without one is read anew.
+    pub(crate) fn forget(&mut self) -> Result<(), Refusal> {
+        self.noted.clear();
+        self.note.clear().map_err(|error| outside(&self.path, "noted", &error))
     }
 
     /// Notes which version of the file holds what the store has at this number, and how many lines follow that cannot be read.
@@ -133,13 +148,6 @@ impl FileTurn {
     /// What the file is now. It is taken before the file is read and given to [`Turn::replace`].
     pub(crate) fn version(&self) -> Option<Version> {
         self.folder.file().ok().flatten().as_ref().map(Version::of)
-    }
-
-    /// The lines of the file, if it is this version still.
-    pub(crate) fn lines_of(&self, version: &Version) -> Result<Option<FileLines>, Refusal> {
-        let file = self.folder.file().map_err(|fault| outside(&self.path, "read", &fault))?;
-        let file = file.filter(|file| Version::of(file) == *version);
-        file.map(|file| FileLines::of(&self.path, file)).transpose()
     }
 
     /// Puts what is written in place of the file: a new file under a name of its own, flushed, then renamed. When the writer
@@ -334,7 +342,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("dir");
         let path = dir.path().join("deep/issues.jsonl");
         let (file, data) = (RepoFile::from_user_path(&path), dir.path().join("data"));
-        let mut turn = FileTurn::wait(&file, &data).expect("turn");
+        let mut turn = FileTurn::wait(&file, &data, Duration::from_secs(5)).expect("turn");
         assert_eq!((turn.lines().expect("none").is_none(), turn.is_ours("s")), (true, false));
         let write = |text: &'static str, keep: bool| {
             move |out: &mut dyn Write| {
@@ -366,7 +374,7 @@ mod tests {
         {
             fs::write(dir.path().join(format!("deep/issues.jsonl{left}")), text).expect("left");
         }
-        let turn = FileTurn::wait(&file, &data).expect("turn");
+        let turn = FileTurn::wait(&file, &data, Duration::from_secs(5)).expect("turn");
         assert!(turn.is_current("s", 7));
         fs::write(&path, "a\r\nb\r\nc").expect("written");
         assert!(!turn.is_ours("s"));

@@ -10,6 +10,7 @@ mod commit_hook;
 mod config;
 mod document;
 mod error;
+mod file_lock;
 mod git;
 mod hook;
 mod host;

@@ -4,9 +4,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use baton_model::task::conflict::Conflict;
 
+use crate::file_lock::{LockFault, lock_within};
 use crate::private_file;
 
 /// The place of a note.
@@ -26,6 +28,14 @@ impl MirrorNote {
     /// The note; empty where there is none, or what is there is no text.
     pub(crate) fn read(&self) -> String {
         fs::read_to_string(&self.0).unwrap_or_default()
+    }
+
+    /// Removes the note.
+    pub(crate) fn clear(&self) -> io::Result<()> {
+        match fs::remove_file(&self.0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Replaces the note.
@@ -58,11 +68,10 @@ impl MirrorNote {
     }
 
     /// A lock for file systems on which a folder cannot be locked.
-    pub(crate) fn lock(&self) -> io::Result<File> {
+    pub(crate) fn lock(&self, patience: Duration) -> Result<File, LockFault> {
         let path = self.0.with_extension("lock");
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        file.lock()?;
-        Ok(file)
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        lock_within(file.map_err(LockFault::Io)?, patience)
     }
 }
 

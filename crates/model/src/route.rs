@@ -3,7 +3,7 @@
 mod explain;
 
 pub use explain::{Judgement, Verdict, explain};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, Capability};
 use crate::handoff_message::Kind;
@@ -25,6 +25,8 @@ pub const HUMAN: &str = "human";
 pub const ROUTER: &str = "router";
 /// The most attempts that a task's list of them keeps; the number of all stays in `attempts`.
 const KEPT_ATTEMPTS: usize = 20;
+/// After how many workers that died at a task, one after the other, it is blocked: it takes its agents with it.
+pub const MAX_DEATHS: usize = 3;
 
 /// An agent as the router sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -272,23 +274,25 @@ pub fn was_notified(task: &Task) -> bool {
 pub fn queue(task: &mut Task, why: &str, tell: bool, now: Millis) {
     let since = queued_at(task).unwrap_or(now);
     let told = if tell { Some(json!(rfc3339(now))) } else { remembered(task, "told_at").cloned() };
-    let allowed = remembered(task, "allowed").cloned();
-    let mut row = json!({ "queued_at": rfc3339(since), "why": why });
-    for (key, value) in [("told_at", told), ("allowed", allowed)] {
-        if let Some(value) = value {
-            row[key] = value;
-        }
-    }
-    task.extra.insert("route".into(), row);
+    let mut row = allowances(task);
+    row.insert("queued_at".into(), json!(rfc3339(since)));
+    row.insert("why".into(), json!(why));
+    row.extend(told.map(|told| ("told_at".to_owned(), told)));
+    task.extra.insert("route".into(), Value::Object(row));
+}
+
+/// What of it outlives the assignments: how much a human has allowed.
+fn allowances(task: &Task) -> Map<String, Value> {
+    let value = |key: &str| Some((key.to_owned(), remembered(task, key)?.clone()));
+    ["allowed", "deaths_before"].into_iter().filter_map(value).collect()
 }
 
 /// Writes down which message went out with the assignment.
 pub fn record_sent(task: &mut Task, kind: Kind, message_id: &str) {
-    let mut row = json!({ "message": message_id, "type": kind.as_str() });
-    if let Some(allowed) = remembered(task, "allowed") {
-        row["allowed"] = allowed.clone();
-    }
-    task.extra.insert("route".into(), row);
+    let mut row = allowances(task);
+    row.insert("message".into(), json!(message_id));
+    row.insert("type".into(), json!(kind.as_str()));
+    task.extra.insert("route".into(), Value::Object(row));
 }
 
 /// Whether its agent was given it and has not taken it up yet.
@@ -305,9 +309,10 @@ pub fn begin(task: &mut Task) {
 
 /// Forgets which message was sent: the task is unassigned again.
 pub fn forget_sent(task: &mut Task) {
-    match remembered(task, "allowed").cloned() {
-        Some(allowed) => _ = task.extra.insert("route".into(), json!({ "allowed": allowed })),
-        None => _ = task.extra.shift_remove("route"),
+    let row = allowances(task);
+    match row.is_empty() {
+        true => _ = task.extra.shift_remove("route"),
+        false => _ = task.extra.insert("route".into(), Value::Object(row)),
     }
 }
 
@@ -319,13 +324,44 @@ pub fn last_sent(task: &Task) -> Option<(&str, &str)> {
 /// Whether it was tried too often; a human who opens it again gives it as many attempts once more.
 pub fn is_spent(task: &Task, policy: &Policy) -> bool {
     let allowed = remembered(task, "allowed").and_then(Value::as_i64).unwrap_or(policy.max_attempts);
-    policy.max_attempts > 0 && task.attempts >= allowed
+    policy.max_attempts > 0 && (task.attempts >= allowed || deaths(task) >= MAX_DEATHS)
+}
+
+/// Why a task that is spent is given up.
+pub fn spent_reason(task: &Task) -> String {
+    match (deaths(task), task.attempts) {
+        (deaths, _) if deaths >= MAX_DEATHS => {
+            format!("{deaths} workers died at it, one after the other")
+        }
+        (_, 1) => "1 attempt was not enough".to_owned(),
+        (_, attempts) => format!("{attempts} attempts were not enough"),
+    }
+}
+
+/// How many workers died at it without another end of their work between, since a human opened it again.
+fn deaths(task: &Task) -> usize {
+    let before = remembered(task, "deaths_before").and_then(Value::as_i64).unwrap_or(0);
+    let is_death = |attempt: &&Value| {
+        attempt["died"] == true && attempt["attempt"].as_i64().is_some_and(|number| number > before)
+    };
+    attempts(task).iter().rev().take_while(is_death).count()
+}
+
+/// Marks the last failed attempt as one at which the worker itself ended.
+pub fn mark_death(task: &mut Task) {
+    if let Some(Value::Array(items)) = task.extra.get_mut("failed_attempts")
+        && let Some(Value::Object(last)) = items.last_mut()
+    {
+        last.insert("died".into(), json!(true));
+    }
 }
 
 /// Writes down that it is blocked after too many attempts.
 pub fn give_up(task: &mut Task, why: &str, policy: &Policy, now: Millis) {
     let allowed = task.attempts.saturating_add(policy.max_attempts);
-    let row = json!({ "why": why, "told_at": rfc3339(now), "allowed": allowed });
+    let row = json!({
+        "why": why, "told_at": rfc3339(now), "allowed": allowed, "deaths_before": task.attempts,
+    });
     task.extra.insert("route".into(), row);
 }
 

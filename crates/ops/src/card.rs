@@ -228,7 +228,9 @@ pub(crate) fn read_with(
     });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
     let open = session::open(tx, project_id)?;
-    let mut tasks = task::open(tx, project_id, SHOWN)?;
+    let open_tasks = task::open(tx, project_id, SHOWN)?;
+    let tasks = open_tasks.into_iter().map(|task| crate::task::as_it_stands(tx, env, task));
+    let mut tasks = tasks.collect::<Result<Vec<_>, _>>()?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let all = handoffs::of_project(tx, project_id)?;
     let waiting = waiting(tx, env, project_id, &all)?;

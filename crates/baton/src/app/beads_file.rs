@@ -1,5 +1,7 @@
 //! The Beads file of the working directory's project, around the operations that a command runs.
 
+use std::time::Duration;
+
 use baton_model::refusal::Refusal;
 use baton_ops::op::Operation;
 use baton_ops::task::{BeadsImport, BeadsImportInput, BeadsImportOutput};
@@ -8,7 +10,7 @@ use baton_ops::{ImportRequest, Lines};
 use super::App;
 use crate::beads;
 use crate::error::AppError;
-use crate::issues_file;
+use crate::issues_file::{self, FileTurn, LOCKED};
 use crate::repo_file::RepoFile;
 
 impl App {
@@ -51,6 +53,14 @@ impl App {
         let direction = if written.is_some() { beads::Direction::Both } else { beads::Direction::Import };
         let done = beads::mirror(self, &project, &file, direction);
         self.report_mirror(&file, done);
+    }
+
+    /// The turn at a Beads file. After a wait that was given up, later ones only try, until one succeeds: a command waits once.
+    pub(crate) fn file_turn(&mut self, file: &RepoFile) -> Result<FileTurn, Refusal> {
+        let patience = if self.is_file_locked { Duration::ZERO } else { self.lock_patience };
+        let turn = FileTurn::wait(file, &self.config.data_dir, patience);
+        self.is_file_locked = matches!(&turn, Err(refusal) if refusal.code == LOCKED);
+        turn
     }
 
     /// The right to write the Beads file, which holds what the tasks are: what another ledger writes there is seen, and what is

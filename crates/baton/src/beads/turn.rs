@@ -25,7 +25,7 @@ pub(crate) fn mirror(
     file: &RepoFile,
     direction: Direction,
 ) -> Result<Vec<String>, AppError> {
-    let mut turn = FileTurn::wait(file, &app.config.data_dir)?;
+    let mut turn = app.file_turn(file)?;
     sync_file(app, project, &mut turn, (&file.path(), direction))
 }
 
@@ -43,7 +43,7 @@ impl ExclusiveTurn {
         project: String,
         file: &RepoFile,
     ) -> Result<(Self, Vec<String>), AppError> {
-        let (turn, path) = (FileTurn::wait(file, &app.config.data_dir)?, file.path());
+        let (turn, path) = (app.file_turn(file)?, file.path());
         let mut held = Self { turn, project, path };
         let complaints = held.sync(app)?;
         Ok((held, complaints))

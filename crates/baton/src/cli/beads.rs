@@ -81,7 +81,7 @@ pub(super) fn run_export(args: ExportArgs, app: &mut App) -> Result<(), AppError
 }
 
 /// The file that is meant by a path to it, to its folder, or to the repository.
-fn file(path: &str, app: &App) -> RepoFile {
+pub(super) fn file(path: &str, app: &App) -> RepoFile {
     let path = PathBuf::from(path);
     let path = match (path.is_dir(), path.file_name().is_some_and(|name| name == ".beads")) {
         (true, true) => path.join("issues.jsonl"),

@@ -39,6 +39,8 @@ const BUDGET: Duration = Duration::from_millis(300);
 const PASSING_ON: Duration = Duration::from_secs(1);
 /// How long it waits for the tool's own words: some leave the pipe open and send none.
 const PATIENCE: Duration = Duration::from_millis(120);
+/// How long it waits for the lock of the Beads file: the ledger alone has an answer, too.
+const LOCK_PATIENCE: Duration = Duration::from_millis(80);
 /// How long it does where without them there is nothing to keep.
 const PATIENCE_OF_KEEPING: Duration = Duration::from_millis(600);
 
@@ -199,7 +201,9 @@ fn opened(config: &Config) -> Result<Store, AppError> {
 }
 
 fn app(config: Config) -> App {
-    App::new(config, Format::Json, false, true)
+    let mut app = App::new(config, Format::Json, false, true);
+    app.lock_patience = LOCK_PATIENCE;
+    app
 }
 
 /// Whether a store or a server is configured and present. A hook never creates a store: where Baton is not in use, it

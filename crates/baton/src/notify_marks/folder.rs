@@ -4,17 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use baton_model::time::Millis;
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::config::Config;
+use crate::error::AppError;
+use crate::file_lock::lock_within;
 use crate::{clock, private_file};
 
 /// How many keys of what was sent are remembered.
 const REMEMBERED: usize = 2_000;
+
+/// How long a sender waits for another one, which may wait for several channels.
+const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The folder with both, one for each ledger.
 #[derive(Debug, Clone)]
@@ -117,12 +122,12 @@ impl NotifyFolder {
         }
     }
 
-    /// One process at a time tells; the lock ends with the file.
-    pub(crate) fn lock(&self) -> io::Result<File> {
+    /// One process at a time tells; the lock ends with the file. The marks of a process that waits too long stay for the next one.
+    pub(crate) fn lock(&self) -> Result<File, AppError> {
         private_file::create_folder(&self.0)?;
-        let file = private_file::append(&self.0.join("lock"))?;
-        flock(&file, FlockOperation::LockExclusive)?;
-        Ok(file)
+        let path = self.0.join("lock");
+        let file = private_file::append(&path)?;
+        Ok(lock_within(file, LOCK_PATIENCE).map_err(|fault| fault.refusal("notify_locked", &path))?)
     }
 
     /// Takes the marks, those that were kept, and those of a process that was ended before it told them. A later mark begins a new file,

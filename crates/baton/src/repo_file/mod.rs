@@ -14,7 +14,9 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
+use crate::file_lock::{LockFault, lock_within};
 #[cfg(not(unix))]
 use portable::Dir;
 #[cfg(unix)]
@@ -189,10 +191,8 @@ impl Folder {
     }
 
     /// Locks the folder itself, which leaves nothing in it.
-    pub(crate) fn lock(&self) -> io::Result<File> {
-        let folder = self.dir.handle()?;
-        folder.lock()?;
-        Ok(folder)
+    pub(crate) fn lock(&self, patience: Duration) -> Result<File, LockFault> {
+        lock_within(self.dir.handle().map_err(LockFault::Io)?, patience)
     }
 
     /// The names that begin with the file's own, each with how it goes on.

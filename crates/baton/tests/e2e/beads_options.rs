@@ -1,6 +1,8 @@
 //! Options and verbs of `bd` that were swallowed or answered with nothing of use.
 
-use crate::beads_verbs::{bd, bd_json, made};
+use serde_json::json;
+
+use crate::beads_verbs::{bd, bd_json, made, titles};
 use crate::stage::Stage;
 
 #[test]
@@ -58,4 +60,72 @@ fn init_sync_and_prime_swallow_no_option() {
     ] {
         bd(&ann, args).done();
     }
+}
+
+#[test]
+fn an_option_may_be_given_twice_and_beside_one_of_the_same_meaning() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    made(&ann, &["alpha beta"]);
+    made(&ann, &["alpha"]);
+    made(&ann, &["beta"]);
+    let both = bd_json(&ann, &["list", "--title", "alpha", "--title-contains", "beta"]);
+    assert_eq!(titles(&both), ["alpha beta"], "both hold");
+    for args in [
+        &["sync", "--no-push", "--no-pull"][..],
+        &["init", "--agents-file", "A.md", "--agents-profile", "full"],
+        &["init", "--server", "--shared-server"],
+        &["list", "--tree", "--pretty"],
+        &["list", "--json", "--json"],
+        &["list", "--type", "bug", "--type", "task"],
+        &["ready", "-n", "1", "--limit", "2"],
+        &["bootstrap", "--yes", "--non-interactive"],
+        &["create", "same", "--title", "same", "--body", "text", "--description", "text"],
+        &["create", "once", "-t", "bug", "--type", "task", "--estimate", "5", "--estimate", "6"],
+    ] {
+        bd(&ann, args).done();
+    }
+    // The last one counts, as in Beads.
+    let last = made(&ann, &["last", "-p", "1", "-p", "3", "-m", "why"]);
+    let shown = &bd_json(&ann, &["show", &last])[0];
+    assert_eq!((&shown["priority"], &shown["description"]), (&json!(3), &json!("why")));
+    // What contradicts itself is refused, and nothing of it is swallowed.
+    for args in [
+        &["create", "one", "--title", "another"][..],
+        &["create", "one", "--body", "a", "--description", "b"],
+        &["create", "one", "--body", "a", "--message", "b"],
+        &["update", &last, "--body", "a", "--message", "b"],
+    ] {
+        let no = bd(&ann, args);
+        assert!(no.code == 1 && no.err.contains("different things"), "{args:?}: {no:?}");
+    }
+    let counted = bd(&ann, &["count", "--by-status", "--by-type"]);
+    assert!(counted.code == 1 && counted.err.contains("only one"), "{counted:?}");
+}
+
+#[test]
+fn a_slip_in_one_of_several_ids_is_named() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let (first, second) = (made(&ann, &["first"]), made(&ann, &["second"]));
+    // As a label it would go unnoticed.
+    for slip in ["shop-zzz9", "shop-zzzz.1", "other-a1b2"] {
+        let no = bd(&ann, &["label", "add", &first, slip, "urgent", "--json"]);
+        assert_eq!((no.code, no.json()["code"].clone()), (1, json!("task_unknown")), "{no:?}");
+        assert!(no.err.contains(slip), "{no:?}");
+    }
+    let no = bd(&ann, &["label", "add", &first, &second]);
+    assert!(no.code == 1 && no.err.contains("no label"), "{no:?}");
+    assert_eq!(bd_json(&ann, &["label", "list", &first]), json!([]));
+    bd(&ann, &["label", "add", &first, &second, "urgent"]).done();
+    bd(&ann, &["label", "add", &first, "back-end", "tech-debt"]).done();
+    assert_eq!(bd_json(&ann, &["label", "list", &first]), json!(["urgent", "back-end", "tech-debt"]));
+    assert_eq!(bd_json(&ann, &["label", "list", &second]), json!(["urgent"]));
+    // What exists is shown, what does not is named; none at all is a failure, as in Beads.
+    let shown = bd(&ann, &["show", &first, "shop-zzz9", &second, "--json"]).done();
+    assert_eq!(titles(&shown.json()), ["first", "second"]);
+    assert!(shown.err.contains("shop-zzz9"), "{shown:?}");
+    let none = bd(&ann, &["show", "shop-zzz9", "shop-zzz8", "--json"]);
+    assert_eq!((none.code, none.json()["code"].clone()), (1, json!("task_unknown")), "{none:?}");
+    assert!(none.err.contains("shop-zzz9") && none.err.contains("shop-zzz8"), "{none:?}");
 }

@@ -89,7 +89,7 @@ fn duplicates_states_settings_and_hooks_are_answered_in_the_shapes_of_beads() {
     );
     has(&found["groups"][0], &["suggested_target", "suggested_sources", "suggested_action", "note"]);
     let merged = bd_json(&ann, &["duplicates", "--auto-merge"]);
-    has(&merged["merge_results"][0], &["target", "sources", "closed"]);
+    has(&merged["merge_results"][0], &["target", "sources", "closed", "linked", "errors"]);
     let left = if merged["merge_results"][0]["target"] == json!(first) { first } else { second };
 
     let set = bd_json(&ann, &["set-state", &left, "mode=slow"]);
@@ -210,4 +210,92 @@ fn a_memory_is_found_behind_a_hundred_newer_ones() {
     let all = bd_json(&ann, &["memories"]);
     assert_eq!(all.as_object().map(|all| all.len()), Some(212), "with schema_version");
     assert!(bd_json(&ann, &["memories", "oldest"]).get("oldest").is_some());
+}
+
+#[test]
+fn answers_for_people_say_what_was_done() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let (first, second) = (made(&ann, &["same"]), made(&ann, &["same"]));
+    let said = |args: &[&str]| bd(&ann, args).done().out;
+    let found = said(&["duplicates"]);
+    assert!(found.contains(&first) && found.contains(&second) && found.contains("--auto-merge"), "{found}");
+    let dry = said(&["duplicates", "--auto-merge", "--dry-run"]);
+    assert!(dry.contains("Nothing was closed"), "{dry}");
+    let merged = said(&["duplicates", "--auto-merge"]);
+    assert!(merged.contains("✓ Closed") && merged.contains("as a duplicate of"), "{merged}");
+    assert_eq!(said(&["duplicates"]), "No issues have the same content.\n");
+    let closed = if bd_json(&ann, &["show", &first])[0]["status"] == "closed" { first } else { second };
+    assert_eq!(
+        said(&["reopen", &closed, "--reason", "still needed"]),
+        format!("↻ Reopened {closed}: still needed\n")
+    );
+    assert_eq!(bd_json(&ann, &["comments", &closed])[0]["text"], "still needed");
+    let deleted = said(&["delete", &closed, "--force"]);
+    assert!(deleted.starts_with(&format!("✓ Deleted {closed}: same\n")), "{deleted}");
+    let merge = bd(&ann, &["merge", "shop-1", "--into", "shop-2"]);
+    assert!(merge.code == 1 && merge.err.contains("bd duplicate ID --of OTHER"), "{merge:?}");
+
+    let whats_new = bd_json(&ann, &["info", "--whats-new"]);
+    has(&whats_new, &["current_version", "recent_changes"]);
+    assert!(said(&["info", "--whats-new"]).contains("CHANGELOG.md"));
+    let schema = &bd_json(&ann, &["info", "--schema"])["schema"];
+    has(schema, &["tables", "schema_version", "config", "sample_issue_ids", "detected_prefix"]);
+    assert_eq!(schema["sample_issue_ids"].as_array().map(Vec::len), Some(1), "{schema}");
+    assert!(bd_json(&ann, &["info"])["schema"].is_null());
+
+    let todo = bd_json(&ann, &["todo", "add", "buy", "milk"]);
+    assert_eq!((&todo["title"], &todo["assignee"]), (&json!("buy milk"), &json!("Ann")));
+    let id = crate::stage::text(&todo, "id");
+    bd(&ann, &["update", &id, "--claim"]).done();
+    assert!(!titles(&bd_json(&ann, &["todo"])).contains(&"buy milk".to_owned()), "only open ones");
+    let done = bd_json(&ann, &["todo", "done", &id]);
+    assert_eq!((&done["closed"], &done["reason"]), (&json!([id]), &json!("Completed")));
+}
+
+#[test]
+fn a_setting_of_the_projects_own_is_kept_and_short_lived_issues_are_in_no_figure() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let set = bd_json(&ann, &["config", "set", "custom.reviewer", "Bob"]);
+    assert_eq!((&set["key"], &set["value"]), (&json!("custom.reviewer"), &json!("Bob")));
+    assert_eq!(bd(&ann, &["config", "get", "custom.reviewer"]).done().out, "Bob\n");
+    assert_eq!(bd_json(&ann, &["config", "list"])["custom.reviewer"], "Bob");
+    bd(&ann, &["config", "unset", "custom.reviewer"]).done();
+    assert!(bd(&ann, &["config", "get", "custom.reviewer"]).done().out.contains("(not set)"));
+    // One by which Beads would do something is not taken in silence.
+    for key in ["sync.branch", "jira.url", "anything"] {
+        let no = bd(&ann, &["config", "set", key, "x"]);
+        assert!(no.code == 1 && no.err.contains("not set by a command"), "{key}: {no:?}");
+    }
+    made(&ann, &["work"]);
+    made(&ann, &["a check", "--ephemeral"]);
+    let figures = &bd_json(&ann, &["stats"])["summary"];
+    assert_eq!(
+        (&figures["total_issues"], &figures["open_issues"], &figures["ready_issues"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
+    assert_eq!(bd_json(&ann, &["info"])["issue_count"], 1);
+    assert_eq!(ann.json(&["task", "stats"])["summary"]["total_issues"], 2);
+}
+
+#[test]
+fn lines_without_an_id_are_imported_with_one_each() {
+    let stage = Stage::ready();
+    let ann = stage.terminal("Ann");
+    let lines = "{\"title\":\"one\",\"issue_type\":\"bug\",\"priority\":1}\n{\"title\":\"two\"}\n";
+    let file = stage.file("shop/plan.jsonl", lines);
+    let dry = bd_json(&ann, &["import", &file, "--dry-run"]);
+    assert_eq!((&dry["created"], &dry["dry_run"]), (&json!(2), &json!(true)), "{dry}");
+    let done = bd_json(&ann, &["import", &file]);
+    assert_eq!((&done["created"], done["ids"].as_array().map(Vec::len)), (&json!(2), Some(2)), "{done}");
+    let listed = bd_json(&ann, &["list", "--sort", "title"]);
+    assert_eq!(titles(&listed), ["one", "two"]);
+    let first = &listed[0];
+    assert!(crate::stage::text(first, "id").starts_with("shop-"), "{first}");
+    assert!(crate::stage::text(first, "created_at").as_str() > "2026", "{first}");
+    // What has neither id nor title is no issue.
+    let bad = stage.file("shop/bad.jsonl", "{\"description\":\"x\"}\n");
+    let no = bd(&ann, &["import", &bad, "--json"]);
+    assert_eq!((no.code, no.json()["code"].clone()), (1, json!("beads_invalid")), "{no:?}");
 }

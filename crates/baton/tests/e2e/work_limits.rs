@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::stage::{Stage, text};
 use crate::work::{Crew, bench, wait_for};
 
@@ -103,4 +105,57 @@ fn an_agent_that_fails_everything_is_set_aside_and_named_once() {
     assert!(told.len() == 1 && told[0].contains("impl-1 fails at everything"), "{told:?}");
     fs::write(stage.root().join("good"), "").expect("written");
     wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
+}
+
+/// A command that kills its worker with the first task of this title, and passes every other one.
+const KILLER: &str = r#"grep -q deadly "$BATON_HANDOFF" && { kill -9 $PPID; sleep 1; }; exit 0"#;
+
+#[test]
+#[cfg(unix)]
+fn a_task_that_takes_its_worker_with_it_is_set_aside_and_every_view_says_the_same() {
+    let stage = Stage::ready();
+    let owner = stage.terminal("Owner");
+    let create = |title: &str, priority: &str| {
+        let args = ["task", "create", title, "--agent-role", "implementation", "-p", priority];
+        text(&owner.json(&args), "id")
+    };
+    let (deadly, good) = (create("deadly", "0"), create("good", "2"));
+    let run = |name: &str| {
+        let args = ["work", "--role", "implementation", "--once", "--", "sh", "-c", KILLER];
+        bench(&stage, name).run(&args)
+    };
+    let ids = |list: &Value| list["items"].as_array().map_or(0, Vec::len);
+    for (died, name) in ["impl-1", "impl-2", "impl-3"].into_iter().enumerate() {
+        assert_ne!(run(name).code, 0, "{name} is killed");
+        // Free in one view is free in all.
+        assert_eq!(ids(&owner.json(&["task", "ready"])), 2);
+        assert_eq!(ids(&owner.json(&["task", "list", "--status", "in_progress"])), 0);
+        let shown = owner.json(&["task", "show", &deadly, "--full"]);
+        assert_eq!((&shown["status"], &shown["assignee"]), (&"open".into(), &Value::Null), "{shown:#}");
+        assert_eq!(shown["attempts"], died + 1);
+        let summary = &owner.json(&["task", "stats"])["summary"];
+        assert_eq!((&summary["ready_issues"], &summary["in_progress_issues"]), (&2.into(), &0.into()));
+        let board = &owner.json(&["task", "board"])["items"][0];
+        assert_eq!(
+            (&board["counts"]["ready"], board["ready"].as_array().map(Vec::len)),
+            (&2.into(), Some(2)),
+            "{board:#}"
+        );
+        let card = owner.json(&["status"]);
+        let open = |task: &Value| task["id"] == deadly.as_str() && task["status"] == "open";
+        assert!(card["tasks"].as_array().is_some_and(|tasks| tasks.iter().any(open)), "{card:#}");
+    }
+    // The rest of the fleet lives, and goes on with other work.
+    run("impl-4").done();
+    assert_eq!(owner.json(&["task", "show", &good])["status"], "closed");
+    let shown = owner.json(&["task", "show", &deadly, "--full"]);
+    assert_eq!((&shown["status"], &shown["attempts"]), (&"blocked".into(), &3.into()), "{shown:#}");
+    assert!(shown.to_string().contains("3 workers died at it, one after the other"), "{shown:#}");
+    let letters = stage.terminal("human").json(&["mail", "inbox"]);
+    let about = letters["items"].to_string().matches("3 workers died at it").count();
+    assert!(about >= 1 && ids(&letters) == 1, "one letter: {letters:#}");
+    // Who opens it again gives it as many workers once more.
+    owner.json(&["task", "update", &deadly, "--status", "open"]);
+    assert_ne!(run("impl-4").code, 0);
+    assert_eq!(owner.json(&["task", "show", &deadly])["status"], "open");
 }

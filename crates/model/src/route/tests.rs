@@ -107,6 +107,33 @@ fn attempts_add_up_and_opening_again_gives_as_many_more() {
 }
 
 #[test]
+fn a_task_at_which_workers_die_one_after_the_other_is_spent_before_its_attempts_are() {
+    let (mut task, policy) = (Task::default(), Policy::default());
+    let die = |task: &mut Task| {
+        failed(task, "Ann", "gone", 0);
+        mark_death(task);
+    };
+    (0..MAX_DEATHS - 1).for_each(|_| die(&mut task));
+    // A worker that lived to tell of its failure breaks the row.
+    failed(&mut task, "Bob", "exit 3", 0);
+    let spent = |task: &Task| is_spent(task, &Policy { max_attempts: 50, ..policy.clone() });
+    (0..MAX_DEATHS - 1).for_each(|_| die(&mut task));
+    assert!(!spent(&task));
+    die(&mut task);
+    assert!(spent(&task));
+    assert!(!is_spent(&task, &Policy { max_attempts: 0, ..policy.clone() }), "0 is for never");
+    assert_eq!(spent_reason(&task), "3 workers died at it, one after the other");
+    give_up(&mut task, "too many died", &policy, 0);
+    assert!(!spent(&task), "who opens it again gives it as many workers once more");
+    record_sent(&mut task, Kind::TaskHandoff, "m1");
+    forget_sent(&mut task);
+    (0..MAX_DEATHS - 1).for_each(|_| die(&mut task));
+    assert!(!spent(&task));
+    die(&mut task);
+    assert!(spent(&task));
+}
+
+#[test]
 fn waiting_begins_once_and_a_human_is_told_once() {
     let (mut task, policy) =
         (Task { agent_role: Some("testing".into()), ..Task::default() }, Policy::default());

@@ -65,9 +65,11 @@ impl Operation for Blocked {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let limit = at_most(input.limit, 100);
         let filter = Filter { agent_role: input.agent_role.clone(), ..Filter::default() };
-        let (items, more) = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let (items, more) = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            let (found, more) = collect(tx, &project_id, TaskList::Blocked, &filter, (input.after, limit))?;
+            let (found, more) =
+                collect(tx, &project_id, env, (TaskList::Blocked, &filter), (input.after, limit))?;
             let rows = found.iter().map(|task| row(tx, task)).collect::<Result<Vec<_>, _>>()?;
             Ok((rows, more))
         })?;

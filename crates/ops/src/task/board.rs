@@ -10,10 +10,11 @@ use baton_store::{Failure, Tx, task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use task::TaskList;
-use task::count::{self, TaskCount};
+use task::count::TaskCount;
 
 use super::collect;
-use crate::op::{Cx, Meta, Operation};
+use super::figures::figures;
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// Shows the board.
@@ -102,14 +103,18 @@ impl Operation for Board {
 
     fn run(input: BoardInput, cx: &mut Cx<'_>) -> Result<BoardOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let now = cx.env.now;
-        let items = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let items = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let mut roles: BTreeMap<(usize, String), Vec<TaskCount>> = BTreeMap::new();
-            for figure in count::figures(tx, &project_id, now)? {
+            let (figures, late) = figures(tx, env, &project_id)?;
+            for figure in figures {
                 roles.entry((place(&figure.role), figure.role.clone())).or_default().push(figure);
             }
-            roles.iter().map(|((_, role), figures)| row(tx, &project_id, now, role, figures)).collect()
+            let row = |((_, role), figures): (&(usize, String), &Vec<TaskCount>)| {
+                row(tx, env, (&project_id, &late), role, figures)
+            };
+            roles.iter().map(row).collect()
         })?;
         Ok(BoardOutput { project_id, items, next: None })
     }
@@ -140,8 +145,8 @@ fn state(figure: &TaskCount) -> BoardState {
 
 fn row(
     tx: &mut Tx<'_>,
-    project: &str,
-    now: i64,
+    env: &Env<'_>,
+    (project, late): (&str, &[Task]),
     role: &str,
     figures: &[TaskCount],
 ) -> Result<BoardRow, Failure> {
@@ -158,7 +163,7 @@ fn row(
     // A task may be blocked by another, or by hand.
     let shelves = [
         (BoardState::InProgress, TaskList::Open, of_role(&["in_progress", "hooked"])),
-        (BoardState::Ready, TaskList::Ready(now), of_role(&[])),
+        (BoardState::Ready, TaskList::Ready(env.now), of_role(&[])),
         (BoardState::Blocked, TaskList::Blocked, of_role(&[])),
         (BoardState::Blocked, TaskList::Open, of_role(&["blocked"])),
     ];
@@ -166,8 +171,12 @@ fn row(
         if row.counts.get(&state).copied().unwrap_or(0) == 0 {
             continue;
         }
-        let (found, _) =
-            collect(tx, project, shelf, &filter, (0, if role.is_empty() { 500 } else { SHOWN }))?;
+        let limit = if role.is_empty() { 500 } else { SHOWN };
+        let (mut found, _) = collect(tx, project, env, (shelf, &filter), (0, limit))?;
+        if state == BoardState::Ready {
+            found.extend(late.iter().filter(|task| task.readiness.ready).cloned());
+            found.sort_by_key(|task| (task.priority, task.created_at));
+        }
         let cells = match state {
             BoardState::InProgress => row.in_progress.get_or_insert_default(),
             BoardState::Ready => row.ready.get_or_insert_default(),

@@ -249,7 +249,8 @@ fn first(
     }
     let mut after = 0;
     loop {
-        let (found, more) = collect(tx, author.project_id, TaskList::Ready(env.now), &filter, (after, 50))?;
+        let (found, more) =
+            collect(tx, author.project_id, env, (TaskList::Ready(env.now), &filter), (after, 50))?;
         let free = |task: &&Task| {
             task.assignee.as_deref().is_none_or(|name| {
                 name.eq_ignore_ascii_case(author.identity) || Some(name) == input.for_agent.as_deref()

@@ -59,10 +59,7 @@ impl Operation for Comment {
     type Output = CommentOutput;
 
     fn run(input: CommentInput, cx: &mut Cx<'_>) -> Result<CommentOutput, Failure> {
-        if input.text.trim().is_empty() || input.text.len() > MAX_BYTES {
-            let what = "a comment has 1 byte to 64 KiB";
-            return Err(Refusal::invalid("comment_invalid", what, "shorten it, or name a file in it").into());
-        }
+        check(&input.text)?;
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
             let found = by_id_to_change(tx, author.project_id, &input.id)?;
@@ -76,8 +73,17 @@ impl Operation for Comment {
     }
 }
 
+/// Refuses a text that is no comment.
+pub(super) fn check(text: &str) -> Result<(), Refusal> {
+    if !text.trim().is_empty() && text.len() <= MAX_BYTES {
+        return Ok(());
+    }
+    let what = "a comment has 1 byte to 64 KiB";
+    Err(Refusal::invalid("comment_invalid", what, "shorten it, or name a file in it"))
+}
+
 /// Writes a comment down, and brings it to the task's issue. One that only readers can decrypt names them and stays here.
-fn add_comment(
+pub(super) fn add_comment(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,

@@ -97,11 +97,59 @@ pub(super) fn freed(task: &Task, why: Option<&str>, now: i64) -> Task {
     free
 }
 
+/// Why a task whose lease ran out is free again.
+fn run_out_reason(task: &Task) -> String {
+    let by = task.claim.as_ref().map_or("", |claim| claim.by.as_str());
+    format!("the lease of {by} ran out")
+}
+
+/// Whether a lease that ran out ends the work of a session: work that was begun, by a process that is not heard of any more.
+fn is_death(task: &Task) -> bool {
+    let has_session = task.claim.as_ref().is_some_and(|claim| claim.session_id.is_some());
+    has_session && !route::is_waiting(task)
+}
+
+/// The task after its lease has run out.
+fn after_run_out(task: &Task, now: Millis) -> Task {
+    let mut after = freed(task, Some(&run_out_reason(task)), now);
+    if is_death(task) {
+        route::mark_death(&mut after);
+    }
+    after
+}
+
+/// A task as the next claim leaves it: one whose lease has run out is free again. Every read shows it so, whether or not the ledger
+/// says it already.
+pub(crate) fn as_it_stands(tx: &mut Tx<'_>, env: &Env<'_>, task: Task) -> Result<Task, Failure> {
+    if task.claim.is_none() || is_claim_live(tx, env, &task)? {
+        return Ok(task);
+    }
+    let mut after = Task { updated_at: task.updated_at, ..after_run_out(&task, env.now) };
+    after.readiness.ready = after.status == "open" && !after.readiness.blocked && after.is_work();
+    Ok(after)
+}
+
+/// The tasks whose lease has run out, each as the ledger has it and as it stands.
+pub(super) fn overdue(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+) -> Result<Vec<(Task, Task)>, Failure> {
+    let mut found = Vec::new();
+    for task in run_out(tx, env, project_id)? {
+        found.push((task.clone(), as_it_stands(tx, env, task)?));
+    }
+    Ok(found)
+}
+
 /// Frees a task. A message about it that its agent has not read yet is taken back: the next agent gets one of its own.
 pub(super) fn free(tx: &mut Tx<'_>, task: &Task, why: Option<&str>, now: i64) -> Result<Task, Failure> {
-    let after = freed(task, why, now);
+    write_freed(tx, task, freed(task, why, now))
+}
+
+fn write_freed(tx: &mut Tx<'_>, task: &Task, after: Task) -> Result<Task, Failure> {
     if let Some((_, message_id)) = route::last_sent(task) {
-        message::recall(tx, &task.project_id, message_id, now)?;
+        message::recall(tx, &task.project_id, message_id, after.updated_at)?;
     }
     update_without_delta(tx, task, &after)?;
     Ok(after)
@@ -115,9 +163,8 @@ pub(super) fn release_expired_claims(
 ) -> Result<Vec<Task>, Failure> {
     let mut given = Vec::new();
     for task in run_out(tx, env, author.project_id)? {
-        let by = task.claim.as_ref().map_or("", |claim| claim.by.as_str());
-        let why = format!("the lease of {by} ran out");
-        given.push(free(tx, &task, Some(&why), env.now)?);
+        let why = run_out_reason(&task);
+        given.push(write_freed(tx, &task, after_run_out(&task, env.now))?);
         let body = json!({
             "summary": format!("task {} is free again: {why}", task.task_id), "task_id": task.task_id,
         });

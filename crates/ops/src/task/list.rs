@@ -128,7 +128,8 @@ impl Operation for List {
         check_query(input.query.as_deref().unwrap_or_default())?;
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let limit = at_most(input.limit, 50);
-        let (items, more) = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let (items, more) = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
             let mut filter = filter(&input);
             if let Some(id) = &input.parent {
@@ -136,7 +137,7 @@ impl Operation for List {
             }
             let closed = filter.status.iter().any(|status| status == "closed");
             let shelf = if input.all || closed { TaskList::All } else { TaskList::Open };
-            let (found, more) = collect(tx, &project_id, shelf, &filter, (input.after, limit))?;
+            let (found, more) = collect(tx, &project_id, env, (shelf, &filter), (input.after, limit))?;
             if found.is_empty() {
                 // What was imported may have a status of its own; one that no task has is a slip.
                 filter.status.iter().try_for_each(|status| check_status(status))?;

@@ -22,6 +22,7 @@ mod cycle;
 mod cycles;
 mod delete;
 mod depend;
+mod figures;
 mod follow_up;
 mod increment;
 mod issues_file;
@@ -53,6 +54,7 @@ use baton_model::refusal::{self, Refusal};
 use baton_model::task::{self as model, Task};
 use baton_store::{Failure, Tx, task};
 
+use crate::op::Env;
 use crate::resolve;
 pub use answer::{ClaimedTask, LinkTarget, LinkedTask, TaskAnswer};
 pub use batch::{Batch, BatchInput, BatchOutput, BatchResult, BatchStep};
@@ -76,7 +78,7 @@ pub use delete::{Delete, DeleteInput, DeleteOutput};
 pub use depend::{Depend, DependInput, DependOutput, DependencyChange, RemovedDependency};
 pub use increment::{Increment, IncrementInput, IncrementOutput};
 pub use issues_file::Complaint;
-pub(crate) use lease::{is_claim_live, release_claims};
+pub(crate) use lease::{as_it_stands, is_claim_live, release_claims};
 pub use list::{List, ListInput, ListOutput, Row};
 pub use ready::{Ready, ReadyInput, ReadyOutput};
 pub use release::{Release, ReleaseInput, ReleaseOutput};
@@ -182,8 +184,8 @@ fn at_most(asked: Option<i64>, usual: usize) -> usize {
 fn collect(
     tx: &mut Tx<'_>,
     project_id: &str,
-    shelf: task::TaskList,
-    filter: &model::filter::Filter,
+    env: &Env<'_>,
+    (shelf, filter): (task::TaskList, &model::filter::Filter),
     (after, limit): (usize, usize),
 ) -> Result<(Vec<Task>, bool), Failure> {
     let wanted = after.saturating_add(limit).saturating_add(1);
@@ -193,7 +195,11 @@ fn collect(
         let tasks = task::page(tx, project_id, shelf, last.as_ref(), page)?;
         let full = i64::try_from(tasks.len()).unwrap_or(i64::MAX) == page;
         last = tasks.last().cloned();
-        for task in tasks.into_iter().filter(|task| filter.takes(task)) {
+        for task in tasks {
+            let task = as_it_stands(tx, env, task)?;
+            if !filter.takes(&task) {
+                continue;
+            }
             if skipped < after {
                 skipped += 1;
             } else if found.len() == limit {

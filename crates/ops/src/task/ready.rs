@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use task::TaskList;
 
 use super::claim::{AgentFilter, claim_filter};
-use super::lease::{freed, run_out};
+use super::lease::overdue;
 use super::list::{Row, rows};
 use super::{at_most, by_id, collect};
 use crate::op::{Cx, Meta, Operation};
@@ -103,17 +103,16 @@ impl Operation for Ready {
             if let Some(id) = &input.parent {
                 filter.parent = Some(by_id(tx, &project_id, id)?.task_id);
             }
-            let mut late = run_out(tx, env, &project_id)?;
-            late.retain(|task| task.status == "in_progress" && !task.readiness.blocked);
-            let mut late: Vec<Task> = late.iter().map(|task| freed(task, Some(""), now)).collect();
-            late.retain(|task| filter.takes(task));
+            let late = overdue(tx, env, &project_id)?.into_iter().map(|(_, task)| task);
+            let mut late: Vec<Task> =
+                late.filter(|task| task.readiness.ready && filter.takes(task)).collect();
             let window =
                 if late.is_empty() { (input.after, limit) } else { (0, input.after.saturating_add(limit)) };
             let (mut found, mut more) = collect(
                 tx,
                 &project_id,
-                TaskList::Ready(if input.deferred { Millis::MAX } else { now }),
-                &filter,
+                env,
+                (TaskList::Ready(if input.deferred { Millis::MAX } else { now }), &filter),
                 window,
             )?;
             if !late.is_empty() {

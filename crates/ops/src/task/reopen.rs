@@ -3,10 +3,8 @@
 use baton_store::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::answer::TaskAnswer;
-use super::comment::LateComment;
 use super::write::{answer, change, check_and_renew_lease, reload, write};
 use super::{by_id_to_change, comment};
 use crate::op::{Cx, Meta, Operation};
@@ -26,7 +24,7 @@ pub struct ReopenInput {
     pub identity: Option<String>,
     /// Task id or a unique prefix of one.
     pub id: String,
-    /// Why; kept as a line of the notes.
+    /// Why; kept as a comment.
     #[serde(default)]
     pub reason: Option<String>,
 }
@@ -54,18 +52,12 @@ impl Operation for Reopen {
             if is_reopened {
                 wanted.set_status("open", env.now);
                 wanted.defer_until = None;
-                if let Some(reason) = &input.reason {
-                    let notes = known.extra.get("notes").and_then(Value::as_str).unwrap_or_default();
-                    let line = format!("reopened: {reason}");
-                    let joined = if notes.is_empty() { line } else { format!("{notes}\n{line}") };
-                    wanted.extra.insert("notes".into(), json!(joined));
-                }
             }
             let changed = change(tx, env, author, &known, wanted, "is open again")?;
-            if let Some(reason) = input.reason.as_ref().filter(|_| !is_reopened) {
-                // Nothing is reopened, and what was said is kept all the same.
-                let words = LateComment::reason(Some(&format!("reopened: {reason}")), false);
-                comment::late_comments(tx, env, author, &changed, &words)?;
+            // Where nothing is reopened, what was said is kept all the same.
+            if let Some(reason) = input.reason.as_deref().filter(|reason| !reason.trim().is_empty()) {
+                comment::check(reason)?;
+                comment::add_comment(tx, env, author, &changed, (reason, &[]))?;
             }
             Ok(answer(&reload(tx, changed)?, env, author))
         })?;

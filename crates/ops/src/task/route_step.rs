@@ -91,10 +91,7 @@ pub(super) fn block(
     policy: &Policy,
 ) -> Result<Option<StepEffect>, Failure> {
     let Some(found) = still(tx, env, planned)? else { return Ok(None) };
-    let why = match found.attempts {
-        1 => "1 attempt was not enough".to_owned(),
-        attempts => format!("{attempts} attempts were not enough"),
-    };
+    let why = route::spent_reason(&found);
     let mut after = found.clone();
     route::give_up(&mut after, &why, policy, env.now);
     after.set_status("blocked", env.now);

@@ -13,7 +13,7 @@ use task::{comment, dependency};
 use super::answer::{LinkTarget, LinkedTask};
 use super::surroundings::surroundings;
 use super::write::row;
-use super::{by_id, secret};
+use super::{as_it_stands, by_id, secret};
 use crate::op::{Cx, Env, Host, Meta, Operation};
 use crate::resolve;
 use crate::token_rights;
@@ -113,7 +113,8 @@ impl Operation for Show {
         let host = env.host;
         store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            let mut found = by_id(tx, &project_id, &input.id)?;
+            let found = by_id(tx, &project_id, &input.id)?;
+            let mut found = as_it_stands(tx, env, found)?;
             let sensitive = sealed::is_sensitive(&found);
             if let Some(reader) = reader.as_deref().filter(|_| sensitive)
                 && token_rights::require_name_available(tx, env, &project_id, reader).is_ok()
@@ -134,7 +135,7 @@ impl Operation for Show {
                 let beside = Surroundings { comments: Vec::new(), ..surroundings(tx, &found)? };
                 bound(&mut shown, &found, &beside, budget);
             }
-            links(tx, &found, &mut shown, input.full)?;
+            links(tx, env, &found, &mut shown, input.full)?;
             let reader = reader
                 .filter(|name| token_rights::require_name_available(tx, env, &project_id, name).is_ok());
             shown
@@ -215,13 +216,19 @@ fn bound(shown: &mut ShowOutput, found: &Task, beside: &Surroundings, budget: us
     }
 }
 
-fn links(tx: &mut Tx<'_>, found: &Task, shown: &mut ShowOutput, full: bool) -> Result<(), Failure> {
+fn links(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    found: &Task,
+    shown: &mut ShowOutput,
+    full: bool,
+) -> Result<(), Failure> {
     let (project, id) = (&found.project_id, &found.task_id);
     let on =
         dependency::of(tx, project, id)?.into_iter().map(|edge| (edge.depends_on_id, edge.kind)).collect();
     let by = dependency::on(tx, project, id)?.into_iter().map(|edge| (edge.task_id, edge.kind)).collect();
-    shown.dependencies = linked(tx, project, on, full)?;
-    shown.dependents = linked(tx, project, by, full)?;
+    shown.dependencies = linked(tx, env, (project, on), full)?;
+    shown.dependents = linked(tx, env, (project, by), full)?;
     let mut comments = comment::of(tx, project, id)?;
     let over = if full { 0 } else { comments.len().saturating_sub(5) };
     shown.comments_left_out = Some(over).filter(|over| *over > 0);
@@ -238,13 +245,15 @@ fn links(tx: &mut Tx<'_>, found: &Task, shown: &mut ShowOutput, full: bool) -> R
 
 fn linked(
     tx: &mut Tx<'_>,
-    project: &str,
-    ids: Vec<(String, String)>,
+    env: &Env<'_>,
+    (project, ids): (&str, Vec<(String, String)>),
     full: bool,
 ) -> Result<Vec<LinkedTask>, Failure> {
     let mut rows = Vec::with_capacity(ids.len());
     for (id, kind) in ids {
-        let task = match task::get(tx, project, &id)? {
+        let other = task::get(tx, project, &id)?;
+        let other = other.map(|other| as_it_stands(tx, env, other)).transpose()?;
+        let task = match other {
             Some(other) if full => LinkTarget::Whole(Box::new(View::from(&other))),
             Some(other) => LinkTarget::Head {
                 id: other.task_id,

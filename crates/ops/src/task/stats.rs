@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use task::count::{self, TaskCount};
 
+use super::figures::{figures, leave_out_ephemeral};
 use crate::op::{Cx, Meta, Operation};
 use crate::resolve;
 
@@ -18,6 +19,9 @@ pub struct StatsInput {
     /// Project id; else from the working directory.
     #[serde(default)]
     pub project: Option<String>,
+    /// Leave out tasks that are kept for a short time only (`ephemeral`).
+    #[serde(default)]
+    pub durable: bool,
 }
 
 /// How many tasks stand where.
@@ -61,10 +65,13 @@ impl Operation for Stats {
 
     fn run(input: StatsInput, cx: &mut Cx<'_>) -> Result<StatsOutput, Failure> {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
-        let now = cx.env.now;
-        let summary = cx.store.read(|tx| {
+        let Cx { store, env } = cx;
+        let summary = store.read(|tx| {
             resolve::require_project(tx, &project_id)?;
-            let figures = count::figures(tx, &project_id, now)?;
+            let (mut figures, _) = figures(tx, env, &project_id)?;
+            if input.durable {
+                leave_out_ephemeral(tx, env, &project_id, &mut figures)?;
+            }
             let (lead, closed) = count::lead(tx, &project_id)?;
             let epics = count::epics_done(tx, &project_id)?;
             Ok(summary(&figures, hours(lead, closed), epics))

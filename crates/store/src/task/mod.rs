@@ -93,6 +93,8 @@ crate::sql! {
     CLAIMED_BY = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND claim_until >= 0 AND LOWER(claim_by) = $2 AND status = 'in_progress'");
     CLAIMERS = "SELECT claim_by, COUNT(*) FROM task WHERE project_id = $1 AND claim_until > 0 GROUP BY claim_by";
     CHILDREN = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND parent_id = $2 ORDER BY task_id");
+    MARKED_EPHEMERAL = concat!("SELECT ", columns!(), " FROM task WHERE project_id = $1 AND status <> 'tombstone'
+        AND (extra LIKE '%\"ephemeral\":%' OR extra LIKE '%\"wisp\":%')");
     COUNT_OPEN = "SELECT COUNT(*) FROM task WHERE project_id = $1 AND status <> 'closed' AND status <> 'tombstone'";
     BY_PREFIX = "SELECT task_id FROM task WHERE project_id = $1 AND task_id >= $2 AND task_id < $3 ORDER BY task_id LIMIT 5";
 }
@@ -249,6 +251,11 @@ pub fn claimed_in(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result
 /// The parts of a task.
 pub fn children(tx: &mut Tx<'_>, project_id: &str, parent_id: &str) -> Result<Vec<Task>, Fault> {
     read_all(tx.query(CHILDREN, params![project_id, parent_id])?)
+}
+
+/// The tasks in whose fields the mark of a short life stands, whatever it says.
+pub fn marked_ephemeral(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Task>, Fault> {
+    read_all(tx.query(MARKED_EPHEMERAL, params![project_id])?)
 }
 
 /// How many tasks are not closed.

@@ -7,6 +7,7 @@ use clap::{CommandFactory, Parser};
 use serde::Serialize;
 
 use super::args::Bd;
+use super::list::Selection;
 use super::{Out, reference};
 use crate::error::AppError;
 
@@ -92,24 +93,88 @@ struct Info {
     issue_count: i64,
     config: InfoConfig,
     version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<InfoSchema>,
+}
+
+/// What scripts ask of the schema. Tables are the ledger's own.
+#[derive(Serialize)]
+struct InfoSchema {
+    tables: [&'static str; 0],
+    schema_version: &'static str,
+    config: InfoConfig,
+    sample_issue_ids: Vec<String>,
+    detected_prefix: String,
 }
 
 #[derive(Serialize)]
+struct WhatsNew {
+    current_version: &'static str,
+    baton: &'static str,
+    recent_changes: [&'static str; 0],
+}
+
+/// How many ids `bd info --schema` shows.
+const SAMPLES: u32 = 3;
+
+#[derive(Clone, Serialize)]
 struct InfoConfig {
     issue_prefix: String,
 }
 
-pub(super) fn info(out: &mut Out<'_>) -> Result<(), AppError> {
+pub(super) fn whats_new(out: &Out<'_>) -> Result<(), AppError> {
+    let answer = WhatsNew { current_version: BEADS, baton: env!("CARGO_PKG_VERSION"), recent_changes: [] };
+    out.print(&answer, |it| {
+        let (beads, baton) = (it.current_version, it.baton);
+        format!(
+            "The commands are those of bd {beads}, by Baton {baton}; its CHANGELOG.md says what is new.\n"
+        )
+    })
+}
+
+fn schema(prefix: &str, out: &mut Out<'_>) -> Result<InfoSchema, AppError> {
+    let mut samples = Selection::all(out);
+    samples.limit = Some(SAMPLES);
+    samples.ledger.durable = true;
+    let (samples, _) = samples.find(out)?;
+    Ok(InfoSchema {
+        tables: [],
+        schema_version: BEADS,
+        config: InfoConfig { issue_prefix: prefix.to_owned() },
+        sample_issue_ids: samples.into_iter().map(|row| row.task.id).collect(),
+        detected_prefix: prefix.to_owned(),
+    })
+}
+
+impl InfoSchema {
+    fn text(&self) -> String {
+        let samples = visible(&self.sample_issue_ids.join(", "));
+        format!(
+            "Schema: {}; the ledger's tables are not for scripts\nSample issues: {samples}\n",
+            self.schema_version
+        )
+    }
+}
+
+pub(super) fn info(with_schema: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let issue_prefix = project(out)?;
-    let input = tasks::StatsInput { project: out.project() };
+    let schema = with_schema.then(|| schema(&issue_prefix, out)).transpose()?;
+    let input = tasks::StatsInput { project: out.project(), durable: true };
     let issue_count = out.app.run::<tasks::Stats>(&input)?.summary.total_issues;
     let database_path = out.app.config.ledger();
     let mode = if out.app.config.server.is_some() { "server" } else { "direct" };
-    let answer =
-        Info { database_path, mode, issue_count, config: InfoConfig { issue_prefix }, version: BEADS };
+    let answer = Info {
+        database_path,
+        mode,
+        issue_count,
+        config: InfoConfig { issue_prefix },
+        version: BEADS,
+        schema,
+    };
     out.print(&answer, |it| {
         let [store, prefix] = [&it.database_path, &it.config.issue_prefix].map(|text| visible(text));
-        format!("Store: {store}\nMode: {}\nPrefix: {prefix}\nIssues: {}\n", it.mode, it.issue_count)
+        let schema = it.schema.as_ref().map(InfoSchema::text).unwrap_or_default();
+        format!("Store: {store}\nMode: {}\nPrefix: {prefix}\nIssues: {}\n{schema}", it.mode, it.issue_count)
     })
 }
 
@@ -138,7 +203,7 @@ struct Pong {
 }
 
 pub(super) fn ping(out: &mut Out<'_>) -> Result<(), AppError> {
-    let input = tasks::StatsInput { project: out.project() };
+    let input = tasks::StatsInput { project: out.project(), durable: true };
     let issues = out.app.run::<tasks::Stats>(&input)?.summary.total_issues;
     out.print(&Pong { status: "ok", issues }, |_| "ok\n".to_owned())
 }

@@ -125,17 +125,51 @@ fn list_labels(out: &mut Out<'_>) -> Result<(), AppError> {
     })
 }
 
-/// The words are ids and, last, the labels; of one id several labels may follow.
-fn relabel(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<(), AppError> {
-    let last = words.len().saturating_sub(1);
+/// How many of the words are ids. A word between them that looks like an id and is none is refused: as a label, a slip would go
+/// unnoticed.
+fn count_ids(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<usize, AppError> {
+    let Some((first, rest)) = words.split_first() else { return Ok(0) };
+    let Some((last, between)) = rest.split_last() else { return Ok(1) };
+    let first = shown(first, out)?.task.id;
     let mut count = 1;
-    for word in words.get(1..last).unwrap_or_default() {
+    for word in between {
         match shown(word, out) {
             Ok(_) => count += 1,
-            Err(AppError::Refused(no)) if no.code == "task_unknown" => break,
+            Err(AppError::Refused(no)) if no.code == "task_unknown" && !looks_like_id(word, &first) => break,
+            Err(AppError::Refused(no)) if no.code == "task_unknown" => {
+                let hint =
+                    format!("{}; several labels are separated by commas: bd label add ID A,B", no.hint);
+                return Err(Refusal { hint, ..no }.into());
+            }
             Err(ended) => return Err(ended),
         }
     }
+    // A label that was given to an issue by mistake can be removed.
+    if act == LabelAct::Add && shown(last, out).is_ok_and(|found| found.task.id == *last) {
+        let what = format!("{} is an issue, and no label is given", visible(last));
+        return Err(Refusal::invalid("usage", what, "bd label add ID LABEL").into());
+    }
+    Ok(count)
+}
+
+/// Whether a word has the form of an id: the prefix of a known one, or a suffix with a digit, as most ids have.
+fn looks_like_id(word: &str, known: &str) -> bool {
+    let Some((prefix, suffix)) = word.rsplit_once('-') else { return false };
+    let (hash, children) = suffix.split_once('.').unwrap_or((suffix, "0"));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_hash = (3..=8).contains(&hash.len())
+        && hash.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
+    let has_digit = suffix.bytes().any(|byte| byte.is_ascii_digit());
+    let is_own = known.rsplit_once('-').is_some_and(|(own, _)| own == prefix);
+    !prefix.is_empty()
+        && children.split('.').all(is_number)
+        && (is_hash || is_number(hash))
+        && (has_digit || is_own)
+}
+
+/// The words are ids and, last, the labels; of one id several labels may follow.
+fn relabel(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<(), AppError> {
+    let count = count_ids(words, act, out)?;
     let (ids, labels) = words.split_at(count.min(words.len()));
     let labels: Vec<String> = labels
         .iter()
@@ -150,7 +184,7 @@ fn relabel(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<(), App
 }
 
 /// What is done with a label of an issue.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum LabelAct {
     Add,
     Remove,

@@ -37,11 +37,40 @@ struct LongTexts {
 }
 
 impl TextFiles {
-    fn read(&self) -> Result<LongTexts, AppError> {
-        let body = self.body_file.as_deref().or(self.stdin.then_some("-"));
-        let description = body.map(read_input).transpose()?;
+    /// The texts, where `described` is what --description says: options that mean the same may say the same.
+    fn read(&self, described: Option<&str>) -> Result<LongTexts, AppError> {
+        let said = [
+            ("--description", described),
+            ("--body", self.body.as_deref()),
+            ("--message", self.message.as_deref()),
+        ];
+        let text = one_of(&said)?;
+        // What --description says is read with the other fields.
+        let is_stdin = self.stdin || (described.is_none() && text == Some("-"));
+        let files = [
+            ("--body-file", self.body_file.as_deref()),
+            ("--description-file", self.description_file.as_deref()),
+        ];
+        let file = one_of(&files)?.or(is_stdin.then_some("-"));
+        let description = match file {
+            Some(file) => Some(read_input(file)?),
+            None => text.filter(|_| described.is_none()).map(str::to_owned),
+        };
         let design = self.design_file.as_deref().map(read_input).transpose()?;
         Ok(LongTexts { description, design })
+    }
+}
+
+/// What options with one meaning say; they are refused where they contradict each other.
+fn one_of<'a>(options: &[(&str, Option<&'a str>)]) -> Result<Option<&'a str>, Refusal> {
+    let mut said = options.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
+    let Some((first, value)) = said.next() else { return Ok(None) };
+    match said.find(|(_, other)| *other != value) {
+        None => Ok(Some(value)),
+        Some((other, _)) => {
+            let what = format!("{first} and {other} say different things");
+            Err(Refusal::invalid("usage", what, "they mean the same: give one of them"))
+        }
     }
 }
 
@@ -139,10 +168,11 @@ fn preview(input: &tasks::CreateInput) -> View {
 }
 
 fn created(mut args: Create, out: &Out<'_>) -> Result<tasks::CreateInput, AppError> {
-    let Some(title) = args.title.or(args.named) else {
+    let titles = [("the title", args.title.as_deref()), ("--title", args.named.as_deref())];
+    let Some(title) = one_of(&titles)?.map(str::to_owned) else {
         return Err(Refusal::invalid("usage", "a title is needed", "bd create \"Title\"").into());
     };
-    let long = args.texts.read()?;
+    let long = args.texts.read(args.fields.description())?;
     let context = args.fields.take_prose_context();
     let mut input = tasks::CreateInput {
         project: out.project(),
@@ -249,7 +279,7 @@ pub(super) fn print_updated<T: Borrow<tasks::ClaimedTask> + Serialize>(
 }
 
 fn changed(args: Update) -> Result<tasks::UpdateInput, AppError> {
-    let long = args.texts.read()?;
+    let long = args.texts.read(args.fields.description())?;
     if long.description.as_ref().is_some_and(|text| text.trim().is_empty()) && !args.allow_empty_description {
         return Err(Refusal::invalid(
             "description_empty",

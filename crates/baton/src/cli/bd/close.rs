@@ -8,7 +8,6 @@ use serde_json::json;
 use super::annotate::shown;
 use super::args::Close;
 use super::change::{claim, unchanged};
-use super::list::lines;
 use super::shape::{self, ClosedIssue};
 use super::{EachIssue, Out};
 use crate::cli::{read_input, task};
@@ -183,13 +182,45 @@ fn next_part(
 }
 
 pub(super) fn reopen(ids: Vec<String>, reason: Option<String>, out: &mut Out<'_>) -> Result<(), AppError> {
+    let why = reason.as_deref().map(|reason| format!(": {}", visible(reason))).unwrap_or_default();
+    let mut open_already = Vec::new();
     let reopened = EachIssue::try_all(&ids, out, |id, out| {
+        let (project, identity) = (out.project(), out.identity());
         if shown(id, out)?.task.status == "open" {
             out.remark(&format!("{} is open already", visible(id)));
+            open_already.push(id.clone());
         }
-        let (project, identity) = (out.project(), out.identity());
         let input = tasks::ReopenInput { project, identity, id: id.clone(), reason: reason.clone() };
         Ok(shape::issue(out.app.run::<tasks::Reopen>(&input)?.task.view))
     })?;
-    reopened.print(out, |reopened| out.print(reopened, |issues| lines(issues.iter().map(shape::line))))
+    reopened.print(out, |reopened| {
+        let changed = reopened.iter().filter(|issue| !open_already.contains(&issue.id));
+        out.print(reopened, |_| {
+            changed.map(|issue| format!("↻ Reopened {}{why}\n", visible(&issue.id))).collect()
+        })
+    })
+}
+
+/// Small tasks that are done.
+#[derive(Serialize)]
+struct ClosedTodos {
+    closed: Vec<String>,
+    reason: String,
+}
+
+/// `bd todo done`.
+pub(super) fn close_todos(ids: &[String], reason: String, out: &mut Out<'_>) -> Result<(), AppError> {
+    let closed = EachIssue::try_all(ids, out, |id, out| {
+        let (project, identity) = (out.project(), out.identity());
+        let reason = Some(reason.clone());
+        let input =
+            tasks::CloseInput { project, identity, id: id.clone(), reason, ..tasks::CloseInput::default() };
+        Ok(out.app.run::<tasks::Close>(&input)?.task.view.id)
+    })?;
+    closed.print(out, |closed| {
+        let answer = ClosedTodos { closed: closed.to_vec(), reason: reason.clone() };
+        out.print(&answer, |answer| {
+            answer.closed.iter().map(|id| format!("✓ Closed {}\n", visible(id))).collect()
+        })
+    })
 }

@@ -65,7 +65,7 @@ struct Figures {
 }
 
 pub(super) fn stats(out: &mut Out<'_>) -> Result<(), AppError> {
-    let stats = out.app.run::<tasks::Stats>(&tasks::StatsInput { project: out.project() })?;
+    let stats = out.app.run::<tasks::Stats>(&tasks::StatsInput { project: out.project(), durable: true })?;
     out.print(&Figures { summary: stats.summary }, |stats| {
         task::figures(&stats.summary).iter().map(|(name, figure)| format!("{name}: {figure}\n")).collect()
     })

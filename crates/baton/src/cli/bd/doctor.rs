@@ -108,7 +108,8 @@ pub(super) fn doctor(asked: &Doctor, out: &mut Out<'_>) -> Result<(), AppError> 
 fn check(area: Area, out: &mut Out<'_>) -> Result<Check, AppError> {
     Ok(match area {
         Area::Validate | Area::Database => {
-            let figures = out.app.run::<tasks::Stats>(&StatsInput { project: out.project() })?.summary;
+            let figures =
+                out.app.run::<tasks::Stats>(&StatsInput { project: out.project(), durable: true })?.summary;
             Check::ok("Database", format!("{} issues can be read", figures.total_issues))
         }
         Area::Cycles => {

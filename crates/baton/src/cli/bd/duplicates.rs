@@ -53,6 +53,49 @@ struct MergeResult {
     target: String,
     sources: Vec<String>,
     closed: Vec<String>,
+    /// Those that now refer to the one that stays.
+    linked: Vec<String>,
+    /// Why one was not closed.
+    errors: Vec<String>,
+}
+
+impl Group {
+    fn text(&self) -> String {
+        let issue = |issue: &Duplicate| {
+            let mark = if issue.is_merge_target { "→" } else { " " };
+            let (id, status) = (visible(&issue.id), visible(&issue.status));
+            format!("  {mark} {id} ({status}, P{}, weight {})\n", issue.priority, issue.weight)
+        };
+        let issues: String = self.issues.iter().map(issue).collect();
+        format!("{}:\n{issues}  {}\n", visible(&self.title), visible(&self.note))
+    }
+}
+
+impl MergeResult {
+    fn text(&self) -> String {
+        let closed = self
+            .closed
+            .iter()
+            .map(|id| format!("✓ Closed {} as a duplicate of {}\n", visible(id), visible(&self.target)));
+        closed.chain(self.errors.iter().map(|error| format!("✗ {}\n", visible(error)))).collect()
+    }
+}
+
+impl Duplicates {
+    fn text(&self, asked: Merge) -> String {
+        if self.groups.is_empty() {
+            return "No issues have the same content.\n".to_owned();
+        }
+        let groups: String = self.groups.iter().map(Group::text).collect();
+        let end = match &self.merge_results {
+            Some(merged) => merged.iter().map(MergeResult::text).collect(),
+            None if asked.auto_merge => {
+                "Nothing was closed: this is what --auto-merge would do.\n".to_owned()
+            }
+            None => "`bd duplicates --auto-merge` closes all but the one with the arrow.\n".to_owned(),
+        };
+        format!("{groups}{end}")
+    }
 }
 
 /// What is done about duplicates.
@@ -64,20 +107,11 @@ pub(super) struct Merge {
 
 pub(super) fn duplicates(asked: Merge, out: &mut Out<'_>) -> Result<(), AppError> {
     let groups = groups(out)?;
-    let mut merged = Vec::new();
-    if asked.auto_merge && !asked.dry_run {
-        for group in &groups {
-            for id in &group.suggested_sources {
-                work::close_duplicate(id, &group.suggested_target, out)?;
-            }
-            let closed = group.suggested_sources.clone();
-            merged.push(MergeResult {
-                target: group.suggested_target.clone(),
-                sources: closed.clone(),
-                closed,
-            });
-        }
-    }
+    let merged = match asked.auto_merge && !asked.dry_run {
+        true => groups.iter().map(|group| merge(group, out)).collect::<Result<_, _>>()?,
+        false => Vec::new(),
+    };
+    let has_failed = merged.iter().any(|merged: &MergeResult| !merged.errors.is_empty());
     let commands = groups.iter().map(|group| group.suggested_action.clone()).collect();
     let answer = Duplicates {
         duplicate_groups: groups.len(),
@@ -85,12 +119,22 @@ pub(super) fn duplicates(asked: Merge, out: &mut Out<'_>) -> Result<(), AppError
         merge_results: Some(merged).filter(|_| asked.auto_merge && !asked.dry_run),
         groups,
     };
-    out.print(&answer, |all| {
-        let group =
-            |group: &Group| format!("{}:\n  {}\n", visible(&group.title), visible(&group.suggested_action));
-        let text: String = all.groups.iter().map(group).collect();
-        if text.is_empty() { "No issues have the same content.\n".to_owned() } else { text }
-    })
+    out.print(&answer, |all| all.text(asked))?;
+    if has_failed { Err(AppError::Reported) } else { Ok(()) }
+}
+
+/// Closes all issues of a group but the one that stays. One that is refused is named, and does not keep the others from it.
+fn merge(group: &Group, out: &mut Out<'_>) -> Result<MergeResult, AppError> {
+    let (mut closed, mut errors) = (Vec::new(), Vec::new());
+    for id in &group.suggested_sources {
+        match work::close_duplicate(id, &group.suggested_target, out) {
+            Ok(()) => closed.push(id.clone()),
+            Err(AppError::Refused(no)) => errors.push(format!("{id}: {}", no.message)),
+            Err(ended) => return Err(ended),
+        }
+    }
+    let (target, sources) = (group.suggested_target.clone(), group.suggested_sources.clone());
+    Ok(MergeResult { target, sources, linked: closed.clone(), closed, errors })
 }
 
 /// Open issues with the same title and texts; the one with the most connections stays.

@@ -1,5 +1,7 @@
 //! Several issues in one call.
 
+use baton_model::refusal::{Kind, Refusal};
+
 use super::{Out, print_error};
 use crate::error::AppError;
 
@@ -29,6 +31,16 @@ impl<T> EachIssue<T> {
             }
         }
         Ok(each)
+    }
+
+    /// What was done, where one refusal fails no call: that of issues which are only shown. None at all is a refusal.
+    pub(super) fn or_none_of(self, what: &str) -> Result<Vec<T>, AppError> {
+        if self.has_failed && self.done.is_empty() {
+            let message = format!("none of {what} is there");
+            let hint = "`bd list --all` shows ids; `bd search WORDS` finds issues by their words";
+            return Err(Refusal::new(Kind::NotFound, "task_unknown", message, hint).into());
+        }
+        Ok(self.done)
     }
 
     /// Prints what was done; the call fails if one was refused.

@@ -2,13 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use baton_ops::task as tasks;
 use serde::Serialize;
 
 use super::memory::ledger_memories;
-use super::{Out, write};
+use super::{Out, nameless, write};
 use crate::cli::beads;
 use crate::error::AppError;
 
@@ -65,13 +65,20 @@ struct Imported {
 pub(super) fn import(path: Option<String>, dry_run: bool, out: &mut Out<'_>) -> Result<(), AppError> {
     let actor = out.identity();
     let source = path.unwrap_or_else(|| issues_file(out).display().to_string());
-    let done = if source == "-" {
-        let mut file = tempfile::Builder::new().prefix("bd-").tempfile().map_err(anyhow::Error::from)?;
-        std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
-        beads::import(out.app, &file.path().display().to_string(), actor.as_deref(), dry_run)?
-    } else {
-        beads::import(out.app, &source, actor.as_deref(), dry_run)?
+    let given = match source.as_str() {
+        "-" => {
+            let mut file = tempfile::Builder::new().prefix("bd-").tempfile().map_err(anyhow::Error::from)?;
+            std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
+            Some(file)
+        }
+        _ => None,
     };
+    let path = given.as_ref().map_or_else(|| source.clone(), |file| file.path().display().to_string());
+    // The lines of the mirrored file have the ids that every clone knows.
+    let is_mirror = out.app.config.tasks_mirror.as_ref().is_some_and(|own| own.path() == Path::new(&path));
+    let named = if is_mirror { None } else { nameless::with_ids(&path, out)? };
+    let path = named.as_ref().map_or(path, |file| file.path().display().to_string());
+    let done = beads::import(out.app, &path, actor.as_deref(), dry_run)?;
     let imported = Imported {
         source,
         created: done.created,

@@ -180,6 +180,15 @@ pub(super) fn setting(key: &str, out: &mut Out<'_>) -> Result<Option<String>, Ap
     Ok(tagged(&format!("{SETTING}{key}"), out)?.into_iter().next().map(|memory| memory.text))
 }
 
+/// All settings that the ledger keeps.
+pub(super) fn settings(out: &mut Out<'_>) -> Result<BTreeMap<String, String>, AppError> {
+    let setting = |memory: View| {
+        let key = memory.tags.iter().find_map(|tag| tag.strip_prefix(SETTING))?.to_owned();
+        Some((key, memory.text))
+    };
+    Ok(search("", Vec::new(), out)?.into_iter().filter_map(setting).collect())
+}
+
 /// Keeps a setting in the ledger.
 pub(super) fn set_setting(key: &str, value: &str, out: &mut Out<'_>) -> Result<(), AppError> {
     store(value, Some(format!("{SETTING}{key}")), out).map(drop)

@@ -29,6 +29,7 @@ mod link;
 mod list;
 mod memory;
 mod molecule;
+mod nameless;
 mod options;
 mod part;
 mod plan;

@@ -131,7 +131,11 @@ pub(super) const VERBS: &[Verb] = &[
     works("list", "lists issues"),
     other("mail", "delegates to a mail program", "`baton mail inbox` and `baton mail send`"),
     works("memories", "lists memories"),
-    other("merge", "merges two files", "`baton init --merge-driver` has git merge the file by field"),
+    other(
+        "merge",
+        "merges issues, or two files",
+        "`bd duplicate ID --of OTHER` closes an issue in favour of another; `baton init --merge-driver` has git merge the file by field",
+    ),
     other("merge-slot", "serialises merges", "`baton lease take PATH` holds a path for one agent"),
     other("metrics", "switches usage metrics", "Baton sends none"),
     other("migrate", "migrates the database", "the store migrates itself"),

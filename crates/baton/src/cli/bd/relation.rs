@@ -38,7 +38,8 @@ fn todo(verb: TodoVerb, out: &mut Out<'_>) -> Result<(), AppError> {
             let input = baton_ops::task::CreateInput {
                 project: out.project(),
                 identity: out.identity(),
-                title,
+                title: title.join(" "),
+                assignee: Some(out.acting_name()?),
                 priority: priority.unwrap_or(usual.priority),
                 description: description.unwrap_or_default(),
                 ..baton_ops::task::CreateInput::default()
@@ -50,8 +51,9 @@ fn todo(verb: TodoVerb, out: &mut Out<'_>) -> Result<(), AppError> {
             let mut selection = Selection::all(out);
             selection.ledger.issue_type = Some("task".to_owned());
             selection.ledger.all = all;
+            selection.ledger.status = (!all).then(|| "open".to_owned());
             selection.print(out)
         }
-        TodoVerb::Done { ids, reason } => close::close_with(&ids, &reason, out),
+        TodoVerb::Done { ids, reason } => close::close_todos(&ids, reason, out),
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn delete(args: &Delete, out: &mut Out<'_>) -> Result<(), AppError> {
         };
         let done = out.app.run::<tasks::Delete>(&input)?;
         links += done.removed_dependencies.len();
-        text.push_str(&format!("✓ DeletionReport {}: {}\n", visible(id), visible(&done.task.view.title)));
+        text.push_str(&format!("✓ Deleted {}: {}\n", visible(id), visible(&done.task.view.title)));
         deleted.push(id.clone());
     }
     let done = DeletionReport {

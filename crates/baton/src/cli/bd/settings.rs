@@ -87,9 +87,7 @@ fn settings(out: &mut Out<'_>) -> Result<Map<String, serde_json::Value>, AppErro
     set("export.auto", mirror.is_some().to_string());
     set("export.path", mirror.unwrap_or_default());
     set("store", out.app.config.ledger());
-    if let Some(types) = memory::setting(CUSTOM_TYPES, out)? {
-        all.insert(CUSTOM_TYPES.to_owned(), json!(types));
-    }
+    all.extend(memory::settings(out)?.into_iter().map(|(key, value)| (key, json!(value))));
     Ok(all)
 }
 
@@ -103,8 +101,8 @@ struct Setting {
 pub(super) fn config(verb: ConfigVerb, out: &mut Out<'_>) -> Result<(), AppError> {
     match verb {
         ConfigVerb::Get { key } => {
-            let name = key.replace('-', "_");
-            let found = settings(out)?.remove(&name);
+            let mut all = settings(out)?;
+            let found = all.remove(&key).or_else(|| all.remove(&key.replace('-', "_")));
             let value = found.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
             out.print(&Setting { key, value }, |answer| match answer.value.is_empty() {
                 true => format!("{} (not set)\n", visible(&answer.key)),
@@ -131,8 +129,53 @@ pub(super) fn config(verb: ConfigVerb, out: &mut Out<'_>) -> Result<(), AppError
             memory::unset_setting(&key, out)?;
             out.print(&Setting { key, value: String::new() }, |it| format!("Unset {}\n", it.key))
         }
+        ConfigVerb::Set { key, value } if is_own(&key) => {
+            memory::set_setting(&key, &value, out)?;
+            out.print(&Setting { key, value }, |it| {
+                format!("Set {} = {}\n", visible(&it.key), visible(&it.value))
+            })
+        }
+        ConfigVerb::Unset { key } if is_own(&key) => {
+            memory::unset_setting(&key, out)?;
+            out.print(&Setting { key, value: String::new() }, |it| format!("Unset {}\n", visible(&it.key)))
+        }
         ConfigVerb::Set { key, .. } | ConfigVerb::Unset { key } => Err(unsettable(&key).into()),
     }
+}
+
+/// Groups of settings by which Beads does something that Baton does not do by them.
+const GROUPS: [&str; 24] = [
+    "ado",
+    "agent",
+    "ai",
+    "auto_compact",
+    "backup",
+    "compact",
+    "create",
+    "daemon",
+    "directory",
+    "dolt",
+    "export",
+    "federation",
+    "git",
+    "github",
+    "gitlab",
+    "hierarchy",
+    "import",
+    "jira",
+    "linear",
+    "notion",
+    "routing",
+    "status",
+    "sync",
+    "validation",
+];
+
+/// Whether a setting is one of the project's own, which Beads only keeps for its scripts: `custom.KEY` or another group.
+fn is_own(key: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let group = key.split_once('.').filter(|(group, rest)| !group.is_empty() && !rest.is_empty());
+    key.chars().all(is_plain) && group.is_some_and(|(group, _)| group != "types" && !GROUPS.contains(&group))
 }
 
 /// The types of the setting.

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::args::{Dolt, Prime, Setup, Sync};
 use super::file::{Included, export, import, issues_file};
 use super::{Out, about, doctor, human, memory, settings};
+use crate::app::LOCK_PATIENCE_AT_BEGINNING;
 use crate::cli::beads;
 use crate::error::AppError;
 use crate::git;
@@ -38,7 +39,8 @@ pub(super) fn run(verb: Setup, out: &mut Out<'_>) -> Result<(), AppError> {
         Setup::Config { verb } => settings::config(verb, out),
         Setup::Doctor(asked) => doctor::doctor(&asked, out),
         Setup::Version => about::version(out),
-        Setup::Info { .. } => about::info(out),
+        Setup::Info { whats_new: true, .. } => about::whats_new(out),
+        Setup::Info { schema, .. } => about::info(schema, out),
         Setup::Where => about::place(out),
         Setup::Ping => about::ping(out),
         Setup::Prime(asked) => prime(&asked, out),
@@ -133,6 +135,7 @@ struct HookContext {
 }
 
 fn prime(asked: &Prime, out: &mut Out<'_>) -> Result<(), AppError> {
+    out.app.lock_patience = LOCK_PATIENCE_AT_BEGINNING;
     let remembered = memory::remembered(out);
     let text = if asked.memories_only { remembered } else { format!("{}{remembered}", about::PRIME) };
     if !asked.hook_json {

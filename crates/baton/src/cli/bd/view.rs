@@ -1,5 +1,6 @@
 //! The verbs that show issues.
 
+use baton_model::refusal::Refusal;
 use baton_ops::task as tasks;
 
 use super::annotate::shown;
@@ -7,7 +8,7 @@ use super::args::{Arrangement, View};
 use super::count::{Grouping, count, stats};
 use super::list::{self, ReadyFilters, Selection, lines};
 use super::select;
-use super::{Out, duplicates, explain, graph, report, shape};
+use super::{EachIssue, Out, duplicates, explain, graph, report, shape};
 use crate::cli::task;
 use crate::error::AppError;
 
@@ -93,14 +94,13 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
             false => stats(out),
         },
         View::Count { filters, more, status, by_status, by_type, by_priority, by_assignee, by_label } => {
-            let by = [
+            let by = single_grouping([
                 (by_status, Grouping::Status),
                 (by_type, Grouping::Type),
                 (by_priority, Grouping::Priority),
                 (by_assignee, Grouping::Assignee),
                 (by_label, Grouping::Label),
-            ];
-            let by = by.iter().find(|(wanted, _)| *wanted).map(|(_, by)| *by);
+            ])?;
             let conditions = select::more(&more)?;
             let durable = list::hides_ephemeral(&more, filters.wisp_type.is_some());
             let mut selection = Selection::new(*filters, Arrangement::default(), out)?.and(conditions);
@@ -121,6 +121,19 @@ fn run_report(verb: View, out: &mut Out<'_>) -> Result<(), AppError> {
         View::Graph { id, all, dot, open, .. } => graph::graph(id, graph::Look { all, dot, open }, out),
         // The others were taken before.
         _ => Ok(()),
+    }
+}
+
+/// The grouping that is asked for; two are refused, as Beads does.
+fn single_grouping(options: [(bool, Grouping); 5]) -> Result<Option<Grouping>, Refusal> {
+    let mut asked = options.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, grouping)| grouping);
+    let grouping = asked.next();
+    match asked.next() {
+        None => Ok(grouping),
+        Some(_) => {
+            let hint = "issues are counted in one kind of groups: call it once for each";
+            Err(Refusal::invalid("usage", "only one --by-* option can be given", hint))
+        }
     }
 }
 
@@ -150,7 +163,7 @@ pub(super) fn check_named(ids: &[String], verb: &str, out: &mut Out<'_>) -> Resu
     };
     let what =
         format!("an issue id is needed: Baton does not guess the issue that was touched last; bd {verb} ID");
-    Err(baton_model::refusal::Refusal::invalid("usage", what, mine).into())
+    Err(Refusal::invalid("usage", what, mine).into())
 }
 
 /// Which part of an issue is shown.
@@ -169,12 +182,13 @@ struct Look {
 }
 
 fn show(ids: Vec<String>, look: Look, out: &mut Out<'_>) -> Result<(), AppError> {
-    let mut found = Vec::new();
-    for id in ids {
+    let found = EachIssue::try_all(&ids, out, |id, out| {
         let full = look.full || out.json || look.part != Part::Whole;
-        let input = tasks::ShowInput { project: out.project(), id, full, ..tasks::ShowInput::default() };
-        found.push(shape::details(out.app.run::<tasks::Show>(&input)?));
-    }
+        let (project, id) = (out.project(), id.clone());
+        let input = tasks::ShowInput { project, id, full, ..tasks::ShowInput::default() };
+        Ok(shape::details(out.app.run::<tasks::Show>(&input)?))
+    })?;
+    let found = found.or_none_of("the issues")?;
     if look.part != Part::Whole {
         let is_part = |other: &&tasks::LinkedTask| {
             look.part == Part::Dependents || other.dependency_type == "parent-child"

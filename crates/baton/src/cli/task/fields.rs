@@ -82,6 +82,11 @@ impl Fields {
         self.issue_type.as_deref()
     }
 
+    /// The description that was given.
+    pub(crate) fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
     /// Takes a context away that is prose, as `bd create --context` has it, and no JSON object, file or standard input.
     pub(crate) fn take_prose_context(&mut self) -> Option<String> {
         let is_prose = |text: &String| text != "-" && !text.trim_start().starts_with(['{', '@']);

@@ -164,7 +164,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.show(&comment, |_| "noted\n".to_owned())
         }
         Some(Verb::Stats) => {
-            let stats = app.run::<ops::Stats>(&ops::StatsInput { project })?;
+            let stats = app.run::<ops::Stats>(&ops::StatsInput { project, ..ops::StatsInput::default() })?;
             app.show(&stats, overview::stats)
         }
     }

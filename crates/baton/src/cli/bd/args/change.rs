@@ -6,10 +6,19 @@ use crate::cli::task::Fields;
 #[derive(clap::Args, Clone, Default)]
 pub(in crate::cli::bd) struct TextFiles {
     /// File with the description, or - for standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "description")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["description", "body", "message"])]
     pub body_file: Option<String>,
+    /// The same as --body-file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["description", "body", "message"])]
+    pub description_file: Option<String>,
+    /// The same as --description
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub body: Option<String>,
+    /// The same as --description
+    #[arg(long, short, value_name = "T", allow_hyphen_values = true)]
+    pub message: Option<String>,
     /// Read the description from standard input
-    #[arg(long, conflicts_with_all = ["description", "body_file"])]
+    #[arg(long, conflicts_with_all = ["description", "body_file", "description_file", "body", "message"])]
     pub stdin: bool,
     /// File with the design, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with = "design")]
@@ -47,7 +56,7 @@ pub(in crate::cli::bd) struct Create {
     /// Title of the issue
     pub title: Option<String>,
     /// Title of the issue
-    #[arg(long = "title", value_name = "T", conflicts_with = "title", allow_hyphen_values = true)]
+    #[arg(long = "title", value_name = "T", allow_hyphen_values = true)]
     pub named: Option<String>,
     #[command(flatten)]
     pub fields: Fields,

@@ -59,8 +59,11 @@ pub(in crate::cli::bd) struct Filters {
 #[derive(clap::Args, Clone, Default)]
 pub(in crate::cli::bd) struct MoreFilters {
     /// Only issues whose title contains this text
-    #[arg(long, alias = "title-contains", value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub title: Option<String>,
+    /// Only issues whose title contains this text as well
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub title_contains: Option<String>,
     /// Only issues whose description contains this text
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub desc_contains: Option<String>,

@@ -217,7 +217,8 @@ pub(in crate::cli::bd) enum TodoVerb {
     /// Add a small task
     Add {
         /// Title
-        title: String,
+        #[arg(required = true)]
+        title: Vec<String>,
         /// Priority
         #[arg(long, short, value_parser = crate::cli::priority)]
         priority: Option<i64>,

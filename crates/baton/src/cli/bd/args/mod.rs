@@ -33,6 +33,7 @@ pub(super) use work::{Delete, Work};
     version,
     propagate_version = true,
     disable_help_subcommand = true,
+    args_override_self = true,
     max_term_width = 100
 )]
 pub(super) struct Bd {

@@ -62,11 +62,11 @@ pub(in crate::cli::bd) enum Setup {
     Version,
     /// Show the store and how much is in it
     Info {
-        /// Accepted and ignored: the store's tables are not for scripts
-        #[arg(long, hide = true)]
+        /// Also the version of the schema and some ids
+        #[arg(long)]
         schema: bool,
-        /// Accepted and ignored: `CHANGELOG.md` says what is new
-        #[arg(long, hide = true)]
+        /// Say where it is written what is new
+        #[arg(long)]
         whats_new: bool,
     },
     /// Show where issues are kept

@@ -110,6 +110,7 @@ fn texts(filters: &MoreFilters) -> Vec<Condition> {
     let spec = filters.spec.as_ref().map(|spec| format!("{spec}*"));
     [
         contains(Field::Title, &filters.title),
+        contains(Field::Title, &filters.title_contains),
         contains(Field::Description, &filters.desc_contains),
         contains(Field::Notes, &filters.notes_contains),
         contains(Field::External, &filters.external_contains),
