@@ -3,6 +3,7 @@
 mod command;
 mod deb;
 mod dist;
+mod fixtures;
 mod npm;
 mod rpm;
 mod sbom;
@@ -54,6 +55,8 @@ enum Verb {
         #[arg(long, value_name = "DIR", default_value = "target/dist-out")]
         out: PathBuf,
     },
+    /// Keep what a release writes, for the upgrade tests of every later one
+    ReleaseFixtures(fixtures::Options),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +90,7 @@ fn run(verb: Verb) -> Result<()> {
             Ok(())
         }
         Verb::Dist(options) => dist::make(&root, &options),
+        Verb::ReleaseFixtures(options) => fixtures::write(&root, &options),
         Verb::TryDist { out } => {
             let out = root.join(out);
             Program::new(root.join("packaging/try")).arg(&out).inside(&root).run()
