@@ -4,6 +4,7 @@ mod command;
 mod deb;
 mod dist;
 mod fixtures;
+mod formula;
 mod npm;
 mod rpm;
 mod sbom;
@@ -55,6 +56,8 @@ enum Verb {
         #[arg(long, value_name = "DIR", default_value = "target/dist-out")]
         out: PathBuf,
     },
+    /// Write the formula for Homebrew from the checksums of a release
+    Formula(formula::Options),
     /// Keep what a release writes, for the upgrade tests of every later one
     ReleaseFixtures(fixtures::Options),
 }
@@ -90,6 +93,7 @@ fn run(verb: Verb) -> Result<()> {
             Ok(())
         }
         Verb::Dist(options) => dist::make(&root, &options),
+        Verb::Formula(options) => formula::write(&root, &options),
         Verb::ReleaseFixtures(options) => fixtures::write(&root, &options),
         Verb::TryDist { out } => {
             let out = root.join(out);
