@@ -130,7 +130,7 @@ fn an_older_build_refuses_the_store_of_a_release_and_leaves_it_as_it_is() {
         let before = fs::read(&file).expect("a store");
         let (found, known) = (count(&file, "PRAGMA user_version"), 7);
         let target = Target::File(file.clone());
-        let fault = Store::open_with(&target, &MIGRATIONS[..7], NOW).err().expect("refused");
+        let fault = Store::open_with(&target, &MIGRATIONS[..7], NOW).expect_err("refused");
         assert_eq!(fault.kind, FaultKind::Newer { found, known });
         let refusal = fault.to_refusal().expect("a refusal");
         assert_eq!(refusal.code, "store_newer");
