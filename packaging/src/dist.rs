@@ -69,7 +69,7 @@ const fn target(
 
 impl Target {
     fn find(triple: &str) -> Result<&'static Self> {
-        TARGETS.iter().find(|target| target.triple == triple).with_context(|| {
+        published(triple).with_context(|| {
             let known = TARGETS.map(|target| target.triple).join(", ");
             format!("`{triple}` is not a target that is published: {known}")
         })
@@ -179,10 +179,23 @@ fn commit_time(root: &Path) -> Result<String> {
     Ok(text)
 }
 
+const SUFFIX: &str = ".tar.gz";
+
+/// The name of a target's archive; its one folder has the same name without the suffix.
+pub(crate) fn archive_name(version: &str, target: &Target) -> String {
+    format!("baton-{version}-{}{SUFFIX}", target.triple)
+}
+
+/// The published target of this name.
+pub(crate) fn published(triple: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.triple == triple)
+}
+
 /// `baton-VERSION-TARGET.tar.gz`: one folder of that name, the same bytes at every build of one commit.
 fn archive(release: &Release, work: &Path, stage: &Stage) -> Result<()> {
-    let name = format!("baton-{}-{}", release.version, release.target.triple);
-    let folder = work.join(&name);
+    let file = archive_name(&release.version, release.target);
+    let name = file.trim_end_matches(SUFFIX);
+    let folder = work.join(name);
     fs::create_dir(&folder)?;
     Program::new("cp").arg("-a").arg(stage.prefix.join(".")).arg(&folder).run()?;
     let path = work.join("archive.tar");
@@ -192,10 +205,10 @@ fn archive(release: &Release, work: &Path, stage: &Stage) -> Result<()> {
         .arg(&path)
         .arg("-C")
         .arg(work)
-        .arg(&name)
+        .arg(name)
         .run()?;
     Program::new("gzip").args(["-9n"]).arg(&path).run()?;
-    fs::copy(work.join("archive.tar.gz"), release.out.join(format!("{name}.tar.gz")))?;
+    fs::copy(work.join("archive.tar.gz"), release.out.join(&file))?;
     Ok(())
 }
 

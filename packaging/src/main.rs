@@ -3,6 +3,8 @@
 mod command;
 mod deb;
 mod dist;
+mod fixtures;
+mod formula;
 mod npm;
 mod rpm;
 mod sbom;
@@ -54,6 +56,10 @@ enum Verb {
         #[arg(long, value_name = "DIR", default_value = "target/dist-out")]
         out: PathBuf,
     },
+    /// Write the formula for Homebrew from the checksums of a release
+    Formula(formula::Options),
+    /// Keep what a release writes, for the upgrade tests of every later one
+    ReleaseFixtures(fixtures::Options),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +93,8 @@ fn run(verb: Verb) -> Result<()> {
             Ok(())
         }
         Verb::Dist(options) => dist::make(&root, &options),
+        Verb::Formula(options) => formula::write(&root, &options),
+        Verb::ReleaseFixtures(options) => fixtures::write(&root, &options),
         Verb::TryDist { out } => {
             let out = root.join(out);
             Program::new(root.join("packaging/try")).arg(&out).inside(&root).run()

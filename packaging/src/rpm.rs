@@ -35,7 +35,7 @@ fn spec_file(release: &Release, prefix: &Path) -> String {
          %description\nWhen one agent stops, it leaves a hand-off packet, and exactly one other agent picks it up\n\
          and continues, whichever tool either of them is.\n\n\
          %install\nmkdir -p %{{buildroot}}/usr\ncp -a {}/. %{{buildroot}}/usr/\n\n\
-         %files\n/usr/bin/baton\n/usr/lib/systemd/system/baton.*\n/usr/share/bash-completion/completions/baton\n\
+         %files\n/usr/bin/baton\n/usr/lib/systemd/system/baton.*\n/usr/lib/systemd/user/baton.*\n/usr/share/bash-completion/completions/baton\n\
          /usr/share/zsh/vendor-completions/_baton\n/usr/share/fish/vendor_completions.d/baton.fish\n\
          /usr/share/man/man1/*\n/usr/share/baton\n%doc /usr/share/doc/baton\n",
         release.version,

@@ -16,11 +16,12 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 /// Files of the repository, with their place below the prefix.
-const COPIED: [(&str, &str); 4] = [
+const COPIED: [(&str, &str); 5] = [
     ("README.md", "share/doc/baton/README.md"),
     ("CHANGELOG.md", "share/doc/baton/CHANGELOG.md"),
     ("LICENSE", "share/doc/baton/copyright"),
     ("packaging/systemd/baton.service", "lib/systemd/system/baton.service"),
+    ("packaging/systemd/baton-user.service", "lib/systemd/user/baton.service"),
 ];
 
 /// Packages for the tools that take Baton in by themselves, with their place below the prefix.

@@ -47,6 +47,7 @@ mod repo_file;
 mod router;
 mod runner;
 mod server_host;
+mod service;
 mod services;
 mod store_pool;
 mod supervisor;

@@ -226,7 +226,7 @@ fn source_code_and_lock_files_give_no_false_positive() {
         include_str!("rules.rs"),
         include_str!("table.rs"),
         include_str!("../../../Cargo.lock"),
-        include_str!("../../../clippy.toml"),
+        include_str!("../../../.cargo/clippy.toml"),
         include_str!("../../packet/src/packet/mod.rs"),
         include_str!("../../packet/src/packet/shape.rs"),
     ];

@@ -3,6 +3,7 @@
 mod handoffs;
 pub(super) mod memory_index;
 mod pushes;
+mod tools;
 mod worktrees;
 
 use baton_model::attention::AttentionItem;
@@ -22,7 +23,8 @@ use baton_tools::install::Scope;
 /// Check that the store is sound and what is installed in your tools
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Give worktrees that became projects of their own to the project of their repository, after asking
+    /// Write entries in your tools anew that another version of Baton wrote or whose program has moved, and give worktrees
+    /// that became projects of their own to the project of their repository, after asking
     #[arg(long)]
     fix: bool,
     /// Do not ask
@@ -65,6 +67,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.fix {
         let stray = worktrees::find(app)?;
         worktrees::fix(&stray, args.yes, app)?;
+        tools::fix(args.yes, app)?;
     }
     let ledger = app.run::<StoreCheck>(&StoreCheckInput {})?;
     let redis = app.config.redis.as_ref().filter(|_| app.config.server.is_none()).map(|redis| {

@@ -5,13 +5,15 @@ use std::io::Write as _;
 
 use baton_model::refusal::Refusal;
 
+use super::error_codes;
 use crate::config;
 use crate::error::AppError;
 
 /// Explain a command, a group of commands or a topic
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Command (`wrap`, `task create`), group (`daily`) or topic (`packet`); shows the overview if omitted
+    /// Command (`wrap`, `task create`), group (`daily`), topic (`packet`) or the code of an error (`store_newer`); shows the
+    /// overview if omitted
     #[arg(value_name = "TOPIC")]
     words: Vec<String>,
 }
@@ -72,7 +74,7 @@ const GROUPS: [Group; 7] = [
         commands: &["agent", "mail", "signal", "lease", "key"],
     },
     Group { topic: "projects", title: "Projects", commands: &["init", "project", "handoff"] },
-    Group { topic: "server", title: "Server", commands: &["serve", "mcp", "token"] },
+    Group { topic: "server", title: "Server", commands: &["serve", "service", "mcp", "token"] },
     Group {
         topic: "upkeep",
         title: "Upkeep",
@@ -141,6 +143,9 @@ fn page(words: &[String]) -> Result<String, AppError> {
         }
         if let Some(group) = GROUPS.iter().find(|group| group.topic == first) {
             return Ok(format!("{}:\n{}", group.title, listing(&root, group)));
+        }
+        if let Some(text) = error_codes::help(first) {
+            return Ok(text);
         }
     }
     let (mut command, mut path) = (&root, "baton".to_owned());

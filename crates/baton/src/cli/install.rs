@@ -1,7 +1,6 @@
 //! `baton install`
 
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use baton_model::id::visible;
@@ -9,8 +8,9 @@ use baton_model::refusal::Refusal;
 use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
+use super::confirm::Confirmation;
 use super::tool_report::{ToolReport, report, row};
-use crate::app::{App, Format};
+use crate::app::App;
 use crate::config;
 use crate::error::AppError;
 use crate::install;
@@ -90,7 +90,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let diff = whole.diff();
     let asked = !whole.changes.is_empty() && !args.dry_run && !args.yes;
     if asked {
-        ask(app, &diff)?;
+        ask(app, &diff, "look with --dry-run, then say --yes")?;
     }
     if !args.dry_run {
         install::apply::apply(&whole, &mut record, &kept)?;
@@ -231,28 +231,12 @@ impl ToolJob {
     }
 }
 
-fn ask(app: &App, diff: &str) -> Result<(), AppError> {
-    let mut err = std::io::stderr();
-    if app.format != Format::Text || !std::io::stdin().is_terminal() || !err.is_terminal() {
-        let what = "files of other tools would change, and there is nobody to ask";
-        return Err(Refusal::new(
-            baton_model::refusal::Kind::Refused,
-            "install_needs_yes",
-            what,
-            "look with --dry-run, then say --yes",
-        )
-        .with("diff", diff)
-        .into());
-    }
-    write!(err, "{}\nChange these files? [y/N] ", render::for_terminal(diff, false))?;
-    err.flush()?;
-    let mut said = String::new();
-    std::io::stdin().read_line(&mut said)?;
-    if matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
-        return Ok(());
-    }
-    let hint = "nothing was changed; ask again when you like";
-    Err(Refusal::new(baton_model::refusal::Kind::Refused, "install_declined", "you said no", hint).into())
+/// Shows what would change and asks; without anybody to ask it refuses with this hint.
+pub(super) fn ask(app: &App, diff: &str, hint: &'static str) -> Result<(), AppError> {
+    let what = "files of other tools would change, and there is nobody to ask";
+    let unanswerable = ("install_needs_yes", what, hint);
+    let question = "Change these files?";
+    Confirmation { diff, question, unanswerable, declined: "install_declined" }.ask(app)
 }
 
 fn text(installed: &Installed<'_>, asked: bool) -> String {

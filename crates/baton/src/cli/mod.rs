@@ -13,10 +13,12 @@ mod checkpoint;
 mod commit_trailer;
 mod completions;
 mod config_show;
+mod confirm;
 mod continue_in;
 mod demo;
 mod doctor;
 mod end;
+mod error_codes;
 mod handoff;
 mod headless;
 mod heartbeat;
@@ -49,6 +51,7 @@ mod resolve;
 mod route;
 mod run;
 mod serve;
+mod service;
 mod sessions;
 mod signal;
 mod start;
@@ -182,6 +185,7 @@ enum Command {
     Run(Box<run::Args>),
     Project(project::Args),
     Serve(serve::Args),
+    Service(service::Args),
     Mcp(mcp::Args),
     Install(install::Args),
     #[command(hide = true)]
@@ -205,6 +209,7 @@ enum Command {
 }
 
 impl Command {
+    /// Runs it. Hooks, help and manual pages were answered before anything was opened.
     fn run(self, app: &mut App) -> Result<(), AppError> {
         match self {
             Self::Init(args) => init::run(args, app),
@@ -246,6 +251,7 @@ impl Command {
             Self::Work(args) => work::run(*args, app),
             Self::Run(args) => run::run(*args, app),
             Self::Serve(args) => serve::run(args, app),
+            Self::Service(args) => service::run(args, app),
             Self::Mcp(args) => mcp::run(args, app),
             Self::Install(args) => install::run(args, app),
             Self::CommitTrailer(args) => commit_trailer::run(&args, app),
@@ -261,7 +267,6 @@ impl Command {
             Self::Redact(args) => redact::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
-            // Answered before anything was opened.
             Self::Hook(_) | Self::Help(_) | Self::Man(_) => Ok(()),
         }
     }

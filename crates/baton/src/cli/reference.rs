@@ -93,6 +93,11 @@ fn the_command_reference_is_what_the_code_says() {
 }
 
 #[test]
+fn the_troubleshooting_page_is_what_the_table_says() {
+    check("troubleshooting.md", &super::error_codes::page());
+}
+
+#[test]
 fn the_operation_reference_is_what_the_code_says() {
     check("operations.json", &schemas());
 }

@@ -1,13 +1,15 @@
 //! `baton serve`
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use baton_model::refusal::Refusal;
 
 use crate::app::App;
+use crate::config;
 use crate::error::AppError;
-use crate::http::{self, Options};
+use crate::http::{self, Options, ReadSettings};
 
 /// Serve the HTTP API and the web page
 #[derive(clap::Args)]
@@ -30,16 +32,47 @@ pub(super) struct Args {
     rate: u32,
 }
 
+impl Args {
+    /// The words of a command line with these options; files are named so that they are found from everywhere.
+    pub(super) fn words(&self, cwd: Option<&Path>) -> Vec<String> {
+        let file =
+            |path: &Path| cwd.map_or_else(|| path.to_owned(), |cwd| cwd.join(path)).display().to_string();
+        let mut words = vec!["serve".to_owned(), "--listen".to_owned(), self.listen.clone()];
+        let files = [("--tls-cert", &self.tls_cert), ("--tls-key", &self.tls_key)];
+        for (option, path) in files {
+            words.extend(path.iter().flat_map(|path| [option.to_owned(), file(path)]));
+        }
+        words.extend(self.hosts.iter().flat_map(|host| ["--host".to_owned(), host.clone()]));
+        words.extend(["--rate".to_owned(), self.rate.to_string()]);
+        words
+    }
+
+    pub(super) fn address(&self) -> Result<SocketAddr, Refusal> {
+        self.listen.parse().map_err(|_| {
+            let what = format!("`{}` is not an address", baton_model::id::visible(&self.listen));
+            Refusal::invalid("listen_invalid", what, "write it as 127.0.0.1:7077")
+        })
+    }
+}
+
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
-    let address: SocketAddr = args.listen.parse().map_err(|_| {
-        Refusal::invalid(
-            "listen_invalid",
-            format!("`{}` is not an address", baton_model::id::visible(&args.listen)),
-            "write it as 127.0.0.1:7077",
-        )
-    })?;
+    let address = args.address()?;
     // A server has a store; whose client it might be is no matter.
     app.config.server = None;
     let tls = args.tls_cert.zip(args.tls_key);
-    http::serve(&Options { address, tls, hosts: args.hosts, rate: args.rate }, app)
+    let settings = reader(app);
+    http::serve(&Options { address, tls, hosts: args.hosts, rate: args.rate, settings }, app)
+}
+
+/// Reads the settings again as this command found them: a store from the command line stays.
+fn reader(app: &App) -> ReadSettings {
+    let store = app.config.origins.get("store").filter(|(_, origin)| origin == "--store").cloned();
+    Arc::new(move || {
+        let mut config = config::load_at(None)?;
+        if let Some((url, _)) = &store {
+            config.use_store(url)?;
+        }
+        config.server = None;
+        Ok(config)
+    })
 }

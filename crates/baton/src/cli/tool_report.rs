@@ -62,6 +62,9 @@ pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
         (InstallState::Dangling(program), _) | (_, InstallState::Dangling(program)) => {
             format!("{program} is not there: run `baton install {}`", tool.id)
         }
+        (InstallState::Outdated, _) | (_, InstallState::Outdated) => {
+            format!("another version of Baton wrote it: run `baton install {}`", tool.id)
+        }
         (InstallState::Absent | InstallState::Partial, _)
         | (_, InstallState::Absent | InstallState::Partial) => {
             format!("run `baton install {}`", tool.id)

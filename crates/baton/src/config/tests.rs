@@ -137,3 +137,60 @@ fn the_store_lies_in_the_data_directory() {
     let config = check(&[("XDG_DATA_HOME", "/data")], None).expect("valid");
     assert_eq!(config.store.to_string(), "/data/baton/baton.db");
 }
+
+/// Names of variables as files outside of the sources write them.
+fn named_variables(text: &str) -> Vec<String> {
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let words = text.split(|c: char| !is_name(c)).filter(|word| word.starts_with("BATON_"));
+    words.map(str::to_owned).collect()
+}
+
+/// Variables of files that are none of the program's: those that `compose` itself fills in.
+const OF_COMPOSE: [&str; 1] = ["BATON_DATABASE_PASSWORD"];
+
+#[test]
+fn what_is_packaged_sets_variables_that_there_are() {
+    let compose = include_str!("../../../../packaging/container/compose.yaml");
+    let events: Result<Vec<_>, _> = saphyr_parser::Parser::new_from_str(compose).collect();
+    let scalars = events.expect("YAML").into_iter().filter_map(|(event, _)| match event {
+        saphyr_parser::Event::Scalar(text, ..) => Some(text.into_owned()),
+        _ => None,
+    });
+    let scalars: Vec<String> = scalars.collect();
+    for service in ["server", "token", "postgres", "redis", "qdrant"] {
+        assert!(scalars.iter().any(|text| text == service), "{service}");
+    }
+    let files = [
+        scalars.join("\n"),
+        include_str!("../../../../packaging/container/Containerfile").to_owned(),
+        include_str!("../../../../packaging/systemd/baton.service").to_owned(),
+        include_str!("../../../../packaging/systemd/baton-user.service").to_owned(),
+    ];
+    let known: Vec<&str> = super::variables().map(|(_, variable)| variable).collect();
+    let named: Vec<String> = files.iter().flat_map(|text| named_variables(text)).collect();
+    assert!(named.len() >= 5, "{named:?}");
+    for name in named {
+        assert!(
+            known.contains(&name.as_str()) || OF_COMPOSE.contains(&name.as_str()),
+            "there is no setting {name}"
+        );
+    }
+}
+
+/// The settings that are kept with each release: one that is new belongs into the file, so that the next version reads it.
+#[test]
+fn the_settings_that_a_release_keeps_are_all_of_them() {
+    let file: toml::Table =
+        include_str!("../../../../packaging/release-settings.toml").parse().expect("TOML");
+    for (key, _) in super::KEYS {
+        let holder = key
+            .split('.')
+            .try_fold(&toml::Value::Table(file.clone()), |value, part| value.get(part))
+            .is_some();
+        // A server stands in place of a store.
+        assert!(
+            holder || ["server", "server_ca"].contains(&key),
+            "{key} is not in packaging/release-settings.toml"
+        );
+    }
+}

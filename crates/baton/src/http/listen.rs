@@ -20,6 +20,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::limit::Peer;
 use super::stall::StallGuard;
+use super::tls::Certificate;
 
 /// Connections served at once; the next ones wait in the system's queue.
 const CONNECTIONS: usize = 8_192;
@@ -45,7 +46,7 @@ pub(super) fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
 /// says that nothing is left that was accepted.
 pub(super) async fn serve(
     listener: TcpListener,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Certificate>>,
     router: Router,
     stop: impl Future<Output = ()>,
     settled: impl Future<Output = ()>,
@@ -68,7 +69,12 @@ pub(super) async fn serve(
             Ok((stream, peer)) => {
                 short = false;
                 let watcher = graceful.watcher();
-                let guest = ClientConnection { peer, tls: tls.clone(), router: router.clone(), permit };
+                let guest = ClientConnection {
+                    peer,
+                    tls: tls.as_deref().map(Certificate::acceptor),
+                    router: router.clone(),
+                    permit,
+                };
                 tokio::spawn(guest.served(stream, watcher));
             }
             Err(error) => {

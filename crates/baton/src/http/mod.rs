@@ -12,16 +12,19 @@ mod listen;
 mod metrics;
 mod openapi;
 mod page;
+mod reload;
 mod remote;
 mod rest;
 mod routes;
+mod sd_notify;
+mod signals;
 mod stall;
 mod tls;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Extension, Path, State};
@@ -34,9 +37,11 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, TransferEffect};
 use baton_ops::token::{Check, CheckInput};
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
+use crate::config::Config;
 use crate::error::AppError;
 use crate::host::Machine;
 use crate::leadership::{self, Duties};
@@ -52,9 +57,16 @@ use crate::traces;
 use crate::{router as task_router, sweep};
 use access::Authenticator;
 use metrics::RequestMetrics;
+pub(crate) use reload::ReadSettings;
+use reload::Reloader;
+use sd_notify::ServiceState;
+use signals::Signals;
+use tls::Certificate;
 
 /// How long clients may take to finish their requests after the stop.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long operations that were accepted may take after the stop.
+const DRAIN: Duration = Duration::from_secs(10);
 
 /// The command-line options of the server.
 pub(crate) struct Options {
@@ -66,11 +78,44 @@ pub(crate) struct Options {
     pub hosts: Vec<String>,
     /// Requests a second that each token may make; 0 for no limit.
     pub rate: u32,
+    /// Reads the settings as they are now, for SIGHUP.
+    pub settings: ReadSettings,
 }
 
-/// Serves until SIGINT or SIGTERM; then it finishes the requests that it has accepted.
+/// What outlives a start with other settings.
+struct Process {
+    signals: Signals,
+    certificate: Option<Arc<Certificate>>,
+    /// Kept while the server starts again: clients wait in its queue.
+    socket: Option<std::net::TcpListener>,
+}
+
+/// Serves until SIGINT or SIGTERM; then it finishes the requests that it has accepted. After SIGHUP it goes on with the
+/// certificate and the settings as they are then.
 pub(crate) fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
-    let tls = options.tls.as_ref().map(|(chain, key)| tls::acceptor(chain, key)).transpose()?;
+    let certificate = options.tls.as_ref().map(|(chain, key)| Certificate::read(chain, key)).transpose()?;
+    let certificate = certificate.map(Arc::new);
+    let mut process = Process { signals: Signals::receive()?, certificate, socket: None };
+    let mut previous = None;
+    loop {
+        match serve_with_settings(options, app, &mut process) {
+            Ok(None) => return Ok(()),
+            Ok(Some(config)) => previous = Some(std::mem::replace(&mut app.config, config)),
+            Err(error) => {
+                let Some(config) = previous.take() else { return Err(error) };
+                tracing::error!(?error, "the server does not start with the new settings: the old ones stay");
+                app.config = config;
+            }
+        }
+    }
+}
+
+/// Serves with the settings of `app`, until the end or until there are others, which are returned.
+fn serve_with_settings(
+    options: &Options,
+    app: &App,
+    process: &mut Process,
+) -> Result<Option<Config>, AppError> {
     let machine = Arc::new(Machine::new(&app.config));
     let pool = Pool::open(&app.config.store, &machine, app.config.limits, Threads::MANY)?;
     let mirror = Mirror::of_server(&app.config);
@@ -78,27 +123,13 @@ pub(crate) fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (leader, duties) = leadership::start(&app.config, &machine)?;
     let handle = runtime.handle();
-    let mut services = Services::default();
-    services.add(task_router::start(&app.config, &machine, &duties, (mirror.clone(), handle.clone()))?);
-    let driver = Arc::new(Driver::new(&app.config, Arc::clone(&machine))?);
-    saga::start(&app.config, &driver, &duties, handle)?.into_iter().for_each(|lane| services.add(lane));
+    let services = start_services(app, &machine, &duties, (&mirror, handle))?;
     let hook = github::Hook::new(&app.config, Arc::clone(&pool));
-    services.add(relay::start(&app.config, &machine, &duties, handle.clone())?);
-    if let Some(indexer) = recall::start(&app.config, &machine, &duties, handle.clone())? {
-        services.add(indexer);
-    }
-    services.add(sweep::start(&app.config, &machine, &duties)?);
+    let next = Arc::new(Mutex::new(None));
     let served = runtime.block_on(async {
         let tracing = traces::Tracing::start(&app.config.vars)?;
-        let address = options.address;
-        if !address.ip().is_loopback() {
-            some_token(&pool, address).await?;
-            if tls.is_none() {
-                app.remark("without --tls-cert tokens travel in the clear: put a proxy with TLS in front");
-            }
-        }
-        let listener = listen::bind(address).map_err(|error| unheard(address, &error))?;
-        let stop = stop_token()?;
+        let listener = listener(options, app, process, &pool).await?;
+        let stop = process.signals.stop.child_token();
         let live = machine.live().cloned();
         live.iter().for_each(|live| live.listen());
         let stage = Arc::new(events::EventHub::new(Arc::clone(&pool), live.clone()));
@@ -110,10 +141,20 @@ pub(crate) fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
             let tracer = Arc::clone(&tracing.tracer);
             router = router.layer(middleware::from_fn_with_state(tracer, traces::traced));
         }
+        tokio::spawn(process.reloader(options, app, &next).run(stop.clone()));
         // Printed when the server is ready to accept: the reader may connect or stop it at once.
-        let scheme = if tls.is_some() { "https" } else { "http" };
+        let scheme = if options.tls.is_some() { "https" } else { "http" };
         app.remark(&format!("baton serves on {scheme}://{}", listener.local_addr()?));
-        listen::serve(listener, tls, router, stop.cancelled_owned(), settled(&pool)).await;
+        sd_notify::notify(ServiceState::Ready);
+        let certificate = process.certificate.clone();
+        let ended = async {
+            stop.cancelled().await;
+            // At the end the port is free at once; for a new start clients wait.
+            if process.signals.stop.is_cancelled() {
+                process.socket = None;
+            }
+        };
+        listen::serve(listener, certificate, router, ended, settled(&pool)).await;
         if let Some(tracing) = tracing {
             tracing.stop().await;
         }
@@ -124,7 +165,61 @@ pub(crate) fn serve(options: &Options, app: &mut App) -> Result<(), AppError> {
     // Others take over only work whose process is gone.
     leader.stop();
     runtime.shutdown_timeout(Duration::from_secs(5));
-    served
+    served?;
+    let next = next.lock().unwrap_or_else(PoisonError::into_inner).take();
+    Ok(next.filter(|_| !process.signals.stop.is_cancelled()))
+}
+
+fn start_services(
+    app: &App,
+    machine: &Arc<Machine>,
+    duties: &Arc<Duties>,
+    (mirror, handle): (&Option<Arc<Mirror>>, &tokio::runtime::Handle),
+) -> Result<Services, AppError> {
+    let mut services = Services::default();
+    services.add(task_router::start(&app.config, machine, duties, (mirror.clone(), handle.clone()))?);
+    let driver = Arc::new(Driver::new(&app.config, Arc::clone(machine))?);
+    saga::start(&app.config, &driver, duties, handle)?.into_iter().for_each(|lane| services.add(lane));
+    services.add(relay::start(&app.config, machine, duties, handle.clone())?);
+    if let Some(indexer) = recall::start(&app.config, machine, duties, handle.clone())? {
+        services.add(indexer);
+    }
+    services.add(sweep::start(&app.config, machine, duties)?);
+    Ok(services)
+}
+
+/// The listening socket: bound at the first start, the same one at the next.
+async fn listener(
+    options: &Options,
+    app: &App,
+    process: &mut Process,
+    pool: &Arc<Pool>,
+) -> Result<TcpListener, AppError> {
+    let address = options.address;
+    if !address.ip().is_loopback() {
+        some_token(pool, address).await?;
+        if options.tls.is_none() {
+            app.remark("without --tls-cert tokens travel in the clear: put a proxy with TLS in front");
+        }
+    }
+    let socket = match process.socket.take() {
+        Some(socket) => socket,
+        None => listen::bind(address).map_err(|error| unheard(address, &error))?.into_std()?,
+    };
+    process.socket = Some(socket.try_clone()?);
+    Ok(TcpListener::from_std(socket)?)
+}
+
+impl Process {
+    fn reloader(&self, options: &Options, app: &App, next: &Arc<Mutex<Option<Config>>>) -> Reloader {
+        Reloader {
+            signal: Arc::clone(&self.signals.reload),
+            certificate: self.certificate.clone(),
+            read: Arc::clone(&options.settings),
+            origins: app.config.origins.clone(),
+            next: Arc::clone(next),
+        }
+    }
 }
 
 fn unheard(address: SocketAddr, error: &std::io::Error) -> Refusal {
@@ -195,33 +290,12 @@ fn router(
         .layer(middleware::from_fn_with_state(meter, metrics::measured))
 }
 
-/// A token that is cancelled by SIGINT or SIGTERM; no signal after the return is missed. Runs inside the runtime.
-fn stop_token() -> std::io::Result<CancellationToken> {
-    let stop = CancellationToken::new();
-    let told = stop.clone();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (mut interrupted, mut terminated) =
-            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        tokio::spawn(async move {
-            tokio::select! { _ = interrupted.recv() => {}, _ = terminated.recv() => {} }
-            told.cancel();
-        });
-    }
-    #[cfg(not(unix))]
-    tokio::spawn(async move {
-        let _ = tokio::signal::ctrl_c().await;
-        told.cancel();
-    });
-    Ok(stop)
-}
-
 /// Ends some time after the stop, once every operation that was accepted has been answered: a client that sends or reads
-/// too slowly, or listens to events, is cut off.
+/// too slowly, or listens to events, is cut off. An operation that takes longer than the drain is abandoned.
 async fn settled(pool: &Pool) {
+    let begin = Instant::now();
     tokio::time::sleep(GRACE).await;
-    while pool.in_hand() > 0 {
+    while pool.in_hand() > 0 && begin.elapsed() < DRAIN {
         tokio::time::sleep(GRACE / 10).await;
     }
 }

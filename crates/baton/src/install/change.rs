@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
-use baton_tools::install::{EntryContent, InstallEntry, NAME};
+use baton_tools::install::{EntryContent, InstallEntry, InstallPart, NAME};
 use serde_json::{Value, json};
 
 use super::edit::{EditError, json as objects, toml as tables};
-use super::entry::{is_hook, is_server, program_of};
-use super::files;
+use super::entry::{has_arguments_of, is_hook, is_server, program_of};
 use super::record::{InstallRecord, Record, digest};
+use super::{files, retired};
 
 /// What becomes of one file.
 #[derive(Debug, Clone)]
@@ -55,12 +55,14 @@ pub(crate) fn put_in(wants: &[InstallEntry], record: &Record) -> Result<Plan, Re
         }
         change.after = Some(text);
     }
+    plan.drop_retired(wants, record)?;
     Ok(plan)
 }
 
 /// Plans to take entries out.
 pub(crate) fn take_out(wants: &[InstallEntry], record: &Record) -> Result<Plan, Refusal> {
     let mut plan = Plan::default();
+    plan.drop_retired(wants, record)?;
     // In the opposite order, so that what was put in last goes first.
     for want in wants.iter().rev() {
         if let EntryContent::ByHand(_) = &want.what {
@@ -104,6 +106,23 @@ impl Plan {
             }
         };
         Ok(&mut self.changes[at])
+    }
+
+    /// Takes out hooks that an earlier version wrote and this one does not ask for any more.
+    fn drop_retired(&mut self, wants: &[InstallEntry], record: &Record) -> Result<(), Refusal> {
+        for want in wants.iter().filter(|want| want.part == InstallPart::Hooks) {
+            let same_file: Vec<_> = wants.iter().filter(|other| other.file == want.file).collect();
+            if !retired::has_any(&same_file) {
+                continue;
+            }
+            let contents: Vec<&EntryContent> = same_file.iter().map(|other| &other.what).collect();
+            let change = self.of(&want.file)?;
+            let Some(text) = &change.after else { continue };
+            let known = record.get(&change.file);
+            let rest = retired::without(text, &contents, &|path| is_made(known, path));
+            change.after = Some(rest.map_err(|broken| EditRefusal::Broken(broken).at(want))?);
+        }
+        Ok(())
     }
 
     /// Takes over what another tool's plan would change, and leaves out what stays as it is.
@@ -210,7 +229,7 @@ fn insert(
         EntryContent::Table { at, many: true, value } => {
             let same = |there: &Value| is_hook(there) && there["event"] == value["event"];
             let list = tables::get(text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
-            if list.iter().any(|there| same(there) && program_of(there) == program_of(value)) {
+            if list.iter().any(|there| same(there) && is_current(there, value)) {
                 return Ok(only(text.to_owned()));
             }
             let rest = tables::remove(text, at, true, &same)?;
@@ -233,6 +252,9 @@ fn renew_server(text: &str, at: &[&str], there: &Value, value: &Value) -> Result
     if there["command"] != value["command"] {
         text = tables::set(&text, at, "command", &value["command"])?;
     }
+    if let (Some(args), false) = (value.get("args"), has_arguments_of(there, value)) {
+        text = tables::set(&text, at, "args", args)?;
+    }
     if let (Some(names), true) = (value.get("env_vars"), there.get("env_vars").is_none()) {
         text = tables::set(&text, at, "env_vars", names)?;
     }
@@ -248,19 +270,30 @@ fn insert_server(text: &str, at: &[&str], value: &Value) -> Result<InsertedEntry
         }
         Some(there) if !is_server(&there) => Err(EditRefusal::Taken),
         // Whatever else the user gave it stays.
-        Some(there) if program_of(&there) == program_of(value) => Ok((text.to_owned(), Vec::new())),
-        Some(_) => Ok((objects::set(text, &here, "command", &value["command"])?.text, Vec::new())),
+        Some(there) if is_current(&there, value) => Ok((text.to_owned(), Vec::new())),
+        Some(there) => {
+            let text = objects::set(text, &here, "command", &value["command"])?.text;
+            match value.get("args").filter(|_| !has_arguments_of(&there, value)) {
+                Some(args) => Ok((objects::set(&text, &here, "args", args)?.text, Vec::new())),
+                None => Ok((text, Vec::new())),
+            }
+        }
     }
+}
+
+/// Whether an entry starts the program that is wanted, as this version starts it.
+fn is_current(there: &Value, wanted: &Value) -> bool {
+    program_of(there) == program_of(wanted) && has_arguments_of(there, wanted)
 }
 
 fn insert_hook(text: &str, at: &[&str], value: &Value) -> Result<InsertedEntry, EditRefusal> {
     let list = objects::get(text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
     let inner = |group: &Value| group["hooks"].as_array().cloned().unwrap_or_else(|| vec![group.clone()]);
-    let current = |hook: &Value| is_hook(hook) && program_of(hook) == program_of(value);
+    let current = |hook: &Value| is_hook(hook) && is_current(hook, value);
     if list.iter().any(|group| inner(group).iter().any(current)) {
         return Ok((text.to_owned(), Vec::new()));
     }
-    let rest = remove_hooks(text, at, &|_| false)?;
+    let rest = retired::without_hooks(text, at, &|_| false)?;
     let edited = objects::push(&rest, at, value)?;
     Ok((edited.text, edited.made))
 }
@@ -271,11 +304,7 @@ fn remove(
     what: &EntryContent,
     known: Option<&InstallRecord>,
 ) -> Result<Option<String>, EditRefusal> {
-    // Where nothing is known, what is empty without our entries was made for them; a file was not.
-    let made = |path: &[&str]| match known {
-        Some(mark) => mark.made.iter().any(|keys| keys == path),
-        None => !path.is_empty(),
-    };
+    let made = |path: &[&str]| is_made(known, path);
     Ok(Some(match what {
         EntryContent::Member { at, .. } => {
             let here: Vec<&str> = at.iter().copied().chain([NAME]).collect();
@@ -284,7 +313,7 @@ fn remove(
                 false => text.to_owned(),
             }
         }
-        EntryContent::Element { at, .. } => remove_hooks(text, at, &made)?,
+        EntryContent::Element { at, .. } => retired::without_hooks(text, at, &made)?,
         EntryContent::Setting { at, key, .. } => {
             let here: Vec<&str> = at.iter().copied().chain([*key]).collect();
             let ours = known.is_some_and(|mark| mark.made.iter().any(|keys| *keys == here));
@@ -304,18 +333,9 @@ fn remove(
     }))
 }
 
-fn remove_hooks(text: &str, at: &[&str], made: &objects::CreatedParents<'_>) -> Result<String, EditRefusal> {
-    let mut text = objects::pull(text, at, &is_hook, made)?;
-    let list = objects::get(&text, at)?.and_then(|list| list.as_array().cloned()).unwrap_or_default();
-    // A group with other hooks in it keeps those.
-    for (place, group) in list.iter().enumerate() {
-        if group["hooks"].as_array().is_some_and(|inner| inner.iter().any(is_hook)) {
-            let place = place.to_string();
-            let inner: Vec<&str> = at.iter().copied().chain([place.as_str(), "hooks"]).collect();
-            text = objects::pull(&text, &inner, &is_hook, &|_| false)?;
-        }
-    }
-    Ok(text)
+/// Whether an object or list was made for our entries. Where nothing is known, what is empty without them was; a file was not.
+fn is_made(known: Option<&InstallRecord>, path: &[&str]) -> bool {
+    known.map_or(!path.is_empty(), |mark| mark.made.iter().any(|keys| keys == path))
 }
 
 /// Files by what becomes of them, for answers.

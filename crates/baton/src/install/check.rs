@@ -7,9 +7,9 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::edit::{json as objects, toml as tables};
-use super::entry::{is_hook, is_server, program_of};
-use super::files;
+use super::entry::{has_arguments_of, is_hook, is_server, program_of};
 use super::package::is_packaged;
+use super::{files, retired};
 
 /// How one half of an installation stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) enum InstallState {
     Partial,
     /// Nothing is, and the tool has it from a package.
     Package,
+    /// It is there as another version of Baton writes it.
+    Outdated,
     /// It names a program that is not there.
     Dangling(String),
     /// A file cannot be read.
@@ -38,6 +40,7 @@ impl InstallState {
             Self::Absent => "absent",
             Self::Partial => "partial",
             Self::Package => "package",
+            Self::Outdated => "outdated",
             Self::Dangling(_) => "dangling",
             Self::Broken(_) => "broken",
             Self::None => "none",
@@ -55,15 +58,7 @@ impl Serialize for InstallState {
 pub(crate) fn install_state(places: &Places, install: &Install, part: InstallPart) -> InstallState {
     let mut best = InstallState::None;
     for scope in [Scope::User, Scope::Project] {
-        let wants = (install.wants)(places, scope).unwrap_or_default();
-        let wants: Vec<&InstallEntry> = wants
-            .iter()
-            .filter(|want| {
-                want.part == part
-                    && !matches!(want.what, EntryContent::ByHand(_) | EntryContent::Setting { .. })
-            })
-            .collect();
-        let here = if wants.is_empty() { InstallState::None } else { all(places, &wants) };
+        let here = scope_state(places, install, part, scope);
         if matches!(best, InstallState::None | InstallState::Absent) && here != InstallState::None {
             best = here;
         }
@@ -74,19 +69,42 @@ pub(crate) fn install_state(places: &Places, install: &Install, part: InstallPar
     }
 }
 
+/// How one half of a tool's installation stands in one scope.
+pub(crate) fn scope_state(
+    places: &Places,
+    install: &Install,
+    part: InstallPart,
+    scope: Scope,
+) -> InstallState {
+    let wants = (install.wants)(places, scope).unwrap_or_default();
+    let wants: Vec<&InstallEntry> = wants
+        .iter()
+        .filter(|want| {
+            want.part == part && !matches!(want.what, EntryContent::ByHand(_) | EntryContent::Setting { .. })
+        })
+        .collect();
+    if wants.is_empty() { InstallState::None } else { all(places, &wants) }
+}
+
 fn all(places: &Places, wants: &[&InstallEntry]) -> InstallState {
-    let mut there = 0;
+    let (mut there, mut outdated) = (0, false);
     for want in wants {
-        match program(places, want) {
+        match find(places, want) {
             Err(what) => return InstallState::Broken(what),
             Ok(None) => {}
-            Ok(Some(program)) if !starts(places, &program) => return InstallState::Dangling(program),
-            Ok(Some(_)) => there += 1,
+            Ok(Some(found)) if !starts(places, &found.program) => {
+                return InstallState::Dangling(found.program);
+            }
+            Ok(Some(found)) => {
+                there += 1;
+                outdated |= found.is_outdated;
+            }
         }
     }
-    match there {
-        0 => InstallState::Absent,
-        n if n == wants.len() => InstallState::Present,
+    match (there, outdated || retired::has_any(wants)) {
+        (_, true) => InstallState::Outdated,
+        (0, _) => InstallState::Absent,
+        (n, _) if n == wants.len() => InstallState::Present,
         _ => InstallState::Partial,
     }
 }
@@ -95,16 +113,31 @@ fn starts(places: &Places, program: &str) -> bool {
     if program.contains('/') { Path::new(program).is_file() } else { places.has_program(program) }
 }
 
-/// The program that an entry names, if the entry is there.
-fn program(places: &Places, want: &InstallEntry) -> Result<Option<String>, String> {
-    Ok(match &want.what {
-        // One that names another program, or is of another version, counts as missing: installing writes it anew.
-        EntryContent::Whole(new) => (read(want)?.as_ref() == Some(new)).then(|| places.baton.clone()),
-        _ => entry(want)?.and_then(|value| program_of(&value)),
-    })
+/// An entry of ours as it stands in a tool's file.
+struct FoundEntry {
+    program: String,
+    /// Another version of Baton wrote it.
+    is_outdated: bool,
 }
 
-fn read(want: &InstallEntry) -> Result<Option<String>, String> {
+fn find(places: &Places, want: &InstallEntry) -> Result<Option<FoundEntry>, String> {
+    let wanted = match &want.what {
+        EntryContent::Whole(new) => {
+            let found =
+                |text: String| FoundEntry { program: places.baton.clone(), is_outdated: text != *new };
+            return Ok(read(want)?.map(found));
+        }
+        EntryContent::Member { value, .. }
+        | EntryContent::Element { value, .. }
+        | EntryContent::Table { value, .. } => value,
+        EntryContent::Setting { .. } | EntryContent::ByHand(_) => return Ok(None),
+    };
+    Ok(entry(want)?.and_then(|there| {
+        Some(FoundEntry { program: program_of(&there)?, is_outdated: !has_arguments_of(&there, wanted) })
+    }))
+}
+
+pub(super) fn read(want: &InstallEntry) -> Result<Option<String>, String> {
     files::read(&files::resolved(&want.file)).map_err(|refusal| refusal.message)
 }
 

@@ -63,6 +63,20 @@ pub(super) fn program_of(value: &Value) -> Option<String> {
     }
 }
 
+/// Whether an entry passes every argument that `wanted` passes, in that order. Arguments that a user added are no difference.
+pub(super) fn has_arguments_of(there: &Value, wanted: &Value) -> bool {
+    let (there, wanted) = (first_command(there), first_command(wanted));
+    let mut rest = there.iter().skip(1);
+    wanted.iter().skip(1).all(|word| rest.any(|there| there == word))
+}
+
+/// The words of an entry, or of the first hook in its group.
+fn first_command(value: &Value) -> Vec<String> {
+    let inner = value.get("hooks").and_then(Value::as_array);
+    let found = inner.map_or_else(|| command(value), |inner| inner.iter().find_map(command));
+    found.unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +94,17 @@ mod tests {
         assert!(!is_hook(&json!({ "hooks": [{ "command": "baton hook x" }, { "command": "mine" }] })));
         assert!(!is_hook(&json!({ "hooks": [] })) && !is_hook(&json!({ "command": "baton status" })));
         assert_eq!(program_of(&json!({ "command": "\"/a b/baton\" hook x" })).as_deref(), Some("/a b/baton"));
+    }
+
+    #[test]
+    fn an_entry_of_another_version_is_told_by_its_arguments_and_not_by_what_a_user_added() {
+        let wanted = json!({ "hooks": [{ "command": "/new/baton hook session-start --agent claude" }] });
+        let same = |command: &str| has_arguments_of(&json!({ "command": command }), &wanted);
+        assert!(same("/old/baton hook session-start --agent claude"));
+        assert!(same("baton hook session-start --agent claude --store /srv/b.db"));
+        assert!(!same("baton hook begin --agent claude") && !same("baton hook session-start"));
+        let server = json!({ "command": "baton", "args": ["mcp"] });
+        assert!(has_arguments_of(&json!({ "command": ["baton", "mcp", "--store", "x"] }), &server));
+        assert!(!has_arguments_of(&json!({ "command": "baton", "args": ["serve-mcp"] }), &server));
     }
 }

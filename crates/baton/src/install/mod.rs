@@ -10,3 +10,4 @@ pub(crate) mod files;
 pub(crate) mod opened_ledger;
 pub(crate) mod package;
 pub(crate) mod record;
+mod retired;

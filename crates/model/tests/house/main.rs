@@ -7,6 +7,7 @@ mod circles;
 mod exempt;
 mod hygiene;
 mod layers;
+mod links;
 mod names;
 mod repository;
 mod size;
@@ -14,6 +15,8 @@ mod source;
 mod sql;
 #[allow(clippy::panic, clippy::expect_used, reason = "a tree that cannot be read is a failed test")]
 mod tree;
+
+use std::collections::BTreeMap;
 
 use source::{Source, Violation, report};
 
@@ -118,4 +121,17 @@ fn the_tests_that_the_security_page_names_are_there() {
     let sources: Vec<String> = tree::sources().iter().map(|source| tree::read(&source.path)).collect();
     let path = "docs/security.md";
     report(hygiene::unknown_tests(path, &tree::read(path), &sources.join("\n")));
+}
+
+#[test]
+fn links_of_the_documents_lead_somewhere_and_the_book_has_every_page() {
+    let files = tree::tracked();
+    let pages = files.iter().filter(|path| path.ends_with(".md"));
+    let pages: BTreeMap<String, String> =
+        pages.filter_map(|path| Some((path.clone(), tree::read_text(path)?))).collect();
+    let mut found = links::missing_from_book(&tree::read(links::SUMMARY), &files);
+    for (path, text) in pages.iter().filter(|(path, _)| !path.starts_with("packaging/plugins/")) {
+        found.extend(links::broken(path, text, &pages, &files));
+    }
+    report(found);
 }
