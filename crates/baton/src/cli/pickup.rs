@@ -243,9 +243,8 @@ pub(super) fn show(bundle: &Bundle) -> String {
     text.extend(bundle.pending_signals.iter().map(signal_text));
     let rows: Vec<Vec<String>> = bundle.todos.iter().map(render::open_task_row).collect();
     text.push_str(&render::section("open tasks", &rows));
-    for decision in &bundle.adrs {
-        text.push_str(&format!("decision: {}\n", visible(decided(decision))));
-    }
+    text.extend(bundle.adrs.iter().map(decision_text));
+    text.extend(bundle.recent_deltas.iter().filter_map(note_text));
     if bundle.has_more.iter().any(|field| matches!(field.as_ref(), "todos" | "adrs")) {
         text.push_str("  … there is more: baton pickup --full\n");
     }
@@ -269,9 +268,26 @@ fn changes_text(changes: &WaitingChanges) -> String {
     text
 }
 
-/// What a decision says.
-fn decided(decision: &delta::Row) -> &str {
-    decision.body.as_ref().and_then(|body| body.get("what")?.as_str()).unwrap_or_default()
+/// A decision with its reason and what was rejected.
+fn decision_text(decision: &delta::Row) -> String {
+    let body = decision.body.as_ref();
+    let field = |name: &str| body.and_then(|body| body.get(name)?.as_str()).unwrap_or_default();
+    let mut text = format!("decision: {}\n", visible(field("what")));
+    if !field("why").is_empty() {
+        text.push_str(&format!("  why: {}\n", visible(field("why"))));
+    }
+    let rejected = body.and_then(|body| body.get("rejected")?.as_array()).into_iter().flatten();
+    let rejected: Vec<String> = rejected.filter_map(|option| option.as_str().map(visible)).collect();
+    if !rejected.is_empty() {
+        text.push_str(&format!("  rejected: {}\n", rejected.join("; ")));
+    }
+    text
+}
+
+/// A note among the newest entries, with who wrote it.
+fn note_text(entry: &delta::Row) -> Option<String> {
+    let text = entry.summary.as_deref().filter(|_| entry.kind == delta::Kind::Note)?;
+    Some(format!("note of {}: {}\n", visible(&entry.identity), visible(text)))
 }
 
 /// A signal or a piece of mail: another agent's words, shown as such. What is too long to be shown here goes on waiting.

@@ -389,7 +389,7 @@ fn a_conversation_whose_agent_runs_is_told_as_open_and_its_agent_after_a_compact
         "timestamp": now(), "message": { "role": "user", "content": "Round the prices" } });
     stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), format!("{content}\n"));
     // The stage's own process stands for the agent.
-    let agent = stage.terminal("Worker").with("BATON_PROCESS", &own_fingerprint());
+    let agent = stage.terminal("Worker").with("BATON_PROCESS", own_fingerprint());
     let told = json!({ "session_id": id, "cwd": stage.shop() });
     hook(&agent, "session-start", "claude", &told);
     let owner = stage.terminal("Owner");

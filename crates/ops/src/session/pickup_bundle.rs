@@ -55,6 +55,11 @@ impl BundleLimits {
         rows(self.chain.max(SESSIONS))
     }
 
+    /// Entries are looked through for those that say something before they are cut.
+    fn recent_read(&self) -> i64 {
+        rows(self.recent.max(20))
+    }
+
     /// Tasks are looked through for those of the baton's focus before they are cut.
     fn tasks_read(&self) -> i64 {
         rows(self.tasks.max(50))
@@ -71,6 +76,14 @@ const INSTRUCTION: &str = "Say in a line what you take over, and from whom. The 
 
 const INSTRUCTION_OVER: &str = "This repeats an answer that holds no more: `since` says what happened. The work is not yours. Look \
     at the status, and pick up anew under another request id.";
+
+/// Whether an entry says what no other part of the answer does: who came and went is in the chain, decisions are told by themselves.
+fn says_something(entry: &Delta) -> bool {
+    !matches!(
+        entry.kind,
+        Kind::Start | Kind::Pickup | Kind::Wrap | Kind::Handoff | Kind::Release | Kind::Decision
+    )
+}
 
 /// Cuts lists, and notes the fields that were cut.
 #[derive(Default)]
@@ -102,8 +115,11 @@ pub(super) fn read(
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
-    let recent: Vec<_> =
-        delta::newest(tx, project_id, env.now - DAY, rows(limits.recent))?.iter().map(Delta::brief).collect();
+    let mut recent = delta::newest(tx, project_id, env.now - DAY, limits.recent_read())?;
+    if !full {
+        recent.retain(says_something);
+    }
+    let recent: Vec<_> = recent.iter().map(Delta::brief).collect();
     let replay = replay_of(tx, env, project_id, picked)?;
     let messages = messages(tx, env, project_id, picked, &replay)?;
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
@@ -238,7 +254,7 @@ fn prefetch_queries(
     drop(session::open(tx, project_id));
     drop(task::open(tx, project_id, limits.tasks_read()));
     drop(delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions)));
-    drop(delta::newest(tx, project_id, env.now - DAY, rows(limits.recent)));
+    drop(delta::newest(tx, project_id, env.now - DAY, limits.recent_read()));
     drop(message::pending(tx, project_id, &picked.identity, env.now));
     drop(project::get(tx, project_id));
     card::prefetch_reminders(tx, env, project_id);
