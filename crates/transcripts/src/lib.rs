@@ -29,6 +29,7 @@ pub use header::{Brief, Header, Stamp, TranscriptFile};
 pub use list::{Filter, HeaderCache, SessionListing, browse, find, header, list};
 pub use permission_mode::{LineMode, PermissionMode, permission_mode};
 pub use places::{Env, Os};
+pub use printable::printable;
 pub use report::{Complaint, Report};
 
 /// The readers, one for each tool.

@@ -2,7 +2,7 @@
 
 /// The text without terminal sequences and control characters. Characters that cannot be seen but change what is, or
 /// say something to a model that no reader sees, are written out.
-pub(crate) fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {

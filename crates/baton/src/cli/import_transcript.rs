@@ -3,9 +3,12 @@
 use baton_model::baton::State;
 use baton_model::id::visible;
 use baton_ops::transcript::{Import, ImportInput, ImportOutput};
+use baton_transcripts::Complaint;
+use baton_transcripts::report::kind;
 
 use super::ActingIdentity;
 use super::summarize::Summarize;
+use super::transcripts::fault;
 use crate::app::App;
 use crate::error::AppError;
 
@@ -58,7 +61,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             visible(&imported.agent),
             visible(&imported.transcript_id),
             visible(&imported.summary),
-            what_next(imported) + &may_be_same(imported)
+            what_next(imported) + &may_be_same(imported) + &skipped(imported)
         )
     })
 }
@@ -72,6 +75,18 @@ fn may_be_same(imported: &ImportOutput) -> String {
         )
     };
     imported.may_be_same.iter().map(one).collect()
+}
+
+/// What could not be read, and so is not in the baton.
+fn skipped(imported: &ImportOutput) -> String {
+    let loses = |one: &&Complaint| {
+        ![kind::INVALID_UTF8, kind::NUL_BYTES, kind::BROKEN_CHAIN].contains(&one.kind.as_str())
+    };
+    let line = |one: &Complaint| match one.first_line {
+        0 => format!("  not read: {} × {}\n", one.count, fault(&one.kind)),
+        line => format!("  not read: {} × {}, first in line {line}\n", one.count, fault(&one.kind)),
+    };
+    imported.skipped.iter().filter(loses).map(line).collect()
 }
 
 /// How the baton stands, and what can be done about it.

@@ -80,6 +80,6 @@ fn add(input: NoteInput, app: &mut App) -> Result<(), AppError> {
     let noted = app.run::<Note>(&input)?;
     app.show(&noted, |noted| {
         let id = visible(&noted.delta_id);
-        format!("noted as {} by {}\n", short(&id), visible(&noted.identity))
+        format!("note {} by {}\n", short(&id), visible(&noted.identity))
     })
 }

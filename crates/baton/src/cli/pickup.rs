@@ -34,7 +34,10 @@ pub(super) struct Args {
     /// Only a baton left by this session
     #[arg(long, value_name = "ID")]
     from_session: Option<String>,
-    /// Baton to pick up: its id or a unique prefix
+    /// Baton or hand-off to pick up: its id or a unique prefix
+    #[arg(value_name = "ID", conflicts_with = "handoff")]
+    id: Option<String>,
+    /// The same as ID
     #[arg(long, value_name = "ID")]
     handoff: Option<String>,
     /// Take over from an active holder or predecessor
@@ -75,7 +78,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         session: app.session.clone(),
         identity: args.who.identity,
         from_session: args.from_session,
-        handoff_id: args.handoff,
+        handoff_id: args.handoff.or(args.id),
         force: args.force,
         why: args.why,
         surface: args.surface,

@@ -11,6 +11,7 @@ use baton_ops::transcript::{
 use crate::app::App;
 use crate::error::AppError;
 use crate::{render, transcript_copies};
+pub(super) use doctor::fault;
 
 /// List, search, show and check sessions of every coding agent on this machine
 ///

@@ -162,10 +162,12 @@ fn hint_at_changes(wrapped: &WrapOutput, app: &App) {
     }
     let files = app.config.cwd.as_deref().and_then(git::uncommitted).unwrap_or_default();
     if !files.is_empty() {
-        app.remark(&format!(
-            "{} files are not committed and stay here; `baton changes keep {}` gives them to the baton",
-            files.len(),
-            visible(&wrapped.baton_id)
-        ));
+        let baton_id = visible(&wrapped.baton_id);
+        let stays = match files.len() {
+            1 => "1 file is not committed and stays".to_owned(),
+            count => format!("{count} files are not committed and stay"),
+        };
+        let them = if files.len() == 1 { "it" } else { "them" };
+        app.remark(&format!("{stays} here; `baton changes keep {baton_id}` gives {them} to the baton"));
     }
 }

@@ -103,7 +103,7 @@ fn sent(sent: &[SentHandoff], now: Millis, subjects: bool) -> Vec<String> {
 
 fn unread(mail: &Unread, now: Millis, subjects: bool) -> Vec<String> {
     let mut lines = vec![format!(
-        "- Unread messages for {}: {} (`baton signal pending`).",
+        "- Unread messages for {}: {} (`baton mail inbox --bodies`).",
         visible(&mail.identity),
         mail.total
     )];

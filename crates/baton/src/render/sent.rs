@@ -53,6 +53,6 @@ pub(super) fn unread(unread: Option<&Unread>) -> String {
         rows.push(vec![format!("and {more} more")]);
     }
     let title =
-        format!("unread for {}: {} (`baton signal pending`)", visible(&unread.identity), unread.total);
+        format!("unread for {}: {} (`baton mail inbox --bodies`)", visible(&unread.identity), unread.total);
     super::section(&title, &rows)
 }

@@ -359,6 +359,7 @@ impl Worker<'_> {
         if limit.is_some() {
             outcome = outcome.without_result();
         }
+        outcome = outcome.with_output(&command.last_output());
         Ok(FinishedCommand { ending, outcome, result_file: command.clear(), limit })
     }
 

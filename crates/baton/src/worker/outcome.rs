@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 
 use super::run::CommandEnd;
 
+/// The fields of a report that say how something failed.
+const FAILURE_FIELDS: [&str; 3] = ["failure", "failure_details", "error_logs"];
+
 /// What is written down about the task.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
@@ -120,6 +123,20 @@ impl Outcome {
         }
     }
 
+    /// The same ending with the end of the command's output as `error_logs`, where it failed and its report does not say how.
+    pub(super) fn with_output(mut self, output: &str) -> Self {
+        if let Self::Closed { result: CloseResult::Fail, context, instructions, .. }
+        | Self::Failed { context, instructions, .. } = &mut self
+        {
+            let says_how =
+                |map: &Map<String, Value>| FAILURE_FIELDS.iter().any(|field| map.contains_key(*field));
+            if !output.trim().is_empty() && !says_how(context) && !says_how(instructions) {
+                context.insert("error_logs".to_owned(), output.into());
+            }
+        }
+        self
+    }
+
     fn failed(reason: String) -> Self {
         Self::Failed { reason, context: Map::new(), instructions: Map::new() }
     }
@@ -174,6 +191,25 @@ mod tests {
             matches!(&kept, Outcome::Closed { context, .. } if context["work_completed"] == "x"),
             "{kept:?}"
         );
+    }
+
+    #[test]
+    fn the_end_of_the_output_says_how_it_failed_where_no_report_does() {
+        let with = |raw: i32, report: Option<&str>| {
+            let ended = CommandEnd::Ended(ExitStatus::from_raw(raw));
+            let outcome = Outcome::of(&ended, report.map(|text| Ok(text.to_owned())), Some("testing"));
+            match outcome.with_output("assertion failed\n") {
+                Outcome::Closed { context, .. } | Outcome::Failed { context, .. } => {
+                    Value::Object(context).to_string()
+                }
+                other => format!("{other:?}"),
+            }
+        };
+        assert_eq!(with(1 << 8, None), r#"{"error_logs":"assertion failed\n"}"#);
+        assert_eq!(with(2 << 8, None), r#"{"error_logs":"assertion failed\n"}"#);
+        assert_eq!(with(0, None), "{}", "nothing failed");
+        let told = r#"{"result":"fail","context":{"failure_details":"2 red"}}"#;
+        assert_eq!(with(1 << 8, Some(told)), r#"{"failure_details":"2 red"}"#);
     }
 
     #[test]

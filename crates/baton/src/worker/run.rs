@@ -11,6 +11,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Millis;
 use baton_model::usage_limit::ProviderStop;
 use baton_tools::Launcher;
+use baton_transcripts::printable;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -26,6 +27,10 @@ const GRACE: Duration = Duration::from_secs(5);
 const MOST: u64 = 1024 * 1024;
 /// In how many of its last lines a limit is looked for: an agent may have worked on one.
 const LAST_LINES: usize = 5;
+/// How many of its last lines say how it failed.
+const OUTPUT_LINES: usize = 40;
+/// How many characters of them: they are to fit into the packet of the next role, beside all else.
+const OUTPUT_CHARS: usize = 800;
 
 /// How a command came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +130,16 @@ impl Command {
         let lines = text.lines().rev().filter(|line| !line.trim().is_empty()).take(LAST_LINES);
         let now = clock::now();
         lines.map(|line| ProviderStop::read(line, now, &time_zone::find)).find(|stop| stop.is_limit)
+    }
+
+    /// The end of its output, without secrets.
+    pub(super) fn last_output(&self) -> String {
+        let text = self.tail.text(&self.streams);
+        let lines: Vec<&str> = text.lines().collect();
+        let end = lines.get(lines.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
+        let clean = baton_redact::shared().redact(&printable(&end)).text.into_owned();
+        let over = clean.chars().count().saturating_sub(OUTPUT_CHARS);
+        clean.chars().skip(over).collect()
     }
 
     /// What it wrote as its result, if it wrote anything.

@@ -235,6 +235,7 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
             "changes_part" => json!({ "baton_id": baton, "part": 0 }),
             "transcript_part" => json!({ "id": "t1", "part": 0 }),
             "agent_show" => json!({ "name": "Lola" }),
+            "transcript_unwrapped" => json!({ "conversations": [] }),
             "mail_search" | "project_search" => json!({ "query": "s" }),
             _ => json!({}),
         };

@@ -404,3 +404,23 @@ fn secrets_in_a_real_session(stage: &Stage, file: &Path, tool: &str) {
         assert!(!told.contains(&secret) && told.contains("[redacted:"), "{tool}: {told}");
     }
 }
+
+#[test]
+fn an_import_names_what_it_could_not_read() {
+    let stage = Stage::ready();
+    let shop = stage.shop().display().to_string();
+    let claude = fs::read_to_string(sample("claude/normal.jsonl")).expect("sample");
+    let whole = relocate(&claude, &shop);
+    let (first, rest) = whole.split_once('\n').expect("lines");
+    let damaged = format!("{first}\n{{\"type\":\"user\",\"mess\n{rest}");
+    stage.file(&format!("home/.claude/projects/-shop/{NORMAL}.jsonl"), damaged);
+    let lola = stage.terminal("Lola");
+    let shown = lola.text(&["import-transcript", NORMAL]);
+    assert!(shown.contains("not read: 1 × a line is not JSON, first in line 2"), "{shown}");
+    let again = lola.json(&["import-transcript", NORMAL]);
+    assert_eq!(
+        (&again["imported_before"], &again["skipped"][0]["first_line"]),
+        (&true.into(), &2.into()),
+        "{again:#}"
+    );
+}

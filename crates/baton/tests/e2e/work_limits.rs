@@ -159,3 +159,20 @@ fn a_task_that_takes_its_worker_with_it_is_set_aside_and_every_view_says_the_sam
     assert_ne!(run("impl-4").code, 0);
     assert_eq!(owner.json(&["task", "show", &deadly])["status"], "open");
 }
+
+#[test]
+fn the_end_of_a_failed_tests_output_reaches_whoever_fixes_it() {
+    let stage = Stage::ready();
+    stage.terminal("Owner").json(&["task", "increment", "Round the prices"]);
+    let packet = stage.root().join("packet.json");
+    let failing = "echo 'FAILED rounds_half_up: 1.2 is not 1.3'; echo 1 of 7 failed >&2; exit 1";
+    let runs = [("implementation", "true"), ("testing", failing), ("fixing", "cat >\"$PACKET\"")];
+    for (role, command) in runs {
+        let mut at = bench(&stage, role);
+        at.set("PACKET", &packet.display().to_string());
+        at.run(&["work", "--role", role, "--max", "1", "--poll", "50ms", "--", "sh", "-c", command]).done();
+    }
+    let packet = fs::read_to_string(packet).expect("the packet of the fixer");
+    assert!(packet.contains("FAILED rounds_half_up: 1.2 is not 1.3"), "{packet}");
+    assert!(packet.contains("1 of 7 failed"), "{packet}");
+}

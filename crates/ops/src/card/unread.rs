@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::subject;
 use crate::op::Env;
+use crate::resolve;
 
 /// The most messages that are named.
 const NAMED: usize = 5;
@@ -40,20 +41,29 @@ pub struct UnreadMessage {
 
 /// The question of [`read`].
 pub(super) fn prefetch(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) {
-    if let Some(identity) = &env.caller.identity {
-        drop(message::pending(tx, project_id, identity, env.now));
+    if let Some(identity) = mailbox(env) {
+        drop(message::pending(tx, project_id, &identity, env.now));
     }
+}
+
+/// Whose messages the caller may read: those of the name that it gives, or of the one that its token is bound to.
+fn mailbox(env: &Env<'_>) -> Option<String> {
+    let is_bound = env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
+    if env.caller.identity.is_none() && !is_bound {
+        return None;
+    }
+    resolve::identity(env.caller, None).ok()
 }
 
 /// What waits for the caller's identity. A caller without one has no mailbox to name.
 pub(super) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<Unread>, Failure> {
-    let Some(identity) = &env.caller.identity else { return Ok(None) };
-    let waiting = message::pending(tx, project_id, identity, env.now)?;
+    let Some(identity) = mailbox(env) else { return Ok(None) };
+    let waiting = message::pending(tx, project_id, &identity, env.now)?;
     if waiting.is_empty() {
         return Ok(None);
     }
     let items = waiting.iter().rev().take(NAMED).map(|message| row(env, message)).collect();
-    Ok(Some(Unread { identity: identity.clone(), total: waiting.len(), items }))
+    Ok(Some(Unread { identity, total: waiting.len(), items }))
 }
 
 fn row(env: &Env<'_>, message: &Message) -> UnreadMessage {

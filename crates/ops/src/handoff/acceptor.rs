@@ -116,7 +116,7 @@ pub(super) fn require_acceptor(
         return Ok(None);
     }
     if !force {
-        return Err(held_by_another(known, &holder).into());
+        return Err(held_by_another(tx, env, known, &holder)?.into());
     }
     forced(env, why).map(Some)
 }
@@ -131,8 +131,24 @@ pub(super) fn forced(env: &Env<'_>, why: Option<&str>) -> Result<String, Failure
     Ok(why.ok_or_else(missing)?.to_owned())
 }
 
-fn held_by_another(known: &Handoff, acceptor: &Acceptor) -> Refusal {
-    refusal_of_others(known, &acceptor.holder().describe(), &acceptor.identity)
+/// The refusal to one who is not the acceptor. Where the acceptor has left it, nobody is there to whom it could be left.
+fn held_by_another(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    known: &Handoff,
+    acceptor: &Acceptor,
+) -> Result<Refusal, Failure> {
+    let no = refusal_of_others(known, &acceptor.holder().describe(), &acceptor.identity);
+    if !crate::session::is_abandoned(tx, env, known)? {
+        return Ok(no);
+    }
+    let id = short(&known.handoff_id);
+    let hint = format!(
+        "{} is not at work any more: take it over with `baton pickup --handoff {id}`, then repeat this; an operator ends it \
+         with `baton handoff complete {id} --force --why REASON`",
+        acceptor.identity
+    );
+    Ok(Refusal { hint, ..no })
 }
 
 fn refusal_of_others(known: &Handoff, holder: &str, identity: &str) -> Refusal {
@@ -181,7 +197,7 @@ pub(crate) fn require_task_acceptor(
 ) -> Result<(), Failure> {
     let Some((known, holder)) = accepted_by_another(tx, env, task, identity)? else { return Ok(()) };
     if !force.given {
-        return Err(held_by_another(&known, &holder).into());
+        return Err(held_by_another(tx, env, &known, &holder)?.into());
     }
     env.caller.grant.require(Scope::Operator)?;
     match force.why.is_none_or(|why| why.trim().is_empty()) {
@@ -238,7 +254,7 @@ pub(super) fn require_publisher(
     let Some(holder) = Acceptor::of(tx, known)? else { return Ok(()) };
     match holder.is_caller(tx, env, (&known.to_project_id, identity))? {
         true => Ok(()),
-        false => Err(held_by_another(known, &holder).into()),
+        false => Err(held_by_another(tx, env, known, &holder)?.into()),
     }
 }
 

@@ -49,9 +49,16 @@ pub struct AdvanceInput {
     /// Complete or decline what another has accepted, or cancel what another has sent; for operators.
     #[serde(default)]
     pub force: bool,
-    /// Why force is used; written into the ledger with who used it.
+    /// Why: with force, written into the ledger with who used it; without, the reason that the other side reads.
     #[serde(default)]
     pub why: Option<String>,
+}
+
+impl AdvanceInput {
+    /// Why it is ended, of somebody whose right it is.
+    fn reason(&self) -> Option<&str> {
+        self.why.as_deref().filter(|_| !self.force)
+    }
 }
 
 /// What the transaction came to: the hand-off, or a refusal beside which the caller's words were kept.
@@ -80,6 +87,9 @@ impl Operation for Advance {
     type Output = AdvanceOutput;
 
     fn run(input: AdvanceInput, cx: &mut Cx<'_>) -> Result<AdvanceOutput, Failure> {
+        // Without force, a reason alone is what the other side is to read.
+        let result = input.result.clone().or_else(|| input.reason().map(str::to_owned));
+        let input = AdvanceInput { result, ..input };
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let known = cx.store.read(|tx| by_id(tx, &cx.env.caller.grant, &input.id))?;
         let here = resolve::project_id(cx.store, &cx.env, None).ok();
@@ -178,7 +188,7 @@ fn moved(
         let accepted_bearer = token_rights::token_id(env);
         handoff.plan = Plan { accepted_as, accepted_place, accepted_bearer, ..Plan::of(&handoff) }.to_text();
     } else {
-        let why = input.result.as_deref();
+        let why = input.reason().or(input.result.as_deref());
         acceptor::record_end(tx, env, (was, &mut handoff), identity, (why, forced))?;
     }
     record(tx, env, &handoff, identity)?;

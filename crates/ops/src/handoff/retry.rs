@@ -3,13 +3,13 @@
 use baton_model::handoff::{Event, Handoff, State};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::saga::{self, NOT_YET, Step, StepStage};
-use baton_model::tracker::parse_issues_repo;
+use baton_model::tracker::{Warning, WarningKind, parse_issues_repo};
 use baton_store::{Failure, Tx, handoff, handoff_step, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Progress, Row, by_id, isolation, record, require_reach};
-use crate::op::{Cx, Meta, Operation};
+use super::{Progress, Row, by_id, isolation, record, require_reach, steps};
+use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 use crate::saga::{advance, apply_event};
 
@@ -72,12 +72,26 @@ impl Operation for Retry {
                 handoff_step::put(tx, &after.handoff_id, &before, &steps)?;
                 handoff::put(tx, &after)?;
             }
-            let row = Row::of(&after, &handoff_step::of(tx, &after.handoff_id)?);
+            let steps = handoff_step::of(tx, &after.handoff_id)?;
+            let row = Row::of(&after, &steps);
             let row = isolation::shown_to(tx, here.as_deref(), &after, row)?;
             let identity = identity.clone();
-            Ok(Progress { row, project_id: after.from_project_id, identity, warnings: None })
+            let warnings = without_access(env, &after, &steps).map(|warning| vec![warning]);
+            Ok(Progress { row, project_id: after.from_project_id, identity, warnings })
         })
     }
+}
+
+/// A warning where the next step asks GitHub and this process has no access to it: the error that is shown is an earlier one.
+fn without_access(env: &Env<'_>, handoff: &Handoff, steps: &[Step]) -> Option<Warning> {
+    let waits = |step: &Step| matches!(step.stage, StepStage::Pending | StepStage::Running);
+    let asks_github = |step: &Step| waits(step) && steps::is_outside(handoff, step);
+    if env.host.github_access() || !steps.iter().any(asks_github) {
+        return None;
+    }
+    let message = "nothing was tried now: no access to GitHub is configured here. Set BATON_GITHUB_TOKEN (or GITHUB_TOKEN, or log \
+        in with `gh`) and retry; a `baton serve` on the same ledger that has access tries it by itself";
+    Some(Warning { kind: WarningKind::GithubUnconfigured, message: message.to_owned() })
 }
 
 /// The repository to which the receiver's registration was changed after the hand-off was written down and before its issue

@@ -60,6 +60,7 @@ pub use history::{ClaimedTask, History, HistoryInput, HistoryOutput, HistoryRow,
 pub(crate) use leave::{Address, LeaveResult, leave, spend};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup::{PickupRequest, claim};
+pub(crate) use pickup_handoff::is_abandoned;
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
 pub(crate) use reassign::entrusted_packet;
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};

@@ -200,6 +200,11 @@ fn abandoned_by(
     Ok(Some(by).filter(|by| !by.has_wrapped() && (force || !is_busy)))
 }
 
+/// Whether the accepted hand-off waits for somebody who takes it over: its acceptor has left it.
+pub(crate) fn is_abandoned(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<bool, Failure> {
+    Ok(abandoned_by(tx, env, handoff, false)?.is_some())
+}
+
 /// The accepted hand-off of a session that is gone, or yields to force, is another's from now on, with its task.
 fn take_over(
     tx: &mut Tx<'_>,

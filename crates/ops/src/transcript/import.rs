@@ -5,14 +5,16 @@ use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
 use baton_model::packet::{ValidatedPacket, one_line};
 use baton_model::refusal::{self, Refusal};
-use baton_model::session::{Place, Release, ReleaseReason, Session};
+use baton_model::session::Session;
 use baton_store::{Failure, Tx, session};
+use baton_transcripts::Complaint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::conversation_home::ConversationHome;
 use super::find::FoundTranscript;
+use super::over_session::over_session;
 use super::progress::progress;
 use super::read::{DocumentRequest, read};
 use super::same_conversation::{self, SessionMatch};
@@ -88,6 +90,9 @@ pub struct ImportOutput {
     /// Batons that may be of the same conversation, and sessions that have left none yet: nothing tells for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_same: Vec<String>,
+    /// What could not be read of the transcript, and is in no packet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Complaint>,
 }
 
 impl Operation for Import {
@@ -330,7 +335,14 @@ impl ImportJob<'_> {
             superseded_baton_id: earlier.map(|earlier| earlier.baton.baton_id.clone()),
             standing: None,
             may_be_same: Vec::new(),
+            skipped: self.skipped(),
         })
+    }
+
+    /// What its reader could not use.
+    fn skipped(&self) -> Vec<Complaint> {
+        let complaints = self.packet.view().metadata.get("complaints").cloned();
+        complaints.and_then(|found| serde_json::from_value(found).ok()).unwrap_or_default()
     }
 
     /// The baton that the conversation has, and how it stands.
@@ -348,35 +360,8 @@ impl ImportJob<'_> {
             superseded_baton_id: None,
             standing: Some(standing),
             may_be_same: Vec::new(),
+            skipped: self.skipped(),
         }
-    }
-}
-
-/// A session that is over as soon as it is registered: it stands for the one in the transcript.
-fn over_session(env: &mut Env<'_>, meant: &FoundTranscript, project_id: &str, identity: &str) -> Session {
-    let session_id = env.id();
-    Session {
-        project_id: project_id.to_owned(),
-        thread_id: session_id.clone(),
-        session_id,
-        identity: identity.to_owned(),
-        surface: meant.surface().to_owned(),
-        place: Place::default(),
-        started_at: env.now,
-        heartbeat_at: env.now,
-        last_verb: Import::NAME.to_owned(),
-        release: Some(Release {
-            at: env.now,
-            reason: ReleaseReason::Wrapped,
-            by: identity.to_owned(),
-            successor: None,
-        }),
-        inherited_from: None,
-        picked_up_session_id: None,
-        opened_by: token_rights::token_id(env),
-        stale_after: env.limits.stale_after,
-        baton_id: None,
-        copy: meant.working_copy(env.host),
     }
 }
 

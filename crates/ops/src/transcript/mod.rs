@@ -19,6 +19,7 @@ mod index;
 mod isolation;
 mod list;
 mod locate;
+mod over_session;
 mod own_sessions;
 mod progress;
 mod push;

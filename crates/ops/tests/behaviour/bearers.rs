@@ -214,6 +214,17 @@ on_every_backend! {
         w.ok(&through, "session_checkpoint", json!({ "summary": "s" }));
     }
 
+    fn a_card_names_the_unread_messages_of_whom_the_token_is_bound_to_and_of_nobody_else(w) {
+        for to in ["Ann", "Ben"] {
+            w.ok(&agent("Lola"), "signal_send", json!({ "to": to, "subject": format!("for {to}") }));
+        }
+        let ann = |name: &str| bearing(agent(name), "a", Scope::Read, Some(&["Ann"]));
+        let card = w.ok(&nameless(ann("Ann")), "session_status", json!({}));
+        assert_eq!((&card["unread"]["identity"], &card["unread"]["items"][0]["subject"]), (&json!("Ann"), &json!("for Ann")));
+        let card = w.ok(&ann("Ben"), "session_status", json!({}));
+        assert_eq!(card["unread"], Value::Null, "{card:#}");
+    }
+
     fn a_token_without_a_name_becomes_nobody_who_holds_something(w) {
         let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t" })), "id");
         w.ok(&agent("Ann"), "task_claim", json!({ "id": id, "lease_s": 7200 }));

@@ -106,6 +106,19 @@ on_every_backend! {
         w.ok(&at_q(bot("b")), "handoff_advance", end(&id, "complete", "the other half"));
     }
 
+    fn whoever_would_end_what_a_gone_agent_accepted_is_told_to_take_it_over(w) {
+        let (id, _) = offered(w);
+        let (donna, ben) = (at_q(agent("Donna")), at_q(agent("Ben")));
+        w.ok(&donna, "hd_exec", json!({ "handoff_id": id }));
+        let no = w.no_trace(&ben, "handoff_advance", advance(&id, "complete"), "handoff_not_yours");
+        assert!(text(&no, "hint").starts_with("leave it to Donna"), "{no:#}");
+        w.kill(&donna);
+        let no = w.no_trace(&ben, "handoff_advance", advance(&id, "complete"), "handoff_not_yours");
+        assert!(text(&no, "hint").contains("baton pickup --handoff"), "{no:#}");
+        w.ok(&ben, "hd_exec", json!({ "handoff_id": id }));
+        w.ok(&ben, "handoff_advance", end(&id, "complete", "merged"));
+    }
+
     fn an_unnamed_acceptor_is_told_who_ended_its_handoff_by_force(w) {
         let (id, _) = offered(w);
         w.ok(&at_q(bot("one")), "handoff_advance", advance(&id, "accept"));

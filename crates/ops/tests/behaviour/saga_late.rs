@@ -155,4 +155,17 @@ on_every_backend! {
         assert_eq!(w.ok(&agent("Hook"), "tracker_event", closed)["changed"], true);
         assert_eq!(show(w, &id)["state"], "declined");
     }
+
+    fn a_retry_without_access_says_that_nothing_was_tried(w) {
+        w.register("q");
+        w.machines.github = true;
+        let made = w.ok(&sender(), "handoff_create", json!({ "to_project_id": "q", "subject": "s", "issues_github_repo": "o/r" }));
+        let id = json!({ "id": made["handoff_id"] });
+        assert_eq!(w.ok(&sender(), "handoff_retry", id.clone())["warnings"], Value::Null, "an access is there");
+        w.machines.github = false;
+        let retried = w.ok(&sender(), "handoff_retry", id);
+        let warning = &list(&retried["warnings"])[0];
+        assert_eq!(warning["kind"], "github_unconfigured", "{retried:#}");
+        assert!(text(warning, "message").starts_with("nothing was tried now"), "{retried:#}");
+    }
 }

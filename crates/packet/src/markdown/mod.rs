@@ -306,7 +306,11 @@ come first.*\n";
 
 fn closing(packet: &Packet, small: bool) -> String {
     let agent = packet.source.as_ref().and_then(|source| source.agent.as_deref()).and_then(quote::name);
-    let agent = agent.unwrap_or("another agent");
+    let agent = match agent {
+        Some("human") => "a person",
+        Some(agent) => agent,
+        None => "another agent",
+    };
     if small {
         return format!("\n**You continue this session of {agent}: check the working copy, then go on.**\n");
     }

@@ -289,7 +289,8 @@ impl Calls {
     fn piped(&self, open: &Open, outcome: &Outcome<'_>, cleaner: &mut Cleaner<'_>) -> Option<PipeEnd> {
         let hidden = open.category == Category::Shell
             && piped::hides_exit_code(&open.target, outcome.exit_code, outcome.ok);
-        hidden.then(|| piped::end_by_output(&open.target, &cleaner.tail(&outcome.output, MAX_JUDGED)))
+        let mut printed = || cleaner.tail(&outcome.output, MAX_JUDGED);
+        hidden.then(|| piped::end_by_output(&open.target, &printed(), outcome.exit_code))
     }
 
     fn command(

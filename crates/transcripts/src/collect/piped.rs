@@ -18,8 +18,8 @@ pub(super) enum PipeEnd {
     Passed,
     /// Its output says that it failed.
     Failed,
-    /// Its output does not tell; it went through this program.
-    Unknown(String),
+    /// Its output does not tell; it went through this program, which ended well or found nothing.
+    Unknown { program: String, ended_well: bool },
 }
 
 impl PipeEnd {
@@ -28,7 +28,12 @@ impl PipeEnd {
         match self {
             Self::Passed => None,
             Self::Failed => Some(FAILED.to_owned()),
-            Self::Unknown(program) => Some(format!("ran through {program}; exit code not its own")),
+            Self::Unknown { program, ended_well: true } => {
+                Some(format!("{program} behind it ended ok; its own exit code is unknown"))
+            }
+            Self::Unknown { program, ended_well: false } => {
+                Some(format!("{program} behind it found nothing; its own exit code is unknown"))
+            }
         }
     }
 
@@ -37,7 +42,7 @@ impl PipeEnd {
         match self {
             Self::Passed => Some(true),
             Self::Failed => Some(false),
-            Self::Unknown(_) => None,
+            Self::Unknown { .. } => None,
         }
     }
 }
@@ -56,8 +61,8 @@ pub(super) fn hides_exit_code(line: &str, exit_code: Option<i64>, ok: Option<boo
     says_nothing && !steps.is_empty() && !line.contains("pipefail")
 }
 
-/// How the checks of a command line ended by their output.
-pub(super) fn end_by_output(line: &str, output: &str) -> PipeEnd {
+/// How the checks of a command line ended by their output; `exit_code` is the pipe's.
+pub(super) fn end_by_output(line: &str, output: &str, exit_code: Option<i64>) -> PipeEnd {
     let steps = piped_steps(line);
     let printed = output.lines().count();
     let whole = steps.iter().flatten().all(|filter| keeps_the_end(filter, printed));
@@ -78,7 +83,10 @@ pub(super) fn end_by_output(line: &str, output: &str) -> PipeEnd {
     if passed.is_some() || passed_in_silence {
         PipeEnd::Passed
     } else {
-        PipeEnd::Unknown(last.unwrap_or_default())
+        PipeEnd::Unknown {
+            program: last.unwrap_or_default(),
+            ended_well: exit_code.is_none_or(|code| code == 0),
+        }
     }
 }
 

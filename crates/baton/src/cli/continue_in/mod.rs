@@ -37,7 +37,7 @@ pub(super) struct Args {
     /// Session id, a unique prefix, `latest`, or a path to a transcript
     id: Option<String>,
     /// Tool to continue in: claude, codex, gemini, copilot, opencode, …
-    #[arg(long = "in", value_name = "TOOL")]
+    #[arg(long = "in", alias = "to", value_name = "TOOL")]
     to: Option<String>,
     /// Tool that wrote the session: claude, codex, gemini, …
     #[arg(long, value_name = "A")]

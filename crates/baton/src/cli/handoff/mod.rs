@@ -109,8 +109,8 @@ struct EndArgs {
     /// End a hand-off that someone else has accepted or sent; for operators
     #[arg(long, requires = "why")]
     force: bool,
-    /// Reason for using --force; recorded in the ledger
-    #[arg(long, value_name = "T", requires = "force", allow_hyphen_values = true)]
+    /// Reason: of a decline or a cancel; with --force, why it is used, recorded in the ledger
+    #[arg(long, value_name = "T", alias = "reason", allow_hyphen_values = true)]
     why: Option<String>,
 }
 

@@ -24,13 +24,16 @@ pub(super) fn show_progress(progress: &Progress, app: &App) -> Result<(), AppErr
 pub(crate) fn summary(progress: &Progress) -> String {
     let handoff = &progress.row.handoff;
     let task = handoff.task.as_ref();
-    let mut text = format!(
-        "handed to {}: {} ({}), task {}\n",
-        visible(&handoff.to_project_id),
-        visible(&handoff.handoff_id),
-        handoff.state.as_str(),
-        task.map(|task| visible(&task.id)).unwrap_or_default()
-    );
+    let (to, id) = (visible(&handoff.to_project_id), visible(&handoff.handoff_id));
+    let mut text = match handoff.state {
+        State::Failed => format!("not handed to {to}: {id} failed"),
+        State::Planned | State::Pending => {
+            format!("not handed to {to} yet: {id} ({})", handoff.state.as_str())
+        }
+        state => format!("handed to {to}: {id} ({})", state.as_str()),
+    };
+    text.push_str(&task.map(|task| format!(", task {}", visible(&task.id))).unwrap_or_default());
+    text.push('\n');
     for line in task.and_then(|task| task.url.as_deref()).into_iter().chain(handoff.last_error.as_deref()) {
         text.push_str(&format!("  {}\n", visible(line)));
     }

@@ -102,7 +102,7 @@ fn complaint(found: &ComplaintRow) -> String {
 }
 
 /// A kind of fault in plain English.
-fn fault(of: &str) -> String {
+pub(in crate::cli) fn fault(of: &str) -> String {
     let words = match of {
         kind::UNREADABLE => "the file cannot be read further",
         kind::BAD_LINE => "a line is not JSON",
