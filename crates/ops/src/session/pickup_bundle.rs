@@ -85,6 +85,17 @@ fn says_something(entry: &Delta) -> bool {
     )
 }
 
+/// The newest entries of the last day; but for those that say nothing of their own, unless all are asked for.
+fn recent_entries(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    (limits, full): (&BundleLimits, bool),
+) -> Result<Vec<baton_model::delta::Row>, Failure> {
+    let entries = delta::newest(tx, project_id, env.now - DAY, limits.recent_read())?;
+    Ok(entries.iter().filter(|entry| full || says_something(entry)).map(Delta::brief).collect())
+}
+
 /// Cuts lists, and notes the fields that were cut.
 #[derive(Default)]
 struct CutFields(Vec<Cow<'static, str>>);
@@ -115,11 +126,7 @@ pub(super) fn read(
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
-    let mut recent = delta::newest(tx, project_id, env.now - DAY, limits.recent_read())?;
-    if !full {
-        recent.retain(says_something);
-    }
-    let recent: Vec<_> = recent.iter().map(Delta::brief).collect();
+    let recent = recent_entries(tx, env, project_id, (&limits, full))?;
     let replay = replay_of(tx, env, project_id, picked)?;
     let messages = messages(tx, env, project_id, picked, &replay)?;
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;

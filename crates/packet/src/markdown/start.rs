@@ -27,7 +27,7 @@ pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
     row(rank::LAST_TURN, "Directory", session::folder(cx));
     row(rank::DETAIL, "Model", session::fact(cx, "model"));
     row(rank::DETAIL, "Started", session::fact(cx, "started_at"));
-    row(rank::LAST_TURN, "Created", created(cx));
+    row(rank::LAST_TURN, "As of", created(cx));
     let next = [&packet.next_agent, &packet.next_role].into_iter().flatten();
     let next: Vec<String> = next.map(|name| quote::cell(&cut::head(name, 60))).collect();
     row(rank::DETAIL, "Meant for", (!next.is_empty()).then(|| next.join(", ")));
@@ -130,7 +130,7 @@ fn next(cx: &RenderContext, out: &mut Vec<Entry>) {
     }
     match (packet.next_steps.split_first(), facts::next_of_plan(packet)) {
         (Some((first, rest)), _) if is_request(packet, first) => {
-            let text = "- **Next:** do what the last request, below, asks: it has no answer yet.\n";
+            let text = "- **Next:** do what the last request, below, asks: nothing was said to it yet. See first what was done since.\n";
             out.push(Entry::unshortened(Section::Start, "next steps", rank::STOPPED, text.into()));
             rest.iter().for_each(|step| item(out, "Then", rank::OPEN, &step.text, step.at.as_deref()));
         }

@@ -21,7 +21,7 @@ use super::stopped::Stopped;
 use super::subagents::SubagentFailures;
 use super::tally::CategoryTally;
 use super::touched::{TouchedFiles, read_by, searched_by};
-use crate::event::{Call, Category, Edit, Outcome};
+use crate::event::{Call, Category, Change, Edit, Outcome};
 use crate::shared::shell;
 use crate::shared::words::one_line;
 
@@ -172,21 +172,17 @@ impl Calls {
                 self.push(open.run(None, None, Some(stopped.word().to_owned())));
             } else if open.category == Category::Shell {
                 self.command(&open, outcome, piped.as_ref(), cleaner);
-                if ok != Some(false) {
-                    self.git.ran(&open.target, &outcome.output);
+                match ok {
+                    Some(false) => self.git.failed(&open.target, &outcome.output),
+                    _ => self.git.ran(&open.target, &outcome.output),
                 }
             }
         }
         self.note_subagent(&open, outcome, cleaner);
-        let by_command = || if exit_code == Some(0) { shell_edits::edits(&open.target) } else { Vec::new() };
-        let edits = match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
-            (false, ..) => outcome.edits.clone(),
-            (true, true, Category::Shell) => by_command(),
-            _ => std::mem::take(&mut open.edits),
-        };
+        let edits = edits_of(&mut open, outcome);
         self.note_edits(&open, ok, &edits, &outcome.output, cleaner);
         if open.at.agent.is_none() && ok != Some(false) {
-            self.note_use(&open, exit_code, &edits, cleaner);
+            self.note_use(&open, succeeded(outcome), &edits, cleaner);
         }
         (ok != Some(false) && !edits.is_empty()).then_some((edits, open.at))
     }
@@ -207,7 +203,7 @@ impl Calls {
     }
 
     /// Notes which files a call read or changed, and what it searched for.
-    fn note_use(&mut self, open: &Open, exit_code: Option<i64>, edits: &[Edit], cleaner: &mut Cleaner<'_>) {
+    fn note_use(&mut self, open: &Open, succeeded: bool, edits: &[Edit], cleaner: &mut Cleaner<'_>) {
         self.touched.call();
         let root = self.root.as_deref();
         for edit in edits.iter().filter(|edit| !edit.path.ends_with('/')) {
@@ -223,7 +219,7 @@ impl Calls {
                 }
             }
             Category::Search => self.searched.add(&open.target, &open.at),
-            Category::Shell if exit_code == Some(0) && edits.is_empty() => {
+            Category::Shell if succeeded && edits.is_empty() => {
                 searched_by(&open.target)
                     .into_iter()
                     .for_each(|pattern| self.searched.add(pattern, &open.at));
@@ -348,6 +344,25 @@ pub(super) fn passed_since(checks: &Checks, run: &Run) -> bool {
     let by_output = run.exit_code.is_none() && run.ok == Some(false);
     checks.passed_since(&run.command, &run.at)
         || (by_output && checks.piped_step_passed_since(&run.command, &run.at))
+}
+
+/// The file changes of a call: those that its result tells, else those that it asked for or that its command line makes.
+fn edits_of(open: &mut Open, outcome: &Outcome<'_>) -> Vec<Edit> {
+    // Claude Code says so in words, where nothing else tells.
+    if outcome.output.starts_with("File created successfully") {
+        open.edits.iter_mut().for_each(|edit| edit.change = Change::Created);
+    }
+    match (outcome.edits.is_empty(), open.edits.is_empty(), &open.category) {
+        (false, ..) => outcome.edits.clone(),
+        (true, true, Category::Shell) if succeeded(outcome) => shell_edits::edits(&open.target),
+        (true, true, Category::Shell) => Vec::new(),
+        _ => std::mem::take(&mut open.edits),
+    }
+}
+
+/// Whether a command ended with 0; some tools say that it did without the code.
+fn succeeded(outcome: &Outcome<'_>) -> bool {
+    outcome.exit_code == Some(0) || outcome.exit_code.is_none() && outcome.ok == Some(true)
 }
 
 /// Ids are unique within one agent's transcript only.

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 use super::Location;
-use super::importance::{Importance, importance};
-use super::piped::PipeEnd;
+use super::importance::{Importance, importance, makes_good};
+use super::piped::{PipeEnd, UNKNOWN_CODE};
 use crate::shared::words::one_line;
 
 const MAX_CHECKS: usize = 60;
 const MAX_COMMAND: usize = 240;
+/// How it is told that a check passed since.
+const MADE_GOOD: &str = "made good since";
 
 /// A step and how it ended when it was run last.
 #[derive(Debug, Clone)]
@@ -99,7 +101,7 @@ impl Checks {
         let keys: Vec<String> = work_steps(line).iter().map(|step| bare(&step.text).to_owned()).collect();
         let failed = |check: &&mut Check| check.exit_code != Some(0) && keys.contains(&check.key);
         for check in self.list.iter_mut().filter(failed) {
-            check.note = Some(format!("made good since by `{}`", one_line(by, 80)));
+            check.note = Some(format!("{MADE_GOOD} by `{}`", one_line(by, 80)));
         }
     }
 
@@ -128,8 +130,7 @@ impl Checks {
         let same = |check: &&Check| check.key == bare(&step.text);
         // A run of which it is not known how it ended takes nothing back.
         let is_unknown = |check: &Check| {
-            check.exit_code.is_none()
-                && check.note.as_deref().is_none_or(|note| note.starts_with("ran through "))
+            check.exit_code.is_none() && check.note.as_deref().is_none_or(|note| note.ends_with(UNKNOWN_CODE))
         };
         let good = |check: &Check| {
             check.passed_at.is_some_and(|line| line > at.line)
@@ -138,9 +139,39 @@ impl Checks {
         self.list.iter().find(same).is_some_and(good)
     }
 
+    /// Says of what failed which run has made it good since, or which tests passed later without it.
+    fn note_what_passed_later(&mut self) {
+        let passed: Vec<(String, u64, Importance)> = self
+            .list
+            .iter()
+            .filter(|check| check.exit_code == Some(0))
+            .map(|check| (check.command.clone(), check.at.line, check.worth))
+            .collect();
+        let has_failed = |check: &&mut Check| {
+            let is_told = |note: &str| note.ends_with(UNKNOWN_CODE) || note.starts_with(MADE_GOOD);
+            check.exit_code != Some(0)
+                && (check.exit_code.is_some() || check.note.is_some())
+                && !check.note.as_deref().is_some_and(is_told)
+        };
+        for check in self.list.iter_mut().filter(has_failed) {
+            let later = || passed.iter().filter(|(_, line, _)| *line > check.at.line);
+            let note = match later().find(|(command, ..)| makes_good(&check.command, command)) {
+                Some((command, ..)) => format!("{MADE_GOOD} by `{}`", one_line(command, 80)),
+                None => {
+                    let tests = later().filter(|(.., worth)| *worth == Importance::Test);
+                    let Some((command, ..)) = tests.max_by_key(|(_, line, _)| *line) else { continue };
+                    let before = check.note.as_deref().map(|note| format!("{note}; ")).unwrap_or_default();
+                    format!("{before}not run again, `{}` passed later", one_line(command, 80))
+                }
+            };
+            check.note = Some(note);
+        }
+    }
+
     /// The steps, those that the next agent is most likely to run again first: tests, then other work; often, lately, and in
     /// few words, because a long command line asked one question.
     pub(super) fn in_order(mut self) -> Vec<Check> {
+        self.note_what_passed_later();
         let all = self.runs.max(1);
         let worth = |check: &Check| {
             let kind = match check.worth {
@@ -233,14 +264,32 @@ fn is_work(step: &str) -> bool {
     let step = bare(step);
     let first = step.trim_start_matches(['(', '{', ' ']).split_whitespace().next().unwrap_or_default();
     let named = first.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '_'));
-    named && !NO_CHECKS.contains(&first) && importance(step) > Importance::Look
+    let is_setting = first.split_once('=').is_some_and(|(_, value)| value.starts_with(['$', '`', '"']));
+    let looks = importance(step.trim_start_matches(['(', '{', ' '])) == Importance::Look;
+    let fetches = first == "curl" && !["localhost", "127.0.0.1"].iter().any(|host| step.contains(host));
+    named
+        && !fetches
+        && !is_setting
+        && !NO_CHECKS.contains(&first)
+        && !asks_a_program_about_itself(step)
+        && !looks
+}
+
+/// Whether a program is asked for its version or its usage.
+fn asks_a_program_about_itself(step: &str) -> bool {
+    let words: Vec<&str> = step.split_whitespace().collect();
+    matches!(
+        words.as_slice(),
+        [_, .., "--version" | "--help" | "-V"] | [_, "version" | "help" | "linters", ..]
+    )
 }
 
 /// Words of the shell, and programs whose outcome says nothing about the work.
 const NO_CHECKS: &[&str] = &[
     "git", "gh", "exit", "return", "for", "while", "until", "do", "done", "if", "then", "elif", "else", "fi",
     "case", "esac", "kill", "pkill", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "read", "wait",
-    "trap", "break", "continue", "unset", "alias", "pushd", "popd", "tee", "xargs",
+    "trap", "break", "continue", "unset", "alias", "pushd", "popd", "tee", "xargs", "rmdir", "curl", "wget",
+    "code", "open", "claude", "sed", "perl",
 ];
 
 /// The step without redirections and what only shortens its output.

@@ -63,7 +63,8 @@ impl Files {
 
     /// The files that were removed after a line of the transcript.
     pub(super) fn deleted_since(&self, line: u64) -> impl Iterator<Item = &str> {
-        let gone = self.list.iter().filter(move |file| file.change == Change::Deleted && file.at.line > line);
+        let is_gone = move |file: &&FileState| file.change == Change::Deleted && !file.path.is_empty();
+        let gone = self.list.iter().filter(is_gone).filter(move |file| file.at.line > line);
         gone.map(|file| file.path.as_str())
     }
 
@@ -71,7 +72,11 @@ impl Files {
         let from = edit.from.as_deref().map(|from| relative(from, root));
         let before = from.as_deref().and_then(|from| self.index.remove(from));
         let path = relative(&edit.path, root);
-        let known = self.index.get(&path).copied().or(before);
+        let there = self.index.get(&path).copied();
+        if let (Some(there), Some(before)) = (there, before) {
+            return self.replace(there, before, at);
+        }
+        let known = there.or(before);
         let slot = match known {
             Some(slot) => slot,
             None if self.list.len() >= MAX_FILES => {
@@ -92,11 +97,22 @@ impl Files {
         }
     }
 
+    /// A file takes the place of another one: what was done to it was done to what lies there now.
+    fn replace(&mut self, there: usize, before: usize, at: &Location) {
+        let Some(moved) = self.list.get_mut(before) else { return };
+        let gone = FileState { path: String::new(), ..FileState::new("", moved.change, &moved.at) };
+        let moved = std::mem::replace(moved, gone);
+        if let Some(file) = self.list.get_mut(there) {
+            (file.lines, file.diff, file.from) = (None, None, None);
+            file.then(FileState { at: at.clone(), change: Change::Modified, ..moved });
+        }
+    }
+
     /// Names the files as seen from the root, which was not known before; what turns out to be one file is one.
     pub(super) fn rebase(&mut self, root: &str) {
         let before = std::mem::take(&mut self.list);
         self.index.clear();
-        for mut file in before {
+        for mut file in before.into_iter().filter(|file| !file.path.is_empty()) {
             file.path = relative(&file.path, Some(root));
             file.from = file.from.map(|from| relative(&from, Some(root)));
             match self.index.get(&file.path).and_then(|slot| self.list.get_mut(*slot)) {
@@ -111,7 +127,8 @@ impl Files {
 
     /// The files.
     pub(super) fn into_vec(self) -> Vec<FileState> {
-        self.list
+        // What took another file's place has left an empty row.
+        self.list.into_iter().filter(|file| !file.path.is_empty()).collect()
     }
 }
 
@@ -213,6 +230,18 @@ mod tests {
             ("/w/pq/d.rs".to_owned(), Change::Deleted, None),
         ];
         assert_eq!(check(&edits), wanted);
+    }
+
+    #[test]
+    fn a_file_that_takes_anothers_place_is_one_file() {
+        let moved = Edit { from: Some("new.rs".to_owned()), ..Edit::bare("a.rs", Change::Renamed) };
+        let edits = [
+            Edit::replaced("a.rs", "x", "y"),
+            Edit::new_text("new.rs", Change::Created, "1\n2\n3"),
+            Edit::bare("a.rs", Change::Deleted),
+            moved,
+        ];
+        assert_eq!(check(&edits), [("a.rs".to_owned(), Change::Modified, Some((3, 0)))]);
     }
 
     #[test]

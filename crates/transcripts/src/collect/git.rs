@@ -36,6 +36,13 @@ impl GitState {
         }
     }
 
+    /// A command failed after it had printed this: of several steps, the commit may have been made and the push refused.
+    pub(super) fn failed(&mut self, command: &str, output: &str) {
+        if command.contains("git ") && command.contains("commit") {
+            self.committed(output);
+        }
+    }
+
     /// The tool itself reported a commit: whether uncommitted changes are left is unknown.
     pub(super) fn committed_by_the_tool(&mut self) {
         self.dirty = None;
@@ -124,6 +131,18 @@ mod tests {
             ("git status --short", " M a.rs\n?? b.rs\n"),
         ]);
         assert_eq!(told, (Some("fix/x".into()), Some("1a2b3c4".into()), Some(true)));
+    }
+
+    #[test]
+    fn a_commit_counts_though_the_push_behind_it_failed() {
+        let mut state = GitState::default();
+        state.ran("git commit -m a", "[main 1111111] a");
+        state.failed(
+            "git commit -m b && git push",
+            "[main 2222222] b\nfatal: Could not read from remote repository.",
+        );
+        state.failed("make", "[main 3333333] c");
+        assert_eq!(state.commit.as_deref(), Some("2222222"));
     }
 
     #[test]

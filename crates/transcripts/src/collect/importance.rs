@@ -159,12 +159,60 @@ pub(super) fn makes_good(failed: &str, passed: &str) -> bool {
         bare(command).split_whitespace().filter(telling).collect()
     };
     let (failed_words, passed_words) = (words(failed), words(passed));
+    if let (["go", "test", failed @ ..], ["go", "test", passed @ ..]) =
+        (failed_words.as_slice(), passed_words.as_slice())
+    {
+        return GoTests::of(passed).cover(&GoTests::of(failed));
+    }
     is_test(failed)
         && is_test(passed)
         && failed_words.strip_prefix(passed_words.as_slice()).is_some_and(|rest| {
             // With `-p api` or `--features x` less was tested, or other code.
             rest.iter().all(|word| !word.starts_with('-'))
         })
+}
+
+/// What `go test` was asked to run.
+#[derive(Debug, Default)]
+struct GoTests<'a> {
+    packages: Vec<&'a str>,
+    /// Which of their tests; all without one.
+    only: Option<&'a str>,
+    flags: Vec<&'a str>,
+}
+
+impl<'a> GoTests<'a> {
+    fn of(words: &[&'a str]) -> Self {
+        let mut found = Self::default();
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            let (flag, value) =
+                word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
+            match flag {
+                "-run" => found.only = value.or_else(|| words.next()),
+                "-count" | "-timeout" | "-p" | "-parallel" => drop(value.or_else(|| words.next())),
+                "-tags" => found.flags.extend(value.or_else(|| words.next())),
+                _ if word.starts_with('-') => found.flags.push(word),
+                _ => found.packages.push(word),
+            }
+        }
+        found.flags.sort_unstable();
+        found
+    }
+
+    /// Whether all that the other ran is among what this one ran.
+    fn cover(&self, other: &Self) -> bool {
+        let holds = |package: &str| {
+            self.packages.iter().any(|own| match own.strip_suffix("/...") {
+                Some(folder) => package.trim_end_matches("/...").starts_with(folder),
+                None => *own == package,
+            })
+        };
+        self.flags == other.flags
+            && (self.only.is_none() || self.only == other.only)
+            && self.packages.is_empty() == other.packages.is_empty()
+            && other.packages.iter().all(|package| holds(package))
+    }
 }
 
 /// Flags of test runners that change only how results are printed.
@@ -251,10 +299,17 @@ mod tests {
             ("cargo test parser::", "cargo test --quiet"),
             ("pytest tests/test_a.py -x", "pytest -q"),
             ("make", "make"),
+            ("go test ./cmd/cli/strategy/... -v", "go test ./cmd/cli/..."),
+            ("go test -v -run TestX -count=1 ./a/b", "go test ./..."),
+            ("go test -tags=it ./a", "go test -tags it ./a"),
         ] {
             assert!(makes_good(failed, passed), "{failed} by {passed}");
         }
         for (failed, passed) in [
+            ("go test ./...", "go test ./a/..."),
+            ("go test ./a", "go test -run TestX ./a"),
+            ("go test -tags it ./a", "go test ./a"),
+            ("go test -race ./a", "go test ./a"),
             ("cargo test", "cargo test parser::"),
             ("cargo test -p api", "cargo test -p cli"),
             ("cargo test --features x", "cargo test"),

@@ -53,6 +53,7 @@ use stopped::words_of_rejection;
 
 use crate::event::{Category, Event, EventKind, Outcome, PlanItem, Session, TYPED_COMMAND, Usage};
 use crate::format::TranscriptReader;
+use crate::shared::words::clip_middle;
 
 /// How a transcript is summarised.
 #[derive(Debug, Clone)]
@@ -327,7 +328,7 @@ impl<'r> Collector<'r> {
             self.questions.push((question, at.clone()));
         }
         self.remarks.agent(&whole, prose::passages(&whole, &told), &at);
-        let answer = Sentence { text: crate::shared::words::clip(whole.trim(), MAX_ANSWER), at };
+        let answer = Sentence { text: clip_middle(whole.trim(), MAX_ANSWER), at };
         self.remember("assistant", answer.clone());
         self.last_answer = Some(answer);
         (self.answered, self.replied, self.interrupted, self.at_work) = (true, true, None, None);

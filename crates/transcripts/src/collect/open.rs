@@ -3,8 +3,10 @@
 use baton_packet::packet::Text;
 
 use super::calls::Open;
+use super::importance::core;
 use super::label::Label;
 use super::resolution::LastFailure;
+use super::run::Run;
 use super::{Collector, Location, Sentence, prose};
 use crate::event::Category;
 use crate::shared::words::one_line;
@@ -56,7 +58,11 @@ impl Collector<'_> {
                 && (call.answered || matters || call.at.line >= since)
         };
         let mut told = Vec::new();
-        for call in open.iter().filter(hangs).rev().take(MAX_LOOPS) {
+        let ended_since = |call: &&Open| {
+            let same = |run: &Run| run.at.line > call.at.line && core(&run.command) == core(&call.target);
+            call.category == Category::Shell && self.calls.commands.iter().any(same)
+        };
+        for call in open.iter().filter(hangs).rev().filter(|call| !ended_since(call)).take(MAX_LOOPS) {
             let what = call.label();
             let text = match call.category {
                 Category::Ask => format!("the agent asked and got no answer: {what}"),

@@ -133,10 +133,12 @@ fn moves(paths: &[String]) -> Vec<Edit> {
         |from: &str, to: &str| Edit { from: Some(from.to_owned()), ..Edit::bare(to, Change::Renamed) };
     match paths {
         [from @ .., to] if to.ends_with('/') && is_path(to.trim_end_matches('/')) => {
-            let files = from.iter().filter(|from| is_path(from) && is_file(from));
-            files
-                .map(|from| moved(from, &format!("{to}{}", from.rsplit('/').next().unwrap_or(from))))
-                .collect()
+            let name = |from: &str| from.trim_end_matches('/').rsplit('/').next().unwrap_or(from).to_owned();
+            let all = from.iter().filter_map(|from| match is_path(from) && is_file(from) {
+                true => Some(moved(from, &format!("{to}{}", name(from)))),
+                false => as_folder(from).map(|folder| moved(&folder, &format!("{to}{}/", name(&folder)))),
+            });
+            all.collect()
         }
         [from, to] if is_path(from) && is_path(to) && is_file(from) && is_file(to) => vec![moved(from, to)],
         [from, to] => match (as_folder(from), as_folder(to)) {
@@ -246,6 +248,15 @@ mod tests {
             assert_eq!(edit_events(command), one(path, Change::Deleted), "{command}");
         }
         assert_eq!(edit_events("cd sub && mv a.rs b/"), one("sub/b/a.rs", Change::Renamed));
+        let moved = edits("cd /w/p/src && mv a.rs tools oauth/ core/");
+        let moved: Vec<(Option<&str>, &str)> =
+            moved.iter().map(|edit| (edit.from.as_deref(), edit.path.as_str())).collect();
+        let told = [
+            (Some("/w/p/src/a.rs"), "/w/p/src/core/a.rs"),
+            (Some("/w/p/src/tools/"), "/w/p/src/core/tools/"),
+            (Some("/w/p/src/oauth/"), "/w/p/src/core/oauth/"),
+        ];
+        assert_eq!(moved, told);
         let moved = edits("cd sub && git mv a.rs b.rs");
         assert_eq!((moved[0].from.as_deref(), moved[0].path.as_str()), (Some("sub/a.rs"), "sub/b.rs"));
     }

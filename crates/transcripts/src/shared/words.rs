@@ -19,6 +19,17 @@ pub(crate) fn clip_front(text: &str, max: usize) -> String {
     format!("[{start} bytes left out] …\n{}", &text[start..])
 }
 
+/// At most `max` bytes of the beginning and the end, which concludes; what is left out between them is said.
+pub(crate) fn clip_middle(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let front = max * 2 / 5;
+    let end = (0..=front).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let rest = clip_front(&text[end..], max - front);
+    format!("{}… {rest}", &text[..end])
+}
+
 /// The text on one line, at most `max` characters, an ellipsis for the rest.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let mut line = String::new();
@@ -117,6 +128,8 @@ mod tests {
         assert_eq!(clip("abc", 3), "abc");
         assert_eq!(clip("aäb", 2), "a… [3 bytes left out]");
         assert_eq!(clip_front("one\ntwo\nthree", 8), "[8 bytes left out] …\nthree");
+        assert_eq!(clip_middle("beginning\nmiddle\nthe end", 15), "beginn… [11 bytes left out] …\nthe end");
+        assert_eq!(clip_middle("short", 15), "short");
         assert_eq!(one_line("  a\n b  c", 9), "a b c");
         assert_eq!(one_line("aaa bbb ccc", 8), "aaa bbb…");
     }

@@ -428,3 +428,56 @@ fn a_title_is_never_that_of_another_session() {
     assert_eq!(line("elsewhere").as_deref(), Some("Port it"));
     assert_eq!(line("u0").as_deref(), Some("Of a session"));
 }
+
+#[test]
+fn what_a_sub_agent_did_is_read_where_the_tool_wrote_it_among_the_sessions_own_lines() {
+    let progress = |message: Value| json!({"role": "progress", "data": {"type": "agent_progress", "agentId": "a1", "message": message}});
+    let said = |role: &str, content: Value| {
+        progress(json!({"type": role, "message": {"role": role, "content": content}}))
+    };
+    let messages = [
+        user("Add summaries"),
+        call("t1", "TaskCreate", json!({"subject": "Show them"})),
+        result("t1", "Task #1 created", false),
+        call("c1", "Task", json!({"description": "Write it", "prompt": "Write it"})),
+        said("user", json!([{"type": "text", "text": "Write it, and never push"}])),
+        said(
+            "assistant",
+            json!([{"type": "tool_use", "id": "e1", "name": "Edit", "input": {"file_path": "/w/p/sum.go", "old_string": "a", "new_string": "b"}}]),
+        ),
+        said("user", json!([{"type": "tool_result", "tool_use_id": "e1", "content": "done"}])),
+        said(
+            "assistant",
+            json!([{"type": "tool_use", "id": "u1", "name": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}}]),
+        ),
+        result("c1", "It is written", false),
+        agent("All of it is done."),
+    ];
+    let packet = claude(&messages);
+    assert_eq!(packet["files_modified"][0]["path"], "sum.go", "{packet:#}");
+    assert_eq!(packet["pending_tasks"][0]["status"], "completed", "{packet:#}");
+    assert_eq!(packet["requests"]["last"]["text"], "Add summaries", "its order is no word of the user");
+    assert_eq!(packet["constraints"], Value::Null, "{packet:#}");
+}
+
+#[test]
+fn the_list_of_all_tasks_is_how_they_stand() {
+    let mut listed = result("l1", "#1 [completed] Show them", false);
+    listed["toolUseResult"] = json!({"tasks": [{"id": "1", "subject": "Show them", "status": "completed"}, {"id": "3", "subject": "Ship", "status": "pending"}]});
+    let messages = [
+        user("Add summaries"),
+        call("t1", "TaskCreate", json!({"subject": "Show them"})),
+        call("t2", "TaskCreate", json!({"subject": "Dropped since"})),
+        call("l1", "TaskList", json!({})),
+        listed,
+        agent("So it stands."),
+    ];
+    let tasks = claude(&messages)["pending_tasks"].clone();
+    let told: Vec<(&str, &str)> = tasks
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|task| (task["title"].as_str().unwrap_or_default(), task["status"].as_str().unwrap_or_default()))
+        .collect();
+    assert_eq!(told, [("Show them", "completed"), ("Ship", "pending")]);
+}

@@ -18,7 +18,18 @@ pub(crate) fn constraints(text: &str) -> Vec<&str> {
     found
 }
 
+/// `ENT-258: Commits don't receive trailers`: the title of an issue, which says what is wrong.
+fn is_issue_title(lower: &str) -> bool {
+    let Some((id, _)) = lower.split_once(": ") else { return false };
+    let Some((project, number)) = id.split_once('-') else { return false };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && !project.is_empty() && project.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
 fn insists(lower: &str) -> bool {
+    if is_issue_title(lower) || is_for_this_once(lower) {
+        return false;
+    }
     if lower.contains('?') || any(lower, TALK) || begins(lower, TALK_STARTS) {
         return false;
     }
@@ -31,6 +42,20 @@ fn insists(lower: &str) -> bool {
     let left = any(lower, &["leave", "keep", "stay", "stays", "remain", "remains"]) && any(lower, AS_IT_IS);
     let starts = begins(lower, STARTS) || (begins(lower, &["no", "only"]) && rules_out(lower));
     words > 2 && (any(lower, INSISTENCE) || left || starts)
+}
+
+/// `Don't fix anything, but just look`: how far one question goes.
+fn is_for_this_once(lower: &str) -> bool {
+    let looks = [
+        "just validate",
+        "just look",
+        "just check",
+        "just tell",
+        "just explain",
+        "just verify",
+        "just answer",
+    ];
+    any(lower, &looks) && any(lower, &["don't", "do not", "dont", "without"])
 }
 
 /// `No new dependencies` is a rule, `no tools: what next` and `only one test failed` are not.

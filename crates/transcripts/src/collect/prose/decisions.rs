@@ -191,6 +191,10 @@ const ACT_STARTS: &[&str] = &[
 fn decides(lower: &str) -> bool {
     const OTHER: &[&str] = &["if", "don't", "do not", "never", "should", "would", "maybe", "perhaps"];
     let goes_on = any(lower, &["keep going", "going on with", "go on with", "get going"]);
+    // `User decided to split up`: a story about somebody.
+    if any(lower, &["user decided", "users decided", "the user chose", "user chooses"]) {
+        return false;
+    }
     // What another suggests is told, not decided.
     let reports = any(lower, &["suggests", "suggested", "suggesting", "recommends", "proposes"]);
     if lower.ends_with('?') || begins(lower, OTHER) || goes_on || (reports && !any(lower, DECIDE)) {

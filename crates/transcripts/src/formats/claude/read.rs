@@ -38,6 +38,7 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         queue: VecDeque::new(),
         typed: None,
         background: VecDeque::new(),
+        own_files: subagents(path).into_iter().map(|(id, _)| id).collect(),
     };
     if reader.file(path, true).is_err() {
         reader.out.complaints.add(kind::UNREADABLE, 0);
@@ -70,6 +71,8 @@ struct Reader<'s> {
     typed: Option<String>,
     /// What runs in the background: the tool's id of it, and that of the call.
     background: VecDeque<(String, String)>,
+    /// The sub-agents that have a file of their own.
+    own_files: Vec<String>,
 }
 
 impl Reader<'_> {
@@ -93,6 +96,9 @@ impl Reader<'_> {
     }
 
     fn line(&mut self, line: &Line<'_>, chain: &Chain) {
+        if line.bytes.is_some_and(|bytes| memchr::memmem::find(bytes, b"\"agent_progress\"").is_some()) {
+            return self.progress(line);
+        }
         let leading = line.bytes.and_then(leading_type).map(kind_of);
         let off = !chain.contains(line.place.line);
         let side =
@@ -109,6 +115,21 @@ impl Reader<'_> {
             Kind::About => self.queue_operation(&json, line.place),
             Kind::Talk if side || !off => self.record(name, &json, line.place),
             Kind::Talk | Kind::Ignored => {}
+        }
+    }
+
+    /// What a sub-agent said and did, where the tool wrote it among the session's own lines and into no other file.
+    fn progress(&mut self, line: &Line<'_>) {
+        let Some(text) = lines::text(line, &mut self.out.complaints) else { return };
+        let Some(json) = lines::value(&text, line, &mut self.out.complaints) else { return };
+        let data = json.get("data");
+        let (agent, record) = (data.get("agentId").str(), data.get("message"));
+        let is_progress = data.get("type").str() == Some("agent_progress");
+        let (Some(agent), Some(name), true) = (agent, record.get("type").str(), is_progress) else { return };
+        if !self.own_files.iter().any(|known| known == agent) {
+            let own = self.agent.replace(agent.to_owned());
+            self.record(name, record, line.place);
+            self.agent = own;
         }
     }
 
@@ -170,7 +191,11 @@ impl Reader<'_> {
                 self.background.push_front((task.to_owned(), outcome.id.clone().into_owned()));
             }
             self.send(json, place, EventKind::Outcome(outcome));
-            if tools::name_created_task(&mut self.plan, json.get("toolUseResult")) {
+            let detail = json.get("toolUseResult");
+            let is_own = self.agent.is_none() && !self.is_side(json);
+            if tools::name_created_task(&mut self.plan, detail)
+                || is_own && tools::take_task_list(&mut self.plan, detail)
+            {
                 self.send(json, place, EventKind::Plan(self.plan.clone()));
             }
         }
@@ -259,12 +284,23 @@ impl Reader<'_> {
                 }
                 Some("tool_use" | "server_tool_use") => {
                     self.send(json, place, EventKind::Call(tools::call(block)));
-                    if tools::change_plan(&mut self.plan, block) {
-                        self.send(json, place, EventKind::Plan(self.plan.clone()));
-                    }
+                    self.change_plan(json, block, place);
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// A sub-agent has a list of its own, but ticks off the tasks of the session.
+    fn change_plan(&mut self, json: &Json<'_>, block: &Json<'_>, place: Place) {
+        let by_subagent = self.agent.is_some() || self.is_side(json);
+        if by_subagent {
+            if tools::tick_off(&mut self.plan, block) {
+                let at_ms = json.get("timestamp").str().and_then(time::parse);
+                self.out.send(&Event { place, at_ms, agent: None, what: EventKind::Plan(self.plan.clone()) });
+            }
+        } else if tools::change_plan(&mut self.plan, block) {
+            self.send(json, place, EventKind::Plan(self.plan.clone()));
         }
     }
 

@@ -175,6 +175,35 @@ fn update_task(plan: &mut Vec<PlanItem>, input: &Json<'_>) -> bool {
     true
 }
 
+/// Carries out a call by which a sub-agent says that a task of the session is done; whether it changed the plan.
+pub(super) fn tick_off(plan: &mut Vec<PlanItem>, block: &Json<'_>) -> bool {
+    let input = block.get("input");
+    let is_done = input.get("status").str() == Some("completed");
+    block.get("name").str() == Some("TaskUpdate") && is_done && update_task(plan, input)
+}
+
+/// Takes over the list of all tasks, as `TaskList` answers it; whether it changed the plan.
+pub(super) fn take_task_list(plan: &mut Vec<PlanItem>, detail: &Json<'_>) -> bool {
+    let listed = detail.get("tasks").items();
+    let known = |task: &Json<'_>| {
+        let (id, title) = (task.get("id").str()?, task.get("subject").str()?);
+        Some((id.to_owned(), title.to_owned(), task.get("status").str()?.to_owned()))
+    };
+    let listed: Vec<(String, String, String)> = listed.iter().filter_map(known).collect();
+    if listed.is_empty() || plan.iter().any(|item| item.id.is_none()) {
+        return false;
+    }
+    let before = plan.clone();
+    plan.retain(|item| listed.iter().any(|(id, ..)| item.id.as_ref() == Some(id)));
+    for (id, title, status) in listed {
+        match plan.iter_mut().find(|item| item.id.as_ref() == Some(&id)) {
+            Some(item) => item.status = status,
+            None => plan.push(PlanItem { title, status, id: Some(id) }),
+        }
+    }
+    *plan != before
+}
+
 /// Takes over the id that the tool gave to the task created last.
 pub(super) fn name_created_task(plan: &mut [PlanItem], detail: &Json<'_>) -> bool {
     let (id, subject) = (detail.at(&["task", "id"]).str(), detail.at(&["task", "subject"]).str());
