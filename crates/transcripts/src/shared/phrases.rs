@@ -57,7 +57,7 @@ impl PhraseIndex {
         let (mut found, mut at, mut after_word) = (0, 0, false);
         while at < text.len() {
             let word = first_word(text, at);
-            let is_word = word.len() > 1 || text[at..].starts_with(is_word_char);
+            let is_word = word.starts_with(is_word_char);
             // A phrase that begins with a sign begins no word, but it does not go on with one either.
             if is_word || !after_word {
                 found |= self.begun_at(text, at, slot(word), found);
