@@ -44,6 +44,22 @@ impl Dice {
         text
     }
 
+    /// What a run of so many tests prints.
+    fn tests(&mut self, count: usize, fails: bool) -> String {
+        let mut text = format!("\nrunning {count} tests\n");
+        for nth in 0..count {
+            let (module, case) = (self.below(90), self.below(10_000));
+            let word = if fails && nth == count / 2 { "FAILED" } else { "ok" };
+            text.push_str(&format!("test module_{module}::round::case_{case} ... {word}\n"));
+        }
+        let (word, failed) = if fails { ("FAILED", 1) } else { ("ok", 0) };
+        let passed = count - failed;
+        text.push_str(&format!(
+            "\ntest result: {word}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n"
+        ));
+        text
+    }
+
     fn base64(&mut self, bytes: usize) -> String {
         const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
         let mut text = String::with_capacity(bytes + 10);
@@ -120,6 +136,34 @@ pub fn claude(path: &Path, bytes: u64, seed: u64) -> Result<()> {
             }
             writer.line(&line)?;
             parent = json!(uuid);
+        }
+        turn += 1;
+    }
+    Ok(writer.out.flush()?)
+}
+
+/// Writes a Claude Code session of about so many bytes that is made of short commands: runs of tests, each with sixty lines of output,
+/// every tenth of which fails.
+pub fn commands(path: &Path, bytes: u64, seed: u64) -> Result<()> {
+    let mut writer = Writer::new(path, seed)?;
+    let session = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+    let mut turn = 0_u64;
+    while writer.written < bytes {
+        let (id, fails) = (format!("toolu_{turn}"), turn % 10 == 3);
+        let output = writer.dice.tests(60, fails);
+        let command = format!("cargo test -p shop module_{}::round", turn % 90);
+        let call = json!([{ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": command, "description": "Run the tests" } }]);
+        let result =
+            json!([{ "type": "tool_result", "tool_use_id": id, "content": output, "is_error": fails }]);
+        let request = json!(format!("Fix module {turn}."));
+        let messages = [("user", request), ("assistant", call), ("user", result)];
+        for (role, content) in messages.into_iter().skip(usize::from(turn % 50 != 0)) {
+            let (uuid, time) = (writer.dice.uuid(), writer.time());
+            writer.line(&json!({
+                "isSidechain": false, "userType": "external", "cwd": "/home/you/shop", "sessionId": session,
+                "version": "2.1.329", "gitBranch": "main", "type": role, "message": { "role": role, "content": content },
+                "uuid": uuid, "timestamp": time,
+            }))?;
         }
         turn += 1;
     }

@@ -4,22 +4,32 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
-
-/// Who calls, as an agent's command line would say it.
-const CALLER: &str = r#"{"surface":"human","machine":"bench","process":"bench","folders":["/bench"]}"#;
+use serde_json::{Value, json};
 
 /// A connection to a server.
 pub struct Client {
     stream: BufReader<TcpStream>,
+    /// Who calls, as an agent's command line would say it.
+    caller: String,
 }
 
 impl Client {
     /// Connects.
     pub fn new(address: SocketAddr) -> Result<Self> {
+        Self::in_folder(address, "/bench")
+    }
+
+    /// Connects, as one who works in a folder of this project alone.
+    pub fn of_project(address: SocketAddr, project: &str) -> Result<Self> {
+        Self::in_folder(address, &format!("/bench/{project}"))
+    }
+
+    fn in_folder(address: SocketAddr, folder: &str) -> Result<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream: BufReader::new(stream) })
+        let caller =
+            json!({ "surface": "human", "machine": "bench", "process": "bench", "folders": [folder] });
+        Ok(Self { stream: BufReader::new(stream), caller: caller.to_string() })
     }
 
     /// Calls an operation and returns its answer, unread.
@@ -27,7 +37,8 @@ impl Client {
         let body = input.to_string();
         let request = format!(
             "POST /api/v1/ops/{operation} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-             Baton-Caller: {CALLER}\r\nContent-Length: {}\r\n\r\n{body}",
+             Baton-Caller: {}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.caller,
             body.len()
         );
         self.stream.get_mut().write_all(request.as_bytes())?;

@@ -1,10 +1,11 @@
-//! `baton-bench [list|all|NAME…] [--quick] [--json] [--baton FILE] [--dir FOLDER]`
+//! `baton-bench [list|all|counts|NAME…] [--quick] [--json] [--record] [--baton FILE] [--dir FOLDER]`
 //!
 //! Every figure is a ratio to a reference that is measured in the same run, the two by turns, so that a machine that is
 //! slow or busy slows both. Nothing is asserted: each line shows its target and whether this run met it.
 
 mod bare;
 mod corpus;
+mod counts;
 mod http;
 mod lab;
 mod machine;
@@ -23,11 +24,13 @@ use crate::lab::Lab;
 use crate::report::Report;
 
 const HELP: &str = "\
-baton-bench [list|all|NAME…] [--quick] [--json] [--baton FILE] [--dir FOLDER]
+baton-bench [list|all|counts|NAME…] [--quick] [--json] [--record] [--baton FILE] [--dir FOLDER]
 
 Measures Baton against references in the same run. Nothing is asserted: each line shows its target and whether this run met it.
 
   list           Name the scenarios; without a name all of them run
+  counts         Count the instructions of five commands, and compare them with the counts recorded last (needs valgrind)
+  --record       With `counts`: record these counts
   --quick        Smaller and shorter, to see that it runs
   --json         One JSON document in place of a table
   --baton FILE   Binary that is measured; else the one beside this one
@@ -62,6 +65,9 @@ fn run() -> Result<()> {
         return Ok(());
     }
     let lab = Lab::new(&request)?;
+    if request.names == ["counts"] {
+        return counts::run(&lab, request.record);
+    }
     let mut report = Report::new(request.json, &lab);
     for scenario in request.chosen()? {
         let lines = (scenario.run)(&lab).with_context(|| format!("scenario {}", scenario.name))?;
@@ -72,22 +78,25 @@ fn run() -> Result<()> {
 }
 
 /// What the command line asks for.
+#[derive(Default)]
 struct Arguments {
     names: Vec<String>,
     quick: bool,
     json: bool,
+    record: bool,
     baton: Option<String>,
     dir: Option<String>,
 }
 
 impl Arguments {
     fn parse(args: Vec<String>) -> Result<Self> {
-        let mut request = Self { names: Vec::new(), quick: false, json: false, baton: None, dir: None };
+        let mut request = Self::default();
         let mut rest = args.into_iter();
         while let Some(word) = rest.next() {
             match word.as_str() {
                 "--quick" => request.quick = true,
                 "--json" => request.json = true,
+                "--record" => request.record = true,
                 "--baton" => request.baton = rest.next(),
                 "--dir" => request.dir = rest.next(),
                 flag if flag.starts_with('-') => bail!("unknown flag {flag}: see `baton-bench --help`"),

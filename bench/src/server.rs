@@ -67,7 +67,7 @@ impl Server {
 
     /// Registers a project with a session that can wrap.
     pub fn project(&self, name: &str) -> Result<()> {
-        let mut client = Client::new(self.address)?;
+        let mut client = Client::of_project(self.address, name)?;
         client.call("project_init", &json!({ "id": name, "vcs": "none" }))?;
         client.call("session_start", &json!({ "project": name, "identity": "Ann" }))?;
         Ok(())
@@ -102,7 +102,7 @@ impl Server {
 
     /// Ann and Bob by turns: one wraps, the other picks up.
     fn client(&self, project: &str, span: Duration, ready: &Barrier) -> Result<Vec<f64>> {
-        let client = Client::new(self.address);
+        let client = Client::of_project(self.address, project);
         ready.wait();
         let (mut client, began) = (client?, Instant::now());
         let mut latencies = Vec::new();

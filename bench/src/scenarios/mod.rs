@@ -15,7 +15,7 @@ mod reading;
 mod recall;
 mod routing;
 mod sessions;
-mod tasks;
+pub mod tasks;
 mod transcripts_list;
 mod transcripts_search;
 

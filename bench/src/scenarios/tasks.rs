@@ -162,7 +162,7 @@ fn measure(lab: &Lab, user: &User, store: &Path, case: &Case) -> Result<Sides> {
 }
 
 /// A project with so many tasks, each with 1.3 dependencies on earlier ones; a third is closed.
-fn project(lab: &Lab, size: usize) -> Result<User> {
+pub fn project(lab: &Lab, size: usize) -> Result<User> {
     let user = User::new(lab, &format!("tasks-{size}"))?;
     user.run(&["init", "--id", "bench", "--vcs", "none"])?;
     let file = user.home().join("issues.jsonl");

@@ -99,6 +99,8 @@ pub struct Meta {
     pub searches_index: bool,
     /// Whether what is not committed in the caller's working copy may go with it.
     pub carries_changes: bool,
+    /// Whether all that it writes is a cache of this machine: nobody has to hear of it, and nothing is carried out after it.
+    pub only_caches: bool,
     /// What it does that may take long, for a progress bar.
     pub slow: Option<&'static str>,
     /// Fields of the input that are encrypted for a sensitive task.
@@ -125,6 +127,7 @@ impl Meta {
             transfer: TransferEffect::None,
             searches_index: false,
             carries_changes: false,
+            only_caches: false,
             slow: None,
             sealed_fields: &[],
         }
@@ -224,6 +227,12 @@ impl Meta {
     #[must_use]
     pub const fn carries_changes(self) -> Self {
         Self { carries_changes: true, ..self }
+    }
+
+    /// All that it writes is a cache of this machine.
+    #[must_use]
+    pub const fn only_caches(self) -> Self {
+        Self { only_caches: true, ..self }
     }
 
     /// It may take long; `what` says what it does meanwhile.

@@ -62,7 +62,7 @@ const ROUNDS: usize = 8;
 /// Compiled rules. Made once and shared: it holds no state.
 #[derive(Debug)]
 pub struct Redactor {
-    keywords: Option<Keywords>,
+    keywords: Keywords,
     rules: Vec<Rule>,
     patterns: Patterns,
     own: UserRules,
@@ -173,13 +173,11 @@ impl Redactor {
             word: NameWord::default(),
             encoded: NameWord::default(),
         };
-        if let Some(keywords) = &self.keywords {
-            keywords.each(text, |index, hit| {
-                if let Some(rule) = self.rules.get(index) {
-                    search.apply(*rule, index, hit);
-                }
-            });
-        }
+        self.keywords.each(text, |index, hit| {
+            if let Some(rule) = self.rules.get(index) {
+                search.apply(*rule, index, hit);
+            }
+        });
         search.found
     }
 }

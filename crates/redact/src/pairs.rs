@@ -34,6 +34,21 @@ struct PairSyntax {
     extent: Extent,
     /// How sure it is that the value is one: a plain word counts, or only one that chance made.
     sure: bool,
+    /// Whether what follows the name may begin so: a look before the expression, which takes longer.
+    may_follow: fn(&str) -> bool,
+    /// The expression, compiled when it is first tried: all together take longer than reading a short transcript.
+    regex: OnceLock<Option<Regex>>,
+}
+
+impl PairSyntax {
+    fn regex(&self) -> Option<&Regex> {
+        self.regex.get_or_init(|| Regex::new(self.expression).ok()).as_ref()
+    }
+
+    const fn only_where(mut self, may_follow: fn(&str) -> bool) -> Self {
+        self.may_follow = may_follow;
+        self
+    }
 }
 
 const fn form(
@@ -43,7 +58,7 @@ const fn form(
     extent: Extent,
     expression: &'static str,
 ) -> PairSyntax {
-    PairSyntax { is_before, next, expression, extent, sure }
+    PairSyntax { is_before, next, expression, extent, sure, may_follow: any, regex: OnceLock::new() }
 }
 
 /// What a declaration may wrap a string in: `String::from("…")`, `r"…"`.
@@ -53,7 +68,7 @@ macro_rules! opening {
     };
 }
 
-static FORMS: &[PairSyntax] = &[
+static FORMS: [PairSyntax; 14] = [
     form(
         is_field,
         b"",
@@ -82,17 +97,18 @@ static FORMS: &[PairSyntax] = &[
             r"[?!]?[ \t]{0,4}:[ \t]{0,4}[&'*A-Za-z(][A-Za-z0-9_:.<>\[\]()?|&'*]{0,60}(?: (?:str|[|&] ?[A-Za-z0-9_.<>\[\]]{1,30})>?){0,3}[ \t]{0,4}=\s{0,8}",
             opening!()
         ),
-    ),
+    )
+    .only_where(names_type_after_colon),
     form(
         any,
         b" \t",
         true,
         Extent::Quoted,
         concat!(r"[ \t]{1,8}(?:string|\[\]byte|String|text|varchar)[ \t]{1,8}:?=[ \t]{0,8}", opening!()),
-    ),
+    )
+    .only_where(names_type),
 ];
 
-static COMPILED: OnceLock<Vec<Option<Regex>>> = OnceLock::new();
 static REVERSED: OnceLock<Option<[Regex; 2]>> = OnceLock::new();
 
 /// A field that holds a value, and what may stand between it and the field with its name.
@@ -110,11 +126,11 @@ pub(crate) fn value(text: &str, name: Range<usize>, class: SecretClass, whole: b
     }
     let before = context_before(text, name.start);
     let judged = ValueEvidence::new(class, &text[name.clone()]);
-    let compile = || FORMS.iter().map(|form| Regex::new(form.expression).ok()).collect();
+    let after = &text[name.end..];
     let fits =
         |form: &PairSyntax| (form.next.is_empty() || form.next.contains(&next)) && (form.is_before)(before);
-    for (at, form) in FORMS.iter().enumerate().filter(|(_, form)| fits(form)) {
-        let regex = COMPILED.get_or_init(compile).get(at)?.as_ref()?;
+    for form in FORMS.iter().filter(|form| fits(form) && (form.may_follow)(after)) {
+        let regex = form.regex()?;
         let to = floor(text, (name.end + REACH).min(text.len()));
         let input = Input::new(text).range(name.end..to).anchored(Anchored::Yes);
         let Some(lead) = regex.find(input) else { continue };
@@ -163,6 +179,17 @@ fn context_before(text: &str, name: usize) -> &str {
 
 fn any(_: &str) -> bool {
     true
+}
+
+/// A colon behind the name, as before its type.
+fn names_type_after_colon(after: &str) -> bool {
+    after.trim_start_matches(['?', '!', ' ', '\t']).starts_with(':')
+}
+
+/// A type behind the name.
+fn names_type(after: &str) -> bool {
+    let after = after.trim_start_matches([' ', '\t']);
+    ["string", "[]byte", "String", "text", "varchar"].iter().any(|word| after.starts_with(word))
 }
 
 /// A field that holds names.

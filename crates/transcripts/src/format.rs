@@ -89,9 +89,10 @@ pub fn detect(path: &Path) -> Option<&'static dyn TranscriptReader> {
         .ok()?;
     // The schema of a database may stand anywhere in it.
     let head = if crate::sqlite::is_database(&head) { crate::sqlite::schema(path)? } else { head };
-    let mut fitting = ALL.iter().copied().filter(|format| format.sniff(&head)).peekable();
-    let first = fitting.peek().copied();
-    fitting.find(|format| format.lives_at(path)).or(first)
+    let fits = |format: &&dyn TranscriptReader| format.sniff(&head);
+    // To look at the place costs nothing, to look into the file does: few formats share theirs.
+    let mut at_home = ALL.iter().copied().filter(|format| format.lives_at(path));
+    at_home.find(fits).or_else(|| ALL.iter().copied().find(fits))
 }
 
 /// What a reader writes to: counts what it gives out.

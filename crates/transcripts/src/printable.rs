@@ -4,17 +4,26 @@
 /// say something to a model that no reader sees, are written out.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
+    let mut rest = text;
+    loop {
+        // Nearly all of a text is plain, and copied as a whole.
+        let plain = rest.bytes().position(|byte| !is_plain(byte)).unwrap_or(rest.len());
+        out.push_str(&rest[..plain]);
+        let mut chars = rest[plain..].chars();
+        let Some(c) = chars.next() else { return out };
+        rest = chars.as_str();
         match c {
-            '\u{1b}' => rest = behind_sequence(rest.as_str()).chars(),
-            '\n' | '\t' => out.push(c),
+            '\u{1b}' => rest = behind_sequence(rest),
             c if c.is_control() => {}
-            c if is_hidden(c, out.chars().next_back(), rest.clone().next()) => out.extend(c.escape_unicode()),
+            c if is_hidden(c, out.chars().next_back(), chars.next()) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
-    out
+}
+
+/// Whether a byte is a character that is printed as it is.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\t')
 }
 
 /// What follows a terminal sequence whose escape character was read. Only what can belong to one is taken: what is cut

@@ -39,14 +39,24 @@ impl App {
     ) -> Result<O::Output, AppError> {
         let input = serde_json::to_value(input).map_err(anyhow::Error::from)?;
         tracing::debug!(operation = O::NAME, ledger = %self.config.ledger(), "runs");
-        if O::META.is_plain_task_read() && self.config.server.is_none() {
+        // An answer that may hold a whole project, or thousands of transcripts, stays of its type.
+        if self.config.server.is_none() && (O::META.is_plain_task_read() || O::META.only_caches) {
+            let _bar = self.progress(O::META.slow);
             let read = |app: &mut Self| app.within(caller, |cx| run_typed::<O>(input, cx));
-            return at_once(runner::run_task_read(self, read), O::NAME);
+            return match O::META.only_caches {
+                true => read(self),
+                false => at_once(runner::run_task_read(self, read), O::NAME),
+            };
         }
         let call = Call { entry: baton_ops::all::find(O::NAME)?, input, caller: caller.clone() };
         let answer = at_once(runner::run(self, call), O::NAME)?;
         let unreadable = |error| anyhow::anyhow!("the answer of {} cannot be read: {error}", O::NAME);
         Ok(serde_json::from_value(answer).map_err(unreadable)?)
+    }
+
+    /// A sign of life for what may take long.
+    fn progress(&self, slow: Option<&'static str>) -> Option<Progress> {
+        slow.filter(|_| !self.quiet && !self.drawing).map(Progress::begin)
     }
 
     fn query(&mut self, query: ScopedQuery, caller: &Caller) -> Option<Caller> {
@@ -80,8 +90,7 @@ impl Runner for App {
 
     async fn execute(&mut self, call: Call) -> Answer {
         let Call { entry, input, caller } = call;
-        let long = entry.slow.filter(|_| !self.quiet && !self.drawing);
-        let _bar = long.map(Progress::begin);
+        let _bar = self.progress(entry.slow);
         match self.config.server {
             Some(_) => self.call_remote(&caller, entry, input),
             None => self.within(&caller, |cx| (entry.run)(input, cx)),

@@ -180,6 +180,9 @@ fn at_most(asked: Option<i64>, usual: usize) -> usize {
     }
 }
 
+/// So many rows are in memory at once before they are tasks.
+const LARGE_PAGE: i64 = 2000;
+
 /// The tasks of a shelf that a filter takes, from `after` on, and whether there are more.
 fn collect(
     tx: &mut Tx<'_>,
@@ -189,7 +192,12 @@ fn collect(
     (after, limit): (usize, usize),
 ) -> Result<(Vec<Task>, bool), Failure> {
     let wanted = after.saturating_add(limit).saturating_add(1);
-    let page = if filter.is_open() { i64::try_from(wanted).unwrap_or(i64::MAX) } else { 500 };
+    let page = match (filter.is_open(), shelf) {
+        // There is an index for each list but that of all tasks, of which every page would sort all.
+        (true, task::TaskList::All) => i64::try_from(wanted).unwrap_or(i64::MAX),
+        (true, _) => i64::try_from(wanted).unwrap_or(i64::MAX).min(LARGE_PAGE),
+        (false, _) => 500,
+    };
     let (mut found, mut skipped, mut last): (Vec<Task>, usize, Option<Task>) = (Vec::new(), 0, None);
     loop {
         let tasks = task::page(tx, project_id, shelf, last.as_ref(), page)?;

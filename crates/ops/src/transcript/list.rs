@@ -54,6 +54,7 @@ impl Operation for List {
     )
     .reach(Reach::Everything)
     .on_callers_disk()
+    .only_caches()
     .slow("looking through the sessions of this machine");
     type Input = ListInput;
     type Output = ListOutput;
@@ -94,7 +95,7 @@ impl Operation for List {
         })?;
         // Sessions are listed in any folder, registered or not.
         let host = cx.env.host;
-        let items = headers.iter().map(|header| Row {
+        let items = headers.into_iter().map(|header| Row {
             here: is_here(header.cwd.as_deref()),
             is_open: host.is_conversation_open(&header.agent, &header.id),
             ..Row::from(header)

@@ -43,20 +43,26 @@ pub struct Row {
 
 impl From<&Header> for Row {
     fn from(header: &Header) -> Self {
+        header.clone().into()
+    }
+}
+
+impl From<Header> for Row {
+    fn from(header: Header) -> Self {
         Self {
-            id: header.id.clone(),
-            agent: header.agent.clone(),
+            id: header.id,
+            agent: header.agent,
             path: header.path.to_string_lossy().into_owned(),
-            key: header.key.clone(),
-            cwd: header.cwd.clone(),
-            repo: header.repo.clone(),
-            branch: header.branch.clone(),
-            model: header.model.clone(),
-            title: header.title.clone(),
+            key: header.key,
+            cwd: header.cwd,
+            repo: header.repo,
+            branch: header.branch,
+            model: header.model,
+            title: header.title,
             created_at: header.created_at_ms.map(Timestamp),
             updated_at: header.updated_at_ms.map(Timestamp),
             bytes: header.bytes,
-            complaints: header.complaints.clone(),
+            complaints: header.complaints,
             here: false,
             is_open: false,
         }

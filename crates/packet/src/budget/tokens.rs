@@ -103,10 +103,7 @@ fn spaces(rest: &str, after: &str) -> (usize, u64) {
 
 /// A word: capitals, then small letters, then perhaps a contraction. `lead` bytes before it belong to it.
 fn word(text: &str, lead: usize, before: TokenPrefix, opaque: bool) -> (usize, u64) {
-    let is_small = |c: char| c.is_alphabetic() && !c.is_uppercase();
-    let capitals = text.find(|c: char| !c.is_uppercase()).unwrap_or(text.len());
-    let tail = text.get(capitals..).unwrap_or_default();
-    let end = capitals + tail.find(|c| !is_small(c)).unwrap_or(tail.len());
+    let (capitals, end) = ascii_word(text).unwrap_or_else(|| any_word(text));
     let letters = text.get(..end).unwrap_or_default();
     let cost = match (letters.is_ascii(), capitals) {
         (false, _) => letters.chars().map(letter).sum::<u64>().max(1000),
@@ -117,7 +114,27 @@ fn word(text: &str, lead: usize, before: TokenPrefix, opaque: bool) -> (usize, u
     (lead + end + contraction(text.get(end..).unwrap_or_default()), cost)
 }
 
+/// The bytes of the capitals that a word begins with, and those of all its letters.
+fn any_word(text: &str) -> (usize, usize) {
+    let is_small = |c: char| c.is_alphabetic() && !c.is_uppercase();
+    let capitals = text.find(|c: char| !c.is_uppercase()).unwrap_or(text.len());
+    let tail = text.get(capitals..).unwrap_or_default();
+    (capitals, capitals + tail.find(|c| !is_small(c)).unwrap_or(tail.len()))
+}
+
+/// The same of a word in ASCII, as nearly all are; none where a letter of another script may follow.
+fn ascii_word(text: &str) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let capitals = bytes.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+    let small = bytes.iter().skip(capitals).take_while(|byte| byte.is_ascii_lowercase()).count();
+    let end = capitals + small;
+    bytes.get(end).is_none_or(u8::is_ascii).then_some((capitals, end))
+}
+
 fn contraction(rest: &str) -> usize {
+    if !rest.starts_with('\'') {
+        return 0;
+    }
     let ends =
         |found: &str| rest.strip_prefix(found).is_some_and(|after| !after.starts_with(char::is_alphabetic));
     ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"].into_iter().find(|found| ends(found)).map_or(0, str::len)
@@ -217,5 +234,21 @@ fn sign(c: char) -> u64 {
         '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}' => 950,
         '\u{fe00}'..='\u{fe0f}' => 700,
         _ => 2300,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_word_in_ascii_has_the_letters_that_any_word_has(text in "[A-Z]{0,4}[a-z]{0,6}[A-Za-z0-9' é漢]{0,4}\\PC{0,3}") {
+            if let Some(found) = ascii_word(&text) {
+                prop_assert_eq!(found, any_word(&text));
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Checks: everything that was run to see whether the work is right, each once, with how it ended last.
 
+use std::collections::{HashMap, HashSet};
+
 use super::commands::outcome;
 use super::section::{Entry, SHORTENED, Section, rank};
 use super::{RenderContext, cut, quote};
@@ -41,9 +43,11 @@ pub(super) fn verify(cx: &RenderContext, out: &mut Vec<Entry>) {
 
 /// Each check once, in the order of value; a later packet's word stands.
 fn last_states(packet: &Packet) -> Vec<&Command> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
     let mut states: Vec<&Command> = Vec::new();
     for check in packet.checks.iter().filter(|check| !check.command.trim().is_empty()) {
-        match states.iter_mut().find(|known| bare(&known.command) == bare(&check.command)) {
+        let place = *places.entry(bare(&check.command)).or_insert(states.len());
+        match states.get_mut(place) {
             Some(known) => *known = check,
             None => states.push(check),
         }
@@ -79,12 +83,21 @@ fn shown(command: &str, limit: usize) -> String {
     }
 }
 
-/// Whether the checks tell how a command ended last.
-pub(super) fn cover(packet: &Packet, command: &str) -> bool {
-    let known = |step: &str| packet.checks.iter().any(|check| bare(&check.command) == bare(step));
-    let of_folder = |step: &str| step.starts_with("cd ");
-    let steps = || command.split("&&").map(str::trim).filter(|step| !of_folder(step));
-    known(command) || (steps().next().is_some() && steps().all(known))
+/// The commands of the checks, bare.
+pub(super) struct CheckedCommands<'a>(HashSet<&'a str>);
+
+impl<'a> CheckedCommands<'a> {
+    pub(super) fn of(packet: &'a Packet) -> Self {
+        Self(packet.checks.iter().map(|check| bare(&check.command)).collect())
+    }
+
+    /// Whether the checks tell how a command ended last.
+    pub(super) fn cover(&self, command: &str) -> bool {
+        let known = |step: &str| self.0.contains(bare(step));
+        let of_folder = |step: &str| step.starts_with("cd ");
+        let steps = || command.split("&&").map(str::trim).filter(|step| !of_folder(step));
+        known(command) || (steps().next().is_some() && steps().all(known))
+    }
 }
 
 /// A command without redirections and what only shortens its output.

@@ -36,9 +36,10 @@ const LATEST_LINES: i64 = 1;
 
 /// Each command once, at the place of its last run: first what failed or has a remark, then what just worked.
 pub(super) fn commands(cx: &RenderContext, out: &mut Vec<Entry>) {
+    let checked = checks::CheckedCommands::of(cx.packet);
     let (plain, telling): (Vec<Runs>, Vec<Runs>) = runs(&cx.packet.commands)
         .into_iter()
-        .filter(|runs| !checks::cover(cx.packet, &runs.last.command))
+        .filter(|runs| !checked.cover(&runs.last.command))
         .partition(Runs::is_plain);
     let total = telling.len() as i64;
     for (index, runs) in telling.iter().enumerate() {

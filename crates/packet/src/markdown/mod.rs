@@ -23,7 +23,7 @@ mod work;
 use crate::budget::{Budget, estimate_tokens};
 use crate::packet::Packet;
 use crate::refusal::Refusal;
-use pack::{FormChoice, pack};
+use pack::{FormChoice, FormCosts, pack};
 use place::PlaceMarks;
 use section::{Entry, Section, counted};
 
@@ -216,12 +216,13 @@ impl<'a> Frame<'a> {
             return Page { choice: FormChoice::everything(&entries), entries, unmarked };
         };
         let free = budget.room().saturating_sub(budget.cost(&self.head) + budget.cost(&self.close));
-        let choice = pack(&entries, budget, free);
+        let costs = FormCosts::new(&entries, budget);
+        let choice = pack(&entries, &costs, free);
         let mut page = Page { choice, entries, unmarked };
         let missing = page.missing();
         if !missing.is_empty() {
             let reserve = self.reserve(budget, &missing).min(free);
-            page.choice = pack(&page.entries, budget, free - reserve);
+            page.choice = pack(&page.entries, &costs, free - reserve);
             page.choice.free += reserve;
         }
         page

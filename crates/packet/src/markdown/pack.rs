@@ -38,19 +38,32 @@ impl FormChoice {
 }
 
 /// Gives space by value. One section may not take more than its share until the others of the core had theirs.
-pub(super) fn pack(entries: &[Entry], budget: Budget, free: u64) -> FormChoice {
-    let mut steps: Vec<Step> =
-        entries.iter().enumerate().flat_map(|(at, entry)| steps(at, entry, budget)).collect();
-    steps.sort_by_key(|step| (step.rank, step.order, step.entry, step.form));
-    let share = budget.room() / 100 * 45;
-    let mut filling = Packing::new(entries, budget, free);
+pub(super) fn pack(entries: &[Entry], costs: &FormCosts, free: u64) -> FormChoice {
+    let share = costs.budget.room() / 100 * 45;
+    let mut filling = Packing::new(entries, costs, free);
     for (last, limit) in [(rank::CORE, share), (rank::CORE, u64::MAX), (u8::MAX, share), (u8::MAX, u64::MAX)]
     {
-        for step in steps.iter().filter(|step| step.rank <= last) {
+        for step in costs.steps.iter().filter(|step| step.rank <= last) {
             filling.take(step, limit);
         }
     }
     FormChoice { forms: filling.forms, free: filling.free }
+}
+
+/// What every form of the entries costs, in the order in which they get space.
+pub(super) struct FormCosts {
+    budget: Budget,
+    steps: Vec<Step>,
+}
+
+impl FormCosts {
+    /// To estimate a text takes longer than to place it, so this is made once.
+    pub(super) fn new(entries: &[Entry], budget: Budget) -> Self {
+        let mut steps: Vec<Step> =
+            entries.iter().enumerate().flat_map(|(at, entry)| steps(at, entry, budget)).collect();
+        steps.sort_by_key(|step| (step.rank, step.order, step.entry, step.form));
+        Self { budget, steps }
+    }
 }
 
 /// One entry in one form.
@@ -83,13 +96,13 @@ struct Packing<'a> {
 }
 
 impl<'a> Packing<'a> {
-    fn new(entries: &'a [Entry], budget: Budget, free: u64) -> Self {
+    fn new(entries: &'a [Entry], costs: &FormCosts, free: u64) -> Self {
         Self {
             entries,
             forms: vec![None; entries.len()],
             paid: vec![0; entries.len()],
             sections: [0; Section::ALL.len()],
-            heads: Section::ALL.map(|section| budget.cost(&section.head())),
+            heads: Section::ALL.map(|section| costs.budget.cost(&section.head())),
             free,
         }
     }

@@ -6,6 +6,15 @@ use crate::printable::classify_characters;
 /// Foreign text in which every character shows: terminal escapes are gone, control, invisible and direction-changing
 /// characters are a visible `�`, line ends are `\n`, and tags that tools use to speak to a model lose their bracket.
 pub(super) fn clean(text: &str) -> String {
+    // Nearly all text is plain, and shows as it is.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return without_prompt_tags(text);
+    }
+    without_prompt_tags(&visible(text))
+}
+
+/// The text with every character visible.
+fn visible(text: &str) -> String {
     let plain = without_escapes(&text.replace("\r\n", "\n"));
     let mut shown = String::with_capacity(plain.len());
     for (c, is_hidden) in classify_characters(&plain) {
@@ -17,7 +26,7 @@ pub(super) fn clean(text: &str) -> String {
             _ => shown.push(c),
         }
     }
-    without_prompt_tags(&shown)
+    shown
 }
 
 /// Terminal escape sequences carry colours and cursor moves, never content.

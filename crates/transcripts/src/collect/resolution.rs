@@ -6,7 +6,7 @@ use super::importance::{Importance, importance};
 use super::piped::keeps_the_end;
 use super::run::Run;
 use crate::shared::shell::is_test;
-use crate::shared::words::{has_phrase, sentences};
+use crate::shared::words::{has_long_phrase, has_phrase, sentences};
 
 /// The last command that failed.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl LastFailure {
     /// `printed` is as much of the output as is looked through.
     pub(super) fn new(run: Run, output: String, printed: &str) -> Self {
         let failing_tests = failing_tests(&run.command, printed);
-        let miscalled = matches!(run.exit_code, Some(126 | 127)) || printed.lines().any(names_no_such_call);
+        let miscalled = matches!(run.exit_code, Some(126 | 127)) || names_no_such_call(printed);
         Self { run, output, failing_tests, miscalled }
     }
 
@@ -234,8 +234,8 @@ fn words(step: &str) -> Vec<&str> {
     step.split_whitespace().filter(|word| !word.contains('>')).collect()
 }
 
-/// Whether a line says that the call itself is wrong.
-fn names_no_such_call(line: &str) -> bool {
+/// Whether a line of an output says that the call itself is wrong.
+fn names_no_such_call(printed: &str) -> bool {
     const SAY: &[&str] = &[
         "command not found",
         "no such command",
@@ -250,7 +250,9 @@ fn names_no_such_call(line: &str) -> bool {
         "Missing script",
         "No rule to make target",
     ];
-    SAY.iter().any(|words| has_phrase(line, words)) || (line.contains("no task ") && line.ends_with(" found"))
+    let no_task = |line: &str| line.contains("no task ") && line.ends_with(" found");
+    SAY.iter().any(|words| has_long_phrase(printed, words))
+        || (printed.contains("no task ") && printed.lines().any(no_task))
 }
 
 /// The tests that an output names as failing, if it names all of them.
@@ -304,15 +306,18 @@ fn failing_test(line: &str) -> Option<&str> {
 fn has_passed(test: &str, later: &LaterSuccess<'_>) -> bool {
     let short = test.rsplit("::").next().unwrap_or(test);
     let apart = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '|' | '$' | '^' | '(' | ')' | '=');
-    let named = |word: &str| word == test || word == short || word.ends_with(&format!("::{short}"));
+    let ends = |word: &str| word.strip_suffix(short).is_some_and(|path| path.ends_with("::"));
+    let named = |word: &str| word == test || word == short || ends(word);
     let shown = |line: &str| {
         let passed = line.starts_with("--- PASS: ") || line.ends_with(" ... ok") || line.contains("PASS");
-        passed
-            && line
-                .split(char::is_whitespace)
-                .any(|word| word == test || word.ends_with(&format!("::{short}")))
+        passed && line.split(char::is_whitespace).any(|word| word == test || ends(word))
     };
-    later.command.split(apart).any(named) || later.output.lines().map(str::trim).any(shown)
+    // Most outputs name none of the tests that failed.
+    let is_shown = || {
+        memchr::memmem::find(later.output.as_bytes(), short.as_bytes()).is_some()
+            && later.output.lines().map(str::trim).any(shown)
+    };
+    later.command.split(apart).any(named) || is_shown()
 }
 
 #[cfg(test)]

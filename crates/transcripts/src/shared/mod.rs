@@ -14,6 +14,7 @@ pub(crate) mod json;
 pub(crate) mod json_file;
 pub(crate) mod lines;
 pub(crate) mod patch;
+pub(crate) mod phrases;
 pub(crate) mod plan;
 pub(crate) mod replaced;
 pub(crate) mod reverse;

@@ -109,14 +109,25 @@ fn is_abbreviation(before: &str) -> bool {
 
 /// Whether the text contains the phrase as whole words; both in lower case.
 pub(crate) fn has_phrase(text: &str, phrase: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let Some(first) = phrase.bytes().next() else { return false };
-    // Hundreds of phrases are looked for in each sentence: building a searcher for each takes longer than the search.
-    memchr::memchr_iter(first, text.as_bytes()).any(|at| {
-        text.as_bytes()[at..].starts_with(phrase.as_bytes())
-            && !text[..at].ends_with(is_part)
-            && !text[at + phrase.len()..].starts_with(is_part)
-    })
+    // A sentence is short: building a searcher takes longer than the search.
+    memchr::memchr_iter(first, text.as_bytes())
+        .any(|at| text.as_bytes()[at..].starts_with(phrase.as_bytes()) && is_apart(text, at, phrase))
+}
+
+/// The same for a text of many lines.
+pub(crate) fn has_long_phrase(text: &str, phrase: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), phrase).any(|at| is_apart(text, at, phrase))
+}
+
+/// Whether the phrase that stands here begins and ends with words of the text.
+fn is_apart(text: &str, at: usize, phrase: &str) -> bool {
+    !text[..at].ends_with(is_word_char) && !text[at + phrase.len()..].starts_with(is_word_char)
+}
+
+/// Whether a character goes on with a word.
+pub(crate) fn is_word_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-' || (!c.is_ascii() && c.is_alphanumeric())
 }
 
 #[cfg(test)]
@@ -146,5 +157,8 @@ mod tests {
         assert!(has_phrase("you must not", "must"));
         assert!(!has_phrase("mustard", "must"));
         assert!(!has_phrase("a never-ending story", "never"));
+        for text in ["a\nno such\nno", "no-one\nano", "no"] {
+            assert_eq!(has_long_phrase(text, "no"), has_phrase(text, "no"), "{text}");
+        }
     }
 }

@@ -45,16 +45,17 @@ mod swarm;
 mod view;
 mod work;
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use args::{Command, HumanVerb, KvVerb, Relation, Setup, View};
 use baton_model::refusal::{Kind, Refusal};
+use baton_ops::task::Row;
 use clap::Parser;
 use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand};
 use each::EachIssue;
 use failure::{fail, misused, print_error};
-use serde::Serialize;
+use serde::{Serialize, Serializer as _};
 use serde_json::{Value, json};
 
 use crate::app::{App, Format};
@@ -223,28 +224,17 @@ impl Out<'_> {
         write(&format!("{shown:#}\n"))
     }
 
-    /// Writes a bare array, or the text for people. Each item becomes JSON when its turn comes: there may be a whole project.
-    fn print_list<T: Serialize>(
-        &self,
-        items: &[T],
-        text: impl FnOnce(&[T]) -> String,
-    ) -> Result<(), AppError> {
-        if !self.json || self.envelope || items.is_empty() {
-            return self.print(items, text);
+    /// Writes issues as a bare array, or the text for people. They are written as they are read: there may be a whole project.
+    fn print_list(&self, issues: &[Row], text: impl FnOnce(&[Row]) -> String) -> Result<(), AppError> {
+        if !self.json || self.envelope {
+            return self.print(issues, text);
         }
-        let mut shown = String::from("[\n");
-        for (at, item) in items.iter().enumerate() {
-            let item = serde_json::to_value(item).map_err(anyhow::Error::from)?;
-            let end = if at + 1 == items.len() { "\n]\n" } else { ",\n" };
-            for (at, line) in format!("{item:#}").lines().enumerate() {
-                let _ = write!(shown, "{}  {line}", if at == 0 { "" } else { "\n" });
-            }
-            shown.push_str(end);
-            if shown.len() > 1 << 16 {
-                write(&std::mem::take(&mut shown))?;
-            }
-        }
-        write(&shown)
+        let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+        let mut json = serde_json::Serializer::pretty(&mut out);
+        let written = json.collect_seq(issues.iter().map(shape::ListedIssue));
+        written.map_err(std::io::Error::from)?;
+        out.write_all(b"\n")?;
+        Ok(out.flush()?)
     }
 
     /// Writes a text for people, whatever the format.
@@ -268,7 +258,6 @@ impl Out<'_> {
 }
 
 fn write(text: &str) -> Result<(), AppError> {
-    use std::io::Write;
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)

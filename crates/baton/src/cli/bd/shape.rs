@@ -7,7 +7,8 @@ use baton_model::task::view::View;
 use baton_ops::task::{
     ClaimedTask, CloseOutput, FollowUp, LinkTarget, LinkedTask, Row, ShowOutput, TaskAnswer,
 };
-use serde::Serialize;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 /// Fields of ours that say nothing there.
@@ -20,6 +21,20 @@ pub(super) fn issue(mut task: View) -> View {
     (task.blocked, task.claim, task.pending_message) = (None, None, None);
     task.rest.retain(|key, _| !OURS.contains(&key.as_str()));
     task
+}
+
+/// An issue of a list, in JSON.
+pub(super) struct ListedIssue<'a>(pub &'a Row);
+
+impl Serialize for ListedIssue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const EDGES: [&str; 4] = ["dependencies", "dependency_count", "dependent_count", "comment_count"];
+        // A record may have a field by the name of one of ours: an object with a key once has to be made for it.
+        if EDGES.iter().any(|key| self.0.task.rest.contains_key(*key)) {
+            return serde_json::to_value(self.0).map_err(S::Error::custom)?.serialize(serializer);
+        }
+        self.0.serialize(serializer)
+    }
 }
 
 /// An issue with the issues that it is linked with.

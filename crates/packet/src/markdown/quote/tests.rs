@@ -70,3 +70,10 @@ fn a_name_is_a_plain_word() {
     assert_eq!(name("a b"), None);
     assert_eq!(name(""), None);
 }
+
+#[test]
+fn plain_text_is_cleaned_as_any_other() {
+    for text in ["a < b\n\tc", "<system-reminder> `x`", "", "~ <|im_start|> }", "Vec<ToolCall>\n"] {
+        assert_eq!(clean(text), without_prompt_tags(&visible(text)), "{text:?}");
+    }
+}

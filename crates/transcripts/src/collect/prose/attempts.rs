@@ -1,7 +1,7 @@
 //! Failed attempts, as the agent reports them.
 
 use super::decisions::reason;
-use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
+use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered, paragraphs};
 
 /// Sentences in which the agent says that something did not work, with the reason where it gives one. A sentence that
 /// only says `that failed` comes with the one before it.
@@ -25,7 +25,7 @@ pub(crate) fn attempts(text: &str) -> Vec<(String, Option<String>)> {
 }
 
 /// Words of failure that need no more.
-const FAILED: &[&str] = &[
+pub(super) const FAILED: &[&str] = &[
     "didn't work",
     "did not work",
     "won't work",
@@ -94,7 +94,7 @@ const FAILED: &[&str] = &[
     "without success",
 ];
 /// Words of failure that count with a reason or as the answer to a try.
-const WITH_REASON: &[&str] = &[
+pub(super) const WITH_REASON: &[&str] = &[
     "doesn't work",
     "does not work",
     "failed",
@@ -104,9 +104,38 @@ const WITH_REASON: &[&str] = &[
     "can't work",
     "cannot work",
 ];
-const BUT: &[&str] = &["but", "yet", "however", "unfortunately", "sadly", "→", "still", "–", "—"];
+pub(super) const BUT: &[&str] = &["but", "yet", "however", "unfortunately", "sadly", "→", "still", "–", "—"];
 
-fn failed(lower: &str) -> bool {
+/// What went well, or was chosen.
+pub(super) const GOOD: &[&str] = &[
+    "works now",
+    "and it works",
+    "passes now",
+    "as expected",
+    "now works",
+    "it works",
+    "in favour of",
+    "in favor of",
+];
+pub(super) const TRY: &[&str] = &[
+    "tried",
+    "i try",
+    "attempted",
+    "attempt",
+    "first attempt",
+    "experimented",
+    "an earlier try",
+    "first try",
+    "my first",
+    "first idea",
+    "first approach",
+    "tested whether",
+];
+/// What may be tried.
+pub(super) const WAYS: &[&str] =
+    &["approach", "idea", "attempt", "workaround", "variant", "version", "patch", "change"];
+
+fn failed(lower: &Lowered) -> bool {
     const OTHER: &[&str] = &[
         "if",
         "the test",
@@ -129,40 +158,20 @@ fn failed(lower: &str) -> bool {
         "a step",
         "a job",
     ];
-    const GOOD: &[&str] =
-        &["works now", "and it works", "passes now", "as expected", "now works", "it works"];
-    if lower.ends_with('?')
-        || begins(lower, OTHER)
-        || any(lower, GOOD)
-        || any(lower, &["in favour of", "in favor of"])
-    {
+    if lower.ends_with('?') || begins(lower, OTHER) || any(lower, List::Good) {
         return false;
     }
     let reasoned = [" because ", " since ", " as ", ": ", "; ", " – ", " — ", ", "]
         .iter()
         .any(|sign| lower.contains(sign));
     let tried = tries(lower);
-    any(lower, FAILED)
-        || (any(lower, WITH_REASON) && (tried || points_back(lower) || gerund(lower)) && reasoned)
-        || (tried && (any(lower, BUT) || lower.contains('→')))
+    any(lower, List::Failed)
+        || (any(lower, List::FailedWithReason) && (tried || points_back(lower) || gerund(lower)) && reasoned)
+        || (tried && (any(lower, List::But) || lower.contains('→')))
 }
 
-fn tries(lower: &str) -> bool {
-    const TRY: &[&str] = &[
-        "tried",
-        "i try",
-        "attempted",
-        "attempt",
-        "first attempt",
-        "experimented",
-        "an earlier try",
-        "first try",
-        "my first",
-        "first idea",
-        "first approach",
-        "tested whether",
-    ];
-    any(lower, TRY)
+fn tries(lower: &Lowered) -> bool {
+    any(lower, List::Try)
 }
 
 fn points_back(lower: &str) -> bool {
@@ -185,11 +194,9 @@ fn points_back(lower: &str) -> bool {
 }
 
 /// `Caching the table failed: …` is an attempt, `The login failed: …` a fault.
-fn gerund(lower: &str) -> bool {
+fn gerund(lower: &Lowered) -> bool {
     let first = lower.trim_start_matches(['*', '`', ' ', '"']).split_whitespace().next().unwrap_or_default();
-    let names =
-        any(lower, &["approach", "idea", "attempt", "workaround", "variant", "version", "patch", "change"]);
-    (first.len() > 5 && first.ends_with("ing")) || names || with_gerund(lower)
+    (first.len() > 5 && first.ends_with("ing")) || any(lower, List::Ways) || with_gerund(lower)
 }
 
 /// `A second pass of caching failed`: a gerund soon after the beginning.

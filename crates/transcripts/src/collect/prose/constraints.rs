@@ -1,7 +1,7 @@
 //! What the user insists on.
 
 use super::pasted::{self, Origin};
-use super::{MAX_SENTENCE, any, begins, lowered};
+use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered};
 use crate::shared::words::sentences;
 
 /// Sentences in which the user insists on something.
@@ -26,49 +26,51 @@ fn is_issue_title(lower: &str) -> bool {
     is_number && !project.is_empty() && project.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-fn insists(lower: &str) -> bool {
-    if is_issue_title(lower) || is_for_this_once(lower) {
+fn insists(lower: &Lowered) -> bool {
+    // `Don't fix anything, but just look`: how far one question goes.
+    let is_for_this_once = any(lower, List::JustLook) && any(lower, List::Refrain);
+    if is_for_this_once || is_issue_title(lower) {
         return false;
     }
-    if lower.contains('?') || any(lower, TALK) || begins(lower, TALK_STARTS) {
+    if lower.contains('?') || any(lower, List::Talk) || begins(lower, TALK_STARTS) {
         return false;
     }
     // `I don't think so` is a statement, `I don't want you to` a command.
-    let wants = ["i don't want", "i don't like", "we don't want"];
-    if any(lower, &["i don't", "i dont", "we don't"]) && !any(lower, &wants) {
+    if any(lower, List::Refuse) && !any(lower, List::RefuseToHave) {
         return false;
     }
     let words = lower.split_whitespace().count();
-    let left = any(lower, &["leave", "keep", "stay", "stays", "remain", "remains"]) && any(lower, AS_IT_IS);
+    let left = any(lower, List::Stay) && any(lower, List::AsItIs);
     let starts = begins(lower, STARTS) || (begins(lower, &["no", "only"]) && rules_out(lower));
-    words > 2 && (any(lower, INSISTENCE) || left || starts)
-}
-
-/// `Don't fix anything, but just look`: how far one question goes.
-fn is_for_this_once(lower: &str) -> bool {
-    let looks = [
-        "just validate",
-        "just look",
-        "just check",
-        "just tell",
-        "just explain",
-        "just verify",
-        "just answer",
-    ];
-    any(lower, &looks) && any(lower, &["don't", "do not", "dont", "without"])
+    words > 2 && (any(lower, List::Insistence) || left || starts)
 }
 
 /// `No new dependencies` is a rule, `no tools: what next` and `only one test failed` are not.
-fn rules_out(lower: &str) -> bool {
+fn rules_out(lower: &Lowered) -> bool {
     const COUNTS: &[&str] =
         &["only one", "only two", "only three", "only a", "only the", "only some", "only in"];
-    const TALKS: &[&str] =
-        &["but", "go on", "continue", "what", "next", "thanks", "then", "still", "yet", "now"];
-    !lower.contains(':') && !begins(lower, COUNTS) && !any(lower, TALKS)
+    !lower.contains(':') && !begins(lower, COUNTS) && !any(lower, List::GoOn)
 }
 
+/// With these, `no …` and `only …` talk of the work and rule nothing out.
+pub(super) const GO_ON: &[&str] =
+    &["but", "go on", "continue", "what", "next", "thanks", "then", "still", "yet", "now"];
+pub(super) const JUST_LOOK: &[&str] = &[
+    "just validate",
+    "just look",
+    "just check",
+    "just tell",
+    "just explain",
+    "just verify",
+    "just answer",
+];
+pub(super) const REFRAIN: &[&str] = &["don't", "do not", "dont", "without"];
+pub(super) const REFUSE: &[&str] = &["i don't", "i dont", "we don't"];
+pub(super) const REFUSE_TO_HAVE: &[&str] = &["i don't want", "i don't like", "we don't want"];
+pub(super) const STAY: &[&str] = &["leave", "keep", "stay", "stays", "remain", "remains"];
+
 /// Words of command, prohibition and protection.
-const INSISTENCE: &[&str] = &[
+pub(super) const INSISTENCE: &[&str] = &[
     "must",
     "must not",
     "mustn't",
@@ -168,7 +170,7 @@ const INSISTENCE: &[&str] = &[
 ];
 
 /// What keeps something in its state, together with a verb of staying.
-const AS_IT_IS: &[&str] = &[
+pub(super) const AS_IT_IS: &[&str] = &[
     "alone",
     "as is",
     "as it is",
@@ -185,7 +187,7 @@ const AS_IT_IS: &[&str] = &[
 ];
 
 /// Sentences with the words of command that command nothing.
-const TALK: &[&str] = &[
+pub(super) const TALK: &[&str] = &[
     "i don't know",
     "i don't think",
     "i don't see",

@@ -1,6 +1,6 @@
 //! What was decided, why, and what was not chosen.
 
-use super::{MAX_SENTENCE, any, begins, lowered, paragraphs};
+use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered, paragraphs};
 
 /// A decision in the words of the transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +79,11 @@ pub(crate) fn corrects(text: &str) -> bool {
     ];
     let first = text.trim_start();
     let lower = lowered(first.lines().next().unwrap_or_default());
-    begins(&lower, STARTS) || lower == "no"
+    begins(&lower, STARTS) || &*lower == "no"
 }
 
 /// Words that decide by themselves.
-const DECIDE: &[&str] = &[
+pub(super) const DECIDE: &[&str] = &[
     "decided to",
     "decided on",
     "decided against",
@@ -143,10 +143,10 @@ const DECIDE: &[&str] = &[
     "scrap that",
 ];
 /// Words that set one thing against another.
-const AGAINST: &[&str] = &["instead of", "rather than", "in place of"];
+pub(super) const AGAINST: &[&str] = &["instead of", "rather than", "in place of"];
 const NOT: &[&str] = &[", not ", " and not ", "(not ", " not ", " but not ", " and no ", ", no ", " forget "];
 /// Words of action: a commitment to do something counts more than a statement.
-const ACT: &[&str] = &[
+pub(super) const ACT: &[&str] = &[
     "i'll",
     "i will",
     "we'll",
@@ -173,6 +173,34 @@ const ACT: &[&str] = &[
     "we now use",
     "i now use",
 ];
+pub(super) const USER_DECIDES: &[&str] =
+    &["user decided", "users decided", "the user chose", "user chooses"];
+pub(super) const GOES_ON: &[&str] = &["keep going", "going on with", "go on with", "get going"];
+/// What another suggests.
+pub(super) const REPORTS: &[&str] = &["suggests", "suggested", "suggesting", "recommends", "proposes"];
+pub(super) const CHOOSE: &[&str] =
+    &["chose", "choose", "pick", "picked", "take", "took", "favour", "favor", "prefer"];
+pub(super) const OVER: &[&str] = &["over", "rather than", "instead of"];
+pub(super) const COMPARE: &[&str] = &["between", "compared", "weighed", "weighing"];
+pub(super) const WIN: &[&str] = &["wins", "won", "better", "best", "former", "latter"];
+pub(super) const INSTEAD: &[&str] = &["instead"];
+pub(super) const BETTER: &[&str] =
+    &["better than", "superior to", "preferable to", "beats", "better choice", "best choice", "better fit"];
+pub(super) const REJECT: &[&str] = &["rejected", "ruled out", "discarded", "dismissed"];
+/// What was weighed, in the sentence after a decision.
+pub(super) const OPTIONS: &[&str] = &[
+    "alternative",
+    "alternatives",
+    "considered",
+    "rejected",
+    "tempting",
+    "argument",
+    "argument against",
+    "other option",
+    "would be wrong",
+    "would be worse",
+    "would have been",
+];
 const ACT_STARTS: &[&str] = &[
     "use",
     "used",
@@ -188,39 +216,25 @@ const ACT_STARTS: &[&str] = &[
     "implemented",
 ];
 
-fn decides(lower: &str) -> bool {
+fn decides(lower: &Lowered) -> bool {
     const OTHER: &[&str] = &["if", "don't", "do not", "never", "should", "would", "maybe", "perhaps"];
-    let goes_on = any(lower, &["keep going", "going on with", "go on with", "get going"]);
+    let goes_on = any(lower, List::GoesOn);
     // `User decided to split up`: a story about somebody.
-    if any(lower, &["user decided", "users decided", "the user chose", "user chooses"]) {
+    if any(lower, List::UserDecides) {
         return false;
     }
     // What another suggests is told, not decided.
-    let reports = any(lower, &["suggests", "suggested", "suggesting", "recommends", "proposes"]);
-    if lower.ends_with('?') || begins(lower, OTHER) || goes_on || (reports && !any(lower, DECIDE)) {
+    let reports = any(lower, List::Reports);
+    if lower.ends_with('?') || begins(lower, OTHER) || goes_on || (reports && !any(lower, List::Decide)) {
         return false;
     }
-    let chose_over =
-        any(lower, &["chose", "choose", "pick", "picked", "take", "took", "favour", "favor", "prefer"])
-            && any(lower, &["over", "rather than", "instead of"]);
-    let compared = any(lower, &["between", "compared", "weighed", "weighing"])
-        && any(lower, &["wins", "won", "better", "best", "former", "latter"]);
-    let set_against = any(lower, AGAINST) || (sets_aside(lower) && gives_reason(lower));
-    let begun = begins(lower, DECIDE) || any(lower, DECIDE);
-    let acts = any(lower, ACT) || begins(lower, ACT_STARTS);
-    let lets = begins(lower, &["let's", "we'll", "i'll"]) && any(lower, &["instead"]);
-    let better = any(
-        lower,
-        &[
-            "better than",
-            "superior to",
-            "preferable to",
-            "beats",
-            "better choice",
-            "best choice",
-            "better fit",
-        ],
-    ) && gives_reason(lower);
+    let chose_over = any(lower, List::Choose) && any(lower, List::Over);
+    let compared = any(lower, List::Compare) && any(lower, List::Win);
+    let set_against = any(lower, List::Against) || (sets_aside(lower) && gives_reason(lower));
+    let begun = begins(lower, DECIDE) || any(lower, List::Decide);
+    let acts = any(lower, List::Act) || begins(lower, ACT_STARTS);
+    let lets = begins(lower, &["let's", "we'll", "i'll"]) && any(lower, List::Instead);
+    let better = any(lower, List::Better) && gives_reason(lower);
     // `Redis rather than files, because …`: what opens a sentence, against something, with a reason.
     let opens = gives_reason(lower)
         && AGAINST
@@ -246,8 +260,8 @@ fn sets_aside(lower: &str) -> bool {
 }
 
 /// `Redis it is`, `rejected X because …`.
-fn idiom(lower: &str) -> bool {
-    let rejects = any(lower, &["rejected", "ruled out", "discarded", "dismissed"]) && gives_reason(lower);
+fn idiom(lower: &Lowered) -> bool {
+    let rejects = any(lower, List::Reject) && gives_reason(lower);
     rejects || (lower.contains(" it is") && gives_reason(lower) && sets_aside(lower))
 }
 
@@ -274,19 +288,6 @@ fn gives_reason(lower: &str) -> bool {
 fn explains(decision: &str, next: &str) -> bool {
     const REASONS: &[&str] =
         &["reason", "the reason", "because", "that's because", "this is because", "main reason", "rationale"];
-    const OPTIONS: &[&str] = &[
-        "alternative",
-        "alternatives",
-        "considered",
-        "rejected",
-        "tempting",
-        "argument",
-        "argument against",
-        "other option",
-        "would be wrong",
-        "would be worse",
-        "would have been",
-    ];
     const GOES_ON: &[&str] = &[
         "i'll", "i will", "let me", "let's", "now", "next", "then", "done", "should", "shall", "i'm",
         "the diff", "all", "sure", "running", "please", "also", "and", "yes",
@@ -301,7 +302,7 @@ fn explains(decision: &str, next: &str) -> bool {
         _ => &decision,
     };
     let bare = !BECAUSE.iter().chain(SIGNS).any(|word| said.contains(word));
-    begins(&next, REASONS) || any(&next, OPTIONS) || (bare && !begins(&next, GOES_ON))
+    begins(&next, REASONS) || any(&next, List::Options) || (bare && !begins(&next, GOES_ON))
 }
 
 /// What follows `because` and its like.

@@ -8,6 +8,7 @@ mod constraints;
 mod decisions;
 mod passages;
 mod pasted;
+mod phrases;
 mod questions;
 mod salience;
 mod steps;
@@ -24,20 +25,11 @@ pub(super) use questions::{asked_at_the_end, only_asks, put_aside};
 pub(super) use steps::{announced, next_steps};
 pub(super) use topic::{same_matter, speaks_of, topic};
 
-use crate::shared::words::{has_phrase, sentences};
+use crate::shared::words::sentences;
+use phrases::{List, Lowered, any, lowered};
 
 /// Longer sentences are pasted text, not speech.
 const MAX_SENTENCE: usize = 400;
-
-/// In small letters, with plain apostrophes.
-fn lowered(sentence: &str) -> String {
-    sentence.to_lowercase().replace('’', "'")
-}
-
-/// Whether any of the phrases stands in the text; both in small letters.
-fn any(lower: &str, phrases: &[&str]) -> bool {
-    phrases.iter().any(|phrase| has_phrase(lower, phrase))
-}
 
 /// Whether the text begins with any of these.
 fn begins(lower: &str, starts: &[&str]) -> bool {

@@ -1,10 +1,10 @@
 //! What was asked and not answered.
 
-use super::{MAX_SENTENCE, any, begins, lowered};
+use super::{List, Lowered, MAX_SENTENCE, any, begins, lowered};
 use crate::shared::words::{is_item, sentences, unmarked};
 
 /// Words of a question that is left open on purpose.
-const OPEN: &[&str] = &[
+pub(super) const OPEN: &[&str] = &[
     "open question",
     "open questions",
     "open point",
@@ -80,7 +80,7 @@ const OPEN: &[&str] = &[
     "unanswered question",
 ];
 /// Phrases that ask for an answer, in the last message.
-const ASK: &[&str] = &[
+pub(super) const ASK: &[&str] = &[
     "let me know",
     "tell me whether",
     "tell me if",
@@ -100,16 +100,17 @@ const ASK: &[&str] = &[
 
 /// Questions that the agent puts aside in the middle of the work.
 pub(crate) fn put_aside(text: &str) -> Vec<String> {
-    let told =
-        |lower: &str| any(lower, OPEN) || begins(lower, &["question", "decide whether", "please decide"]);
+    let told = |lower: &Lowered| {
+        any(lower, List::Open) || begins(lower, &["question", "decide whether", "please decide"])
+    };
     questions(text, &|lower| told(lower) && !checks(lower))
 }
 
 /// Questions in the last answer: they are unanswered.
 pub(crate) fn asked_at_the_end(text: &str) -> Vec<String> {
     questions(text, &|lower| {
-        let asks = lower.ends_with('?') || any(lower, ASK) || lower.contains("whether ");
-        (asks || any(lower, OPEN)) && !checks(lower)
+        let asks = lower.ends_with('?') || any(lower, List::Ask) || lower.contains("whether ");
+        (asks || any(lower, List::Open)) && !checks(lower)
     })
 }
 
@@ -122,31 +123,31 @@ pub(crate) fn only_asks(text: &str) -> bool {
     text.trim_end().ends_with('?') && begins(&lowered(text), STARTS)
 }
 
+/// What says anywhere in a sentence that the agent finds it out by itself.
+pub(super) const CHECKS: &[&str] = &[
+    "checking",
+    "i check",
+    "to see whether",
+    "checks whether",
+    "tests whether",
+    "verify whether",
+    "test whether",
+    "depending on whether",
+    "regardless of whether",
+    "no matter whether",
+    "i checked whether",
+    "i'll see",
+    "what changed?",
+];
+
 /// The agent finds it out by itself.
-fn checks(lower: &str) -> bool {
-    const SELF: &[&str] = &[
-        "let me",
-        "i'll check",
-        "i will check",
-        "checking",
-        "i check",
-        "to see whether",
-        "checks whether",
-        "tests whether",
-        "verify whether",
-        "test whether",
-        "depending on whether",
-        "regardless of whether",
-        "no matter whether",
-        "i checked whether",
-        "i'll see",
-        "what changed?",
-    ];
-    begins(lower, SELF) || any(lower, &SELF[3..])
+fn checks(lower: &Lowered) -> bool {
+    const STARTS: &[&str] = &["let me", "i'll check", "i will check"];
+    begins(lower, STARTS) || begins(lower, CHECKS) || any(lower, List::Checks)
 }
 
 /// Sentences that ask; below a heading of questions every item is one.
-fn questions(text: &str, asks: &dyn Fn(&str) -> bool) -> Vec<String> {
+fn questions(text: &str, asks: &dyn Fn(&Lowered) -> bool) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut in_list = false;
     let mut fenced = false;

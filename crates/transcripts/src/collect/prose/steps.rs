@@ -1,6 +1,6 @@
 //! What the agent names as remaining.
 
-use super::{any, begins, lowered};
+use super::{List, Lowered, any, begins, lowered};
 use crate::shared::words::{is_item, sentences, unmarked};
 
 /// What the agent names as remaining: the rest of the sentence after `Remaining:` and its like, or the list below it.
@@ -59,8 +59,36 @@ fn step(sentence: &str) -> Option<&str> {
     MARKS.contains(&lower.as_str()).then(|| rest.trim_matches(['*', '_', ' ']).trim_end_matches('.'))
 }
 
+/// What says in the middle of a sentence that something is left to do.
+pub(super) const REMAINING: &[&str] = &[
+    "i still need to",
+    "i still have to",
+    "we still need to",
+    "we still have to",
+    "you still need to",
+    "still needs to be",
+    "still has to be",
+    "still missing is",
+    "remains to be done",
+    "is left to do",
+    "left to do",
+    "is not done yet",
+    "remains is to",
+    "left is to",
+    "is still to be",
+    "has yet to",
+    "have yet to",
+    "someone has to",
+    "someone still has to",
+    "should come next",
+    "comes next",
+    "is next",
+];
+/// The agent waits for an answer and does nothing.
+pub(super) const WAITS: &[&str] = &["let me know", "i'll wait", "i will wait"];
+
 /// A whole sentence that says what comes next.
-fn is_plan(lower: &str) -> bool {
+fn is_plan(lower: &Lowered) -> bool {
     const STARTS: &[&str] = &[
         "next,",
         "next i",
@@ -89,31 +117,9 @@ fn is_plan(lower: &str) -> bool {
         "to do next",
         "the last thing",
     ];
-    const SAYS: &[&str] = &[
-        "i still need to",
-        "i still have to",
-        "we still need to",
-        "we still have to",
-        "you still need to",
-        "still needs to be",
-        "still has to be",
-        "still missing is",
-        "remains to be done",
-        "is left to do",
-        "left to do",
-        "is not done yet",
-        "remains is to",
-        "left is to",
-        "is still to be",
-        "has yet to",
-        "have yet to",
-        "someone has to",
-        "someone still has to",
-        "should come next",
-        "comes next",
-        "is next",
-    ];
-    !lower.ends_with('?') && !lower.contains("whether") && (begins(lower, STARTS) || any(lower, SAYS))
+    !lower.ends_with('?')
+        && !lower.contains("whether")
+        && (begins(lower, STARTS) || any(lower, List::Remaining))
 }
 
 /// What an answer ends by announcing, as in `Let me check the exports:`: the session stopped before it was done.
@@ -132,6 +138,6 @@ pub(crate) fn announced(text: &str) -> Option<&str> {
     ];
     let last = sentences(text).into_iter().next_back()?;
     let lower = lowered(last);
-    let polite = any(&lower, &["let me know", "i'll wait", "i will wait"]);
+    let polite = any(&lower, List::Waits);
     (!polite && !lower.ends_with('?') && begins(&lower, STARTS)).then(|| last.trim_end_matches([':', '.']))
 }
