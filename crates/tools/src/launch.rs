@@ -27,6 +27,8 @@ pub struct Launch {
 pub struct Headless {
     /// Its words, see [`argv`].
     pub words: &'static [&'static str],
+    /// How it takes a session of its own up again with a prompt.
+    pub resume: &'static [&'static str],
     /// The flags of manners that are others here than on a terminal.
     pub modes: &'static [(PermissionMode, &'static [&'static str])],
 }

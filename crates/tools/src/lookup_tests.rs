@@ -150,9 +150,12 @@ fn command_lines_have_the_holes_that_they_need() {
             assert!(words.is_empty() || launch.modes.is_empty() || flags == 1, "{id}: {words:?}");
         }
         if let Some(headless) = &launch.headless {
-            let count = |hole: &str| headless.words.iter().filter(|word| word.starts_with(hole)).count();
-            assert_eq!([count("{prompt"), count("{mode}"), count("{more}")], [1; 3], "{id}");
-            assert!(headless.words.last().is_some_and(|word| word.starts_with("{prompt")), "{id}");
+            for (words, sessions) in [(headless.words, 0), (headless.resume, 1)] {
+                let count = |hole: &str| words.iter().filter(|word| word.starts_with(hole)).count();
+                assert_eq!([count("{prompt"), count("{mode}"), count("{more}")], [1; 3], "{id}");
+                assert_eq!(count("{id}"), sessions, "{id}");
+                assert!(words.last().is_some_and(|word| word.starts_with("{prompt")), "{id}");
+            }
         }
         let names_session = launch.resume.iter().any(|word| word.contains("{id}"));
         assert!(launch.resume.is_empty() || names_session, "{id}");

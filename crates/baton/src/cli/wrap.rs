@@ -37,7 +37,7 @@ pub(super) struct Args {
     /// Tag for what the work is about, with --summary; may be repeated
     #[arg(long, value_name = "TAG")]
     focus: Vec<String>,
-    /// Declare that nothing is left to do, with --summary
+    /// Declare that nothing is left to do, with --summary; the baton is offered to nobody
     #[arg(long)]
     done: bool,
     /// Offer the baton to this identity only
@@ -114,6 +114,15 @@ fn answer_text(wrapped: &WrapOutput) -> String {
         return format!("wrapped: {summary}\n{warnings}");
     }
     let baton = visible(&wrapped.baton_id);
+    if wrapped.finished {
+        let (how, nothing) = match wrapped.replay.replayed {
+            true => (" by this request before", "  nothing was written now\n"),
+            false => ("", ""),
+        };
+        return format!(
+            "wrapped{how}: {summary}\n{warnings}  nothing is left to do, so baton {baton} is offered to nobody; `baton pickup --handoff {baton}` goes on with it\n{nothing}"
+        );
+    }
     if wrapped.replay.replayed {
         return format!(
             "wrapped by this request before: baton {baton}

@@ -74,6 +74,9 @@ pub struct Row {
     pub thread_id: String,
     /// The baton that its holder left.
     pub spent_by: Option<String>,
+    /// Its wrap said that nothing is left to do: it is offered to nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub finished: bool,
     /// What was not committed goes with it: `baton changes show ID`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_changes: bool,
@@ -225,7 +228,8 @@ fn unheld(of: Baton) -> Row {
         taken_by: of.holder_session_id,
         taken_at: of.held_at.map(Timestamp),
         thread_id: of.thread_id,
-        spent_by: of.spent_by,
+        finished: of.is_finished(),
+        spent_by: of.successor().cloned(),
         has_changes: of.has_changes,
     }
 }

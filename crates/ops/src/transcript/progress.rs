@@ -44,19 +44,24 @@ fn has_request(packet: &Packet) -> bool {
     last.is_some_and(|last| is_request(&last.text))
 }
 
-/// Whether the later packet of a transcript has a request, a change or a command from after all of the earlier one's.
+/// Whether the later packet has a request, a change or a command from after all of the earlier one's. Lines of another transcript, of
+/// which the later one is a copy, say nothing about it.
 fn has_more(before: &Packet, later: &Packet) -> bool {
-    let until = work_places(before).max().unwrap_or(0);
-    work_places(later).any(|line| line > until)
+    let until = |of: &str| {
+        let known = work_places(before).filter(|(transcript, _)| *transcript == of);
+        known.map(|(_, line)| line).max().unwrap_or(0)
+    };
+    work_places(later).any(|(of, line)| line > until(of))
 }
 
-/// The lines of the transcript on which something was asked for or done.
-fn work_places(packet: &Packet) -> impl Iterator<Item = u64> + '_ {
+/// The transcripts and their lines on which something was asked for or done.
+fn work_places(packet: &Packet) -> impl Iterator<Item = (&str, u64)> {
     let requests = packet.requests.iter().flat_map(|requests| requests.first.iter().chain(&requests.last));
     let asked = requests.filter(|request| is_request(&request.text)).map(|request| request.at.as_deref());
     let changed = packet.files_modified.iter().map(|file| file.at.as_deref());
     let run = packet.commands.iter().map(|command| command.at.as_deref());
-    asked.chain(changed).chain(run).flatten().filter_map(|at| at.rsplit_once('#')?.1.parse().ok())
+    let places = asked.chain(changed).chain(run).flatten();
+    places.filter_map(|at| at.rsplit_once('#').and_then(|(of, line)| Some((of, line.parse().ok()?))))
 }
 
 #[cfg(test)]
@@ -87,5 +92,6 @@ mod tests {
         check(json!({ "files_modified": [{ "path": "a", "at": "claude:ab#11" }] }), true);
         check(json!({ "files_modified": [{ "path": "a", "at": "claude:ab#8" }] }), false);
         check(json!({ "commands": [{ "command": "make", "at": "claude:ab#14" }] }), true);
+        check(json!({ "commands": [{ "command": "make", "at": "codex:cd#3" }] }), true);
     }
 }

@@ -58,6 +58,7 @@ pub(crate) static TOOL: Tool = Tool {
         ],
         headless: Some(Headless {
             words: &["{folder:--add-dir}", "{mode}", "{more}", "{prompt:-p}"],
+            resume: &["{folder:--add-dir}", "--resume", "{id}", "{mode}", "{more}", "{prompt:-p}"],
             modes: &[],
         }),
         vars: None,

@@ -63,6 +63,7 @@ pub(crate) static TOOL: Tool = Tool {
         ],
         headless: Some(Headless {
             words: &["exec", "--skip-git-repo-check", "{mode}", "{folder:--add-dir}", "{more}", "{prompt}"],
+            resume: &["exec", "--skip-git-repo-check", "{mode}", "{more}", "resume", "{id}", "{prompt}"],
             // Headless runs have no user to confirm a prompt.
             modes: &[(PermissionMode::Edits, &["--sandbox", "workspace-write"])],
         }),

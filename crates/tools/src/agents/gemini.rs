@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::Tool;
 use crate::install::{Answer, Install, NAME, PackageMark, Places};
 use crate::launch::{Headless, Launch};
-use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::native::{Native, NativeResume, NativeTarget, Session, SessionPlaces};
 use crate::shapes::{groups, server};
 
 /// Gemini CLI.
@@ -50,6 +50,7 @@ pub(crate) static TOOL: Tool = Tool {
         ],
         headless: Some(Headless {
             words: &["{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],
+            resume: &["--resume", "{id}", "{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],
             modes: &[],
         }),
         vars: None,
@@ -61,7 +62,17 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "yes",
         records,
         place,
-        resume: Some(&["--session-file", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"]),
+        resume: Some(NativeResume {
+            words: &["--session-file", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"],
+            headless: &[
+                "--session-file",
+                "{id}",
+                "{mode}",
+                "{folder:--include-directories}",
+                "{more}",
+                "{prompt:-p}",
+            ],
+        }),
     }),
 };
 

@@ -43,6 +43,7 @@ pub(crate) static TOOL: Tool = Tool {
         modes: &[(PermissionMode::Plan, &["--agent", "plan"]), (PermissionMode::Full, &["--auto"])],
         headless: Some(Headless {
             words: &["run", "{mode}", "{more}", "{prompt}"],
+            resume: &["run", "--session", "{id}", "{mode}", "{more}", "{prompt}"],
             // Without a terminal it edits files by itself.
             modes: &[(PermissionMode::Edits, &[])],
         }),
