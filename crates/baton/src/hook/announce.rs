@@ -40,7 +40,8 @@ pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String
         let to = waiting.to.as_deref().filter(|to| !to.is_empty());
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
         let (kind, id, from) = (waiting.kind.as_str(), visible(&waiting.id), visible(&waiting.from));
-        let kept = if waiting.kept { ", kept automatically: its agent did not wrap" } else { "" };
+        let kept = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
+        let kept = kept.unwrap_or_default();
         let about = quotation(waiting.subject.as_deref(), subjects);
         format!("  - {kind} {id}{about} from {from}{to}{}{kept}", age(waiting.created_at))
     }));
@@ -283,6 +284,18 @@ mod tests {
         for word in ["round", "endpoint", "not ours"] {
             assert!(!shy.contains(word), "{word}: {shy}");
         }
+    }
+
+    #[test]
+    fn why_a_provider_stopped_an_agent_and_until_when_is_told() {
+        let mut status = status(1);
+        status.card.handoffs[0].kept = true;
+        assert!(text(&status, 0, true).contains("kept automatically: its agent did not wrap"));
+        let stopped = json!({ "text": "You've hit your limit", "again": "again at 3pm (Europe/Berlin)" });
+        status.card.handoffs[0].stopped = serde_json::from_value(stopped).expect("a stop");
+        let told = text(&status, 0, true);
+        let expected = "its provider stopped its agent (\"You've hit your limit\"; again at 3pm (Europe/Berlin))";
+        assert!(told.contains(expected), "{told}");
     }
 
     #[test]
