@@ -43,6 +43,7 @@ pub(crate) static TOOL: Tool = Tool {
             file: places.dir("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"),
             list: "enabledPlugins",
         }),
+        trust: None,
         answer: Answer::Nested,
         tried: "yes",
         note: "",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Tool;
 use crate::install::{
-    Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, PackageMark, Scope,
+    Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, PackageMark, Scope, TrustMark,
 };
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeTarget, Session, SessionPlaces};
@@ -47,6 +47,9 @@ pub(crate) static TOOL: Tool = Tool {
         package: Some(|places| PackageMark::Enabled {
             file: places.dir("CODEX_HOME", ".codex").join("config.toml"),
             list: "plugins",
+        }),
+        trust: Some(|places| TrustMark::HookDigests {
+            file: places.dir("CODEX_HOME", ".codex").join("config.toml"),
         }),
         answer: Answer::Nested,
         tried: "yes",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::Tool;
-use crate::install::{Answer, Install, NAME, PackageMark, Places};
+use crate::install::{Answer, Install, NAME, PackageMark, Places, TrustMark};
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeResume, NativeTarget, Session, SessionPlaces};
 use crate::shapes::{groups, server};
@@ -36,6 +36,13 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: Some(|places| PackageMark::Folder(folder(places).join("extensions").join(NAME))),
+        trust: Some(|places| TrustMark::Folders {
+            file: match places.vars.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH").filter(|path| !path.is_empty()) {
+                Some(named) => PathBuf::from(named),
+                None => folder(places).join("trustedFolders.json"),
+            },
+            settings: folder(places).join("settings.json"),
+        }),
         answer: Answer::Nested,
         tried: "yes",
         note: "Its PreCompress is called at every round, compression or not.",

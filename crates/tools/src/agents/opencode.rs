@@ -33,6 +33,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::Plain,
         tried: "announcement",
         note: "`opencode.jsonc` where there is one. The plugin runs at the first system prompt, at a compaction and at an error of the session.",
