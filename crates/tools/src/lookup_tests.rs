@@ -163,6 +163,23 @@ fn command_lines_have_the_holes_that_they_need() {
 }
 
 #[test]
+fn a_run_without_a_user_wants_its_tools_allowed() {
+    let missing = |agent: &str, line: &str| {
+        let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        launcher(agent).and_then(|one| one.launch.missing_approval(&args))
+    };
+    for line in ["node /bin/gemini -p do", "gemini --approval-mode auto_edit --prompt do"] {
+        assert_eq!(missing("gemini", line), Some("--approval-mode yolo"), "{line}");
+    }
+    for line in ["gemini", "gemini -i do", "gemini -y -p do", "gemini --approval-mode=yolo -p do"] {
+        assert_eq!(missing("gemini", line), None, "{line}");
+    }
+    assert_eq!(missing("claude", "claude --print do"), Some("--allowedTools mcp__baton"));
+    assert_eq!(missing("claude", "claude --permission-mode bypassPermissions -p do"), None);
+    assert_eq!(missing("codex", "codex exec do"), None);
+}
+
+#[test]
 fn an_agent_whose_sessions_are_written_can_take_them_up() {
     for tool in ALL.iter().filter(|tool| tool.native.is_some()) {
         assert!(tool.reader.is_some(), "{}: what is written is read back", tool.id);

@@ -381,10 +381,10 @@ on_every_backend! {
     fn who_was_told_only_to_go_on_is_told_by_what_it_went_on_with(w) {
         let dir = tempfile::tempdir().expect("a folder");
         w.leave_baton(&agent("Ann"), "Prices are rounded in the cart");
-        for name in ["Ben", "Cid"] {
+        for (name, asked) in [("Ben", "continue"), ("Cid", "Pick up the baton and go on from there, please.")] {
             w.pickup(&agent(name));
             w.ok(&agent(name), "session_checkpoint", json!({ "summary": format!("by {name}") }));
-            let end = pickup_talk(dir.path(), "continue", "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
+            let end = pickup_talk(dir.path(), asked, "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
             w.ok(&agent(name), "transcript_capture", end);
             let subject = w.ok(&agent("Reader"), "session_status", json!({}))["handoffs"][0]["subject"].to_string();
             assert!(subject.starts_with("\"Went on with 'Prices are rounded in the cart'"), "{subject}");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Tool;
 use crate::install::{Answer, Install, InstallEntry, PackageMark, Places};
-use crate::launch::{Headless, Launch};
+use crate::launch::{Approval, Headless, Launch};
 use crate::native::{Native, NativeTarget, Session, SessionPlaces};
 use crate::shapes::{groups, server_at};
 
@@ -61,6 +61,15 @@ pub(crate) static TOOL: Tool = Tool {
             words: &["{folder:--add-dir}", "{mode}", "{more}", "{prompt:-p}"],
             resume: &["{folder:--add-dir}", "--resume", "{id}", "{mode}", "{more}", "{prompt:-p}"],
             modes: &[],
+            approval: Some(Approval {
+                words: &[
+                    "bypassPermissions",
+                    "--dangerously-skip-permissions",
+                    "--allowedTools",
+                    "--allowed-tools",
+                ],
+                flag: "--allowedTools mcp__baton",
+            }),
         }),
         vars: None,
         get: "npm install -g @anthropic-ai/claude-code",

@@ -69,6 +69,7 @@ pub(crate) static TOOL: Tool = Tool {
             resume: &["exec", "--skip-git-repo-check", "{mode}", "{more}", "resume", "{id}", "{prompt}"],
             // Headless runs have no user to confirm a prompt.
             modes: &[(PermissionMode::Edits, &["--sandbox", "workspace-write"])],
+            approval: None,
         }),
         vars: Some(("-c", "shell_environment_policy.set.{name}={value}")),
         get: "npm install -g @openai/codex",

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Tool;
 use crate::install::{Answer, Install, NAME, PackageMark, Places, TrustMark};
-use crate::launch::{Headless, Launch};
+use crate::launch::{Approval, Headless, Launch};
 use crate::native::{Native, NativeResume, NativeTarget, Session, SessionPlaces};
 use crate::shapes::{groups, server};
 
@@ -59,6 +59,10 @@ pub(crate) static TOOL: Tool = Tool {
             words: &["{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],
             resume: &["--resume", "{id}", "{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],
             modes: &[],
+            approval: Some(Approval {
+                words: &["yolo", "-y", "--yolo", "--allowed-tools", "--policy"],
+                flag: "--approval-mode yolo",
+            }),
         }),
         vars: None,
         get: "npm install -g @google/gemini-cli",

@@ -47,6 +47,7 @@ pub(crate) static TOOL: Tool = Tool {
             resume: &["run", "--session", "{id}", "{mode}", "{more}", "{prompt}"],
             // Without a terminal it edits files by itself.
             modes: &[(PermissionMode::Edits, &[])],
+            approval: None,
         }),
         vars: None,
         get: "npm install -g opencode-ai",
