@@ -41,6 +41,8 @@ pub enum RemarkKind {
     WrapRate,
     /// Mail waits for the caller.
     MailWaits,
+    /// The project was merged, and its work goes on in another one.
+    ProjectMerged,
     /// A baton left as a file, and nobody is known to have picked it up.
     ExportedBaton,
     /// Another session at work has the same working copy.

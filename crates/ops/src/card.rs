@@ -17,6 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::op::Env;
+use crate::project::merged_remark;
 use crate::transcript::{Stopped, provider_stop};
 use crate::{ownership, resolve};
 pub use sent::SentHandoff;
@@ -242,7 +243,8 @@ pub(crate) fn read_with(
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let all = handoffs::of_project(tx, project_id)?;
     let waiting = waiting(tx, env, project_id, &all)?;
-    let reminders = reminders(tx, env, &project, &open)?;
+    let mut reminders = reminders(tx, env, &project, &open)?;
+    reminders.extend(merged_remark(tx, &env.caller.grant, &project)?);
     Ok(Card {
         last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
         project: project_view::View::from(&project),

@@ -67,8 +67,8 @@ pub(super) fn text(
         lines.push(format!("- Last wrap: by {by}{}.", age(last.last_wrapped_at)));
     }
     let is_left = |kind: RemarkKind| {
-        use RemarkKind::{OpenConversation, RecoverableWork, UnwrappedTranscript};
-        matches!(kind, RecoverableWork | UnwrappedTranscript | OpenConversation)
+        use RemarkKind::{OpenConversation, ProjectMerged, RecoverableWork, UnwrappedTranscript};
+        matches!(kind, RecoverableWork | UnwrappedTranscript | OpenConversation | ProjectMerged)
     };
     let left = card.reminders.iter().filter(|remark| is_left(remark.kind));
     lines.extend(left.map(|remark| format!("- {}.", remark.message)));

@@ -215,6 +215,7 @@ pub(super) fn row(env: &Env<'_>, of: Baton, holder: Option<&Session>) -> Row {
 
 /// A baton that no open session holds.
 fn unheld(of: Baton) -> Row {
+    let (finished, spent_by) = (of.is_finished(), of.successor().cloned());
     Row {
         state: if of.spent_by.is_some() { State::Spent } else { State::Open },
         baton_id: of.baton_id,
@@ -228,8 +229,8 @@ fn unheld(of: Baton) -> Row {
         taken_by: of.holder_session_id,
         taken_at: of.held_at.map(Timestamp),
         thread_id: of.thread_id,
-        finished: of.is_finished(),
-        spent_by: of.successor().cloned(),
+        finished,
+        spent_by,
         has_changes: of.has_changes,
     }
 }

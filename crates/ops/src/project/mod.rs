@@ -26,7 +26,7 @@ pub use list::{List, ListInput, ListOutput, Row};
 pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub(crate) use merge::{carry_missing, carry_reclaimed};
 pub(crate) use merge_undo::reopen;
-pub(crate) use merged::{
+pub(crate) use merged::{merged_remark, 
     carried_as, hide_merge, merged_from, merged_into, refuse_merged, require_active, require_not_merged,
 };
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};

@@ -244,14 +244,14 @@ on_every_backend! {
         let mut input = talk(dir.path(), &["Count the cart", "Now the taxes"]);
         let path = input["id"].as_str().expect("a path").to_owned();
         let error = json!({ "type": "assistant", "uuid": "e", "parentUuid": "a1", "sessionId": "55555555-aaaa-4000-8000-00000000abcd",
-            "cwd": "/w", "timestamp": "2026-11-24T10:05:00.000Z", "isApiErrorMessage": true, "message": { "role": "assistant",
+            "cwd": "/w", "timestamp": "2026-11-24T10:01:30.000Z", "isApiErrorMessage": true, "message": { "role": "assistant",
             "model": "<synthetic>", "content": [{ "type": "text", "text": "You've hit your limit · try again in 2 hours" }] } });
         let said = std::fs::read_to_string(&path).expect("the transcript");
         std::fs::write(&path, format!("{said}{error}\n")).expect("written");
         (input["event"], input["over"]) = (json!("failure"), json!(false));
         w.ok(&agent("Donna"), "transcript_capture", input.clone());
         let waiting = |w: &mut World| w.ok(&agent("Hal"), "session_status", json!({}))["handoffs"][0].clone();
-        let stopped = json!({ "text": "You've hit your limit · try again in 2 hours", "again": "again at 2026-11-24 12:05 UTC" });
+        let stopped = json!({ "text": "You've hit your limit · try again in 2 hours", "again": "again at 2026-11-24 12:01 UTC" });
         assert_eq!(waiting(w)["stopped"], stopped);
         // It went on.
         let asked = ["Count the cart", "Now the taxes", "And the refunds"];
