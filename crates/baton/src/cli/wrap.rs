@@ -115,12 +115,9 @@ fn answer_text(wrapped: &WrapOutput) -> String {
     }
     let baton = visible(&wrapped.baton_id);
     if wrapped.finished {
-        let (how, nothing) = match wrapped.replay.replayed {
-            true => (" by this request before", "  nothing was written now\n"),
-            false => ("", ""),
-        };
+        let before = if wrapped.replay.replayed { " by this request before" } else { "" };
         return format!(
-            "wrapped{how}: {summary}\n{warnings}  nothing is left to do, so baton {baton} is offered to nobody; `baton pickup --handoff {baton}` goes on with it\n{nothing}"
+            "wrapped{before}: baton {baton} is done, and offered to nobody\n  {summary}\n{warnings}  `baton pickup --handoff {baton}` goes on with it all the same\n"
         );
     }
     if wrapped.replay.replayed {

@@ -1,5 +1,6 @@
 //! What a conversation holds that its earlier baton does not: whether more was only said, or asked for and done.
 
+use baton_model::baton::State;
 use baton_model::conversation::{Conversation, Origin, Progress};
 use baton_model::packet::{Packet, ValidatedPacket};
 use baton_model::time::Millis;
@@ -24,14 +25,17 @@ pub(super) fn progress(
         return Ok(Progress::None);
     }
     let (_, origin) = earlier.facts();
-    let has_work = match origin {
-        Origin::Transcript => {
+    let has_work = match (origin, meant.wrapped_line) {
+        (Origin::Transcript, _) => {
             let wrap = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
             let before = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());
             before.is_some_and(|before| has_more(before.view(), packet.view()))
         }
+        (Origin::Agent, Some(wrapped)) => work_places(packet.view()).any(|(_, line)| line > wrapped),
+        // Where the transcript does not tell of the wrap, nothing takes the place of the agent's own words.
+        (Origin::Agent, None) if earlier.state == State::Open => false,
         // An agent's own words name no places of the transcript. How far it was read by then is known where hooks run.
-        Origin::Agent => {
+        (Origin::Agent, None) => {
             let after_wrap = last_entry_at.saturating_sub(earlier.baton.created_at) > LAST_WORDS;
             known.last_entry_at > 0 && after_wrap && has_request(packet.view())
         }

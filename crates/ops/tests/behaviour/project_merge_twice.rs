@@ -214,7 +214,7 @@ on_every_backend! {
             }
             w.advance(700_000);
             let back = w.ok(&agent("Owner"), "project_split", split("shop"));
-            assert_eq!(list(&back["batons"]).len(), usize::from(!taken), "{back:#}");
+            assert_eq!(back["batons"].as_array().map_or(0, Vec::len), usize::from(!taken), "{back:#}");
             assert_eq!(waiting(w, "cart").len(), usize::from(taken), "what somebody took stays");
             if !taken {
                 assert!(w.pickup(&at("Mina", "shop"))["baton"].to_string().contains("half silent"));
