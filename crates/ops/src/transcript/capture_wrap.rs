@@ -75,7 +75,7 @@ impl CaptureJob<'_> {
     pub(super) fn goes_on_after(
         &self,
         tx: &mut Tx<'_>,
-        env: &Env<'_>,
+        env: &mut Env<'_>,
         talk: &mut Conversation,
         own: &Session,
     ) -> Result<bool, Failure> {
