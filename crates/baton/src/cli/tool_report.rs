@@ -55,6 +55,14 @@ fn other_ledger(tool: &Tool, part: &str, opened: &OpenedLedger, ledger: &str) ->
     ))
 }
 
+/// What the user has to do before a tool uses what is there.
+fn untrusted(state: &InstallState) -> Option<String> {
+    match state {
+        InstallState::Untrusted(what) => Some(what.clone()),
+        _ => None,
+    }
+}
+
 /// How the installation of every tool that is found here stands.
 pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
     let hint = |tool: &Tool, one: &InstallState, other: &InstallState| match (one, other) {
@@ -69,7 +77,6 @@ pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
         | (_, InstallState::Absent | InstallState::Partial) => {
             format!("run `baton install {}`", tool.id)
         }
-        (InstallState::Untrusted(what), _) | (_, InstallState::Untrusted(what)) => what.clone(),
         _ => String::new(),
     };
     let line = |one: Installer| {
@@ -93,6 +100,7 @@ pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
             .into_iter()
             .filter_map(|(part, opened)| other_ledger(tool, part, opened.as_ref()?, ledger))
             .next()
+            .or_else(|| [&mcp, &hooks].into_iter().find_map(untrusted))
             .filter(|_| state_hint.is_empty())
             .unwrap_or(state_hint);
         ToolReport {

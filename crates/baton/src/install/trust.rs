@@ -120,7 +120,7 @@ mod tests {
             vars: Default::default(),
             search_path: Vec::new(),
             macos: false,
-            baton: "/bin/true".into(),
+            baton: "/bin/baton".into(),
         }
     }
 
@@ -135,13 +135,15 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         fs::create_dir(home.path().join(".codex")).expect("a folder");
         let hooks = home.path().join(".codex/hooks.json");
-        let ours = json!({ "type": "command", "command": "/bin/true hook session-start --agent codex", "timeout": 10 });
+        let ours = json!({ "type": "command", "command": "/bin/baton hook session-start --agent codex", "timeout": 10 });
         let other = json!({ "hooks": [{ "type": "command", "command": "other" }] });
-        let text = json!({ "hooks": { "SessionStart": [other, { "hooks": [ours] }] } }).to_string();
+        let text = json!({ "hooks": { "SessionStart": [other, { "hooks": [ours.clone()] }] } }).to_string();
         fs::write(&hooks, &text).expect("written");
+        let known = json!({ "type": "command", "command": "/bin/true hook session-start --agent codex", "timeout": 10 });
+        assert_eq!(digest(&known), "sha256:4e19aaeb150d9b2e7b1d08d1d9d2ae09b32c7fb31443e0b5812b2e471f3c8ed0");
         assert!(told(home.path(), "codex", InstallPart::Hooks), "nothing is noted");
         let config = |key: &str| {
-            let hash = "sha256:4e19aaeb150d9b2e7b1d08d1d9d2ae09b32c7fb31443e0b5812b2e471f3c8ed0";
+            let hash = digest(&ours);
             let text = format!("[hooks.state.\"{}:session_start:{key}\"]\ntrusted_hash = \"{hash}\"\n", hooks.display());
             fs::write(home.path().join(".codex/config.toml"), text).expect("written");
         };
@@ -149,7 +151,7 @@ mod tests {
         assert!(told(home.path(), "codex", InstallPart::Hooks), "another hook is");
         config("1:0");
         assert!(!told(home.path(), "codex", InstallPart::Hooks));
-        fs::write(&hooks, text.replace("/bin/true hook", "/usr/bin/true hook")).expect("written");
+        fs::write(&hooks, text.replace("/bin/baton hook", "/usr/bin/baton hook")).expect("written");
         assert!(told(home.path(), "codex", InstallPart::Hooks), "it has changed since");
     }
 

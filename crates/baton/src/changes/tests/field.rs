@@ -165,7 +165,10 @@ fn what_was_committed_after_a_kill_is_not_taken_back() {
         // Git refuses to commit before its lock is removed, and says that it may be.
         fs::remove_file(target.join(".git/index.lock")).expect("the lock was there");
         git(&target, &["add", "-A", "--", ".", ":!*.tmp"]);
-        git(&target, &["commit", "-qm", "what was there", "--allow-empty"]);
+        git(
+            &target,
+            &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "what was there", "--allow-empty"],
+        );
         let committed = git(&target, &["rev-parse", "HEAD^{tree}"]);
         assert_eq!(recover(&Plumbing, &target).expect("recovered"), Recovery::TakenBack, "{kill_at}");
         assert_eq!(status(&target), "", "{kill_at}: what was committed stays");
