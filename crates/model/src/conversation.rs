@@ -141,7 +141,8 @@ mod tests {
         let all = [State::Open, State::Held, State::Abandoned, State::Spent];
         for progress in [Progress::None, Progress::Words, Progress::Work] {
             assert_eq!(arrival(None, Transcript, progress), ArrivalAction::Leave);
-            let own = if progress == Progress::Work { ArrivalAction::Supersede } else { ArrivalAction::Present };
+            let own =
+                if progress == Progress::Work { ArrivalAction::Supersede } else { ArrivalAction::Present };
             assert_eq!(arrival(Some((State::Open, Agent)), Transcript, progress), own);
             for origin in [Agent, Transcript] {
                 assert_eq!(arrival(Some((State::Open, origin)), Agent, progress), ArrivalAction::Supersede);

@@ -16,11 +16,18 @@ impl CommittedPaths {
         let none = Scratch::default();
         let mut in_head = BTreeSet::new();
         if repo.head()?.is_some() {
-            let listed = repo.run(&none, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"], b"")?;
+            let listed =
+                repo.run(&none, &["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"], b"")?;
             in_head.extend(items(&listed).map(<[u8]>::to_vec));
         }
-        let args =
-            ["status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all", "--no-renames"];
+        let args = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=no",
+            "--ignore-submodules=all",
+            "--no-renames",
+        ];
         let status = repo.run(&none, &args, b"")?;
         let changed = items(&status).filter_map(|item| item.get(3..)).map(<[u8]>::to_vec).collect();
         Ok(Self { in_head, changed })

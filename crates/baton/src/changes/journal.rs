@@ -18,9 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Fault;
 use super::committed::CommittedPaths;
-use super::files::{
-    Kind, check_regular, content, fault, inside, put, remove, remove_if_there, text, write,
-};
+use super::files::{Kind, check_regular, content, fault, inside, put, remove, remove_if_there, text, write};
 use super::plumbing::Repo;
 
 /// The folder of the journal, and the file that whoever applies locks; in the git folder.

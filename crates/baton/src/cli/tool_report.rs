@@ -90,7 +90,8 @@ pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
         };
         let (by_server, by_hooks) = (opened(InstallPart::Mcp), opened(InstallPart::Hooks));
         let state_hint = hint(tool, &mcp, &hooks);
-        let is_there = |state: &InstallState| matches!(state, InstallState::Present | InstallState::Untrusted(_));
+        let is_there =
+            |state: &InstallState| matches!(state, InstallState::Present | InstallState::Untrusted(_));
         let is_twice = [&mcp, &hooks].into_iter().any(is_there) && is_packaged(places, one.install);
         let state_hint = match is_twice {
             true => format!("its package brings the same: run `baton install {} --uninstall`", tool.id),

@@ -305,14 +305,18 @@ mod tests {
         let stopped = json!({ "text": "You've hit your limit", "again": "again at 3pm (Europe/Berlin)" });
         status.card.handoffs[0].stopped = serde_json::from_value(stopped).expect("a stop");
         let told = text(&status, 0, (true, None));
-        let expected = "its provider stopped its agent (\"You've hit your limit\"; again at 3pm (Europe/Berlin))";
+        let expected =
+            "its provider stopped its agent (\"You've hit your limit\"; again at 3pm (Europe/Berlin))";
         assert!(told.contains(expected), "{told}");
     }
 
     #[test]
     fn an_agent_whose_calls_nobody_confirms_is_told_so() {
         let told = text(&status(1), 0, (true, Some("--approval-mode yolo")));
-        assert!(told.contains("Nobody confirms calls in this run") && told.contains("`--approval-mode yolo`"), "{told}");
+        assert!(
+            told.contains("Nobody confirms calls in this run") && told.contains("`--approval-mode yolo`"),
+            "{told}"
+        );
         assert!(!text(&status(1), 0, (true, None)).contains("confirms"));
     }
 

@@ -25,7 +25,8 @@ pub(crate) fn untrusted(places: &Places, install: &Install, part: InstallPart) -
         (TrustMark::Folders { file, settings }, InstallPart::Mcp) => {
             let is_trusted = is_off(&settings, &places.vars) || is_folder_trusted(&file, &places.project);
             let folder = places.project.display();
-            (!is_trusted).then(|| format!("it does not trust {folder}, and starts no server there: open it there"))
+            (!is_trusted)
+                .then(|| format!("it does not trust {folder}, and starts no server there: open it there"))
         }
         _ => None,
     }
@@ -64,7 +65,8 @@ fn position(groups: &Value) -> Option<(usize, usize, Value)> {
 /// The digest that Codex makes of a hook: over JSON without blanks, with sorted keys.
 fn digest(hook: &Value) -> String {
     let timeout = hook["timeout"].as_i64().unwrap_or(600);
-    let handler = json!({ "async": false, "command": hook["command"], "timeout": timeout, "type": "command" });
+    let handler =
+        json!({ "async": false, "command": hook["command"], "timeout": timeout, "type": "command" });
     let whole = json!({ "event_name": EVENT.1, "hooks": [handler] });
     let digest = Sha256::digest(whole.to_string());
     let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -144,7 +146,10 @@ mod tests {
         assert!(told(home.path(), "codex", InstallPart::Hooks), "nothing is noted");
         let config = |key: &str| {
             let hash = digest(&ours);
-            let text = format!("[hooks.state.\"{}:session_start:{key}\"]\ntrusted_hash = \"{hash}\"\n", hooks.display());
+            let text = format!(
+                "[hooks.state.\"{}:session_start:{key}\"]\ntrusted_hash = \"{hash}\"\n",
+                hooks.display()
+            );
             fs::write(home.path().join(".codex/config.toml"), text).expect("written");
         };
         config("0:0");
@@ -162,8 +167,10 @@ mod tests {
             fs::create_dir(home.path().join(folder)).expect("a folder");
         }
         let note = |folders: &[(&str, &str)]| {
-            let folders: Value =
-                folders.iter().map(|(path, level)| (home.path().join(path).display().to_string(), json!(level))).collect();
+            let folders: Value = folders
+                .iter()
+                .map(|(path, level)| (home.path().join(path).display().to_string(), json!(level)))
+                .collect();
             fs::write(home.path().join(".gemini/trustedFolders.json"), folders.to_string()).expect("written");
             told(home.path(), "gemini", InstallPart::Mcp)
         };

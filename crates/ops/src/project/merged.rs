@@ -143,7 +143,9 @@ pub(crate) fn merged_remark(
     let into = merged_into(tx, &of.project_id)?.filter(|into| grant.reaches(into));
     let message = match into {
         Some(into) => {
-            format!("this project was merged into {into}, where its work goes on: `baton --project {into} status`")
+            format!(
+                "this project was merged into {into}, where its work goes on: `baton --project {into} status`"
+            )
         }
         None => "this project was merged into another, where its work goes on".to_owned(),
     };

@@ -26,8 +26,9 @@ pub use list::{List, ListInput, ListOutput, Row};
 pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub(crate) use merge::{carry_missing, carry_reclaimed};
 pub(crate) use merge_undo::reopen;
-pub(crate) use merged::{merged_remark, 
-    carried_as, hide_merge, merged_from, merged_into, refuse_merged, require_active, require_not_merged,
+pub(crate) use merged::{
+    carried_as, hide_merge, merged_from, merged_into, merged_remark, refuse_merged, require_active,
+    require_not_merged,
 };
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
 pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};

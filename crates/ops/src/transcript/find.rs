@@ -273,7 +273,15 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
     let found = TranscriptFile::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
     let header =
         baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
-    Ok(FoundTranscript { path: path.to_owned(), key: None, format, header, sessions: Vec::new(), wrapped_line: None, copy: None })
+    Ok(FoundTranscript {
+        path: path.to_owned(),
+        key: None,
+        format,
+        header,
+        sessions: Vec::new(),
+        wrapped_line: None,
+        copy: None,
+    })
 }
 
 /// The caller's folder and those of the project that it stands for on this machine, and that project.

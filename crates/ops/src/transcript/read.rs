@@ -87,12 +87,22 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
     };
     let header = read.header;
     let (path, key) = (header.path.clone(), header.key.clone());
-    let meant = FoundTranscript { path, key, format, header, sessions: read.sessions, wrapped_line: read.wrapped_line, copy: None };
+    let meant = FoundTranscript {
+        path,
+        key,
+        format,
+        header,
+        sessions: read.sessions,
+        wrapped_line: read.wrapped_line,
+        copy: None,
+    };
     Ok((meant, ValidatedPacket::parse(read.packet)?))
 }
 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
 pub fn read_for_remote(cx: &mut Cx<'_>, request: &DocumentRequest) -> Result<Value, Failure> {
     let (meant, packet) = read_here(cx, request)?;
-    Ok(json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions, "wrapped_line": meant.wrapped_line }))
+    Ok(
+        json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions, "wrapped_line": meant.wrapped_line }),
+    )
 }

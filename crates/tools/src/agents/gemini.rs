@@ -57,7 +57,14 @@ pub(crate) static TOOL: Tool = Tool {
         ],
         headless: Some(Headless {
             words: &["{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],
-            resume: &["--resume", "{id}", "{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],
+            resume: &[
+                "--resume",
+                "{id}",
+                "{mode}",
+                "{folder:--include-directories}",
+                "{more}",
+                "{prompt:-p}",
+            ],
             modes: &[],
             approval: Some(Approval {
                 words: &["yolo", "-y", "--yolo", "--allowed-tools", "--policy"],

@@ -10,8 +10,8 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::Caller;
 use baton_ops::session::{End, EndInput};
 use baton_ops::transcript::{
-    Continue, ContinueInput, ContinueOutput, ConversationExtent, Document, DocumentInput, Events, EventsInput, Find, FindInput,
-    FindOutput,
+    Continue, ContinueInput, ContinueOutput, ConversationExtent, Document, DocumentInput, Events,
+    EventsInput, Find, FindInput, FindOutput,
 };
 use serde::Serialize;
 
