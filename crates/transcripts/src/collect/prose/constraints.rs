@@ -55,15 +55,8 @@ fn rules_out(lower: &Lowered) -> bool {
 /// With these, `no …` and `only …` talk of the work and rule nothing out.
 pub(super) const GO_ON: &[&str] =
     &["but", "go on", "continue", "what", "next", "thanks", "then", "still", "yet", "now"];
-pub(super) const JUST_LOOK: &[&str] = &[
-    "just validate",
-    "just look",
-    "just check",
-    "just tell",
-    "just explain",
-    "just verify",
-    "just answer",
-];
+pub(super) const JUST_LOOK: &[&str] =
+    &["just validate", "just look", "just check", "just tell", "just explain", "just verify", "just answer"];
 pub(super) const REFRAIN: &[&str] = &["don't", "do not", "dont", "without"];
 pub(super) const REFUSE: &[&str] = &["i don't", "i dont", "we don't"];
 pub(super) const REFUSE_TO_HAVE: &[&str] = &["i don't want", "i don't like", "we don't want"];

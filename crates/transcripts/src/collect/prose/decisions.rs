@@ -173,8 +173,7 @@ pub(super) const ACT: &[&str] = &[
     "we now use",
     "i now use",
 ];
-pub(super) const USER_DECIDES: &[&str] =
-    &["user decided", "users decided", "the user chose", "user chooses"];
+pub(super) const USER_DECIDES: &[&str] = &["user decided", "users decided", "the user chose", "user chooses"];
 pub(super) const GOES_ON: &[&str] = &["keep going", "going on with", "go on with", "get going"];
 /// What another suggests.
 pub(super) const REPORTS: &[&str] = &["suggests", "suggested", "suggesting", "recommends", "proposes"];
