@@ -47,7 +47,7 @@ const project = {
       h('h2', {}, 'Tasks by role and state'), boardOf(id, board.items),
       mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
       decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, [...decisions.items].reverse().map(entry))] : null,
-      h('h2', {}, 'Ledger'), h('ul.feed', { id: 'ledger' }, [...ledger.items].reverse().slice(0, LEDGER_ROWS).map(entry)),
+      h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), ' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares'))), h('ul.feed', { id: 'ledger' }, [...ledger.items].reverse().slice(0, LEDGER_ROWS).map(entry)),
     ];
   },
 };
