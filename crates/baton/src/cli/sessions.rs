@@ -43,7 +43,7 @@ enum Verb {
         #[arg(value_name = "ID")]
         session_id: String,
     },
-    /// Show the thread of a session or a baton: every session that its work went through, and what was done in each
+    /// Show every session that a piece of work went through, and what was done in each
     Thread {
         /// Id of a session, a baton or a thread, or a unique prefix
         id: String,

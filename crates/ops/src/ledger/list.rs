@@ -40,7 +40,7 @@ pub struct LedgerListInput {
     pub kind: Option<String>,
     /// Only of this identity.
     #[serde(default)]
-    pub identity: Option<String>,
+    pub by: Option<String>,
     /// Only with all of these words in the line that says what happened.
     #[serde(default)]
     pub text: Option<String>,
@@ -113,7 +113,7 @@ impl<'a> Filter<'a> {
         let words = input.text.as_deref().unwrap_or_default().split_whitespace();
         Self {
             input,
-            identity: input.identity.as_deref().map(identity_key),
+            identity: input.by.as_deref().map(identity_key),
             words: words.map(str::to_lowercase).collect(),
         }
     }

@@ -226,7 +226,7 @@ on_every_backend! {
             let page = w.ok(&agent("Ann"), "ledger_list", input);
             (column(&list(&page["items"]), "summary"), page["earlier"].clone())
         };
-        let own = json!({ "identity": "LOLA", "kind": "note", "limit": 2 });
+        let own = json!({ "by": "LOLA", "kind": "note", "limit": 2 });
         let (found, earlier) = lines(w, own.clone());
         assert_eq!(found, ["Round the price 3", "Round the price 4"]);
         let mut next = own;

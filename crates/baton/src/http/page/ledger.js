@@ -8,7 +8,7 @@ const ledger = {
   questions: ([id, kind = '', identity = '', text = '', days = '', session = ''], state) => {
     state.since ??= days ? Date.now() - Number(days) * 86400000 : null;
     const isWanted = (event) => event.project_id === id && (!kind || event.kind === kind) && (!session || event.session_id?.startsWith(session)) && (!identity || event.identity.toLowerCase() === identity.toLowerCase());
-    return { pages: pages((before) => question(at(id, '/ledger'), { newest: true, brief: true, limit: 60, kind, identity, text, session, since_ms: state.since, before }, before ? null : isWanted), state) };
+    return { pages: pages((before) => question(at(id, '/ledger'), { newest: true, brief: true, limit: 60, kind, by: identity, text, session, since_ms: state.since, before }, before ? null : isWanted), state) };
   },
   draw: (data, [id, kind = '', identity = '', text = '', days = '', session = ''], state) => {
     const all = data.pages.filter(Boolean);

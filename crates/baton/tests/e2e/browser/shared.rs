@@ -162,3 +162,41 @@ fn a_thread_is_read_at_three_zooms_and_shared_from_the_page() {
     assert_eq!(request(&server.address, "GET", &path, b"", &[]).expect("an answer").status, 404);
     tab.assert_clean();
 }
+
+#[test]
+fn the_ledger_is_narrowed_by_its_address_and_a_baton_is_shown_beside_the_list() {
+    let Some(browser) = browser() else { return };
+    let stage = Stage::ready();
+    let server = Server::start(&stage.terminal("Server"));
+    worked(&server);
+    let tab = Tab::open(&browser, &server.address, "project/shop", WIDE);
+    tab.click("filter it");
+    tab.until("document.querySelectorAll('main .feed li').length > 5");
+    tab.eval("document.querySelector('#by-kind').value = 'decision'");
+    tab.fill("Identity", "Lola");
+    tab.click("Narrow");
+    tab.until("location.hash === '#/ledger/shop/decision/Lola'");
+    tab.until("document.querySelectorAll('main .feed li').length === 1");
+    tab.reads("up </script>");
+    tab.go("ledger/shop//nobody");
+    tab.reads("No entry that was looked at fits");
+    // A filter that stands in the address finds what comes while it is looked at.
+    tab.go("ledger/shop/note");
+    tab.until("document.querySelector('#live').textContent === 'live'");
+    server.ok("ledger_note", &json!({ "project": "shop", "identity": "Zoe", "text": "The roof is on" }));
+    tab.reads("The roof is on");
+    tab.go("batons");
+    tab.reads("The row that you go to");
+    tab.press("j");
+    tab.until("document.querySelector('.preview h2')?.textContent.startsWith('The tax')");
+    assert_eq!(tab.eval("document.activeElement.textContent"), "Baton from Donna", "the focus stays");
+    tab.go("fleet");
+    for words in ["Rates", "Every hand-off is on its way.", "No token: on this machine"] {
+        tab.reads(words);
+    }
+    tab.click("Check it");
+    tab.until("document.querySelector('main .document .facts')");
+    assert_eq!(tab.eval("window.hit ?? null"), Value::Null);
+    tab.assert_fits();
+    tab.assert_clean();
+}
