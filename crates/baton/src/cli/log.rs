@@ -346,9 +346,10 @@ fn print_of_commit(args: &Read, commit: &str, since: Option<i64>, app: &mut App)
     items.sort_by_key(|row| row.seq);
     if app.format == Format::Json {
         let project_id = origin.project_id;
-        return app.show(&LedgerListOutput { project_id, items, next: None, earlier: None, is_isolated: false }, |_| {
-            String::new()
-        });
+        return app.show(
+            &LedgerListOutput { project_id, items, next: None, earlier: None, is_isolated: false },
+            |_| String::new(),
+        );
     }
     write(&items, app)
 }

@@ -92,9 +92,11 @@ fn story(shown: &thread::ShowOutput) -> String {
             .map(|entry| vec![rfc3339(entry.at.0), visible(&entry.kind), visible(&entry.text)])
             .collect();
         rows.extend(of.work.iter().flat_map(work_rows));
-        rows.extend(of.left.iter().map(|left| {
-            vec!["baton".to_owned(), left.state.as_str().to_owned(), visible(&left.summary)]
-        }));
+        rows.extend(
+            of.left
+                .iter()
+                .map(|left| vec!["baton".to_owned(), left.state.as_str().to_owned(), visible(&left.summary)]),
+        );
         text.push_str(&render::section(&title, &rows));
     }
     text
@@ -103,9 +105,10 @@ fn story(shown: &thread::ShowOutput) -> String {
 fn work_rows(work: &thread::ThreadWork) -> Vec<Vec<String>> {
     let row = |name: &str, state: String, text: &str| vec![name.to_owned(), state, visible(text)];
     let asked = work.requests.iter().map(|text| row("asked", String::new(), text));
-    let files = work.files.iter().map(|file| {
-        row("file", file.change.as_deref().map(visible).unwrap_or_default(), &file.path)
-    });
+    let files = work
+        .files
+        .iter()
+        .map(|file| row("file", file.change.as_deref().map(visible).unwrap_or_default(), &file.path));
     let commands = work.commands.iter().map(|run| {
         row("ran", run.exit_code.map(|code| format!("exit {code}")).unwrap_or_default(), &run.command)
     });

@@ -121,7 +121,9 @@ fn share(args: ShareArgs, app: &mut App) -> Result<(), AppError> {
     let made = app.run::<Create>(&input)?;
     let server = args.at.or_else(|| app.config.server.as_ref().map(|server| server.url.clone()));
     if server.is_none() {
-        app.remark("it answers while `baton serve` runs on this store; --at URL names the address that others reach");
+        app.remark(
+            "it answers while `baton serve` runs on this store; --at URL names the address that others reach",
+        );
     }
     let url = share_link::address(server.as_deref().unwrap_or(USUAL), &made.secret);
     let ends = rfc3339(made.shown.expires_at.0);
@@ -129,12 +131,7 @@ fn share(args: ShareArgs, app: &mut App) -> Result<(), AppError> {
     app.show(&Shared { url, shown: made.shown }, |shared| format!("{}\n", visible(&shared.url)))
 }
 
-fn write(
-    input: &PreviewInput,
-    file: &Path,
-    overwrite: bool,
-    app: &mut App,
-) -> Result<(), AppError> {
+fn write(input: &PreviewInput, file: &Path, overwrite: bool, app: &mut App) -> Result<(), AppError> {
     private_file::check_output(file, overwrite)?;
     let view = app.run::<Preview>(input)?;
     let page = shared_page::html(Some(&view))?;

@@ -35,7 +35,8 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if !picker::can_ask() {
         let what = "`baton top` needs a terminal, and there is none";
-        let hint = "`baton attention` prints what needs you; `baton status --watch` follows a project on a pipe";
+        let hint =
+            "`baton attention` prints what needs you; `baton status --watch` follows a project on a pipe";
         return Err(Refusal::invalid("terminal_missing", what, hint).into());
     }
     app.drawing = true;
@@ -48,12 +49,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 }
 
 /// Draws, waits for a key or for the next look, and does what the key means, until one means the end.
-fn watch(
-    app: &mut App,
-    state: &mut State,
-    screen: &mut Screen,
-    every: Duration,
-) -> Result<(), AppError> {
+fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration) -> Result<(), AppError> {
     let mut due = Instant::now();
     loop {
         if state.is_following && due <= Instant::now() {

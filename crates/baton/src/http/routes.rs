@@ -2,8 +2,8 @@
 
 use baton_ops::op::Operation;
 use baton_ops::{
-    agent, attention, audit, baton, handoff, lease, ledger, memory, message, project, session, share,
-    task, thread, token, transcript,
+    agent, attention, audit, baton, handoff, lease, ledger, memory, message, project, session, share, task,
+    thread, token, transcript,
 };
 
 /// A path and the operation behind it.

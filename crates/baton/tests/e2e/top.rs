@@ -18,7 +18,8 @@ fn busy(stage: &Stage) -> String {
     for name in ["Ann", "Lola"] {
         stage.terminal(name).json(&["agent", "register"]);
     }
-    let mail = ["mail", "send", "--to", "Ann", "--type", "question", "--subject", "Which law?", "--body", "-"];
+    let mail =
+        ["mail", "send", "--to", "Ann", "--type", "question", "--subject", "Which law?", "--body", "-"];
     donna.feed(b"Of which land?", &mail).done();
     text(&left, "delta_id")
 }
@@ -112,10 +113,17 @@ fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
     for n in 0..30 {
         let who = format!("agent-{n}");
         server.ok("session_start", &json!({ "project": "shop", "identity": who }));
-        server.ok("session_wrap", &json!({ "project": "shop", "identity": who, "summary": format!("Part {n}") }));
+        server.ok(
+            "session_wrap",
+            &json!({ "project": "shop", "identity": who, "summary": format!("Part {n}") }),
+        );
     }
-    let far = stage.terminal("Ann").with("BATON_SERVER", format!("http://{}", server.address)).with("NO_COLOR", "1");
-    let line = "stty rows 24 cols 80; T=$(tty); (sleep 6; stty -F $T rows 12 cols 60) & baton top --color never";
+    let far = stage
+        .terminal("Ann")
+        .with("BATON_SERVER", format!("http://{}", server.address))
+        .with("NO_COLOR", "1");
+    let line =
+        "stty rows 24 cols 80; T=$(tty); (sleep 6; stty -F $T rows 12 cols 60) & baton top --color never";
     let mut top = seat(&far, line);
     top.see("[1 Inbox]");
     top.see("31 in all");

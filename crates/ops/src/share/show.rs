@@ -22,8 +22,8 @@ pub struct ShowInput {
 }
 
 impl Operation for Show {
-    const META: Meta =
-        Meta::read("share_show", "Show the baton or thread of a share, without secrets").reach(Reach::Everything);
+    const META: Meta = Meta::read("share_show", "Show the baton or thread of a share, without secrets")
+        .reach(Reach::Everything);
     type Input = ShowInput;
     type Output = SharedView;
 

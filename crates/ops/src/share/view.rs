@@ -57,7 +57,9 @@ pub(super) fn subject(
     let visible = VisibleProjects::read(cx, project, project.is_none())?;
     let Cx { store, env } = cx;
     let found = store.read(|tx| {
-        thread::find(tx, id, |project_id| env.caller.grant.reaches(project_id) && visible.contains(project_id))
+        thread::find(tx, id, |project_id| {
+            env.caller.grant.reaches(project_id) && visible.contains(project_id)
+        })
     })?;
     let (kind, object_id) = match (wanted, found.baton_id) {
         (None | Some(SharedKind::Baton), Some(baton_id)) => (SharedKind::Baton, baton_id),
@@ -75,8 +77,13 @@ fn read_kind(word: &str) -> Result<SharedKind, Refusal> {
 }
 
 fn no_baton(id: &str) -> Refusal {
-    let what = format!("`{}` is the id of a session or a thread, not of a baton", baton_model::id::visible(id));
-    Refusal::invalid("share_kind_unknown", what, "share the thread, or give the id of a baton: `baton batons`")
+    let what =
+        format!("`{}` is the id of a session or a thread, not of a baton", baton_model::id::visible(id));
+    Refusal::invalid(
+        "share_kind_unknown",
+        what,
+        "share the thread, or give the id of a baton: `baton batons`",
+    )
 }
 
 /// Reads it, with the documents, and takes secrets out.
@@ -89,9 +96,7 @@ pub(super) fn view(
     let Subject { project_id, kind, object_id } = subject;
     let Story { mut title, mut sessions, next } = match kind {
         SharedKind::Baton => thread::baton_story(tx, env, (&project_id, &object_id))?,
-        SharedKind::Thread => {
-            thread::story(tx, env, (&project_id, &object_id), (&Position::newest(), MOST))?
-        }
+        SharedKind::Thread => thread::story(tx, env, (&project_id, &object_id), (&Position::newest(), MOST))?,
     };
     for of in &mut sessions {
         let baton_id = match kind {

@@ -21,7 +21,8 @@ pub(crate) fn redact(of: &mut ThreadSession) {
         clean(&mut left.summary);
         optional(&mut left.to);
     }
-    let Some(ThreadWork { requests, files, commands, decisions, next_steps, omitted: _ }) = &mut of.work else {
+    let Some(ThreadWork { requests, files, commands, decisions, next_steps, omitted: _ }) = &mut of.work
+    else {
         return;
     };
     requests.iter_mut().chain(next_steps).for_each(clean);

@@ -89,18 +89,8 @@ pub(crate) struct Found {
 
 /// Finds the thread that an id of a baton, of a session or of the thread itself leads to. A thread has the id of its first
 /// session.
-pub(crate) fn find(
-    tx: &mut Tx<'_>,
-    id: &str,
-    reaches: impl Fn(&str) -> bool,
-) -> Result<Found, Failure> {
-    let batons = resolve::object_by_prefix(
-        tx,
-        ("baton", id),
-        baton::by_prefix_everywhere,
-        &reaches,
-        unknown,
-    );
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str, reaches: impl Fn(&str) -> bool) -> Result<Found, Failure> {
+    let batons = resolve::object_by_prefix(tx, ("baton", id), baton::by_prefix_everywhere, &reaches, unknown);
     let sessions = resolve::object_by_prefix(tx, ("session", id), session::by_prefix, &reaches, unknown);
     match (batons, sessions) {
         (Ok((project_id, baton_id)), Err(_)) => {

@@ -246,10 +246,8 @@ fn work(packet: &Packet) -> ThreadWork {
         command: run.command.clone(),
         exit_code: run.exit_code,
     };
-    let decided = |one: &baton_model::packet::Decision| ThreadDecision {
-        what: one.what.clone(),
-        why: one.why.clone(),
-    };
+    let decided =
+        |one: &baton_model::packet::Decision| ThreadDecision { what: one.what.clone(), why: one.why.clone() };
     let commands: Vec<_> = packet.checks.iter().chain(&packet.commands).collect();
     let rows = [packet.files_modified.len(), commands.len(), packet.decisions.len(), packet.next_steps.len()];
     ThreadWork {

@@ -13,7 +13,11 @@ fn worked(world: &mut World) -> (String, String) {
     let begun = world.start(&lola);
     world.advance(1_000);
     world.checkpoint(&lola, "half of it");
-    world.ok(&lola, "ledger_note", json!({ "kind": "decision", "text": "Round half up", "why": "the law says so" }));
+    world.ok(
+        &lola,
+        "ledger_note",
+        json!({ "kind": "decision", "text": "Round half up", "why": "the law says so" }),
+    );
     let packet = json!({
         "summary": "Prices are rounded",
         "requests": { "first": "Round the prices" },

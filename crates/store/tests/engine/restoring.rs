@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use baton_model::access::{Grant, Token};
-use baton_store::restore::{ReplacedStore, StagedRestore, Step};
 use baton_model::share::{Share, SharedKind};
+use baton_store::restore::{ReplacedStore, StagedRestore, Step};
 use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, counter, params, share, token};
 
 use crate::bench::{NOW, variable};
@@ -422,8 +422,7 @@ fn a_share_that_was_taken_back_stays_so_whatever_the_backup_says() {
     put(stage.store(), vec![made("taken-back", Some(NOW + 1)), made("valid", None)]);
     stage.restore(&stage.backup()).unwrap();
     let mut restored = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
-    let mut revoked = |id: &str| {
-        restored.read(|tx| Ok(share::get(tx, id)?)).unwrap().expect("a share").revoked_at
-    };
+    let mut revoked =
+        |id: &str| restored.read(|tx| Ok(share::get(tx, id)?)).unwrap().expect("a share").revoked_at;
     assert_eq!((revoked("taken-back"), revoked("valid")), (Some(NOW + 1), None));
 }

@@ -104,7 +104,8 @@ pub(super) fn run(app: &mut App, deed: &Deed) -> Result<(String, Option<Undo>), 
         }
         (Verb::Answer, Target::Message { project_id, id }) => {
             let (project, reply_to) = (Some(project_id.clone()), Some(id.clone()));
-            let input = MailSendInput { project, identity, reply_to, body: second(), ..MailSendInput::default() };
+            let input =
+                MailSendInput { project, identity, reply_to, body: second(), ..MailSendInput::default() };
             app.run::<MailSend>(&input)?;
             "sent".to_owned()
         }
@@ -130,8 +131,7 @@ fn pick_up(
     (project_id, id): (Option<&String>, &str),
 ) -> Result<(String, Option<Undo>), AppError> {
     let handoff_id = Some(id.to_owned());
-    let input =
-        PickupInput { project: project_id.cloned(), identity, handoff_id, ..PickupInput::default() };
+    let input = PickupInput { project: project_id.cloned(), identity, handoff_id, ..PickupInput::default() };
     let taken = app.run::<Pickup>(&input)?;
     let identity = taken.identity.clone();
     let undo = taken.session_id.clone().map(|session_id| Undo {

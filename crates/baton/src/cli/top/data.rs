@@ -202,9 +202,8 @@ fn inbox_heading(found: &AttentionOutput) -> String {
 }
 
 fn matter(item: &AttentionItem, mark: &str) -> Row {
-    let [what, age, project, people, help, words] = attention::row(item)
-        .try_into()
-        .unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
+    let [what, age, project, people, help, words] =
+        attention::row(item).try_into().unwrap_or_else(|_| std::array::from_fn(|_| String::new()));
     let what = if mark.is_empty() { what } else { format!("{mark}: {what}") };
     let (project_id, id) = (item.project_id.clone(), item.id.clone());
     let target = match item.reason {
@@ -252,8 +251,7 @@ fn agent(of: &session::HistoryRow, project_id: Option<&str>) -> Row {
 fn baton_row(of: &baton::Row) -> Row {
     let (project_id, id) = (of.project_id.clone(), of.baton_id.clone());
     let words = visible(&of.summary);
-    let help =
-        format!("baton pickup --handoff {} --project {}", render::short_id(&id), visible(&project_id));
+    let help = format!("baton pickup --handoff {} --project {}", render::short_id(&id), visible(&project_id));
     Row {
         key: id.clone(),
         cells: vec![

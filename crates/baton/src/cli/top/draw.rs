@@ -148,9 +148,11 @@ impl Pen {
 
 /// The prompt: the field that is typed into is seen to its end.
 fn asked(prompt: &Prompt, width: usize) -> String {
-    let fields = prompt.fields.iter().enumerate().map(|(at, (name, value))| {
-        format!("{name}: {value}{}", if at == prompt.at { "▏" } else { "" })
-    });
+    let fields = prompt
+        .fields
+        .iter()
+        .enumerate()
+        .map(|(at, (name, value))| format!("{name}: {value}{}", if at == prompt.at { "▏" } else { "" }));
     let text = format!("{} · {}", prompt.verb.title(), fields.collect::<Vec<_>>().join(" · "));
     match prompt.at + 1 == prompt.fields.len() {
         true if cells(&text) > width => {
@@ -173,7 +175,9 @@ fn widths(rows: &[&Row], names: &[&'static str], width: usize) -> Vec<usize> {
     let taken = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
     // The widest gives way first.
     while taken(&widths) + LAST > width {
-        let Some(most) = widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > 5) else { break };
+        let Some(most) = widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > 5) else {
+            break;
+        };
         *most -= 1;
     }
     let left = width.saturating_sub(taken(&widths));

@@ -41,12 +41,28 @@ impl View {
 /// What a row is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    Baton { project_id: String, id: String },
-    Session { project_id: String, id: String },
-    Handoff { id: String },
-    Task { project_id: String, id: String },
-    Message { project_id: String, id: String },
-    Project { id: String },
+    Baton {
+        project_id: String,
+        id: String,
+    },
+    Session {
+        project_id: String,
+        id: String,
+    },
+    Handoff {
+        id: String,
+    },
+    Task {
+        project_id: String,
+        id: String,
+    },
+    Message {
+        project_id: String,
+        id: String,
+    },
+    Project {
+        id: String,
+    },
     /// Something that has no page of its own.
     Nothing,
 }

@@ -148,7 +148,7 @@ const batons = {
   }),
   draw: (data, [key = '', project = ''], state) => {
     const found = joined(data.pages);
-    return [h('h1', {}, 'Batons'), h('p.meta', {}, `${found.total} in all, the oldest first.`, project ? [' Project ', toProject(project), '.'] : ''),
+    return [h('h1', {}, 'Batons'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the oldest first.`, project ? [' Project ', toProject(project), '.'] : ''),
       chosen('batons', BATON_STATES.map(([one, word]) => [project ? `${one}/${part(project)}` : one, word]), project ? `${key}/${part(project)}` : key),
       found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => batonRow(one, state))), preview(state.look, data.left)) : empty('No baton is in this state.'), more(found, found.items.length, state)];
   },
@@ -159,7 +159,7 @@ const handoffs = {
   questions: ([key = ''], state) => ({ pages: pages((cursor) => question('/handoffs', { all: true, state: key, limit: 50, cursor }, onWaiting()), state) }),
   draw: (data, [key = ''], view) => {
     const found = joined(data.pages);
-    return [h('h1', {}, 'Hand-offs'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),
+    return [h('h1', {}, 'Hand-offs'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),
       found.items.length ? h('ul.matters', {}, found.items.map((one) => h('li.card.matter', { key: one.handoff_id, 'data-row': true },
         h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject))),
         one.last_error ? h('p.error', {}, one.last_error) : null,
@@ -171,7 +171,7 @@ const handoffs = {
 const projects = {
   title: 'Projects',
   questions: () => ({ overview: question('/overview', { limit: 200 }, (event) => event.kind === 'wrap' || event.kind === 'start') }),
-  draw: ({ overview }) => [h('h1', {}, 'Projects'), h('ul.grid', {}, overview.items.map((card) => h('li.card', { key: card.project_id, 'data-row': true },
+  draw: ({ overview }) => [h('h1', {}, 'Projects'), h('h2.hidden', {}, 'List'), h('ul.grid', {}, overview.items.map((card) => h('li.card', { key: card.project_id, 'data-row': true },
     h('h3', {}, toProject(card.project_id)),
     h('p.meta', {}, card.is_isolated ? 'isolated' : `${card.sessions.length} open sessions · ${card.open_tasks} open tasks`),
     card.last_wrap ? h('p', {}, card.last_wrap.last_wrapped_summary) : null))),

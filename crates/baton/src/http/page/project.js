@@ -68,7 +68,7 @@ const sessions = {
   questions: ([id], state) => ({ pages: pages((cursor) => question(at(id, '/sessions'), { limit: 60, cursor }, onSessions(id)), state) }),
   draw: (data, [id], state) => {
     const found = joined(data.pages);
-    return [h('h1', {}, 'Sessions'), h('p.meta', {}, toProject(id)),
+    return [h('h1', {}, 'Sessions'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)),
       h('ul.grid', {}, found.items.map((one) => works(one, id))),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },

@@ -2,8 +2,8 @@
 
 const thread = {
   title: 'Thread',
-  questions: ([project, id], state) => ({
-    pages: pages((cursor) => question(`/threads/${part(id)}`, { project, limit: 30, cursor }, (event) => event.project_id === project && event.kind !== 'other'), state),
+  questions: ([project, id], state, data) => ({
+    pages: pages((cursor) => question(`/threads/${part(id)}`, { project, limit: 30, cursor }, (event) => event.project_id === project && event.thread_id === data.pages?.[0]?.thread_id), state),
   }),
   draw: (data, [project, id, zoom = 'hours'], state) => {
     const all = data.pages.filter(Boolean);
@@ -55,7 +55,7 @@ const shares = {
       } catch (error) { refused(error); }
     };
     const object = (one) => h('a', { href: one.kind === 'baton' ? batonAt(id, one.object_id) : `#/thread/${part(id)}/${part(one.object_id)}` }, `${one.kind} ${one.object_id.slice(0, 13)}`);
-    return [h('h1', {}, 'Shares'), h('p.meta', {}, toProject(id), ' · an address is shown only when it is made'),
+    return [h('h1', {}, 'Shares'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id), ' · an address is shown only when it is made'),
       found.items.length ? h('ul.matters', {}, found.items.map((one) => h('li.card.matter', { key: one.share_id, 'data-row': true },
         h('div.row', {}, chip(one.valid ? 'valid' : one.revoked_at ? 'taken back' : 'ended', one.valid ? 'good' : ''), h('h3', {}, object(one)), one.valid ? h('span.push', {}, button('Take back', takeBack(one), 'risky')) : null),
         h('p.meta', {}, `by ${one.created_by} · made `, ago(one.created_at), ` · ends ${new Date(one.expires_at).toLocaleString()}`)))) : empty('Nothing of this project is shared.'),

@@ -54,7 +54,17 @@ pub(super) fn views(stage: &Stage, server: &Server) -> Vec<String> {
         "project/nowhere".into(),
         format!("thread/shop/{}/minutes", text(&first, "session_id")),
     ];
-    let views = ["agents", "batons", "batons/spent", "handoffs", "projects", "fleet", "ledger/shop", "sessions/shop", "shares/shop"];
+    let views = [
+        "agents",
+        "batons",
+        "batons/spent",
+        "handoffs",
+        "projects",
+        "fleet",
+        "ledger/shop",
+        "sessions/shop",
+        "shares/shop",
+    ];
     places.extend(views.map(str::to_owned));
     places.extend(batons.map(|id| format!("baton/shop/{id}")));
     places
@@ -71,7 +81,17 @@ fn faults(tab: &Tab<'_>, script: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_checker_finds_nothing() {
+fn the_checker_finds_nothing_on_a_desktop() {
+    check(1280);
+}
+
+#[test]
+fn the_checker_finds_nothing_on_a_phone() {
+    check(360);
+}
+
+/// Every view, what opens over it, and what is shared, by day and by night.
+fn check(width: u32) {
     let Some(folder) = env("BATON_TEST_AXE") else {
         skipped("BATON_TEST_AXE names no folder with axe.min.js: accessibility was not checked");
         return;
@@ -80,37 +100,33 @@ fn the_checker_finds_nothing() {
     let Some(browser) = browser() else { return };
     let stage = Stage::ready();
     let server = Server::start(&stage.terminal("Server"));
-    let mut found = Vec::new();
     let places = views(&stage, &server);
-    let baton = places.iter().find_map(|place| place.strip_prefix("baton/shop/")).expect("a baton").to_owned();
+    let baton = places.iter().find_map(|place| place.strip_prefix("baton/shop/")).expect("a baton");
     let shared = server.ok("share_create", &json!({ "project": "shop", "identity": "Ann", "id": baton }));
     let shared = format!("http://{}/share/{}", server.address, text(&shared, "secret"));
-    for place in places {
-        for (width, dark) in [(1280, false), (1280, true), (360, false), (360, true)] {
-            let look = Look { width, dark };
-            let tab = Tab::open(&browser, &server.address, &place, look);
-            tab.until("document.querySelector('#live').textContent === 'live'");
-            found.extend(
-                faults(&tab, &script).into_iter().map(|one| format!("{place} dark {}: {one}", look.dark)),
-            );
+    let mut found = Vec::new();
+    for dark in [false, true] {
+        let tab = Tab::open(&browser, &server.address, "", Look { width, dark });
+        tab.until("document.querySelector('#live').textContent === 'live'");
+        let mut look = |what: &str| {
+            found.extend(faults(&tab, &script).into_iter().map(|one| format!("{what}, dark {dark}: {one}")));
+        };
+        for place in &places {
+            tab.go(place);
+            look(place);
             // What opens over the page is a part of it.
             let button = "[...document.querySelectorAll('main button')].find((one) => one.innerText.endsWith('…') || one.innerText === 'New task')";
             if tab.eval(&format!("Boolean({button})")) == true {
                 tab.click_on(button);
                 tab.until("document.querySelector('dialog[open]')");
-                found.extend(
-                    faults(&tab, &script)
-                        .into_iter()
-                        .map(|one| format!("dialog of {place} dark {}: {one}", look.dark)),
-                );
-            }
-            if place.is_empty() {
-                tab.visit(&shared);
-                tab.until("document.querySelector('main h1')");
-                let all = faults(&tab, &script).into_iter();
-                found.extend(all.map(|one| format!("share dark {}: {one}", look.dark)));
+                look(&format!("dialog of {place}"));
+                tab.press("Escape");
+                tab.until("!document.querySelector('dialog')");
             }
         }
+        tab.visit(&shared);
+        tab.until("document.querySelector('main h1')");
+        look("a share");
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -109,14 +109,20 @@ impl Table {
 }
 
 /// What is kept under events: where the focus is, what is selected, how far the page is scrolled.
-const KEPT: &str = "JSON.stringify([document.activeElement.textContent, getSelection().toString(), Math.round(scrollY)])";
+const KEPT: &str =
+    "JSON.stringify([document.activeElement.textContent, getSelection().toString(), Math.round(scrollY)])";
 
 fn first_view(browser: &Chromium, server: &Server, table: &mut Table) {
     let tab = Tab::open(browser, &server.address, "", WIDE);
     tab.until("document.querySelector('#live').textContent === 'live'");
     let (requests, bytes) = (tab.requests(), tab.received());
     let value = format!("{requests} requests, {:.1} KB", to_f64(bytes) / 1000.0);
-    table.row("first view, the stream of events included", &value, "≤ 4, ≤ 60 KB", requests <= 4 && bytes <= 60_000);
+    table.row(
+        "first view, the stream of events included",
+        &value,
+        "≤ 4, ≤ 60 KB",
+        requests <= 4 && bytes <= 60_000,
+    );
 }
 
 fn under_events(browser: &Chromium, server: &Server, table: &mut Table) {
@@ -125,7 +131,8 @@ fn under_events(browser: &Chromium, server: &Server, table: &mut Table) {
     let load = measure(&tab, server, "shop");
     let value = format!("{:.1} requests, {:.1} %, {:.0} ms", load.requests, load.busy * 100.0, load.key_ms);
     let is_met = load.requests <= 2.0 && load.busy < 0.05 && load.key_ms < 50.0;
-    let what = "20 events a second on the project that is shown: requests a second, main thread, key to paint p95";
+    let what =
+        "20 events a second on the project that is shown: requests a second, main thread, key to paint p95";
     table.row(what, &value, "≤ 2, < 5 %, < 50 ms", is_met);
     assert!(load.requests <= 2.0, "{} requests a second", load.requests);
 
@@ -148,7 +155,12 @@ fn under_events(browser: &Chromium, server: &Server, table: &mut Table) {
 
     tab.go("project/depot");
     let other = measure(&tab, server, "shop");
-    table.row("requests a second for events of another project", &format!("{:.1}", other.requests), "0", other.requests < 0.05);
+    table.row(
+        "requests a second for events of another project",
+        &format!("{:.1}", other.requests),
+        "0",
+        other.requests < 0.05,
+    );
     tab.assert_clean();
 }
 
@@ -161,8 +173,16 @@ fn by_address(browser: &Chromium, server: &Server, first: &Value, table: &mut Ta
     let tab = Tab::open(browser, &server.address, "", WIDE);
     let session = text(first, "session_id");
     for (what, place, ready) in [
-        ("baton", format!("baton/shop/{}", text(first, "delta_id")), "document.querySelector('main h1').textContent === 'Part 0' && document.querySelector('main .document')"),
-        ("session", format!("session/shop/{session}"), "document.querySelector('main h1').textContent.startsWith('agent-0') && document.querySelector('main .document')"),
+        (
+            "baton",
+            format!("baton/shop/{}", text(first, "delta_id")),
+            "document.querySelector('main h1').textContent === 'Part 0' && document.querySelector('main .document')",
+        ),
+        (
+            "session",
+            format!("session/shop/{session}"),
+            "document.querySelector('main h1').textContent.startsWith('agent-0') && document.querySelector('main .document')",
+        ),
         ("thread", format!("thread/shop/{session}"), "document.querySelector('main .stint')"),
     ] {
         let before = tab.received();
@@ -173,7 +193,12 @@ fn by_address(browser: &Chromium, server: &Server, first: &Value, table: &mut Ta
         let nodes = tab.eval("document.querySelectorAll('*').length").as_i64().expect("a number");
         let value = format!("{millis} ms, {:.1} KB, {nodes} nodes", to_f64(bytes) / 1000.0);
         let is_small = bytes < 20_000 && nodes < 1_500;
-        table.row(&format!("a {what} by its address"), &value, "< 200 ms, < 20 KB, < 1,500", is_small && millis < 200);
+        table.row(
+            &format!("a {what} by its address"),
+            &value,
+            "< 200 ms, < 20 KB, < 1,500",
+            is_small && millis < 200,
+        );
         assert!(is_small, "{what}: {value}");
     }
     tab.assert_clean();
@@ -193,7 +218,12 @@ fn worst_matter(browser: &Chromium, server: &Server, table: &mut Table) {
     // The third key confirms.
     let keys = begun.map_or(99, |at| at + 2);
     let value = format!("ends {down} px down a screen of 800, {keys} keys");
-    table.row("worst matter on a phone, keys to act on it", &value, "above the fold, ≤ 3", down <= 800 && keys <= 3);
+    table.row(
+        "worst matter on a phone, keys to act on it",
+        &value,
+        "above the fold, ≤ 3",
+        down <= 800 && keys <= 3,
+    );
     assert!(down <= 800 && keys <= 3, "{value}");
 }
 

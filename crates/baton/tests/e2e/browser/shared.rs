@@ -19,7 +19,10 @@ fn worked(server: &Server) -> String {
     };
     server.ok("session_start", &own("Lola", json!({ "surface": "<b>claude</b>" })));
     server.ok("session_checkpoint", &own("Lola", json!({ "summary": format!("half {BAIT}") })));
-    server.ok("ledger_note", &own("Lola", json!({ "kind": "decision", "text": format!("up {BAIT}"), "why": BAIT })));
+    server.ok(
+        "ledger_note",
+        &own("Lola", json!({ "kind": "decision", "text": format!("up {BAIT}"), "why": BAIT })),
+    );
     let packet = json!({
         "summary": format!("Prices {BAIT}"), "requests": { "first": format!("Round {BAIT}") },
         "files_modified": [{ "path": format!("src/{BAIT}.rs"), "change": "modified" }],
@@ -28,7 +31,8 @@ fn worked(server: &Server) -> String {
     });
     server.ok("session_wrap", &own("Lola", json!({ "packet": packet.to_string() })));
     server.ok("hd_exec", &own("Donna", json!({ "surface": "codex" })));
-    let left = server.ok("session_wrap", &own("Donna", json!({ "summary": format!("The tax {BAIT} {KEY}") })));
+    let left =
+        server.ok("session_wrap", &own("Donna", json!({ "summary": format!("The tax {BAIT} {KEY}") })));
     text(&left, "delta_id")
 }
 
@@ -56,7 +60,14 @@ fn a_shared_thread_is_read_without_a_token_and_leads_to_nothing_else() {
     for look in [WIDE, Look { dark: true, ..WIDE }, NARROW, Look { dark: true, ..NARROW }] {
         let tab = Tab::open(&browser, &server.address, "", look);
         tab.visit(&url);
-        for words in ["The tax </script>", "2 sessions", "Lola", "Donna", "exit 101", "The document that it handed over"] {
+        for words in [
+            "The tax </script>",
+            "2 sessions",
+            "Lola",
+            "Donna",
+            "exit 101",
+            "The document that it handed over",
+        ] {
             tab.reads(words);
         }
         assert_eq!(tab.eval("document.querySelectorAll('main a, main button').length"), 0, "no way on");
@@ -74,9 +85,18 @@ fn a_shared_thread_is_read_without_a_token_and_leads_to_nothing_else() {
     assert!(!page.body.contains(KEY), "no secret in the page");
     let secret = path.rsplit('/').next().expect("a secret");
     let bearer = format!("Bearer {secret}");
-    for other in ["/api/v1/projects", "/api/v1/projects/shop/status", "/api/v1/events", "/metrics", "/share/", "/share/share_00"] {
+    for other in [
+        "/api/v1/projects",
+        "/api/v1/projects/shop/status",
+        "/api/v1/events",
+        "/metrics",
+        "/share/",
+        "/share/share_00",
+    ] {
         let plain = request(&server.address, "GET", other, b"", &[]).expect("an answer").status;
-        let with = request(&server.address, "GET", other, b"", &[("authorization", &bearer)]).expect("an answer").status;
+        let with = request(&server.address, "GET", other, b"", &[("authorization", &bearer)])
+            .expect("an answer")
+            .status;
         assert!([401, 404].contains(&plain) && [401, 404].contains(&with), "{other}: {plain}, {with}");
     }
     owner.json(&["share", "revoke", &text(&made, "share_id")]);
@@ -94,10 +114,14 @@ fn a_link_from_elsewhere_opens_a_share_and_no_page_reads_it() {
     let baton = worked(&server);
     let made = server.ok("share_create", &json!({ "project": "shop", "identity": "Ann", "id": baton }));
     let path = format!("/share/{}", text(&made, "secret"));
-    let get = |heads: &[(&str, &str)]| request(&server.address, "GET", &path, b"", heads).expect("an answer").status;
+    let get = |heads: &[(&str, &str)]| {
+        request(&server.address, "GET", &path, b"", heads).expect("an answer").status
+    };
     assert_eq!(get(&[("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "navigate")]), 200);
     assert_eq!(get(&[("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")]), 403);
-    let statuses: Vec<u16> = (0..60).map(|_| request(&server.address, "GET", "/share/guess", b"", &[]).expect("an answer").status).collect();
+    let statuses: Vec<u16> = (0..60)
+        .map(|_| request(&server.address, "GET", "/share/guess", b"", &[]).expect("an answer").status)
+        .collect();
     assert!(statuses.contains(&429), "nobody guesses for long: {statuses:?}");
 }
 
@@ -171,7 +195,7 @@ fn the_ledger_is_narrowed_by_its_address_and_a_baton_is_shown_beside_the_list() 
     worked(&server);
     let tab = Tab::open(&browser, &server.address, "project/shop", WIDE);
     tab.click("filter it");
-    tab.until("document.querySelectorAll('main .feed li').length > 5");
+    tab.until("document.querySelector('#by-kind') && document.querySelectorAll('main .feed li').length > 5");
     tab.eval("document.querySelector('#by-kind').value = 'decision'");
     tab.fill("Identity", "Lola");
     tab.click("Narrow");

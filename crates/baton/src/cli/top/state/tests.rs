@@ -104,7 +104,8 @@ fn a_screen_of_any_size_is_filled_and_never_overrun_with_and_without_colours() {
     let mut state = state(&["a"]);
     let rows = (0..50).map(|n| row(&format!("k{n}"), &"計算 \u{1b}[2J ".repeat(30))).collect();
     state.take(Listing { rows, ..listing(&[]) });
-    let long = Detail { title: "baton".into(), lines: vec!["word ".repeat(200)], target: Target::Nothing, top: 0 };
+    let long =
+        Detail { title: "baton".into(), lines: vec!["word ".repeat(200)], target: Target::Nothing, top: 0 };
     for (width, height) in [(20, 6), (80, 24), (200, 60)] {
         for detail in [None, Some(long.clone())] {
             state.detail = detail;
