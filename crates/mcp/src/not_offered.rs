@@ -3,7 +3,7 @@
 use baton_ops::op::Operation;
 use baton_ops::{
     agent, attention, audit, baton, changes, handoff, key, lease, ledger, memory, message, portable, project,
-    session, task, token, transcript,
+    session, share, task, thread, token, transcript,
 };
 
 /// Operations that no tool offers, each with its reason.
@@ -15,6 +15,12 @@ pub const NOT_OFFERED: &[(&str, &str)] = &[
     (baton::List::NAME, "a pickup finds the baton that waits: `baton batons`"),
     (baton::Show::NAME, "`handoff` gets a baton by its id, too: `baton batons show`"),
     (session::Show::NAME, "for people: `baton sessions show`"),
+    (share::Create::NAME, "a person gives it out of the house: `baton share`"),
+    (share::List::NAME, "for the person who shares: `baton share list`"),
+    (share::Preview::NAME, "for the person who shares: `baton share --html`"),
+    (share::Revoke::NAME, "a person takes it back: `baton share revoke`"),
+    (share::Show::NAME, "the server asks it for whoever has the address"),
+    (thread::Show::NAME, "a pickup brings the way of its work: `baton sessions thread`"),
     (task::BeadsExport::NAME, "a whole file at once: `baton export beads`"),
     (task::BeadsImport::NAME, "a whole file at once: `baton import beads`"),
     (task::BeadsMemory::NAME, "for people who use Beads: `bd remember`, `bd forget`"),

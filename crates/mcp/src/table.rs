@@ -334,6 +334,9 @@ pub const TOOLS: &[Tool] = &[
             Action { name: REST, operation: REST, fixed: &[], doc: "Read on in a long answer" },
         ],
         omit: &[
+            "before",
+            "by",
+            "text",
             "chain",
             "no_refresh",
             "preset",

@@ -39,6 +39,7 @@ pub mod route;
 pub mod saga;
 pub mod seed;
 pub mod session;
+pub mod share;
 pub mod shell;
 pub mod suggest;
 pub mod task;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::op::{Cx, Entry, Meta, Operation, entry};
 use crate::{
     agent, attention, audit, baton, changes, handoff, key, lease, ledger, memory, message, portable, project,
-    session, task, token, transcript,
+    session, share, task, thread, token, transcript,
 };
 
 /// Everything that Baton can do, by noun.
@@ -90,6 +90,11 @@ pub static ALL: &[Entry] = &[
     entry::<session::Start>(),
     entry::<session::Status>(),
     entry::<session::Wrap>(),
+    entry::<share::Create>(),
+    entry::<share::List>(),
+    entry::<share::Preview>(),
+    entry::<share::Revoke>(),
+    entry::<share::Show>(),
     entry::<message::Ack>(),
     entry::<message::Delivered>(),
     entry::<message::Pending>(),
@@ -117,6 +122,7 @@ pub static ALL: &[Entry] = &[
     entry::<task::Stats>(),
     entry::<task::Tree>(),
     entry::<task::Update>(),
+    entry::<thread::Show>(),
     entry::<token::Check>(),
     entry::<token::Create>(),
     entry::<token::List>(),

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::chain::{self, ChainVerifier};
 use crate::engine::{Failure, Fault, Row, Store, Tx, Value};
-use crate::{delta, dump, params, project, search_memory, token};
+use crate::{delta, dump, params, project, search_memory, share, token};
 
 /// Deltas held in memory at once.
 const PAGE: i64 = 1_000;
@@ -62,6 +62,7 @@ parts! {
     "outbox": Project EFFECTS, PUT_EFFECT;
     "project_root": Whole EVERY_ROOT, PUT_ROOT;
     "access_token": Whole token::LIST, token::INSERT;
+    "share": Whole share::EVERY, share::INSERT;
     "tracker_poll": Whole POLLS, PUT_POLL;
 }
 

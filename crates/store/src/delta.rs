@@ -22,9 +22,13 @@ crate::sql! {
     NEWEST = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND created_at >= $2 ORDER BY seq DESC LIMIT $3");
     AFTER = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq > $2 ORDER BY seq LIMIT $3");
     NEWEST_KIND = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 ORDER BY seq DESC LIMIT $3");
+    BEFORE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3");
+    KIND_BEFORE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4");
     KIND_SINCE = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND created_at >= $3 ORDER BY seq");
     LAST_OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 AND kind = $3
         ORDER BY seq DESC LIMIT 1");
+    NEWEST_OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2
+        ORDER BY seq DESC LIMIT $3");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 ORDER BY seq");
 }
 
@@ -139,6 +143,20 @@ pub fn newest_kind(tx: &mut Tx<'_>, project_id: &str, kind: Kind, limit: i64) ->
     read_all(tx.query(NEWEST_KIND, params![project_id, kind.as_str(), limit])?)
 }
 
+/// The newest deltas before a number, the newest first; of one kind where one is given.
+pub fn before(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    kind: Option<Kind>,
+    seq: i64,
+    limit: i64,
+) -> Result<Vec<Delta>, Fault> {
+    read_all(match kind {
+        Some(kind) => tx.query(KIND_BEFORE, params![project_id, kind.as_str(), seq, limit])?,
+        None => tx.query(BEFORE, params![project_id, seq, limit])?,
+    })
+}
+
 /// The deltas of one kind since an instant, oldest first.
 pub fn kind_since(tx: &mut Tx<'_>, project_id: &str, kind: Kind, since: Millis) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(KIND_SINCE, params![project_id, kind.as_str(), since])?)
@@ -147,6 +165,16 @@ pub fn kind_since(tx: &mut Tx<'_>, project_id: &str, kind: Kind, since: Millis) 
 /// Everything that a session wrote, oldest first.
 pub fn of_session(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(OF_SESSION, params![project_id, session_id])?)
+}
+
+/// The newest that a session wrote, the newest first.
+pub fn newest_of_session(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    session_id: &str,
+    limit: i64,
+) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(NEWEST_OF_SESSION, params![project_id, session_id, limit])?)
 }
 
 /// The newest delta of a kind that a session wrote.

@@ -34,6 +34,7 @@ pub mod search;
 pub mod search_memory;
 pub mod session;
 pub mod session_commit;
+pub mod share;
 pub mod state;
 pub mod task;
 pub mod token;
@@ -75,6 +76,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("request", request::ALL),
         ("session", session::ALL),
         ("session_commit", session_commit::ALL),
+        ("share", share::ALL),
         ("state", state::ALL),
         ("task", task::ALL),
         ("task_comment", task::comment::ALL),

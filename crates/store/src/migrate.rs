@@ -41,6 +41,7 @@ pub const MIGRATIONS: Migrations = &[
     ("0022_attention", include_str!("migrations/0022_attention.sql")),
     ("0023_merged_project", include_str!("migrations/0023_merged_project.sql")),
     ("0024_session_by_process", include_str!("migrations/0024_session_by_process.sql")),
+    ("0025_share", include_str!("migrations/0025_share.sql")),
 ];
 
 /// The migration whose rows the program has to fill in.

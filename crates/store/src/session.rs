@@ -54,6 +54,8 @@ crate::sql! {
     OUTCOMES = "SELECT release_reason, COUNT(*) FROM session WHERE project_id = $1 AND started_at >= $2
         AND release_reason IS NOT NULL GROUP BY release_reason ORDER BY release_reason";
     BEGUN = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND (started_at >= $2 OR released_at IS NULL) ORDER BY started_at, session_id");
+    OF_THREAD = concat!("SELECT ", columns!(), " FROM session WHERE project_id = $1 AND thread_id = $2
+        AND (started_at, session_id) < ($3, $4) ORDER BY started_at DESC, session_id DESC LIMIT $5");
     NAMES = "SELECT MIN(identity) FROM session WHERE project_id = $1 GROUP BY identity_key ORDER BY identity_key";
     CHAIN = concat!("WITH RECURSIVE chain (depth, link, before) AS (
         SELECT CAST(1 AS BIGINT), session_id, inherited_from FROM session WHERE project_id = $1 AND session_id = $2
@@ -271,6 +273,16 @@ pub fn outcomes(
 /// The sessions that began since an instant, and those before it that are still open, oldest first.
 pub fn started_since(tx: &mut Tx<'_>, project_id: &str, since: Millis) -> Result<Vec<Session>, Fault> {
     many(tx, BEGUN, params![project_id, since])
+}
+
+/// The newest sessions of a thread before a place in time, the newest first.
+pub fn of_thread(
+    tx: &mut Tx<'_>,
+    (project_id, thread_id): (&str, &str),
+    (at, id): (Millis, &str),
+    limit: i64,
+) -> Result<Vec<Session>, Fault> {
+    many(tx, OF_THREAD, params![project_id, thread_id, at, id, limit])
 }
 
 /// Every identity that had a session in the project.

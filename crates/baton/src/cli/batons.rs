@@ -79,6 +79,12 @@ fn row(row: &Row) -> Vec<String> {
 }
 
 fn one(shown: &ShowOutput) -> String {
+    let packet = shown.packet.as_deref().map(render::block).unwrap_or_default();
+    format!("{}\n{packet}\n", facts(shown))
+}
+
+/// A baton without its packet.
+pub(super) fn facts(shown: &ShowOutput) -> String {
     let row = &shown.row;
     let fact = |name: &str, value: String| vec![name.to_owned(), value];
     let facts = [
@@ -96,6 +102,5 @@ fn one(shown: &ShowOutput) -> String {
         fact("summary", visible(&row.summary)),
     ];
     let facts: Vec<_> = facts.into_iter().filter(|fact| fact.iter().all(|text| !text.is_empty())).collect();
-    let packet = shown.packet.as_deref().map(render::block).unwrap_or_default();
-    format!("{}\n{packet}\n", render::table(&facts))
+    render::table(&facts)
 }

@@ -43,6 +43,7 @@ const GROUPS: [Group; 7] = [
             "attention",
             "batons",
             "sessions",
+            "top",
         ],
     },
     Group {
@@ -73,7 +74,7 @@ const GROUPS: [Group; 7] = [
         title: "People and mail",
         commands: &["agent", "mail", "signal", "lease", "key"],
     },
-    Group { topic: "projects", title: "Projects", commands: &["init", "project", "handoff"] },
+    Group { topic: "projects", title: "Projects", commands: &["init", "project", "handoff", "share"] },
     Group { topic: "server", title: "Server", commands: &["serve", "service", "mcp", "token"] },
     Group {
         topic: "upkeep",

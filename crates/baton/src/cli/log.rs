@@ -305,7 +305,7 @@ fn all_of(args: &Read, since: Option<i64>, app: &mut App) -> Result<LedgerListOu
             None => break page.project_id,
         }
     };
-    Ok(LedgerListOutput { project_id, items, next: None, is_isolated: false })
+    Ok(LedgerListOutput { project_id, items, next: None, earlier: None, is_isolated: false })
 }
 
 /// What was written in the sessions in which a commit was made.
@@ -346,9 +346,10 @@ fn print_of_commit(args: &Read, commit: &str, since: Option<i64>, app: &mut App)
     items.sort_by_key(|row| row.seq);
     if app.format == Format::Json {
         let project_id = origin.project_id;
-        return app.show(&LedgerListOutput { project_id, items, next: None, is_isolated: false }, |_| {
-            String::new()
-        });
+        return app.show(
+            &LedgerListOutput { project_id, items, next: None, earlier: None, is_isolated: false },
+            |_| String::new(),
+        );
     }
     write(&items, app)
 }

@@ -6,7 +6,7 @@ use baton_model::refusal::Refusal;
 use baton_model::time::{parse_span, rfc3339};
 use baton_ops::message::{
     self, InboxInput, InboxOutput, InboxRow, MailAckInput, MailSchemaInput, MailSendInput, ReadInput,
-    SearchInput, SearchOutput, ThreadInput, View,
+    SearchInput, SearchOutput, ThreadInput, ThreadOutput, View,
 };
 
 use super::{ActingIdentity, read_input};
@@ -160,9 +160,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         Verb::Thread { message_id, who } => {
             let input = ThreadInput { project, identity: who.identity, message_id };
             let answer = app.run::<message::Thread>(&input)?;
-            app.show(&answer, |thread| {
-                thread.items.iter().map(|message| message_text(message, false)).collect::<Vec<_>>().join("\n")
-            })?;
+            app.show(&answer, thread)?;
             app.mark_delivered(answer.project_id, answer.deliver)
         }
         Verb::Search { words, who, mine, n } => {
@@ -287,6 +285,11 @@ fn search_text(answer: &SearchOutput) -> String {
 }
 
 /// A message with its body: another agent's words, shown as such. `taken`: it was for a role until now.
+/// The messages of a thread.
+pub(super) fn thread(answer: &ThreadOutput) -> String {
+    answer.items.iter().map(|message| message_text(message, false)).collect::<Vec<_>>().join("\n")
+}
+
 fn message_text(message: &View, taken: bool) -> String {
     let mut text = format!(
         "{} {}\n  from {} to {}, {}\n  {}\n",

@@ -53,6 +53,7 @@ mod run;
 mod serve;
 mod service;
 mod sessions;
+mod share;
 mod signal;
 mod start;
 mod status;
@@ -61,6 +62,7 @@ mod summarize;
 mod task;
 mod token;
 mod tool_report;
+mod top;
 mod transcripts;
 mod trust;
 mod usage;
@@ -160,6 +162,7 @@ enum Command {
     Attention(attention::Args),
     Batons(batons::Args),
     Sessions(sessions::Args),
+    Share(share::Args),
     Audit(audit::Args),
     Log(log::Args),
     Why(provenance::Args),
@@ -193,6 +196,7 @@ enum Command {
     #[command(hide = true)]
     CommitTrailer(commit_trailer::Args),
     Token(token::Args),
+    Top(top::Args),
     Doctor(doctor::Args),
     Backup(backup::BackupArgs),
     Restore(backup::RestoreArgs),
@@ -226,6 +230,7 @@ impl Command {
             Self::Attention(args) => attention::run(args, app),
             Self::Batons(args) => batons::run(args, app),
             Self::Sessions(args) => sessions::run(args, app),
+            Self::Share(args) => share::run(args, app),
             Self::Audit(args) => audit::run(args, app),
             Self::Log(args) => log::run(args, app),
             Self::Why(args) => provenance::run(&args, app),
@@ -256,6 +261,7 @@ impl Command {
             Self::Install(args) => install::run(args, app),
             Self::CommitTrailer(args) => commit_trailer::run(&args, app),
             Self::Token(args) => token::run(args, app),
+            Self::Top(args) => top::run(args, app),
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),

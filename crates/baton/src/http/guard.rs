@@ -11,6 +11,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use baton_model::refusal::{Kind, Refusal};
 
+use crate::share_link;
+
 /// The names under which the server may be called.
 pub(super) struct Hosts {
     names: Vec<String>,
@@ -42,8 +44,8 @@ impl Hosts {
         let is_read = matches!(*method, Method::GET | Method::HEAD);
         let is_meant = match (is_read, origins.is_empty()) {
             (_, false) => is_own(&origins) && is_same_site,
-            // Following a link to the page, or typing its address, shows it to the user and to no other page.
-            (true, true) if path == "/" => true,
+            // Following a link to the page or to a share, or typing its address, shows it to the user and to no other page.
+            (true, true) if path == "/" || path.starts_with(share_link::PREFIX) => true,
             (true, true) if !site.is_empty() => is_same_site || site == ["none"],
             (false, true) if !site.is_empty() => is_same_site,
             (_, true) => is_own(&referers),

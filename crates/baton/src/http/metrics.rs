@@ -18,6 +18,7 @@ use super::events::EventHub;
 use super::limit::Peer;
 use crate::leadership::Duties;
 use crate::live::{self, Live};
+use crate::share_link;
 use crate::store_pool::Pool;
 
 const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "DELETE", "other"];
@@ -121,7 +122,7 @@ pub(super) async fn measured(
 ) -> Response {
     let begin = Instant::now();
     let method = request.method().clone();
-    let path = request.uri().path().to_owned();
+    let path = share_link::without_secret(request.uri().path());
     let peer = request.extensions().get::<Peer>().copied();
     let response = next.run(request).await;
     let micros = u64::try_from(begin.elapsed().as_micros()).unwrap_or(u64::MAX);

@@ -17,6 +17,7 @@ mod remote;
 mod rest;
 mod routes;
 mod sd_notify;
+mod share;
 mod signals;
 mod stall;
 mod tls;
@@ -283,6 +284,7 @@ fn router(
         .merge(guarded)
         .merge(github::router(hook))
         .merge(page::router())
+        .merge(share::router(pool))
         .fallback(answer::no_route)
         .method_not_allowed_fallback(answer::no_method)
         .layer(DefaultBodyLimit::max(body::MOST))

@@ -2,8 +2,8 @@
 
 use baton_ops::op::Operation;
 use baton_ops::{
-    agent, attention, audit, baton, handoff, lease, ledger, memory, message, project, session, task, token,
-    transcript,
+    agent, attention, audit, baton, handoff, lease, ledger, memory, message, project, session, share, task,
+    thread, token, transcript,
 };
 
 /// A path and the operation behind it.
@@ -130,6 +130,11 @@ pub(super) static ROUTES: &[Route] = &[
     get("/tokens", token::List::NAME),
     create("/tokens", token::Create::NAME),
     delete("/tokens/{id}", token::Revoke::NAME),
+    get("/projects/{project}/shares", share::List::NAME),
+    create("/shares", share::Create::NAME),
+    get("/shares/preview/{id}", share::Preview::NAME),
+    delete("/shares/{id}", share::Revoke::NAME),
+    get("/threads/{id}", thread::Show::NAME),
     get("/heads", ledger::Heads::NAME),
     get("/check", ledger::StoreCheck::NAME),
 ];

@@ -1,6 +1,7 @@
 //! The picker as lines of text: what was typed, the list, the preview, the keys.
 
 use super::state::{Item, State};
+use crate::cells::{cells, cut, fit};
 
 const MARKED: &str = "\u{1b}[7m";
 const DIM: &str = "\u{1b}[2m";
@@ -54,39 +55,9 @@ fn widths(items: &[Item]) -> Vec<usize> {
 fn aligned(item: &Item, widths: &[usize]) -> String {
     let mut text = String::new();
     for (cell, width) in item.columns.iter().zip(widths) {
-        let cell = cut(cell, *width);
-        let missing = width.saturating_sub(cells(&cell));
-        text.push_str(&cell);
-        text.extend(std::iter::repeat_n(' ', missing + 2));
+        text.push_str(&fit(&cut(cell, *width), width + 2));
     }
     text.trim_end().to_owned()
-}
-
-/// The beginning of a line that is no wider than this; what does not show is made visible.
-fn cut(line: &str, width: usize) -> String {
-    let line = baton_model::printable::line(line);
-    let mut left = width;
-    let fits = |c: &char| {
-        let wide = cell(*c);
-        let room = left >= wide;
-        left = left.saturating_sub(wide);
-        room
-    };
-    line.chars().take_while(fits).collect()
-}
-
-fn cells(text: &str) -> usize {
-    text.chars().map(cell).sum()
-}
-
-/// How many columns a letter takes: two in the scripts and signs of East Asia, none where it only marks the one before.
-fn cell(c: char) -> usize {
-    match u32::from(c) {
-        0x300..=0x36f | 0x200b..=0x200f | 0x202a..=0x202e | 0xfe00..=0xfe0f => 0,
-        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f => 2,
-        0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
 }
 
 #[cfg(test)]

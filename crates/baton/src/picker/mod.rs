@@ -4,16 +4,16 @@
 mod draw;
 mod state;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use crossterm::{cursor, queue, terminal};
 
 pub(crate) use state::Item;
 use state::{Key, State, Step};
 
 use crate::error::AppError;
+use crate::screen::Screen;
 
 /// Delay without input before a preview is made: making it may take longer than typing the next letter.
 const PAUSE: Duration = Duration::from_millis(80);
@@ -35,9 +35,10 @@ pub(crate) fn pick(
     preview: &mut dyn FnMut(usize) -> String,
 ) -> Result<usize, AppError> {
     let mut state = State::new(title, items);
-    let screen = Screen::open()?;
+    let mut screen = Screen::open()?;
     loop {
-        draw(&state)?;
+        let size = Screen::size();
+        screen.draw(size, draw::lines(&state, size.0, size.1))?;
         if let Some(wanted) = state.unseen()
             && !event::poll(PAUSE)?
         {
@@ -78,37 +79,5 @@ fn key_of(key: KeyEvent) -> Option<Key> {
         KeyCode::PageUp => Some(Key::PageUp),
         KeyCode::PageDown => Some(Key::PageDown),
         _ => None,
-    }
-}
-
-fn draw(state: &State) -> io::Result<()> {
-    let (width, height) = terminal::size().unwrap_or((80, 24));
-    let lines = draw::lines(state, usize::from(width.max(20)), usize::from(height.max(6)));
-    let mut err = io::BufWriter::new(io::stderr().lock());
-    for (row, line) in lines.iter().enumerate() {
-        queue!(err, cursor::MoveTo(0, u16::try_from(row).unwrap_or(u16::MAX)))?;
-        queue!(err, terminal::Clear(terminal::ClearType::CurrentLine))?;
-        err.write_all(line.as_bytes())?;
-    }
-    queue!(err, terminal::Clear(terminal::ClearType::FromCursorDown))?;
-    err.flush()
-}
-
-/// The terminal while it is ours. However this ends, it is given back as it was.
-struct Screen;
-
-impl Screen {
-    fn open() -> io::Result<Self> {
-        terminal::enable_raw_mode()?;
-        let screen = Self;
-        crossterm::execute!(io::stderr(), terminal::EnterAlternateScreen, cursor::Hide)?;
-        Ok(screen)
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        let _ = crossterm::execute!(io::stderr(), cursor::Show, terminal::LeaveAlternateScreen);
-        let _ = terminal::disable_raw_mode();
     }
 }

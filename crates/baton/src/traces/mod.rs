@@ -99,7 +99,7 @@ pub(crate) async fn traced(State(tracer): State<Arc<Tracer>>, request: Request, 
         return next.run(request).await;
     }
     let method = request.method().to_string();
-    let path = request.uri().path().to_owned();
+    let path = crate::share_link::without_secret(request.uri().path());
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let (trace, span) = (from.map_or_else(random_trace, |from| from.trace), random_span());
     let current = Current { tracer: Arc::clone(&tracer), trace, span };

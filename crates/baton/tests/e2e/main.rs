@@ -88,6 +88,7 @@ mod stores;
 mod tasks;
 mod terminal;
 mod tools;
+mod top;
 mod transcript_copies;
 mod transcript_doctor;
 mod transcripts;

@@ -186,7 +186,7 @@ pub(super) fn row(
     })
 }
 
-fn left_baton(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<Option<LeftBaton>, Failure> {
+pub(crate) fn left_baton(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<Option<LeftBaton>, Failure> {
     let Some(left) = baton::of_session(tx, &of.project_id, &of.session_id)? else { return Ok(None) };
     let holder = match &left.holder_session_id {
         Some(id) => session::get(tx, &of.project_id, id)?,

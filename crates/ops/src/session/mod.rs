@@ -56,6 +56,7 @@ pub use end::{End, EndInput, EndOutput};
 pub(crate) use entrusted::on_top_of_sessions;
 pub use handoff::{Handoff, HandoffInput, HandoffOutput};
 pub use heartbeat::{Heartbeat, HeartbeatInput, HeartbeatOutput};
+pub(crate) use history::left_baton;
 pub use history::{ClaimedTask, History, HistoryInput, HistoryOutput, HistoryRow, LastCheckpoint, LeftBaton};
 pub(crate) use leave::{Address, LeaveResult, leave, spend};
 pub use pickup::{Pickup, PickupInput, PickupResult};

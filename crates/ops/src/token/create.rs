@@ -8,7 +8,7 @@ use baton_store::{Failure, Tx, project, token};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{hash, hex};
+use super::{hash, new_secret};
 use crate::op::{Cx, Meta, Operation, Reach, Retention};
 use crate::resolve;
 
@@ -74,9 +74,7 @@ impl Operation for Create {
         }
         let now = cx.env.now;
         let expires_at = input.expires_in_s.map(|seconds| now.saturating_add(seconds.saturating_mul(1_000)));
-        let mut secret = [0; 32];
-        (cx.env.random)(&mut secret);
-        let secret = format!("baton_{}", hex(&secret));
+        let secret = new_secret(&mut cx.env, "baton_");
         let token_id = cx.env.id();
         let identities = Some(input.identities).filter(|names| !names.is_empty());
         let caller = cx.env.caller;

@@ -210,6 +210,34 @@ on_every_backend! {
         assert!(faults.iter().any(|fault| fault.contains("two open sessions")), "{faults:?}");
     }
 
+    fn the_newest_of_one_identity_session_or_word_are_found_however_much_came_since(w) {
+        let (lola, donna) = (agent("Lola"), agent("Donna"));
+        let begun = w.start(&lola);
+        for n in 0..5 {
+            w.ok(&lola, "ledger_note", json!({ "text": format!("Round the price {n}") }));
+        }
+        w.start(&donna);
+        for n in 0..700 {
+            w.ok(&donna, "ledger_note", json!({ "text": format!("noise {n}") }));
+        }
+        let lines = |w: &mut World, mut input: Value| {
+            input["newest"] = true.into();
+            input["brief"] = true.into();
+            let page = w.ok(&agent("Ann"), "ledger_list", input);
+            (column(&list(&page["items"]), "summary"), page["earlier"].clone())
+        };
+        let own = json!({ "by": "LOLA", "kind": "note", "limit": 2 });
+        let (found, earlier) = lines(w, own.clone());
+        assert_eq!(found, ["Round the price 3", "Round the price 4"]);
+        let mut next = own;
+        next["before"] = earlier;
+        assert_eq!(lines(w, next).0, ["Round the price 1", "Round the price 2"], "and what is older");
+        let session = json!({ "session": text(&begun, "session_id"), "limit": 50 });
+        assert_eq!(lines(w, session).0.len(), 6);
+        assert_eq!(lines(w, json!({ "text": "PRICE 2" })), (vec!["Round the price 2".to_owned()], Value::Null));
+        assert_eq!(lines(w, json!({ "text": "nothing such" })).0, [] as [&str; 0]);
+    }
+
     fn a_holder_that_does_not_know_of_it_is_found(w) {
         w.leave_baton(&agent("Lola"), "one");
         w.pickup(&agent("Donna"));

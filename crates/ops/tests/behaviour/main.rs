@@ -84,6 +84,7 @@ mod search;
 mod second_words;
 mod seed;
 mod sensitive;
+mod shares;
 mod signals;
 mod start;
 mod takeover;

@@ -120,6 +120,7 @@ const MACHINE: &[&str] = &[
     "project_merge",
     "project_rename",
     "project_split",
+    "share_show",
     "store_check",
     "token_check",
     "token_create",

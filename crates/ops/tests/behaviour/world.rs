@@ -347,7 +347,7 @@ impl World {
     }
 }
 
-const TABLES: [(&str, &str); 30] = [
+const TABLES: [(&str, &str); 31] = [
     ("project", "SELECT * FROM project ORDER BY project_id"),
     ("project_root", "SELECT * FROM project_root ORDER BY machine_id, path"),
     ("memory_vector", "SELECT * FROM memory_vector ORDER BY project_id, memory_id"),
@@ -378,6 +378,7 @@ const TABLES: [(&str, &str); 30] = [
     ("tracker_poll", "SELECT * FROM tracker_poll ORDER BY repo"),
     ("outbox", "SELECT * FROM outbox ORDER BY project_id, effect_id"),
     ("access_token", "SELECT * FROM access_token ORDER BY token_id"),
+    ("share", "SELECT * FROM share ORDER BY share_id"),
 ];
 
 /// A connection of another thread.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use baton_model::access::{Grant, Token};
+use baton_model::share::{Share, SharedKind};
 use baton_store::restore::{ReplacedStore, StagedRestore, Step};
-use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, counter, params, token};
+use baton_store::{Fault, FaultKind, MIGRATIONS, Store, Target, counter, params, share, token};
 
 use crate::bench::{NOW, variable};
 
@@ -397,4 +398,31 @@ fn a_token_that_was_revoked_stays_so_and_one_is_asked_for_as_before() {
     let found: Vec<(&str, Option<i64>)> =
         found.iter().map(|one| (one.token_id.as_str(), one.revoked_at)).collect();
     assert_eq!(found, [("new", None), ("old", Some(NOW + 1))]);
+}
+
+#[test]
+fn a_share_that_was_taken_back_stays_so_whatever_the_backup_says() {
+    let made = |id: &str, revoked_at| Share {
+        share_id: id.into(),
+        hash: format!("hash of {id}"),
+        project_id: "p".into(),
+        kind: SharedKind::Baton,
+        object_id: "b".into(),
+        created_by: "Ann".into(),
+        created_at: NOW,
+        expires_at: NOW + 1_000,
+        revoked_at,
+    };
+    let put = |path: PathBuf, shares: Vec<Share>| {
+        let mut store = Store::open_existing(&Target::File(path), NOW).unwrap();
+        store.write_shared(|tx| Ok(shares.iter().try_for_each(|one| share::insert(tx, one))?)).unwrap();
+    };
+    let stage = Stage::new();
+    put(stage.backup(), vec![made("taken-back", None), made("valid", None)]);
+    put(stage.store(), vec![made("taken-back", Some(NOW + 1)), made("valid", None)]);
+    stage.restore(&stage.backup()).unwrap();
+    let mut restored = Store::open_existing(&Target::File(stage.store()), NOW).unwrap();
+    let mut revoked =
+        |id: &str| restored.read(|tx| Ok(share::get(tx, id)?)).unwrap().expect("a share").revoked_at;
+    assert_eq!((revoked("taken-back"), revoked("valid")), (Some(NOW + 1), None));
 }

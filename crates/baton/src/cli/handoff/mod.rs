@@ -16,6 +16,7 @@ pub(super) mod progress;
 mod show;
 
 use progress::show_progress;
+pub(super) use show::text as shown;
 
 use super::{ActingIdentity, read_input};
 use crate::app::App;

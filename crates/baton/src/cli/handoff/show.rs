@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{ending, row};
 use crate::render;
 
-pub(super) fn text(shown: &ShowOutput) -> String {
+pub(in crate::cli) fn text(shown: &ShowOutput) -> String {
     let packet = shown.packet.as_deref().filter(|text| !text.is_empty());
     let packet = packet.map(|text| format!("packet\n{}\n", render::packet(text))).unwrap_or_default();
     match &shown.handoff {

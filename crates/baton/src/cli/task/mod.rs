@@ -11,6 +11,8 @@ use baton_ops::op::Operation;
 use baton_ops::task as ops;
 use serde::Serialize;
 
+pub(super) use query::one as shown;
+
 use super::ActingIdentity;
 use crate::app::App;
 use crate::error::AppError;

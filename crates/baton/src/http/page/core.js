@@ -56,7 +56,7 @@ class Problem extends Error {
 /** Asks the API; query fields that are empty are left out. */
 async function api(method, path, fields = {}, options = {}) {
   const request = { method, headers: { ...headers(), ...options.headers }, signal: options.signal };
-  let url = `/api/v1${path}`;
+  let url = options.root ? path : `/api/v1${path}`;
   const given = Object.entries(fields).filter(([, value]) => value !== '' && value !== null && value !== undefined);
   if (method === 'GET' || method === 'DELETE') {
     const query = new URLSearchParams(given).toString();

@@ -119,9 +119,22 @@ const HANDOFF_STATES = ['', 'planned', 'pending', 'offered', 'accepted', 'comple
 
 const chosen = (base, states, current) => h('p.tabs', { role: 'group', 'aria-label': 'State' }, states.map(([key, word]) => h('a.tab', { href: `#/${base}/${key}`, 'aria-current': key === current ? 'true' : null }, word)));
 
-function batonRow(one) {
+let lookTimer = 0;
+
+/** On a wide screen the row that is gone to is shown beside the list, once one stays on it. */
+function look(one, state) {
+  clearTimeout(lookTimer);
+  if (state.look?.baton_id === one.baton_id || !window.matchMedia('(min-width: 64rem)').matches) return;
+  lookTimer = setTimeout(() => { state.look = one; draw(); }, 150);
+}
+
+function preview(one, left) {
+  return h('aside.preview', { 'aria-label': 'Preview', tabindex: 0 }, one && left ? [h('h2', {}, one.summary || 'Baton'), documentOf(left.document, 'What is handed over')] : h('p.quiet', {}, 'The row that you go to (j, k) is shown here.'));
+}
+
+function batonRow(one, view) {
   return h('li.card.matter', { key: one.baton_id, 'data-row': true },
-    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: batonAt(one.project_id, one.baton_id) }, `Baton from ${one.from}`)),
+    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: batonAt(one.project_id, one.baton_id), onfocus: () => look(one, view) }, `Baton from ${one.from}`)),
       one.state === 'open' || one.state === 'abandoned' ? h('span.push', {}, button('Pick up…', () => pickup(one.project_id, one.baton_id, one.summary))) : null),
     one.summary ? h('p.words', {}, one.summary) : null,
     h('p.meta', {}, toProject(one.project_id), ' · ', one.to ? `for ${one.to} · ` : '', one.holder ? `held by ${one.holder} · ` : '', ago(one.created_at)));
@@ -131,12 +144,13 @@ const batons = {
   title: 'Batons',
   questions: ([key = '', project = ''], state) => ({
     pages: pages((cursor) => question(project ? at(project, '/batons') : '/batons', { all: project ? null : true, state: key, limit: 50, cursor }, onWaiting(project)), state),
+    left: state.look ? question(`/sessions/${part(state.look.session_id)}/handoff`, { project: state.look.project_id }) : null,
   }),
   draw: (data, [key = '', project = ''], state) => {
     const found = joined(data.pages);
-    return [h('h1', {}, 'Batons'), h('p.meta', {}, `${found.total} in all, the oldest first.`, project ? [' Project ', toProject(project), '.'] : ''),
+    return [h('h1', {}, 'Batons'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the oldest first.`, project ? [' Project ', toProject(project), '.'] : ''),
       chosen('batons', BATON_STATES.map(([one, word]) => [project ? `${one}/${part(project)}` : one, word]), project ? `${key}/${part(project)}` : key),
-      found.items.length ? h('ul.matters', {}, found.items.map(batonRow)) : empty('No baton is in this state.'), more(found, found.items.length, state)];
+      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => batonRow(one, state))), preview(state.look, data.left)) : empty('No baton is in this state.'), more(found, found.items.length, state)];
   },
 };
 
@@ -145,7 +159,7 @@ const handoffs = {
   questions: ([key = ''], state) => ({ pages: pages((cursor) => question('/handoffs', { all: true, state: key, limit: 50, cursor }, onWaiting()), state) }),
   draw: (data, [key = ''], view) => {
     const found = joined(data.pages);
-    return [h('h1', {}, 'Hand-offs'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),
+    return [h('h1', {}, 'Hand-offs'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),
       found.items.length ? h('ul.matters', {}, found.items.map((one) => h('li.card.matter', { key: one.handoff_id, 'data-row': true },
         h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject))),
         one.last_error ? h('p.error', {}, one.last_error) : null,
@@ -157,7 +171,7 @@ const handoffs = {
 const projects = {
   title: 'Projects',
   questions: () => ({ overview: question('/overview', { limit: 200 }, (event) => event.kind === 'wrap' || event.kind === 'start') }),
-  draw: ({ overview }) => [h('h1', {}, 'Projects'), h('ul.grid', {}, overview.items.map((card) => h('li.card', { key: card.project_id, 'data-row': true },
+  draw: ({ overview }) => [h('h1', {}, 'Projects'), h('h2.hidden', {}, 'List'), h('ul.grid', {}, overview.items.map((card) => h('li.card', { key: card.project_id, 'data-row': true },
     h('h3', {}, toProject(card.project_id)),
     h('p.meta', {}, card.is_isolated ? 'isolated' : `${card.sessions.length} open sessions · ${card.open_tasks} open tasks`),
     card.last_wrap ? h('p', {}, card.last_wrap.last_wrapped_summary) : null))),

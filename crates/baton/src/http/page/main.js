@@ -1,7 +1,7 @@
 // The page's views by address, brought up to date when the address or the ledger changes.
 
-const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, sessions, session, baton, handoff, task, mail, transcripts, transcript, search };
-const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['transcripts', 'Transcripts']];
+const VIEWS = { '': inbox, agents, batons, handoffs, projects, project, sessions, session, baton, handoff, task, mail, transcripts, transcript, search, thread, shares, ledger, fleet };
+const NAV = [['', 'Inbox'], ['agents', 'Agents'], ['batons', 'Batons'], ['handoffs', 'Hand-offs'], ['projects', 'Projects'], ['transcripts', 'Transcripts'], ['fleet', 'Server']];
 
 /** What a view remembers while its address is shown, or gone back to. */
 const viewStates = new Map();

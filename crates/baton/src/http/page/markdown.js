@@ -39,7 +39,7 @@ function markdown(text) {
       const rows = [];
       let end = at + 2;
       while (end < lines.length && /^\s*\|/.test(lines[end])) { rows.push(cells(lines[end])); end += 1; }
-      drawn.push(h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Table' }, h('table', {},
+      drawn.push(h('div.scroll', { tabindex: 0, role: 'group', 'aria-label': 'Table' }, h('table', {},
         h('thead', {}, h('tr', {}, cells(line).map((cell) => h('th', { scope: 'col' }, inline(cell))))),
         h('tbody', {}, rows.map((row) => h('tr', {}, row.map((cell) => h('td', {}, inline(cell)))))))));
       at = end;
@@ -74,16 +74,16 @@ function markdown(text) {
 function code(lines, language) {
   const isDiff = language === 'diff' || language === 'patch' || (lines.some((one) => /^@@ /.test(one)));
   const tone = (line) => (line.startsWith('@@') ? 'at' : line.startsWith('+') ? 'plus' : line.startsWith('-') ? 'minus' : '');
-  return h('pre', { tabindex: 0, role: 'region', 'aria-label': isDiff ? 'Changes' : 'Code' },
+  return h('pre', { tabindex: 0, role: 'group', 'aria-label': isDiff ? 'Changes' : 'Code' },
     isDiff ? lines.map((line) => h('span.line', { class: tone(line) }, `${line}\n`)) : lines.join('\n'));
 }
 
 /** Text with its lines, as it came. */
-const rawText = (text, label) => h('pre', { tabindex: 0, 'aria-label': label, role: 'region' }, text);
+const rawText = (text, label) => h('pre', { tabindex: 0, 'aria-label': label, role: 'group' }, text);
 
 /** A document as its receiver reads it, with the raw text behind a switch. */
 function documentOf(text, label) {
-  return h('div.document', { role: 'region', 'aria-label': label, tabindex: 0 }, markdown(text || ''),
+  return h('div.document', { role: 'group', 'aria-label': label, tabindex: 0 }, markdown(text || ''),
     h('details.raw', {}, h('summary', {}, 'Raw text'), rawText(text || '', `${label}, raw`)));
 }
 
@@ -101,6 +101,6 @@ function fields(value, depth = 0) {
 function packetOf(text, label) {
   let value;
   try { value = JSON.parse(text); } catch { return rawText(text, label); }
-  return h('div.document', { role: 'region', 'aria-label': label, tabindex: 0 }, fields(value),
+  return h('div.document', { role: 'group', 'aria-label': label, tabindex: 0 }, fields(value),
     h('details.raw', {}, h('summary', {}, 'Raw text'), rawText(JSON.stringify(value, null, 2), `${label}, raw`)));
 }

@@ -47,7 +47,7 @@ const project = {
       h('h2', {}, 'Tasks by role and state'), boardOf(id, board.items),
       mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
       decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, [...decisions.items].reverse().map(entry))] : null,
-      h('h2', {}, 'Ledger'), h('ul.feed', { id: 'ledger' }, [...ledger.items].reverse().slice(0, LEDGER_ROWS).map(entry)),
+      h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), ' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares'))), h('ul.feed', { id: 'ledger' }, [...ledger.items].reverse().slice(0, LEDGER_ROWS).map(entry)),
     ];
   },
 };
@@ -68,7 +68,7 @@ const sessions = {
   questions: ([id], state) => ({ pages: pages((cursor) => question(at(id, '/sessions'), { limit: 60, cursor }, onSessions(id)), state) }),
   draw: (data, [id], state) => {
     const found = joined(data.pages);
-    return [h('h1', {}, 'Sessions'), h('p.meta', {}, toProject(id)),
+    return [h('h1', {}, 'Sessions'), h('h2.hidden', {}, 'List'), h('p.meta', {}, toProject(id)),
       h('ul.grid', {}, found.items.map((one) => works(one, id))),
       found.next ? h('p', {}, button('Show more', () => { state.cursors = [...(state.cursors || []), found.next]; draw(); }, 'more')) : null];
   },

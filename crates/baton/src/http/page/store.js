@@ -6,7 +6,7 @@ const KEPT = 60;
 const answers = new Map();
 
 /** A question: its path, its fields, and which events change its answer. */
-const question = (path, fields, on) => ({ path, fields: fields || {}, on: on || (() => false), key: path + JSON.stringify(fields || {}) });
+const question = (path, fields, on, options) => ({ path, fields: fields || {}, on: on || (() => false), key: path + JSON.stringify(fields || {}), ...options });
 
 const SESSION_EVENTS = new Set(['start', 'pickup', 'checkpoint', 'wrap', 'handoff', 'release']);
 const onSessions = (project) => (event) => (!project || event.project_id === project) && SESSION_EVENTS.has(event.kind);
@@ -29,7 +29,7 @@ async function fetchAnswer(asked) {
   held.dirty = false;
   held.busy = true;
   try {
-    held.data = await api('GET', asked.path, asked.fields);
+    held.data = await api('GET', asked.path, asked.fields, { root: asked.root });
     held.error = null;
   } catch (error) {
     held.error = error;

@@ -8,11 +8,12 @@ const session = {
   }),
   draw: ({ one, left }, [project]) => [
     h('div.row', {}, h('h1', {}, `${one.identity}’s session`), state(one.released_at ? one.release_reason : one.live ? 'live' : 'open'),
-      one.released_at ? null : h('span.push', {}, button('Reassign…', () => reassign(project, one.session_id, one.identity)))),
+      h('span.push', {}, one.released_at ? null : [button('Reassign…', () => reassign(project, one.session_id, one.identity)), ' '], button('Share…', () => share(project, one.session_id, 'thread', one.identity), 'quiet'))),
     facts([['Project', toProject(project)], ['Tool', one.surface], ['Machine', one.machine], ['Place', whereabouts(one)], ['Began', ago(one.started_at)],
       ['Last heard', ago(one.last_heartbeat)], ['Released', one.released_at ? ago(one.released_at) : null], ['Last checkpoint', one.last_checkpoint?.summary],
       ['Tasks', one.tasks?.length ? one.tasks.map((task) => h('div', {}, h('a', { href: `#/task/${part(project)}/${part(task.id)}` }, task.title))) : null],
-      ['Baton left', one.left ? toBaton(project, one.left.baton_id, one.left.summary) : null]]),
+      ['Baton left', one.left ? toBaton(project, one.left.baton_id, one.left.summary) : null],
+      ['Thread', h('a', { href: `#/thread/${part(project)}/${part(one.session_id)}` }, 'the whole story')], ['Ledger', h('a', { href: ledgerAt(project, ['', '', '', '', one.session_id]) }, 'what it wrote')]]),
     one.way.length > 1 ? [h('h2', {}, 'The way of its work'), h('ol', {}, one.way.map((station) => h('li', {}, toSession(project, station.session_id, station.identity), ' · ', ago(station.started_at))))] : null,
     h('h2', {}, left.wrapped ? 'What it handed over' : 'What a hand-off of it would say now'),
     documentOf(left.document, 'Hand-off document'),
@@ -30,10 +31,10 @@ const baton = {
     const free = one.state === 'open' || one.state === 'abandoned';
     const way = giver?.way || [];
     return [
-      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), free ? h('span.push', {}, button('Pick up…', () => pickup(project, one.baton_id, one.summary), 'main')) : null),
+      h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), h('span.push', {}, free ? [button('Pick up…', () => pickup(project, one.baton_id, one.summary), 'main'), ' '] : null, button('Share…', () => share(project, one.baton_id, 'baton', one.summary), 'quiet'))),
       facts([['Project', toProject(project)], ['Left by', toSession(project, one.session_id, one.from)], ['When', ago(one.created_at)], ['For', one.to], ['Held by', one.holder],
         ['Taken by', one.taken_by ? toSession(project, one.taken_by) : null], ['Taken', one.taken_at ? ago(one.taken_at) : null],
-        ['Finished', one.finished ? 'nothing is left to do' : null], ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
+        ['Finished', one.finished ? 'nothing is left to do' : null], ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['Thread', h('a', { href: `#/thread/${part(project)}/${part(one.baton_id)}` }, 'the whole story')], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
       h('h2', {}, 'Its way so far'),
       h('ol', {}, way.map((station) => h('li', {}, toSession(project, station.session_id, station.identity), ' · ', ago(station.started_at))),
         one.taken_by ? h('li', {}, toSession(project, one.taken_by, one.holder || 'who took it')) : null),

@@ -2,7 +2,8 @@
 // from where a baton was left to where it was taken.
 
 const LANE = 46;
-const LEFT = 130;
+const LEFT = 14;
+const NAMES = 128;
 const TOP = 30;
 /** A drawing of few sessions still fills the page. */
 const FULL = 840;
@@ -20,20 +21,20 @@ function timeline(project, sessions) {
   const y = (one) => TOP + lanes.indexOf(one.identity) * LANE + LANE / 2;
   const x = (time) => LEFT + place(time);
   const byId = new Map(shown.map((one) => [one.session_id, one]));
+  // The names stay where they are while the lanes scroll.
+  const names = s('svg.names', { width: NAMES, height, viewBox: `0 0 ${NAMES} ${height}`, 'aria-hidden': 'true' });
   const drawing = s('svg', { width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Sessions and the batons passed between them' });
   for (const [index, name] of lanes.entries()) {
     const middle = TOP + index * LANE + LANE / 2;
-    drawing.append(
-      s('line.lane', { x1: LEFT, x2: width, y1: middle, y2: middle }),
-      s('text', { x: 12, y: middle + 4 }, name.length > 15 ? `${name.slice(0, 14)}…` : name, s('title', {}, name)),
-    );
+    drawing.append(s('line.lane', { x1: 0, x2: width, y1: middle, y2: middle }));
+    names.append(s('text', { x: 12, y: middle + 4 }, name.length > 15 ? `${name.slice(0, 14)}…` : name, s('title', {}, name)));
   }
   for (const time of ticks(moments, place)) {
     drawing.append(s('text.soft', { x: x(time), y: 16, 'text-anchor': 'middle' }, dayOrHour(time)));
   }
   for (const one of shown) drawing.append(stint(project, one, x, y, now));
   for (const one of shown) drawing.append(...passes(project, one, byId, x, y));
-  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Timeline' }, drawing);
+  return h('div.way', {}, names, h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Timeline' }, drawing));
 }
 
 /** Long pauses are drawn short, so that a week with three sessions is still a picture. */

@@ -9,7 +9,7 @@ const transcripts = {
     const text = (one) => `${one.title || ''} ${one.agent} ${one.cwd || ''} ${one.branch || ''} ${one.id}`.toLowerCase();
     const items = found.items.filter((one) => text(one).includes(wanted));
     return [
-      h('h1', {}, 'Transcripts'),
+      h('h1', {}, 'Transcripts'), h('h2.hidden', {}, 'List'),
       h('p.meta', {}, `${found.total} sessions of coding agents on the server’s machine, newest first.`),
       h('p', {}, h('label', { for: 'narrow' }, 'Only with these words'), h('input', { id: 'narrow', type: 'search', autocomplete: 'off', oninput: (event) => { view.words = event.target.value; draw(); } })),
       h('ul.grid', {}, items.map((one) => h('li.card', { key: one.agent + one.id, 'data-row': true },

@@ -52,24 +52,46 @@ pub(super) fn views(stage: &Stage, server: &Server) -> Vec<String> {
         "search/zebra".into(),
         "transcripts".into(),
         "project/nowhere".into(),
+        format!("thread/shop/{}/minutes", text(&first, "session_id")),
     ];
+    let views = [
+        "agents",
+        "batons",
+        "batons/spent",
+        "handoffs",
+        "projects",
+        "fleet",
+        "ledger/shop",
+        "sessions/shop",
+        "shares/shop",
+    ];
+    places.extend(views.map(str::to_owned));
     places.extend(batons.map(|id| format!("baton/shop/{id}")));
     places
 }
 
-/// What the checker calls serious or critical in what is shown now.
+/// What the checker finds in what is shown now, of any weight.
 fn faults(tab: &Tab<'_>, script: &str) -> Vec<String> {
     tab.eval(&format!("{script}; null"));
     let found = tab.eval(
         "axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations\
-         .filter((one) => one.impact === 'serious' || one.impact === 'critical')\
          .map((one) => `${one.id}: ${one.help}\\n` + one.nodes.map((node) => `  ${node.html}\\n  ${node.failureSummary}`).join('\\n')))",
     );
     found.as_array().expect("a list").iter().map(|one| one.as_str().unwrap_or_default().to_owned()).collect()
 }
 
 #[test]
-fn the_checker_finds_nothing_serious() {
+fn the_checker_finds_nothing_on_a_desktop() {
+    check(1280);
+}
+
+#[test]
+fn the_checker_finds_nothing_on_a_phone() {
+    check(360);
+}
+
+/// Every view, what opens over it, and what is shared, by day and by night.
+fn check(width: u32) {
     let Some(folder) = env("BATON_TEST_AXE") else {
         skipped("BATON_TEST_AXE names no folder with axe.min.js: accessibility was not checked");
         return;
@@ -78,26 +100,33 @@ fn the_checker_finds_nothing_serious() {
     let Some(browser) = browser() else { return };
     let stage = Stage::ready();
     let server = Server::start(&stage.terminal("Server"));
+    let places = views(&stage, &server);
+    let baton = places.iter().find_map(|place| place.strip_prefix("baton/shop/")).expect("a baton");
+    let shared = server.ok("share_create", &json!({ "project": "shop", "identity": "Ann", "id": baton }));
+    let shared = format!("http://{}/share/{}", server.address, text(&shared, "secret"));
     let mut found = Vec::new();
-    for place in views(&stage, &server) {
-        for look in [Look { width: 1280, dark: false }, Look { width: 360, dark: true }] {
-            let tab = Tab::open(&browser, &server.address, &place, look);
-            tab.until("document.querySelector('#live').textContent === 'live'");
-            found.extend(
-                faults(&tab, &script).into_iter().map(|one| format!("{place} dark {}: {one}", look.dark)),
-            );
+    for dark in [false, true] {
+        let tab = Tab::open(&browser, &server.address, "", Look { width, dark });
+        tab.until("document.querySelector('#live').textContent === 'live'");
+        let mut look = |what: &str| {
+            found.extend(faults(&tab, &script).into_iter().map(|one| format!("{what}, dark {dark}: {one}")));
+        };
+        for place in &places {
+            tab.go(place);
+            look(place);
             // What opens over the page is a part of it.
             let button = "[...document.querySelectorAll('main button')].find((one) => one.innerText.endsWith('…') || one.innerText === 'New task')";
             if tab.eval(&format!("Boolean({button})")) == true {
                 tab.click_on(button);
                 tab.until("document.querySelector('dialog[open]')");
-                found.extend(
-                    faults(&tab, &script)
-                        .into_iter()
-                        .map(|one| format!("dialog of {place} dark {}: {one}", look.dark)),
-                );
+                look(&format!("dialog of {place}"));
+                tab.press("Escape");
+                tab.until("!document.querySelector('dialog')");
             }
         }
+        tab.visit(&shared);
+        tab.until("document.querySelector('main h1')");
+        look("a share");
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

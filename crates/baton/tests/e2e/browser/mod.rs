@@ -10,6 +10,7 @@ mod figures;
 mod glance;
 mod pictures;
 mod safe;
+mod shared;
 mod states;
 mod tab;
 

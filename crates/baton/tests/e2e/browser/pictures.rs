@@ -5,10 +5,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::browser;
 use super::tab::{Look, Tab};
 use crate::http::Server;
-use crate::stage::{Stage, env};
+use crate::stage::{Stage, env, items, text};
 
 /// A morning in a shop: three agents with different tools, one baton, a second one, a hand-off to another project.
 fn story(pause: Duration) -> Stage {
@@ -65,13 +67,21 @@ fn the_pictures_of_the_guide() {
     let folder = env("BATON_WRITE_PICTURES");
     let stage = story(Duration::from_millis(if folder.is_some() { 1500 } else { 0 }));
     let server = Server::start(&stage.terminal("Server"));
-    for (name, place, dark) in
-        [("home", "", false), ("project", "project/shop", false), ("project-dark", "project/shop", true)]
-    {
+    let batons = server.ok("baton_list", &json!({ "project": "shop" }));
+    let newest = items(&batons).into_iter().find(|one| one["from"] == "Lola").expect("Lola's last baton");
+    let thread = format!("thread/shop/{}", text(&newest, "baton_id"));
+    for (name, place, dark) in [
+        ("home", "", false),
+        ("project", "project/shop", false),
+        ("project-dark", "project/shop", true),
+        ("thread", &thread, false),
+    ] {
         let tab = Tab::open(&browser, &server.address, place, Look { width: 1120, dark });
         tab.until("document.querySelector('#live').textContent === 'live'");
         if place.is_empty() {
             tab.reads("Waiting for somebody (2)");
+        } else if name == "thread" {
+            tab.until("document.querySelectorAll('main .stint').length === 3");
         } else {
             // Two passes are drawn, from Lola to Donna to Lola, and one from Max to Olga.
             tab.until("document.querySelectorAll('svg .pass').length === 3");

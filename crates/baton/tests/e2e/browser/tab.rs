@@ -59,6 +59,12 @@ impl<'a> Tab<'a> {
         self.settled();
     }
 
+    /// Goes to any address, as a link from elsewhere does.
+    pub(super) fn visit(&self, address: &str) {
+        self.call("Page.navigate", &json!({ "url": address }));
+        self.until(&format!("location.href === {} && document.readyState === 'complete'", json!(address)));
+    }
+
     /// Waits until the view is drawn.
     fn settled(&self) {
         self.until("document.querySelector('main h1') && !document.querySelector('main[aria-busy]') && !document.hidden");

@@ -14,6 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use baton_model::access::Token;
+use baton_model::time::Millis;
 
 use super::copy::{discard, draft_of, second_name, sweep, sync_folder, write_draft};
 use super::lock::WriterLock;
@@ -22,7 +23,7 @@ use super::{APPLICATION_ID, error, log};
 use crate::engine::fault::{Failure, Fault, FaultKind};
 use crate::engine::{OpenMode, Store, Target, Tx};
 use crate::migrate::{self, MIGRATIONS};
-use crate::{counter, token};
+use crate::{counter, share, token};
 
 /// How long the store's other users may take to leave.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -97,12 +98,18 @@ struct RetainedState {
     highest: i64,
     /// Its access tokens. One that was revoked stays so, and where there were any, a server goes on asking for one.
     tokens: Vec<Token>,
+    /// Shares that were taken back, and when: the backup may hold them from before.
+    revoked_shares: Vec<(String, Millis)>,
 }
 
 impl RetainedState {
     fn of(store: &Path) -> Self {
         let read = |mut replaced: Store| {
-            replaced.read(|tx| Ok(Self { highest: counter::highest(tx)?, tokens: token::list(tx)? })).ok()
+            let all = |tx: &mut Tx<'_>| {
+                let (highest, tokens) = (counter::highest(tx)?, token::list(tx)?);
+                Ok(Self { highest, tokens, revoked_shares: share::revocations(tx)? })
+            };
+            replaced.read(all).ok()
         };
         Store::open_read_only(&Target::File(store.to_owned())).ok().and_then(read).unwrap_or_default()
     }
@@ -116,6 +123,9 @@ impl RetainedState {
             } else if let Some(revoked_at) = known.revoked_at {
                 token::revoke(tx, &known.token_id, revoked_at)?;
             }
+        }
+        for (share_id, revoked_at) in &self.revoked_shares {
+            share::revoke(tx, share_id, *revoked_at)?;
         }
         Ok(())
     }

@@ -1,0 +1,120 @@
+//! `baton top`: what needs a person, who works, what waits, on a terminal.
+
+mod act;
+mod data;
+mod draw;
+mod state;
+
+use std::time::{Duration, Instant};
+
+use baton_model::refusal::Refusal;
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use crate::app::App;
+use crate::error::AppError;
+use crate::picker;
+use crate::screen::Screen;
+use state::{Key, State, Step};
+
+/// Pause between two looks at the ledger.
+const EVERY: Duration = Duration::from_secs(2);
+/// A ledger that takes long to answer is asked less often: so many times as long as it took.
+const REST: u32 = 8;
+
+/// Watch what needs you, agents, batons, hand-offs, tasks and mail on a terminal
+///
+/// What waits longest comes first. Drill in with Enter; pick up, reassign, answer, try again with one key; ? lists the keys.
+/// It works on the store, or on the server that your settings name. With --project only one project is looked at.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Seconds between two looks at the ledger
+    #[arg(long, value_name = "S", default_value_t = EVERY.as_secs(), value_parser = clap::value_parser!(u64).range(1..=3600))]
+    every: u64,
+}
+
+pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
+    if !picker::can_ask() {
+        let what = "`baton top` needs a terminal, and there is none";
+        let hint =
+            "`baton attention` prints what needs you; `baton status --watch` follows a project on a pipe";
+        return Err(Refusal::invalid("terminal_missing", what, hint).into());
+    }
+    app.drawing = true;
+    let mut state = State::new(app.project.clone(), app.config.identity.clone());
+    let mut screen = Screen::open()?;
+    let ended = watch(app, &mut state, &mut screen, Duration::from_secs(args.every));
+    drop(screen);
+    app.drawing = false;
+    ended
+}
+
+/// Draws, waits for a key or for the next look, and does what the key means, until one means the end.
+fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration) -> Result<(), AppError> {
+    let mut due = Instant::now();
+    loop {
+        if state.is_following && due <= Instant::now() {
+            due = look(app, state, every);
+        }
+        let size = Screen::size();
+        state.set_height(draw::list_height(size.1));
+        screen.draw(size, draw::lines(state, app.color, size))?;
+        if !event::poll(due.saturating_duration_since(Instant::now()).min(every))? {
+            continue;
+        }
+        let Event::Key(key) = event::read()? else { continue };
+        let Some(key) = key_of(key) else { continue };
+        match state.press(key) {
+            Step::Stay => {}
+            Step::Quit => return Ok(()),
+            Step::Look => due = look(app, state, every),
+            Step::Open(target) => match data::detail(app, &target) {
+                Ok(detail) => state.show(detail),
+                Err(error) => state.say(data::words(&error)),
+            },
+            Step::Act(deed) => {
+                match act::run(app, &deed) {
+                    Ok((said, undo)) => state.done(said, undo),
+                    Err(error) => state.say(data::words(&error)),
+                }
+                due = look(app, state, every);
+            }
+        }
+    }
+}
+
+/// Reads the view anew; when the next look is due.
+fn look(app: &mut App, state: &mut State, every: Duration) -> Instant {
+    let begin = Instant::now();
+    match data::listing(app, state) {
+        Ok(listing) => state.take(listing),
+        Err(error) => state.say(data::words(&error)),
+    }
+    Instant::now() + every.max(begin.elapsed() * REST)
+}
+
+fn key_of(key: KeyEvent) -> Option<Key> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Char('c') if control => Some(Key::Interrupt),
+        KeyCode::Char('d' | 'f') if control => Some(Key::PageDown),
+        KeyCode::Char('u' | 'b') if control => Some(Key::PageUp),
+        KeyCode::Char('j' | 'm') if control => Some(Key::Enter),
+        KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => None,
+        KeyCode::Char(c) => Some(Key::Letter(c)),
+        KeyCode::Enter => Some(Key::Enter),
+        KeyCode::Esc => Some(Key::Leave),
+        KeyCode::Backspace => Some(Key::Back),
+        KeyCode::Up => Some(Key::Up),
+        KeyCode::Down => Some(Key::Down),
+        KeyCode::PageUp => Some(Key::PageUp),
+        KeyCode::PageDown => Some(Key::PageDown),
+        KeyCode::Home => Some(Key::First),
+        KeyCode::End => Some(Key::Last),
+        KeyCode::Tab | KeyCode::Right => Some(Key::Next),
+        KeyCode::BackTab | KeyCode::Left => Some(Key::Previous),
+        _ => None,
+    }
+}

@@ -1,0 +1,155 @@
+//! What can be done with a row of `baton top`.
+
+use baton_model::id::visible;
+use baton_ops::handoff::{Retry, RetryInput};
+use baton_ops::message::{MailSend, MailSendInput};
+use baton_ops::session::{End, EndInput, Pickup, PickupInput, Reassign, ReassignInput};
+use baton_ops::task::{ClaimTask, ClaimTaskInput};
+
+use super::state::Target;
+use crate::app::App;
+use crate::error::AppError;
+
+/// A deed that asks for something first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    PickUp,
+    Reassign,
+    Answer,
+    Retry,
+    Claim,
+}
+
+impl Verb {
+    /// What a letter means for a target.
+    pub(super) fn of(letter: char, target: &Target) -> Option<Self> {
+        match (letter, target) {
+            ('p', Target::Baton { .. } | Target::Handoff { .. }) => Some(Self::PickUp),
+            ('r', Target::Session { .. }) => Some(Self::Reassign),
+            ('a', Target::Message { .. }) => Some(Self::Answer),
+            ('t', Target::Handoff { .. }) => Some(Self::Retry),
+            ('c', Target::Task { .. }) => Some(Self::Claim),
+            _ => None,
+        }
+    }
+
+    /// The keys that mean something for a target, with a word for each.
+    pub(super) fn hints(target: &Target) -> &'static str {
+        match target {
+            Target::Baton { .. } => "p pick up",
+            Target::Handoff { .. } => "p pick up · t try now",
+            Target::Session { .. } => "r reassign",
+            Target::Message { .. } => "a answer",
+            Target::Task { .. } => "c claim",
+            Target::Project { .. } => "Enter only this project · 0 all",
+            Target::Nothing => "",
+        }
+    }
+
+    /// Its name, as the prompt has it.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::PickUp => "Pick up",
+            Self::Reassign => "Reassign",
+            Self::Answer => "Answer",
+            Self::Retry => "Try now",
+            Self::Claim => "Claim",
+        }
+    }
+
+    /// What it asks for: first the name under which one acts.
+    pub(super) fn fields(self, identity: &str) -> Vec<(&'static str, String)> {
+        let mut fields = vec![("your name", identity.to_owned())];
+        match self {
+            Self::Reassign => fields.push(("to", String::new())),
+            Self::Answer => fields.push(("text", String::new())),
+            Self::PickUp | Self::Retry | Self::Claim => {}
+        }
+        fields
+    }
+}
+
+/// A pickup that can be taken back for a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Undo {
+    project_id: String,
+    session_id: String,
+    identity: String,
+}
+
+/// Something to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Deed {
+    Do { verb: Verb, target: Target, values: Vec<String> },
+    Undo(Undo),
+}
+
+/// Does it; what to say, and how it is taken back.
+pub(super) fn run(app: &mut App, deed: &Deed) -> Result<(String, Option<Undo>), AppError> {
+    let (verb, target, values) = match deed {
+        Deed::Do { verb, target, values } => (*verb, target, values),
+        Deed::Undo(undo) => return take_back(app, undo).map(|said| (said, None)),
+    };
+    let identity = values.first().cloned();
+    let second = || values.get(1).cloned().unwrap_or_default();
+    let said = match (verb, target) {
+        (Verb::PickUp, Target::Baton { project_id, id }) => {
+            return pick_up(app, identity, (Some(project_id), id));
+        }
+        (Verb::PickUp, Target::Handoff { id }) => return pick_up(app, identity, (None, id)),
+        (Verb::Reassign, Target::Session { project_id, id }) => {
+            let (project, to) = (Some(project_id.clone()), second());
+            let input = ReassignInput { project, identity, session: id.clone(), to, why: None };
+            format!("the baton waits for {}", visible(&app.run::<Reassign>(&input)?.to))
+        }
+        (Verb::Answer, Target::Message { project_id, id }) => {
+            let (project, reply_to) = (Some(project_id.clone()), Some(id.clone()));
+            let input =
+                MailSendInput { project, identity, reply_to, body: second(), ..MailSendInput::default() };
+            app.run::<MailSend>(&input)?;
+            "sent".to_owned()
+        }
+        (Verb::Retry, Target::Handoff { id }) => {
+            let progress = app.run::<Retry>(&RetryInput { id: id.clone(), identity, repo: None })?;
+            format!("the hand-off is {}", progress.row.handoff.state.as_str())
+        }
+        (Verb::Claim, Target::Task { project_id, id }) => {
+            let (project, id) = (Some(project_id.clone()), Some(id.clone()));
+            let input = ClaimTaskInput { project, identity, id, ..ClaimTaskInput::default() };
+            app.run::<ClaimTask>(&input)?;
+            "claimed".to_owned()
+        }
+        // A key means something only for the targets that `Verb::of` names.
+        _ => String::new(),
+    };
+    Ok((said, None))
+}
+
+fn pick_up(
+    app: &mut App,
+    identity: Option<String>,
+    (project_id, id): (Option<&String>, &str),
+) -> Result<(String, Option<Undo>), AppError> {
+    let handoff_id = Some(id.to_owned());
+    let input = PickupInput { project: project_id.cloned(), identity, handoff_id, ..PickupInput::default() };
+    let taken = app.run::<Pickup>(&input)?;
+    let identity = taken.identity.clone();
+    let undo = taken.session_id.clone().map(|session_id| Undo {
+        project_id: taken.project_id.clone(),
+        session_id,
+        identity: identity.clone(),
+    });
+    Ok((format!("{} holds the baton · u gives it back", visible(&identity)), undo))
+}
+
+fn take_back(app: &mut App, undo: &Undo) -> Result<String, AppError> {
+    let input = EndInput {
+        project: Some(undo.project_id.clone()),
+        identity: Some(undo.identity.clone()),
+        session: Some(undo.session_id.clone()),
+        reason: Some("picked up by mistake".to_owned()),
+        ..EndInput::default()
+    };
+    app.run::<End>(&input)?;
+    Ok("the baton waits again".to_owned())
+}

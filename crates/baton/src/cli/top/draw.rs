@@ -1,0 +1,191 @@
+//! `baton top` as lines of text. What counts is said by words and marks, and by colours only besides.
+
+use super::act::Verb;
+use super::state::{Detail, Prompt, Row, State, View};
+use crate::cells::{cells, cut, fit, wrap};
+
+const MARKED: &str = "\u{1b}[7m";
+const BOLD: &str = "\u{1b}[1m";
+const DIM: &str = "\u{1b}[2m";
+const PLAIN: &str = "\u{1b}[0m";
+
+/// Lines above a list: the views, what there is, the names of the columns.
+const HEAD: usize = 3;
+/// Lines below it: words and command of the row, a message, the keys.
+const FOOT: usize = 4;
+/// The widest that a column may be, but for the last one.
+const WIDEST: usize = 18;
+/// The room that the last column has at least, where the screen has it.
+const LAST: usize = 24;
+
+const KEYS: &str = "j k Enter · 1-7 views · / filter · ? keys · q leave";
+const HELP: &[&str] = &[
+    "j k ↑ ↓       next and previous row",
+    "Enter         open it; of a project: look at this one alone",
+    "Esc q h       back, and leave",
+    "1 … 7, h l    a view; 0 looks at all projects again",
+    "g G           first and last row; PgUp PgDn by pages",
+    "/             only rows with these words; Esc ends it",
+    "p             pick up a baton or a hand-off; u gives it back",
+    "r             reassign a session",
+    "a             answer a message",
+    "c             claim a task",
+    "t             try a hand-off again now",
+    "f             follow, or hold still; R looks now",
+    "Ctrl-C        leave at once",
+];
+
+/// How many rows of a list a screen of this height has.
+pub(super) fn list_height(height: usize) -> usize {
+    height.saturating_sub(HEAD + FOOT).max(1)
+}
+
+/// Exactly as many lines as the screen has rows, none wider than it.
+pub(super) fn lines(state: &State, color: bool, (width, height): (usize, usize)) -> Vec<String> {
+    let pen = Pen { color, width };
+    let mut lines = vec![pen.views(state.view)];
+    if state.is_help {
+        lines.extend(HELP.iter().map(|line| cut(line, width)));
+    } else if let Some(detail) = &state.detail {
+        lines.extend(pen.detail(detail, height.saturating_sub(FOOT - 1)));
+    } else {
+        lines.extend(pen.list(state, list_height(height)));
+    }
+    lines.truncate(height.saturating_sub(2));
+    lines.resize(height.saturating_sub(2), String::new());
+    lines.push(pen.message(state));
+    lines.push(pen.styled(DIM, &pen.keys(state)));
+    lines
+}
+
+struct Pen {
+    color: bool,
+    width: usize,
+}
+
+impl Pen {
+    fn styled(&self, code: &str, text: &str) -> String {
+        let text = cut(text, self.width);
+        if self.color { format!("{code}{text}{PLAIN}") } else { text }
+    }
+
+    /// The views; the one that is shown stands in brackets.
+    fn views(&self, shown: View) -> String {
+        let name = |(at, view): (usize, &View)| match *view == shown {
+            true => format!("[{} {}]", at + 1, view.title()),
+            false => format!(" {} {} ", at + 1, view.title()),
+        };
+        let all: Vec<String> = View::ALL.iter().enumerate().map(name).collect();
+        let whole = all.join("");
+        // On a narrow screen at least the one that is shown is read.
+        let text = if cells(&whole) <= self.width { whole } else { format!("[{}]  1-7", shown.title()) };
+        self.styled(BOLD, &text)
+    }
+
+    fn list(&self, state: &State, height: usize) -> Vec<String> {
+        let found = state.found();
+        let filter = match (state.is_filtering, state.filter.is_empty()) {
+            (false, true) => String::new(),
+            (is_typed, _) => {
+                format!(" · /{}{} {}", state.filter, if is_typed { "▏" } else { "" }, found.len())
+            }
+        };
+        let held = if state.is_following { "" } else { " · held still" };
+        let mut lines = vec![cut(&format!("{}{filter}{held}", state.listing.heading), self.width)];
+        let widths = widths(&found, state.listing.columns, self.width.saturating_sub(2));
+        let names: Vec<String> = state.listing.columns.iter().map(|name| (*name).to_owned()).collect();
+        lines.push(self.styled(DIM, &format!("  {}", aligned(&names, &widths))));
+        let at = state.at();
+        let from = at.saturating_sub(height.saturating_sub(1));
+        for (place, row) in found.iter().enumerate().skip(from).take(height) {
+            let text = aligned(&row.cells, &widths);
+            lines.push(match place == at {
+                true => self.styled(MARKED, &format!("> {text}")),
+                false => cut(&format!("  {text}"), self.width),
+            });
+        }
+        if found.is_empty() {
+            lines.push(cut("  nothing here", self.width));
+        }
+        lines.resize(2 + height, String::new());
+        let about = state.row().map(|row| row.about.clone()).unwrap_or_default();
+        lines.extend(about.iter().map(|line| self.styled(DIM, line)));
+        lines
+    }
+
+    fn detail(&self, detail: &Detail, height: usize) -> Vec<String> {
+        let rows = height.saturating_sub(1);
+        let wrapped = detail.lines.iter().skip(detail.top).flat_map(|line| wrap(line, self.width));
+        let place = format!("{} · line {} of {}", detail.title, detail.top + 1, detail.lines.len());
+        let mut lines = vec![self.styled(DIM, &place)];
+        lines.extend(wrapped.take(rows));
+        lines
+    }
+
+    /// What was said, or what is asked.
+    fn message(&self, state: &State) -> String {
+        match &state.prompt {
+            Some(prompt) => self.styled(BOLD, &asked(prompt, self.width)),
+            None => self.styled(BOLD, &state.message),
+        }
+    }
+
+    fn keys(&self, state: &State) -> String {
+        if state.prompt.is_some() {
+            return match state.message.is_empty() {
+                true => "Enter goes on · Esc leaves".to_owned(),
+                false => state.message.clone(),
+            };
+        }
+        let target = match &state.detail {
+            Some(detail) => Some(&detail.target),
+            None => state.row().map(|row| &row.target),
+        };
+        let hints = target.map(Verb::hints).filter(|hints| !hints.is_empty());
+        hints.map_or_else(|| KEYS.to_owned(), |hints| format!("{hints} · {KEYS}"))
+    }
+}
+
+/// The prompt: the field that is typed into is seen to its end.
+fn asked(prompt: &Prompt, width: usize) -> String {
+    let fields = prompt
+        .fields
+        .iter()
+        .enumerate()
+        .map(|(at, (name, value))| format!("{name}: {value}{}", if at == prompt.at { "▏" } else { "" }));
+    let text = format!("{} · {}", prompt.verb.title(), fields.collect::<Vec<_>>().join(" · "));
+    match prompt.at + 1 == prompt.fields.len() {
+        true if cells(&text) > width => {
+            let over = text.chars().count().saturating_sub(width.saturating_sub(1));
+            format!("…{}", text.chars().skip(over).collect::<String>())
+        }
+        _ => text,
+    }
+}
+
+/// How wide each column is: as its widest cell, so that the last one has room.
+fn widths(rows: &[&Row], names: &[&'static str], width: usize) -> Vec<usize> {
+    let columns = names.len();
+    let widest = |at: usize| {
+        let name = names.get(at).map_or(0, |name| cells(name));
+        let found = rows.iter().filter_map(|row| row.cells.get(at)).map(|cell| cells(cell)).max();
+        found.unwrap_or_default().max(name).min(WIDEST)
+    };
+    let mut widths: Vec<usize> = (0..columns.saturating_sub(1)).map(widest).collect();
+    let taken = |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>();
+    // The widest gives way first.
+    while taken(&widths) + LAST > width {
+        let Some(most) = widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > 5) else {
+            break;
+        };
+        *most -= 1;
+    }
+    let left = width.saturating_sub(taken(&widths));
+    widths.push(left);
+    widths
+}
+
+fn aligned(cells: &[String], widths: &[usize]) -> String {
+    let parts: Vec<String> = cells.iter().zip(widths).map(|(cell, width)| fit(cell, *width)).collect();
+    parts.join("  ").trim_end().to_owned()
+}

@@ -1,0 +1,150 @@
+//! `baton top` in a terminal of its own: what is drawn, what keys do, on a store and on a server.
+
+use serde_json::json;
+
+use crate::http::Server;
+use crate::picker::{Seat, script};
+use crate::stage::{BATON, Stage, Terminal, text};
+
+/// What waits, who works, what is to be done, what was written.
+fn busy(stage: &Stage) -> String {
+    let lola = stage.terminal("Lola");
+    lola.json(&["start"]);
+    let left = lola.json(&["wrap", "--summary", "Prices are rounded", "--next", "Round the tax"]);
+    let donna = stage.terminal("Donna");
+    donna.json(&["start"]);
+    donna.json(&["checkpoint", "--summary", "Reads the law"]);
+    stage.terminal("Ann").json(&["task", "create", "Paint the shed"]);
+    for name in ["Ann", "Lola"] {
+        stage.terminal(name).json(&["agent", "register"]);
+    }
+    let mail =
+        ["mail", "send", "--to", "Ann", "--type", "question", "--subject", "Which law?", "--body", "-"];
+    donna.feed(b"Of which land?", &mail).done();
+    text(&left, "delta_id")
+}
+
+fn seat(terminal: &Terminal<'_>, line: &str) -> Seat {
+    Seat::open(terminal.program("script"), &line.replace("baton", BATON))
+}
+
+#[test]
+fn what_waits_is_seen_opened_picked_up_and_given_back() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    let baton = busy(&stage);
+    let ann = stage.terminal("Ann");
+    let mut top = seat(&ann, "baton top --every 1");
+    top.see("[1 Inbox]");
+    top.see("1 in all: 1 waiting baton");
+    top.see("> waiting baton");
+    top.see("Prices are rounded");
+    top.press("\r");
+    top.see("# Session Handoff Context");
+    top.press("G");
+    top.see("Round the tax");
+    top.press("q");
+    top.see("1 in all: 1 waiting baton");
+    top.press("p");
+    top.see("Pick up · your name: Ann");
+    top.press("\r");
+    top.see("Ann holds the baton");
+    assert_eq!(ann.json(&["batons", "show", &baton])["state"], "held");
+    top.press("u");
+    top.see("the baton waits again");
+    assert_ne!(ann.json(&["batons", "show", &baton])["state"], "held");
+    // What comes while one looks is shown by itself.
+    stage.terminal("Zoe").json(&["start"]);
+    stage.terminal("Zoe").json(&["wrap", "--summary", "The roof is on"]);
+    top.see("The roof is on");
+    top.press("q");
+    assert_eq!(top.end(), 0);
+}
+
+#[test]
+fn every_view_is_one_key_away_and_a_message_is_answered() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    busy(&stage);
+    let ann = stage.terminal("Ann");
+    let mut top = seat(&ann, "baton top --project shop");
+    top.see("[1 Inbox]");
+    for (key, words) in [
+        ("2", "Reads the law"),
+        ("3", "1 can be picked up"),
+        ("4", "0 hand-offs"),
+        ("5", "Paint the shed"),
+        ("7", "1 projects"),
+        ("6", "Which law?"),
+    ] {
+        top.press(key);
+        top.see(words);
+    }
+    top.press("\r");
+    top.see("Of which land?");
+    top.press("a");
+    top.see("Answer · your name: Ann");
+    top.press("\rOf this one\r");
+    top.see("sent");
+    let inbox = stage.terminal("Donna").json(&["mail", "inbox", "--bodies"]);
+    assert!(inbox.to_string().contains("Of this one"), "{inbox:#}");
+    top.press("?");
+    top.see("reassign a session");
+    top.press("x2r");
+    top.see("Reassign · your name: Ann");
+    top.press("\rBob\r");
+    top.see("the baton waits for Bob");
+    top.press("\u{3}");
+    assert_eq!(top.end(), 0);
+}
+
+#[test]
+fn it_works_on_a_server_without_colours_and_on_a_screen_that_is_resized() {
+    if !script() {
+        return;
+    }
+    let stage = Stage::ready();
+    busy(&stage);
+    let server = Server::start(&stage.terminal("Server"));
+    for n in 0..30 {
+        let who = format!("agent-{n}");
+        server.ok("session_start", &json!({ "project": "shop", "identity": who }));
+        server.ok(
+            "session_wrap",
+            &json!({ "project": "shop", "identity": who, "summary": format!("Part {n}") }),
+        );
+    }
+    let far = stage
+        .terminal("Ann")
+        .with("BATON_SERVER", format!("http://{}", server.address))
+        .with("NO_COLOR", "1");
+    let line =
+        "stty rows 24 cols 80; T=$(tty); (sleep 6; stty -F $T rows 12 cols 60) & baton top --color never";
+    let mut top = seat(&far, line);
+    top.see("[1 Inbox]");
+    top.see("31 in all");
+    top.see("> waiting baton");
+    top.press("jjj");
+    top.see("> waiting baton");
+    // On a smaller screen the view and the row that is meant are still seen.
+    top.see("[Inbox]  1-7");
+    top.see("> waiting");
+    top.press("G");
+    top.see("Part 29");
+    top.press("/Part 17");
+    top.see("/Part 17");
+    top.see("baton pickup --handoff");
+    top.press("\u{3}");
+    assert_eq!(top.end(), 0);
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_call_instead() {
+    let stage = Stage::ready();
+    let refused = stage.terminal("Ann").refused(1, "terminal_missing", &["top"]);
+    assert!(refused.to_string().contains("baton attention"), "{refused:#}");
+}

@@ -1,0 +1,16 @@
+//! Shares: an address under which somebody without a token reads one baton or one thread, without secrets.
+
+mod create;
+mod list;
+mod preview;
+mod revoke;
+mod show;
+mod view;
+
+pub use baton_model::share::ShareRow;
+pub use create::{Create, CreateInput, CreateOutput};
+pub use list::{List, ListInput, ListOutput};
+pub use preview::{Preview, PreviewInput};
+pub use revoke::{Revoke, RevokeInput, RevokeOutput};
+pub use show::{Show, ShowInput};
+pub use view::SharedView;
