@@ -2,13 +2,13 @@
 
 use baton_model::session::Place;
 use baton_ops::saga::{LeasedStep, OutcomeReport, StepStart};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::hub::Hub;
 use crate::saga::{
     act, assert_whole, begin, create, drive, driver, due, lease, receiver, sender, show, tell,
 };
-use crate::world::{World, agent, list};
+use crate::world::{World, agent, list, text};
 
 /// Takes the next step when its time has come.
 fn next(w: &mut World, id: &str) -> Box<LeasedStep> {
