@@ -144,7 +144,7 @@ pub fn newest_kind(tx: &mut Tx<'_>, project_id: &str, kind: Kind, limit: i64) ->
 }
 
 /// The newest deltas before a number, the newest first; of one kind where one is given.
-pub fn before(
+pub fn page_before(
     tx: &mut Tx<'_>,
     project_id: &str,
     kind: Option<Kind>,

@@ -262,6 +262,13 @@ impl Command {
             Self::CommitTrailer(args) => commit_trailer::run(&args, app),
             Self::Token(args) => token::run(args, app),
             Self::Top(args) => top::run(args, app),
+            upkeep => upkeep.run_upkeep(app),
+        }
+    }
+
+    /// Runs a command that looks after the store, the settings or the program itself.
+    fn run_upkeep(self, app: &mut App) -> Result<(), AppError> {
+        match self {
             Self::Doctor(args) => doctor::run(args, app),
             Self::Backup(args) => backup::backup(args, app),
             Self::Restore(args) => backup::restore(args, app),
@@ -273,7 +280,8 @@ impl Command {
             Self::Redact(args) => redact::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
-            Self::Hook(_) | Self::Help(_) | Self::Man(_) => Ok(()),
+            // Hooks, help and manual pages were answered before; all others are in `run`.
+            _ => Ok(()),
         }
     }
 }

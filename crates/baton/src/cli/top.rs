@@ -69,12 +69,12 @@ fn watch(app: &mut App, state: &mut State, screen: &mut Screen, every: Duration)
             Step::Look => due = look(app, state, every),
             Step::Open(target) => match data::detail(app, &target) {
                 Ok(detail) => state.show(detail),
-                Err(error) => state.say(data::words(&error)),
+                Err(error) => state.set_message(data::words(&error)),
             },
             Step::Act(deed) => {
                 match act::run(app, &deed) {
-                    Ok((said, undo)) => state.done(said, undo),
-                    Err(error) => state.say(data::words(&error)),
+                    Ok((said, undo)) => state.finish(said, undo),
+                    Err(error) => state.set_message(data::words(&error)),
                 }
                 due = look(app, state, every);
             }
@@ -87,7 +87,7 @@ fn look(app: &mut App, state: &mut State, every: Duration) -> Instant {
     let begin = Instant::now();
     match data::listing(app, state) {
         Ok(listing) => state.take(listing),
-        Err(error) => state.say(data::words(&error)),
+        Err(error) => state.set_message(data::words(&error)),
     }
     Instant::now() + every.max(begin.elapsed() * REST)
 }

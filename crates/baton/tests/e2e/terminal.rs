@@ -150,6 +150,10 @@ const CALLS: &[&str] = &[
     "batons show HIDDEN",
     "sessions",
     "sessions show SESSION",
+    "sessions thread SESSION",
+    "share SESSION --for 1h",
+    "share list",
+    "share revoke HIDDEN",
     "transcripts push HIDDEN --dry-run",
     "transcripts pushed",
     "transcripts withdraw HIDDEN",
@@ -231,6 +235,7 @@ const CALLS: &[&str] = &[
 /// Commands that are not called, and why.
 const OTHERWISE: &[(&str, &str)] = &[
     ("serve", "it stays; what it says is its log"),
+    ("top", "a whole screen: with hostile text in the tests of its state"),
     ("mcp", "it speaks the protocol"),
     ("hook", "it speaks to a tool"),
     ("work", "it stays, and starts agents"),

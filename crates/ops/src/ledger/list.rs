@@ -183,7 +183,7 @@ fn newest(
     let size = if filter.is_narrow() { BATCH.max(most + 1) } else { most + 1 };
     let (mut page, mut seq, mut looked) = (LedgerPage::default(), input.before.unwrap_or(i64::MAX), 0);
     loop {
-        let batch = delta::before(tx, project_id, kind, seq, row_limit(size))?;
+        let batch = delta::page_before(tx, project_id, kind, seq, row_limit(size))?;
         let is_last = batch.len() < size;
         looked += batch.len();
         for delta in batch {

@@ -80,7 +80,7 @@ impl Operation for Show {
 }
 
 /// What an id names.
-pub(crate) struct Found {
+pub(crate) struct ThreadRef {
     pub(crate) project_id: String,
     pub(crate) thread_id: String,
     /// The baton, where it is one's id.
@@ -89,17 +89,17 @@ pub(crate) struct Found {
 
 /// Finds the thread that an id of a baton, of a session or of the thread itself leads to. A thread has the id of its first
 /// session.
-pub(crate) fn find(tx: &mut Tx<'_>, id: &str, reaches: impl Fn(&str) -> bool) -> Result<Found, Failure> {
+pub(crate) fn find(tx: &mut Tx<'_>, id: &str, reaches: impl Fn(&str) -> bool) -> Result<ThreadRef, Failure> {
     let batons = resolve::object_by_prefix(tx, ("baton", id), baton::by_prefix_everywhere, &reaches, unknown);
     let sessions = resolve::object_by_prefix(tx, ("session", id), session::by_prefix, &reaches, unknown);
     match (batons, sessions) {
         (Ok((project_id, baton_id)), Err(_)) => {
             let of = baton::get(tx, &project_id, &baton_id)?.ok_or_else(|| unknown(id))?;
-            Ok(Found { project_id, thread_id: of.thread_id, baton_id: Some(baton_id) })
+            Ok(ThreadRef { project_id, thread_id: of.thread_id, baton_id: Some(baton_id) })
         }
         (Err(_), Ok((project_id, session_id))) => {
             let of = session::get(tx, &project_id, &session_id)?.ok_or_else(|| unknown(id))?;
-            Ok(Found { project_id, thread_id: of.thread_id, baton_id: None })
+            Ok(ThreadRef { project_id, thread_id: of.thread_id, baton_id: None })
         }
         (Ok((_, one)), Ok((_, other))) => Err(resolve::ambiguous_id("object", id, &[one, other]).into()),
         // Whichever says more: that several begin so, not that there is none.

@@ -147,7 +147,7 @@ pub(crate) fn story(
     found.reverse();
     let mut sessions = Vec::with_capacity(found.len());
     for of in &found {
-        sessions.push(told(tx, env, of)?);
+        sessions.push(thread_session(tx, env, of)?);
     }
     Ok(Story { title: title(&sessions), sessions, next })
 }
@@ -164,7 +164,7 @@ pub(crate) fn baton_story(
     };
     let mut sessions = Vec::new();
     if let Some(of) = &giver {
-        sessions.push(told(tx, env, of)?);
+        sessions.push(thread_session(tx, env, of)?);
     }
     Ok(Story { title: title(&sessions), sessions, next: None })
 }
@@ -178,7 +178,7 @@ fn title(sessions: &[ThreadSession]) -> String {
     left.or_else(said).unwrap_or_default()
 }
 
-fn told(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<ThreadSession, Failure> {
+fn thread_session(tx: &mut Tx<'_>, env: &Env<'_>, of: &Session) -> Result<ThreadSession, Failure> {
     let view = of.view(env.now, env.limits);
     let mut deltas = delta::newest_of_session(tx, &of.project_id, &of.session_id, row_limit(ENTRIES + 1))?;
     let more = deltas.len() > ENTRIES;

@@ -83,7 +83,7 @@ impl Pen {
     }
 
     fn list(&self, state: &State, height: usize) -> Vec<String> {
-        let found = state.found();
+        let found = state.matching_rows();
         let filter = match (state.is_filtering, state.filter.is_empty()) {
             (false, true) => String::new(),
             (is_typed, _) => {
@@ -125,7 +125,7 @@ impl Pen {
     /// What was said, or what is asked.
     fn message(&self, state: &State) -> String {
         match &state.prompt {
-            Some(prompt) => self.styled(BOLD, &asked(prompt, self.width)),
+            Some(prompt) => self.styled(BOLD, &prompt_line(prompt, self.width)),
             None => self.styled(BOLD, &state.message),
         }
     }
@@ -147,7 +147,7 @@ impl Pen {
 }
 
 /// The prompt: the field that is typed into is seen to its end.
-fn asked(prompt: &Prompt, width: usize) -> String {
+fn prompt_line(prompt: &Prompt, width: usize) -> String {
     let fields = prompt
         .fields
         .iter()

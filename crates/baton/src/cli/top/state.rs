@@ -32,7 +32,7 @@ impl View {
         }
     }
 
-    fn beside(self, by: usize) -> Self {
+    fn neighbour(self, by: usize) -> Self {
         let at = Self::ALL.iter().position(|view| *view == self).unwrap_or_default();
         Self::ALL.get((at + by) % Self::ALL.len()).copied().unwrap_or(self)
     }
@@ -197,12 +197,12 @@ impl State {
         }
     }
 
-    pub(super) fn say(&mut self, text: String) {
+    pub(super) fn set_message(&mut self, text: String) {
         self.message = text;
     }
 
     /// Takes what a deed came to.
-    pub(super) fn done(&mut self, said: String, undo: Option<Undo>) {
+    pub(super) fn finish(&mut self, said: String, undo: Option<Undo>) {
         self.message = said;
         self.undo = undo;
         self.detail = None;
@@ -214,7 +214,7 @@ impl State {
     }
 
     /// The rows that have all words of the filter.
-    pub(super) fn found(&self) -> Vec<&Row> {
+    pub(super) fn matching_rows(&self) -> Vec<&Row> {
         let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
         let fits = |row: &&Row| {
             let text = format!("{} {}", row.cells.join(" "), row.about.join(" ")).to_lowercase();
@@ -225,17 +225,17 @@ impl State {
 
     /// The place of the row that is meant among those that are found.
     pub(super) fn at(&self) -> usize {
-        let found = self.found();
+        let found = self.matching_rows();
         found.iter().position(|row| Some(&row.key) == self.selected.as_ref()).unwrap_or_default()
     }
 
     /// The row that is meant.
     pub(super) fn row(&self) -> Option<&Row> {
-        self.found().get(self.at()).copied()
+        self.matching_rows().get(self.at()).copied()
     }
 
     fn select(&mut self, at: usize) {
-        let found = self.found();
+        let found = self.matching_rows();
         let key = found.get(at.min(found.len().saturating_sub(1))).map(|row| row.key.clone());
         self.selected = key;
     }
@@ -261,7 +261,7 @@ impl State {
 
     fn press_in_list(&mut self, key: Key) -> Step {
         let at = self.at();
-        let last = self.found().len().saturating_sub(1);
+        let last = self.matching_rows().len().saturating_sub(1);
         match key {
             Key::Down | Key::Letter('j') if at >= last && self.listing.is_more => {
                 self.pages += 1;
@@ -273,8 +273,8 @@ impl State {
             Key::PageUp => self.select(at.saturating_sub(self.height)),
             Key::First | Key::Letter('g') => self.select(0),
             Key::Last | Key::Letter('G') => self.select(last),
-            Key::Next | Key::Letter('l') => return self.turn(self.view.beside(1)),
-            Key::Previous | Key::Letter('h') => return self.turn(self.view.beside(View::ALL.len() - 1)),
+            Key::Next | Key::Letter('l') => return self.turn(self.view.neighbour(1)),
+            Key::Previous | Key::Letter('h') => return self.turn(self.view.neighbour(View::ALL.len() - 1)),
             Key::Enter => return self.enter(),
             Key::Leave if !self.filter.is_empty() => self.filter.clear(),
             Key::Leave | Key::Letter('q') => return Step::Quit,

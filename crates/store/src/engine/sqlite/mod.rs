@@ -6,6 +6,7 @@ mod lock;
 mod log;
 mod open;
 pub mod restore;
+mod retained_state;
 
 use std::path::Path;
 

@@ -13,17 +13,14 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use baton_model::access::Token;
-use baton_model::time::Millis;
-
 use super::copy::{discard, draft_of, second_name, sweep, sync_folder, write_draft};
 use super::lock::WriterLock;
 use super::open::{self, FileId, sibling_path};
+use super::retained_state::RetainedState;
 use super::{APPLICATION_ID, error, log};
 use crate::engine::fault::{Failure, Fault, FaultKind};
-use crate::engine::{OpenMode, Store, Target, Tx};
+use crate::engine::{OpenMode, Store, Target};
 use crate::migrate::{self, MIGRATIONS};
-use crate::{counter, share, token};
 
 /// How long the store's other users may take to leave.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -89,46 +86,6 @@ pub struct ReplacedStore {
     pub path: PathBuf,
     /// Whether it is one file that can be restored; else what was damaged is kept as it was, with its log.
     pub is_whole: bool,
-}
-
-/// What a restore must not take back of the store that it replaces, as far as that can be read.
-#[derive(Default)]
-struct RetainedState {
-    /// The highest number that it gave out.
-    highest: i64,
-    /// Its access tokens. One that was revoked stays so, and where there were any, a server goes on asking for one.
-    tokens: Vec<Token>,
-    /// Shares that were taken back, and when: the backup may hold them from before.
-    revoked_shares: Vec<(String, Millis)>,
-}
-
-impl RetainedState {
-    fn of(store: &Path) -> Self {
-        let read = |mut replaced: Store| {
-            let all = |tx: &mut Tx<'_>| {
-                let (highest, tokens) = (counter::highest(tx)?, token::list(tx)?);
-                Ok(Self { highest, tokens, revoked_shares: share::revocations(tx)? })
-            };
-            replaced.read(all).ok()
-        };
-        Store::open_read_only(&Target::File(store.to_owned())).ok().and_then(read).unwrap_or_default()
-    }
-
-    fn keep(&self, tx: &mut Tx<'_>, now_ms: i64) -> Result<(), Fault> {
-        // The backup does not know what was given out since, maybe while the clock was ahead.
-        counter::raise_floor_after_restore(tx, counter::floor(self.highest, now_ms))?;
-        for known in &self.tokens {
-            if token::get(tx, &known.token_id)?.is_none() {
-                token::insert(tx, known)?;
-            } else if let Some(revoked_at) = known.revoked_at {
-                token::revoke(tx, &known.token_id, revoked_at)?;
-            }
-        }
-        for (share_id, revoked_at) in &self.revoked_shares {
-            share::revoke(tx, share_id, *revoked_at)?;
-        }
-        Ok(())
-    }
 }
 
 impl StagedRestore {

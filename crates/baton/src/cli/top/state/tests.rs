@@ -78,10 +78,10 @@ fn the_end_of_a_page_leads_to_the_next() {
 fn the_filter_narrows_and_is_left_again() {
     let mut state = state(&["alpha", "beta"]);
     typed(&mut state, "/BET");
-    assert_eq!(state.found().len(), 1);
+    assert_eq!(state.matching_rows().len(), 1);
     state.press(Key::Enter);
     assert_eq!(state.row().map(|row| row.key.as_str()), Some("beta"), "what is found is meant");
-    assert_eq!((state.press(Key::Leave), state.found().len()), (Step::Stay, 2));
+    assert_eq!((state.press(Key::Leave), state.matching_rows().len()), (Step::Stay, 2));
     assert_eq!(state.press(Key::Leave), Step::Quit);
 }
 
