@@ -108,7 +108,7 @@ function askToken() {
 }
 
 setInterval(() => {
-  for (const time of document.querySelectorAll('time[datetime]')) {
+  for (const time of document.querySelectorAll('time[datetime]:not(.fixed)')) {
     const text = since(time.getAttribute('datetime'));
     if (time.textContent !== text) time.textContent = text;
   }
