@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use baton_ops::document::{LONGEST, OmissionReason};
+use baton_ops::document::{MAX_BYTES, OmissionReason};
 
 use crate::git;
 use crate::repo_file::{Fault, RepoFile};
@@ -65,7 +65,7 @@ fn is_tracked(folder: &Path, path: &str) -> bool {
 }
 
 fn contents(folder: &Path, path: &str) -> Result<String, OmissionReason> {
-    let longest = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    let longest = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
     match RepoFile::new(folder, path).text(longest) {
         // Git takes a file with a zero byte for binary, and a terminal or a model reads on past it.
         Ok(Some(text)) if text.contains('\0') => Err(OmissionReason::NotText),
@@ -99,8 +99,8 @@ mod tests {
             ("spec/.hidden/b.md", "# b"),
             ("docs/PROJECT.md", "# own"),
             ("zero.txt", "a\0b"),
-            ("large.md", &"x".repeat(LONGEST + 1)),
-            ("whole.md", &"x".repeat(LONGEST)),
+            ("large.md", &"x".repeat(MAX_BYTES + 1)),
+            ("whole.md", &"x".repeat(MAX_BYTES)),
         ] {
             let file = root.path().join(name);
             fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(read(&folder, path).as_deref(), Ok(text), "{path}");
         }
         assert_eq!(read(&format!("{folder}/spec"), "a.md").as_deref(), Ok("# a"), "a project below the top");
-        assert_eq!(read(&folder, "whole.md").map(|text| text.len()), Ok(LONGEST));
+        assert_eq!(read(&folder, "whole.md").map(|text| text.len()), Ok(MAX_BYTES));
         for (path, why) in [
             (".env", OmissionReason::Hidden),
             (".git/config", OmissionReason::Hidden),

@@ -19,7 +19,7 @@ pub(crate) const LOCKED: &str = "beads_locked";
 /// The largest file that is read, in bytes.
 const LARGEST: u64 = 4 * 1024 * 1024 * 1024;
 /// The longest line of it, in bytes: one line is held in memory.
-const LONGEST: u64 = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// The longest line that is carried over unread, in bytes: what is longer was not made by any tool.
 const CARRIED: u64 = 64 * 1024 * 1024;
 /// The longest note of an earlier version in a lock file, in bytes.
@@ -270,20 +270,23 @@ impl baton_ops::Lines for FileLines {
 
     fn next(&mut self) -> Result<Option<String>, Refusal> {
         let mut bytes = Vec::new();
-        let read = (&mut self.file).take(LONGEST).read_until(b'\n', &mut bytes);
+        let read = (&mut self.file).take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes);
         let read = read.map_err(|error| outside(&self.path, "read", &error))?;
         if read == 0 {
             return Ok(None);
         }
         self.number += 1;
-        if bytes.last() != Some(&b'\n') && u64::try_from(read).is_ok_and(|read| read == LONGEST) {
+        if bytes.last() != Some(&b'\n') && u64::try_from(read).is_ok_and(|read| read == MAX_LINE_BYTES) {
             let skipped = (&mut self.file).take(CARRIED).skip_until(b'\n');
             let skipped = skipped.map_err(|error| outside(&self.path, "read", &error))?;
             if u64::try_from(skipped).is_ok_and(|skipped| skipped == CARRIED) {
                 return Err(outside(&self.path, "read", &Fault::TooLarge(CARRIED)).with("line", self.number));
             }
-            let what =
-                format!("line {} of {} is longer than {LONGEST} bytes", self.number, self.path.display());
+            let what = format!(
+                "line {} of {} is longer than {MAX_LINE_BYTES} bytes",
+                self.number,
+                self.path.display()
+            );
             let hint = "mend the line; nothing was taken in";
             return Err(Refusal::invalid("beads_invalid", what, hint).with("line", self.number));
         }
@@ -401,7 +404,7 @@ mod tests {
         assert_eq!(lines.next(), Ok(Some("a".to_owned())));
         assert_eq!(lines.next().expect_err("no text").details["line"], 2);
         assert!(FileLines::open(&RepoFile::from_user_path(dir.path())).is_err(), "a folder is no file");
-        fs::write(&path, vec![b'x'; usize::try_from(LONGEST).expect("small") + 1]).expect("written");
+        fs::write(&path, vec![b'x'; usize::try_from(MAX_LINE_BYTES).expect("small") + 1]).expect("written");
         let mut lines = FileLines::open(&RepoFile::from_user_path(&path)).expect("opened");
         assert_eq!(lines.next().expect_err("too long").details["line"], 1);
     }

@@ -15,7 +15,7 @@ use baton_model::id::{check_identity, check_project, identity_key, visible};
 use baton_model::refusal::{Kind, Refusal};
 
 /// The largest text that is decrypted: far beyond any message, so that a hostile one cannot eat the memory.
-const MOST: u64 = 4 * 1024 * 1024;
+const MAX_DECRYPTED_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The user's keys.
 pub(crate) struct Keys {
@@ -239,7 +239,7 @@ fn open(keys: &[Identity], sealed: &str) -> Result<String, DecryptError> {
     let decryptor = Decryptor::new_buffered(ArmoredReader::new(sealed.as_bytes()))?;
     let mut text = String::new();
     let reader = decryptor.decrypt(keys.iter().map(|key| key as &dyn age::Identity))?;
-    reader.take(MOST).read_to_string(&mut text)?;
+    reader.take(MAX_DECRYPTED_BYTES).read_to_string(&mut text)?;
     Ok(text)
 }
 

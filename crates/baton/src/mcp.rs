@@ -151,7 +151,7 @@ fn with_warning(mut answer: Value, left_behind: Option<String>) -> Value {
 impl Backend for StdioBackend {
     fn run<'a>(&'a self, operation: &'a str, mut input: Value, caller: Caller) -> BoxedFuture<'a, Answer> {
         Box::pin(async move {
-            let entry = all::find(operation).map_err(|no| error(&no.into()))?;
+            let entry = all::find(operation).map_err(|refusal| error(&refusal.into()))?;
             let left_behind = match entry.carries_changes {
                 true => self.add_changes(&mut input, &caller).await,
                 false => None,

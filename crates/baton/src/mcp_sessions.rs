@@ -15,7 +15,7 @@ use http::{HeaderMap, Method, StatusCode};
 /// The header of the protocol.
 const SESSION: &str = "mcp-session-id";
 /// Sessions that are known at once; of more, those that were quiet for longest are forgotten, and their clients begin anew.
-const MOST: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// By session: the token that opened it, none being the local user, and when it was last used.
 #[derive(Default)]
@@ -27,7 +27,7 @@ type Owner = Option<String>;
 impl Owners {
     fn opened(&self, session: &str, owner: Owner) {
         let Ok(mut known) = self.0.lock() else { return };
-        if known.len() >= MOST {
+        if known.len() >= MAX_SESSIONS {
             let quietest = known.iter().min_by_key(|(_, (_, used))| *used).map(|(id, _)| id.clone());
             quietest.and_then(|id| known.remove(&id));
         }
@@ -105,7 +105,7 @@ mod tests {
         owners.opened("first", None);
         owners.opened("second", None);
         assert!(owners.is_of("first", &None));
-        for n in 0..MOST - 1 {
+        for n in 0..MAX_SESSIONS - 1 {
             owners.opened(&n.to_string(), None);
         }
         assert!(owners.is_of("first", &None) && !owners.is_of("second", &None));

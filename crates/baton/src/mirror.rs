@@ -30,7 +30,7 @@ pub(crate) struct Mirror {
 }
 
 /// How long the file's turn is held for one operation.
-const LONGEST_TURN: Duration = Duration::from_secs(30);
+const MAX_TURN: Duration = Duration::from_secs(30);
 
 /// What the thread is asked for.
 enum MirrorRequest {
@@ -205,7 +205,7 @@ impl MirrorThread {
             return;
         }
         // An asker that has gone has done what it did.
-        let done = hold.over.recv_timeout(LONGEST_TURN).ok();
+        let done = hold.over.recv_timeout(MAX_TURN).ok();
         let settled = held.finish(app);
         self.report(settled);
         if let Some(done) = done {

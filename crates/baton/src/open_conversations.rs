@@ -9,7 +9,7 @@ use baton_model::id::visible;
 use crate::{private_file, process};
 
 /// The longest record that is read, in bytes.
-const LONGEST: u64 = 4_096;
+const MAX_RECORD_BYTES: u64 = 4_096;
 
 /// Writes down that the process works in this conversation, in place of the one that it worked in before. Records of processes that have
 /// ended go.
@@ -64,7 +64,7 @@ fn record(process: &str, agent: &str, id: &str) -> String {
 fn records(folder: &Path) -> impl Iterator<Item = (PathBuf, String)> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| {
-        let is_small = entry.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= LONGEST);
+        let is_small = entry.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_RECORD_BYTES);
         let path = entry.path();
         is_small.then(|| fs::read_to_string(&path).ok()).flatten().map(|text| (path, text))
     })

@@ -103,7 +103,7 @@ impl RoutingPass {
             match routed {
                 Ok(pass) => log(id, &pass),
                 // A roles file with a fault holds up its own project, and no other.
-                Err(Failure::Refused(no)) => tracing::warn!(project = %id, "{}", no.message),
+                Err(Failure::Refused(refusal)) => tracing::warn!(project = %id, "{}", refusal.message),
                 Err(fault) => return Err(fault),
             }
         }

@@ -11,7 +11,7 @@ const DATABASES: [&str; 3] = ["/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/etc/
 /// The zone of the machine.
 const LOCAL: &str = "/etc/localtime";
 /// The largest file of a zone that is read, in bytes.
-const MOST: u64 = 256 * 1024;
+const MAX_ZONE_BYTES: u64 = 256 * 1024;
 
 /// The zone of this name, or of this machine; none where it has no such zone.
 pub(crate) fn find(name: Option<&str>) -> Option<Zone> {
@@ -39,7 +39,7 @@ fn by_name(name: &str) -> Option<Zone> {
 
 /// Nothing but a small regular file is opened: a device or a pipe would never end.
 fn from_file(name: &str, file: &Path) -> Option<Zone> {
-    let is_small = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MOST);
+    let is_small = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_ZONE_BYTES);
     if !is_small {
         return None;
     }

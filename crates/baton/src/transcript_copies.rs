@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use baton_model::changes::MOST_BYTES;
+use baton_model::changes::MAX_BYTES;
 use baton_model::id::visible;
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::time::Timestamp;
 use baton_model::transcript_copy::{CopyManifest, too_large};
 use baton_ops::key::{List, ListInput};
 use baton_ops::transcript::{
-    Copies, CopiesInput, CopyPart, CopyPartInput, CopyRow, CopyUpload, CopyUploadInput, MOST_FILE_BYTES,
+    Copies, CopiesInput, CopyPart, CopyPartInput, CopyRow, CopyUpload, CopyUploadInput, MAX_FILE_BYTES,
     TranscriptCopy,
 };
 
@@ -46,7 +46,7 @@ pub(crate) fn pack(app: &mut App, project_id: &str, copy: &TranscriptCopy) -> Re
         )
     };
     let text = serde_json::to_vec(copy).map_err(|error| malformed(error.to_string()))?;
-    if text.len() as u64 > MOST_FILE_BYTES {
+    if text.len() as u64 > MAX_FILE_BYTES {
         return Err(too_large(text.len() as u64).into());
     }
     let mut content = zstd::bulk::compress(&text, LEVEL).map_err(|error| malformed(error.to_string()))?;
@@ -137,7 +137,7 @@ pub(crate) fn is_elsewhere(code: &str) -> bool {
 }
 
 fn content(app: &mut App, project_id: &str, row: &CopyRow) -> Result<Vec<u8>, AppError> {
-    if row.manifest.bytes > MOST_BYTES {
+    if row.manifest.bytes > MAX_BYTES {
         return Err(damaged(row, "it is too large").into());
     }
     let mut bytes = Vec::new();
@@ -161,10 +161,10 @@ fn plain_text(app: &App, project_id: &str, row: &CopyRow, content: Vec<u8>) -> R
         None => content,
         Some(readers) => {
             let files = Keys::new(app.config.config_dir.join("keys")).files(project_id)?;
-            keys::decrypt_bytes(&content, &files, MOST_BYTES)?.ok_or_else(|| locked(row, readers))?
+            keys::decrypt_bytes(&content, &files, MAX_BYTES)?.ok_or_else(|| locked(row, readers))?
         }
     };
-    let most = usize::try_from(MOST_FILE_BYTES).unwrap_or(usize::MAX);
+    let most = usize::try_from(MAX_FILE_BYTES).unwrap_or(usize::MAX);
     let text =
         zstd::bulk::decompress(&content, most).map_err(|_| damaged(row, "it cannot be decompressed"))?;
     String::from_utf8(text).map_err(|_| damaged(row, "it is no text"))

@@ -132,7 +132,7 @@ pub(crate) async fn list(
 ) -> Result<ListResourcesResult, ErrorData> {
     let projects = operate(server, baton_ops::project::List::NAME, json!({}), context)
         .await
-        .map_err(|no| failed(&no))?;
+        .map_err(|refusal| failed(&refusal))?;
     let after = cursor.unwrap_or_default();
     let mut ids: Vec<&str> = projects["items"]
         .as_array()
@@ -163,12 +163,13 @@ pub(crate) async fn read(
     context: &RequestContext<RoleServer>,
 ) -> Result<ReadResourceResult, ErrorData> {
     let address = Address::parse(uri).ok_or_else(|| unknown(uri, "this is no address of a resource"))?;
-    let read = content(server, &address, context).await.map_err(|no| match no["code"].as_str() {
-        Some(code) if code.ends_with("_unknown") || code == "project_invalid" => {
-            unknown(uri, no["message"].as_str().unwrap_or_default())
-        }
-        _ => failed(&no),
-    })?;
+    let read =
+        content(server, &address, context).await.map_err(|refusal| match refusal["code"].as_str() {
+            Some(code) if code.ends_with("_unknown") || code == "project_invalid" => {
+                unknown(uri, refusal["message"].as_str().unwrap_or_default())
+            }
+            _ => failed(&refusal),
+        })?;
     let contents =
         ResourceContents::text(baton_model::printable::json(&read.to_string()), uri).with_mime_type(JSON);
     let mut result = ReadResourceResult::new(vec![contents]);

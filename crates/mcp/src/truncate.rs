@@ -205,16 +205,20 @@ impl AnswerCache {
             .filter(|_| *owner != AnswerOwner::Unknown)
             .and_then(|kept| kept.iter().find(is_meant).map(|one| Arc::clone(&one.answer)));
         let answer = known.ok_or_else(|| {
-            no("rest_gone", "this answer is not kept any more", "repeat the call that gave it")
+            refusal("rest_gone", "this answer is not kept any more", "repeat the call that gave it")
         })?;
         let part = answer.pointer(&wanted.field).ok_or_else(|| {
-            no("field_unknown", "the answer has no such field", "give `field` as `left_out.parts` names it")
+            refusal(
+                "field_unknown",
+                "the answer has no such field",
+                "give `field` as `left_out.parts` names it",
+            )
         })?;
         Ok(part_from(part, wanted, limit.saturating_sub(FRAME)))
     }
 }
 
-fn no(code: &str, message: &str, hint: &str) -> Value {
+fn refusal(code: &str, message: &str, hint: &str) -> Value {
     json!({ "code": code, "message": message, "hint": hint })
 }
 

@@ -17,7 +17,7 @@ use crate::server::Server;
 /// Pause between two looks.
 const EVERY: Duration = Duration::from_millis(500);
 /// Resources that one client may watch at a time.
-const MOST: usize = 100;
+const MAX_WATCHED: usize = 100;
 
 /// What passes by itself and is no change.
 const PASSING: &[&str] =
@@ -59,9 +59,9 @@ pub(crate) async fn subscribe(
     let (watcher, context, address) =
         (Server::new(std::sync::Arc::clone(&server.shared)), context.clone(), uri.to_owned());
     let Ok(mut known) = watches.0.lock() else { return Ok(()) };
-    if known.len() >= MOST && !known.contains_key(uri) {
+    if known.len() >= MAX_WATCHED && !known.contains_key(uri) {
         return Err(ErrorData::invalid_params(
-            format!("at most {MOST} resources are watched at a time"),
+            format!("at most {MAX_WATCHED} resources are watched at a time"),
             None,
         ));
     }
@@ -90,10 +90,9 @@ pub(crate) async fn subscribe(
 /// What of a request can be granted: resources that have an address. Lists do not change while a server runs.
 pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = SubscriptionFilter::new();
-    accepted.resource_subscriptions = requested
-        .resource_subscriptions
-        .as_ref()
-        .map(|uris| uris.iter().filter(|uri| Address::parse(uri).is_some()).take(MOST).cloned().collect());
+    accepted.resource_subscriptions = requested.resource_subscriptions.as_ref().map(|uris| {
+        uris.iter().filter(|uri| Address::parse(uri).is_some()).take(MAX_WATCHED).cloned().collect()
+    });
     accepted
 }
 

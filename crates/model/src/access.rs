@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(bound.identity(Some("ben")).as_deref(), Ok("Ben"));
         for other in ["Eve", "Bot", "token:ci"] {
             assert_eq!(
-                bound.identity(Some(other)).map_err(|no| no.code),
+                bound.identity(Some(other)).map_err(|refusal| refusal.code),
                 Err("identity_not_bound"),
                 "{other}"
             );
@@ -308,7 +308,10 @@ mod tests {
         assert_eq!(free.identity(Some("Bot")).as_deref(), Ok("token:ci"));
         assert_eq!(free.identity(Some("token:ci")).as_deref(), Ok("token:ci"));
         assert_eq!(free.identity(Some("Ann")).as_deref(), Ok("Ann"));
-        assert_eq!(free.identity(Some("token:other")).map_err(|no| no.code), Err("identity_invalid"));
+        assert_eq!(
+            free.identity(Some("token:other")).map_err(|refusal| refusal.code),
+            Err("identity_invalid")
+        );
         assert!(free.owns("Ann", Some("t1")) && !free.owns("Ann", Some("t2")) && !free.owns("Ann", None));
     }
 

@@ -11,7 +11,7 @@ use crate::time::{Millis, Timestamp};
 /// How many tasks at once an agent takes that says nothing, in a role that says nothing.
 pub const USUAL_TASKS: i64 = 1;
 /// The most of them that may be asked for.
-pub const MOST_TASKS: i64 = 1_000;
+pub const MAX_TASKS: i64 = 1_000;
 
 /// A registered agent: an identity of a project and what it said about itself.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -124,8 +124,8 @@ impl Agent {
             let what = "an agent has at most 20 roles and 100 skills";
             return Err(Refusal::invalid("agent_invalid", what, "name those that it is chosen by"));
         }
-        if self.max_tasks.is_some_and(|n| !(0..=MOST_TASKS).contains(&n)) {
-            let what = format!("an agent takes 0 to {MOST_TASKS} tasks at once");
+        if self.max_tasks.is_some_and(|n| !(0..=MAX_TASKS).contains(&n)) {
+            let what = format!("an agent takes 0 to {MAX_TASKS} tasks at once");
             let hint = "leave --max-tasks out for one at a time; 0 gives it none for now";
             return Err(Refusal::invalid("agent_invalid", what, hint));
         }

@@ -14,9 +14,9 @@ pub const FORMAT: &str = "baton";
 /// The version that is written; older ones are read.
 pub const VERSION: u32 = 1;
 /// The longest file that is read, in bytes: changes of the largest size as text, a packet, a transcript.
-pub const MOST_BYTES: u64 = 128 * 1024 * 1024;
+pub const MAX_BYTES: u64 = 128 * 1024 * 1024;
 /// The most receipts that one file carries.
-pub const MOST_RECEIPTS: usize = 50;
+pub const MAX_RECEIPTS: usize = 50;
 
 /// A baton that leaves its ledger.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -12,13 +12,13 @@ mod temporary;
 mod unfinished;
 
 /// The most bytes of a content that are kept: what a capture takes at most, compressed badly.
-pub const MOST_BYTES: u64 = 32 * 1024 * 1024;
+pub const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// The bytes of each part of a content but the last. As text it fits into one request.
 pub const PART_BYTES: u64 = 768 * 1024;
 /// The most files of a change.
-pub const MOST_FILES: usize = 2_000;
+pub const MAX_FILES: usize = 2_000;
 /// The most bytes of the names of files.
-const MOST_NAMES: usize = 512 * 1024;
+const MAX_NAMES: usize = 512 * 1024;
 
 /// What was not committed in a working copy, without its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -98,12 +98,12 @@ impl Manifest {
         if self.base.as_ref().is_some_and(|id| !(40..=64).contains(&id.len()) || !is_hex(id)) {
             return Err(invalid("the base is no id of a commit"));
         }
-        if self.bytes == 0 || self.bytes > MOST_BYTES {
-            return Err(invalid(&format!("the content has {} bytes, of at most {MOST_BYTES}", self.bytes)));
+        if self.bytes == 0 || self.bytes > MAX_BYTES {
+            return Err(invalid(&format!("the content has {} bytes, of at most {MAX_BYTES}", self.bytes)));
         }
         let names = self.files.iter().chain(self.left_out.iter().map(|left| &left.path));
-        if self.files.len() > MOST_FILES || names.map(String::len).sum::<usize>() > MOST_NAMES {
-            return Err(invalid(&format!("more than {MOST_FILES} files, or too long names")));
+        if self.files.len() > MAX_FILES || names.map(String::len).sum::<usize>() > MAX_NAMES {
+            return Err(invalid(&format!("more than {MAX_FILES} files, or too long names")));
         }
         self.unfinished.iter().try_for_each(UnfinishedOperation::check)?;
         self.remote.as_ref().map_or(Ok(()), RemoteContent::check)
@@ -143,9 +143,9 @@ mod tests {
             Manifest { remote: at("", "refs/baton/changes/a"), ..manifest() },
             Manifest { remote: at("h/x", "refs/heads/main"), ..manifest() },
             Manifest { bytes: 0, ..manifest() },
-            Manifest { bytes: MOST_BYTES + 1, ..manifest() },
-            Manifest { files: vec!["x".into(); MOST_FILES + 1], ..manifest() },
-            Manifest { files: vec!["x".repeat(MOST_NAMES + 1)], ..manifest() },
+            Manifest { bytes: MAX_BYTES + 1, ..manifest() },
+            Manifest { files: vec!["x".into(); MAX_FILES + 1], ..manifest() },
+            Manifest { files: vec!["x".repeat(MAX_NAMES + 1)], ..manifest() },
         ];
         for manifest in refused {
             assert_eq!(manifest.check().expect_err("refused").code, "changes_invalid");

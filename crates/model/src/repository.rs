@@ -8,7 +8,7 @@ use crate::remote::{Remote, is_github_host};
 use crate::time::Millis;
 
 /// The longest id of a repository that is read, in bytes.
-const LONGEST_ID: usize = 64;
+const MAX_ID_LEN: usize = 64;
 
 /// A repository as a caller stands in it, read from its files without running git. Everything in it may come from a stranger: an
 /// unpacked archive brings its own settings.
@@ -83,7 +83,7 @@ impl WorkingCopy {
 /// Whether a text can be the id of a repository.
 pub fn is_repository_id(text: &str) -> bool {
     let good = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    (16..=LONGEST_ID).contains(&text.len()) && text.chars().all(good)
+    (16..=MAX_ID_LEN).contains(&text.len()) && text.chars().all(good)
 }
 
 /// The one spelling in which addresses of a repository are compared: host and path without scheme, user, port and `.git`. One

@@ -223,7 +223,8 @@ pub fn best(wanted: &Requirements, agents: &[Candidate]) -> Option<usize> {
 
 /// A sentence that says why no agent is eligible.
 pub fn no_candidate_reason(wanted: &Requirements, agents: &[Candidate]) -> String {
-    let count = |no: Ineligibility| agents.iter().filter(|agent| judge(wanted, agent) == Err(no)).count();
+    let count =
+        |refusal: Ineligibility| agents.iter().filter(|agent| judge(wanted, agent) == Err(refusal)).count();
     let of_role = agents.iter().filter(|agent| agent.roles.contains(&wanted.role)).count();
     if let Some(name) = &wanted.meant_for {
         return format!("it is meant for {name}, who cannot take it now");

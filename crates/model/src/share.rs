@@ -6,7 +6,7 @@ use crate::refusal::{Kind, Refusal};
 use crate::time::{Millis, Timestamp};
 
 /// The longest life of a share, in milliseconds.
-pub const LONGEST: Millis = 90 * 86_400_000;
+pub const MAX_SHARE: Millis = 90 * 86_400_000;
 /// The life of a share that names none, in milliseconds.
 pub const USUAL: Millis = 7 * 86_400_000;
 

@@ -4,19 +4,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::changes::{MOST_BYTES, PART_BYTES, check_content_hash};
+use crate::changes::{MAX_BYTES, PART_BYTES, check_content_hash};
 use crate::id::{check_identity, check_label};
 use crate::refusal::{self, Refusal};
 use crate::time::Timestamp;
 
 /// The most characters of an id that a tool gives.
-const MOST_ID: usize = 200;
+const MAX_ID_LEN: usize = 200;
 /// The most characters of a folder, branch or title.
-const MOST_TEXT: usize = 4096;
+const MAX_TEXT_LEN: usize = 4096;
 /// The most sessions of the ledger that one conversation has.
-const MOST_SESSIONS: usize = 200;
+const MAX_SESSIONS: usize = 200;
 /// The most identities that can read an encrypted one.
-const MOST_READERS: usize = 500;
+const MAX_READERS: usize = 500;
 
 /// What a copy is, without its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -66,24 +66,24 @@ impl CopyManifest {
     pub fn check(&self) -> Result<(), Refusal> {
         check_label("tool", &self.agent)?;
         if self.transcript_id.is_empty()
-            || self.transcript_id.chars().count() > MOST_ID
+            || self.transcript_id.chars().count() > MAX_ID_LEN
             || self.transcript_id.chars().any(char::is_control)
         {
             return Err(invalid("the id of the session is empty, too long or no single line"));
         }
         check_content_hash(&self.content_hash).map_err(|_| invalid("its hash is no SHA-256 in hex"))?;
-        if self.bytes == 0 || self.bytes > MOST_BYTES {
+        if self.bytes == 0 || self.bytes > MAX_BYTES {
             return Err(too_large(self.bytes));
         }
         let texts = [&self.title, &self.cwd, &self.branch].into_iter().flatten().chain([&self.machine]);
         let sessions = self.sessions.iter();
-        if texts.chain(sessions).any(|text| text.chars().count() > MOST_TEXT)
-            || self.sessions.len() > MOST_SESSIONS
+        if texts.chain(sessions).any(|text| text.chars().count() > MAX_TEXT_LEN)
+            || self.sessions.len() > MAX_SESSIONS
         {
             return Err(invalid("its title, folder, branch or list of sessions is too long"));
         }
         let Some(readers) = &self.readers else { return Ok(()) };
-        if readers.is_empty() || readers.len() > MOST_READERS {
+        if readers.is_empty() || readers.len() > MAX_READERS {
             return Err(invalid("it is encrypted for no reader, or for too many"));
         }
         readers.iter().try_for_each(|name| check_identity(name))
@@ -98,7 +98,7 @@ pub fn invalid(what: &str) -> Refusal {
 
 /// The refusal of a copy that is too large.
 pub fn too_large(bytes: u64) -> Refusal {
-    let what = format!("the session has {bytes} bytes, of at most {MOST_BYTES}; nothing was pushed");
+    let what = format!("the session has {bytes} bytes, of at most {MAX_BYTES}; nothing was pushed");
     let hint = "hand it on as a document: `baton handoff from-transcript ID -o FILE`";
     Refusal::new(refusal::Kind::Refused, "transcript_too_large", what, hint)
 }
@@ -122,10 +122,10 @@ mod tests {
             (CopyManifest { transcript_id: "a\nb".into(), ..copy() }, "transcript_copy_invalid"),
             (CopyManifest { content_hash: "../x".into(), ..copy() }, "transcript_copy_invalid"),
             (CopyManifest { bytes: 0, ..copy() }, "transcript_too_large"),
-            (CopyManifest { bytes: MOST_BYTES + 1, ..copy() }, "transcript_too_large"),
-            (CopyManifest { title: Some("x".repeat(MOST_TEXT + 1)), ..copy() }, "transcript_copy_invalid"),
+            (CopyManifest { bytes: MAX_BYTES + 1, ..copy() }, "transcript_too_large"),
+            (CopyManifest { title: Some("x".repeat(MAX_TEXT_LEN + 1)), ..copy() }, "transcript_copy_invalid"),
             (
-                CopyManifest { sessions: vec![String::new(); MOST_SESSIONS + 1], ..copy() },
+                CopyManifest { sessions: vec![String::new(); MAX_SESSIONS + 1], ..copy() },
                 "transcript_copy_invalid",
             ),
             (CopyManifest { readers: Some(Vec::new()), ..copy() }, "transcript_copy_invalid"),

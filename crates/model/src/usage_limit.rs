@@ -40,9 +40,9 @@ const BEFORE_SPAN: [&str; 8] = [
 const BEFORE_CLOCK: [&str; 7] =
     ["try again at ", "again at ", "retry after ", "resets at ", "reset at ", "resets on ", "resets "];
 /// Longest error text that is kept, in characters.
-const LONGEST: usize = 200;
+const MAX_ERROR_CHARS: usize = 200;
 /// Longest time of the clock, in characters.
-const LONGEST_CLOCK: usize = 40;
+const MAX_CLOCK_LEN: usize = 40;
 
 /// An error with which a provider stopped an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -75,7 +75,7 @@ impl ProviderStop {
         let is_limit = LIMIT_WORDS.iter().any(|word| lower.contains(word));
         let reset = if is_limit { read_reset(text, &lower, at, zones) } else { None };
         let line = text.split(['\n', '|']).next().unwrap_or_default();
-        Self { text: visible(line).chars().take(LONGEST).collect(), is_limit, reset }
+        Self { text: visible(line).chars().take(MAX_ERROR_CHARS).collect(), is_limit, reset }
     }
 
     /// When it answers again, in words: `again at 3pm (Europe/Berlin)`.
@@ -102,7 +102,7 @@ fn read_reset(text: &str, lower: &str, at: Millis, zones: Zones<'_>) -> Option<R
         return Some(Reset::AgainAt(Timestamp(at.saturating_add(span))));
     }
     let rest = text.get(after(&BEFORE_CLOCK)?..)?;
-    let clock: String = visible(clock(rest)).chars().take(LONGEST_CLOCK).collect();
+    let clock: String = visible(clock(rest)).chars().take(MAX_CLOCK_LEN).collect();
     if let Some(instant) = parse_rfc3339(&clock).or_else(|| wall_clock::instant(&clock, at, zones)) {
         return Some(Reset::AgainAt(Timestamp(instant)));
     }
@@ -269,7 +269,7 @@ mod tests {
         }
         assert_eq!(
             ProviderStop::read(&format!("quota {}", "x".repeat(10_000)), NOW, &berlin).text.len(),
-            LONGEST
+            MAX_ERROR_CHARS
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use baton_model::changes::{MOST_BYTES, PART_BYTES};
+use baton_model::changes::{MAX_BYTES, PART_BYTES};
 use baton_model::refusal::Refusal;
 use baton_store::content::ContentStore;
 use baton_store::{Failure, Tx};
@@ -16,7 +16,7 @@ type Invalid = fn(&str) -> Refusal;
 
 /// Refuses a part that no content has.
 pub(crate) fn check_part(part: i64, content: &str, invalid: Invalid) -> Result<(), Refusal> {
-    let most = i64::try_from(MOST_BYTES.div_ceil(PART_BYTES)).unwrap_or(i64::MAX);
+    let most = i64::try_from(MAX_BYTES.div_ceil(PART_BYTES)).unwrap_or(i64::MAX);
     if !(0..most).contains(&part) || decode(content, invalid)?.len() as u64 > PART_BYTES {
         return Err(invalid("a part is too long, or there are too many"));
     }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// The longest document that is given along, in bytes; a longer one is named.
-pub const LONGEST: usize = 64 * 1024;
+pub const MAX_BYTES: usize = 64 * 1024;
 /// The most that all documents of a hand-off hold together.
-pub const LONGEST_ALTOGETHER: usize = 4 * LONGEST;
+pub const MAX_TOTAL_BYTES: usize = 4 * MAX_BYTES;
 
 /// Why a document is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub enum OmissionReason {
     NotAFile,
     /// Git does not track it, so it may hold what was never meant for others.
     Untracked,
-    /// It is longer than [`LONGEST`], or the documents before it have used up [`LONGEST_ALTOGETHER`].
+    /// It is longer than [`MAX_BYTES`], or the documents before it have used up [`MAX_TOTAL_BYTES`].
     TooLarge,
     /// It is not UTF-8, or cannot be read.
     NotText,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::priority;
 
 /// The longest value that a refusal repeats, in characters.
-const LONGEST: usize = 40;
+const MAX_SHOWN_CHARS: usize = 40;
 
 /// Reads an input. Numbers such as `3.0` count as integers, and words of a priority as its number.
 pub(crate) fn read<T: DeserializeOwned + JsonSchema>(input: &Value) -> Result<T, Refusal> {
@@ -117,7 +117,7 @@ fn quoted<'a>(error: &'a str, begin: &str) -> Option<&'a str> {
 /// What came, shortened.
 fn shown(value: &Value) -> String {
     let text = baton_model::id::visible(&value.to_string());
-    if text.chars().count() <= LONGEST {
+    if text.chars().count() <= MAX_SHOWN_CHARS {
         return text;
     }
     let kind = match value {
@@ -125,7 +125,7 @@ fn shown(value: &Value) -> String {
         Value::Array(_) => "the list ",
         _ => "",
     };
-    format!("{kind}{}…", text.chars().take(LONGEST).collect::<String>())
+    format!("{kind}{}…", text.chars().take(MAX_SHOWN_CHARS).collect::<String>())
 }
 
 /// The first sentence of what a field means.

@@ -358,7 +358,7 @@ fn run_renamed<O: Operation>(
         caller.renamed.push(renamed);
         match O::run(input::read(input)?, &mut as_caller(cx, &caller)) {
             // To a token that does not reach the project, the name stays unknown as it was said.
-            Err(Failure::Refused(no)) if project_name::is_hidden(&no, &caller) => break,
+            Err(Failure::Refused(refusal)) if project_name::is_hidden(&refusal, &caller) => break,
             Err(next) => failure = next,
             done => return done,
         }

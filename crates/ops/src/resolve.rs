@@ -33,7 +33,7 @@ pub(crate) fn project_of(
 ) -> Result<String, Failure> {
     let Cx { store, env } = cx;
     let unresolved = match project_id(store, env, named) {
-        Err(Failure::Refused(no)) if no.code == "project_unresolved" => no,
+        Err(Failure::Refused(refusal)) if refusal.code == "project_unresolved" => refusal,
         found => return found,
     };
     let Some(id) = session.filter(|id| id.len() >= 4 && id.is_ascii()) else { return Err(unresolved.into()) };

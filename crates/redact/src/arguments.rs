@@ -8,8 +8,8 @@ use crate::naming::{is_path, is_symbol, is_type, is_usage};
 use crate::plain::{is_literal, is_varied};
 
 /// So far before an argument the bracket of its list is looked for.
-const BEFORE: usize = 1024;
-const MOST: usize = 256;
+const CONTEXT_LEN: usize = 1024;
+const MAX_VALUE_LEN: usize = 256;
 
 /// The value behind the option `name` in a list of arguments.
 pub(crate) fn value(text: &str, name: Range<usize>, class: SecretClass) -> Option<Range<usize>> {
@@ -50,7 +50,7 @@ fn next_string(text: &str, name: Range<usize>, quote: &[u8]) -> Option<Range<usi
         return None;
     }
     let last = quote.last().copied()?;
-    let len = bytes[start..].iter().take(MOST).position(|byte| *byte == last || *byte == b'\n')?;
+    let len = bytes[start..].iter().take(MAX_VALUE_LEN).position(|byte| *byte == last || *byte == b'\n')?;
     let end = start + len + 1;
     (bytes[start..end].ends_with(quote) && end >= start + quote.len()).then(|| start..end - quote.len())
 }
@@ -63,7 +63,7 @@ fn next_line(text: &str, name: Range<usize>) -> Option<Range<usize>> {
     let at = at + bytes[at..].iter().take(64).take_while(|byte| **byte == b' ').count();
     let start = at + bytes[at..].strip_prefix(b"- ").map(|_| 2)?;
     let quoted = usize::from(matches!(bytes.get(start), Some(b'"' | b'\'')));
-    let end = word(text, start + quoted, MOST);
+    let end = word(text, start + quoted, MAX_VALUE_LEN);
     is_end(&bytes[end..]).then_some(start + quoted..end)
 }
 
@@ -82,7 +82,7 @@ fn blank(bytes: &[u8], mut at: usize) -> usize {
 /// Whether the bracket that stands open here is that of a list, and not of a call.
 fn is_list(bytes: &[u8], at: usize) -> bool {
     let mut closed = 0_usize;
-    for byte in bytes[at.saturating_sub(BEFORE)..at].iter().rev() {
+    for byte in bytes[at.saturating_sub(CONTEXT_LEN)..at].iter().rev() {
         match byte {
             b']' | b')' | b'}' => closed += 1,
             b'[' | b'(' | b'{' if closed > 0 => closed -= 1,

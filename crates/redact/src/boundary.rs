@@ -1,7 +1,7 @@
 //! Where a word begins: also behind an escape sequence, whose last letter is none of the word.
 
 /// No escape sequence is longer.
-const LONGEST: usize = 32;
+const MAX_ESCAPE_LEN: usize = 32;
 
 /// Whether a token may begin here: not inside a word, unless the letter before belongs to an escape sequence.
 pub(crate) fn starts_fresh(bytes: &[u8], start: usize) -> bool {
@@ -13,7 +13,7 @@ pub(crate) fn starts_fresh(bytes: &[u8], start: usize) -> bool {
 
 /// The length of the escape sequence that ends at `at`, where a letter or a digit ends it: `\n`, `\x1b[33m`, `%0A`.
 pub(crate) fn escape(bytes: &[u8], at: usize) -> usize {
-    let before = &bytes[at.saturating_sub(LONGEST)..at];
+    let before = &bytes[at.saturating_sub(MAX_ESCAPE_LEN)..at];
     let (hex, octal) = (u8::is_ascii_hexdigit as ByteTest, is_octal as ByteTest);
     let ends = [
         written(before, "%", 2, hex),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::extent;
 
 /// No more of a value is taken.
-const MOST: usize = 4096;
+const MAX_VALUE_LEN: usize = 4096;
 const SCHEMES: &[&str] = &["bearer ", "basic ", "token "];
 
 /// A quoted string without its quotes, or a bare word; and whether it is the former.
@@ -34,7 +34,7 @@ pub(crate) fn scheme(bytes: &[u8], at: usize) -> usize {
 /// Where the string ends that a quote behind so many backslashes opened. A quote within it has one backslash more, or is
 /// written twice.
 fn close(bytes: &[u8], start: usize, mark: u8, slashes: usize) -> usize {
-    let line = bytes[start..].iter().take(MOST).take_while(|byte| **byte != b'\n').count();
+    let line = bytes[start..].iter().take(MAX_VALUE_LEN).take_while(|byte| **byte != b'\n').count();
     let end = start + line;
     let (mut run, mut at) = (0, start);
     while at < end {
@@ -76,16 +76,16 @@ pub(crate) struct NameWord {
 }
 
 /// In one word no more names are looked at, so that a word of nothing but names takes no longer than others.
-const MOST_LOOKS: usize = 16;
+const MAX_LOOKUPS: usize = 16;
 
 impl NameWord {
     /// The end of the word at `start`, unless it has been looked at often enough.
     pub(crate) fn end(&mut self, text: &str, start: usize) -> Option<usize> {
         if !self.span.contains(&start) {
-            *self = Self { span: start..extent::word(text, start, MOST), looks: 0 };
+            *self = Self { span: start..extent::word(text, start, MAX_VALUE_LEN), looks: 0 };
         }
         self.looks += 1;
-        (self.looks <= MOST_LOOKS).then_some(self.span.end)
+        (self.looks <= MAX_LOOKUPS).then_some(self.span.end)
     }
 
     /// Whether the word at `start` may be looked at.

@@ -6,7 +6,7 @@ use crate::extent::{self, line_before, line_end};
 use crate::literal::{NameWord, literal};
 
 /// No more of a value is taken.
-const MOST: usize = 1024;
+const MAX_VALUE_LEN: usize = 1024;
 
 /// What holds a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,13 +70,13 @@ fn string(text: &str, at: usize) -> Option<ValueSpan> {
     let (span, _) = literal(text, at, &mut NameWord::default())?;
     let span = at + slashes + 1..span.end;
     let closed = bytes.get(span.end + slashes) == Some(&mark);
-    value_span(text, span.clone(), false).filter(|_| closed && span.len() <= MOST)
+    value_span(text, span.clone(), false).filter(|_| closed && span.len() <= MAX_VALUE_LEN)
 }
 
 /// Where the line ends, or the string of JSON that it stands in.
 fn end_of_line(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
-    let limit = text.len().min(at + MOST);
+    let limit = text.len().min(at + MAX_VALUE_LEN);
     let end = (at..limit).find(|at| line_end(&bytes[*at..]) > 0).unwrap_or(limit);
     (at..=end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(at)
 }
@@ -115,7 +115,7 @@ fn argument(text: &str, at: usize) -> Option<ValueSpan> {
 
 /// The text of an element, or its section of characters.
 fn element(text: &str, at: usize) -> Option<ValueSpan> {
-    let limit = extent::floor(text, text.len().min(at + MOST));
+    let limit = extent::floor(text, text.len().min(at + MAX_VALUE_LEN));
     if let Some(rest) = text[at..limit].strip_prefix("<![CDATA[") {
         let start = limit - rest.len();
         return value_span(text, start..start + rest.find("]]>")?, true);

@@ -58,12 +58,12 @@ fn shown_len(bytes: &[u8]) -> usize {
 /// To the next line, whose break may be written out.
 fn line_len(bytes: &[u8]) -> usize {
     let ends = |at: &usize| bytes[*at] == b'\n' || bytes[*at..].starts_with(b"\\n");
-    let most = bytes.len().min(LONGEST);
+    let most = bytes.len().min(MAX_LINE_LEN);
     (0..most).find(ends).map_or(most, |at| at + 1 + usize::from(bytes[at] == b'\\'))
 }
 
 /// No line of a key is longer, whatever stands around it.
-const LONGEST: usize = 512;
+const MAX_LINE_LEN: usize = 512;
 
 enum Line {
     Key,

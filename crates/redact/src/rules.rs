@@ -10,9 +10,9 @@ use crate::MARK;
 /// Goes up with every change of our own rules that takes out more or less.
 const VERSION: u32 = 5;
 /// No list is longer.
-pub(crate) const MOST: usize = 64;
+pub(crate) const MAX_RULES: usize = 64;
 /// No expression is longer, in bytes.
-pub(crate) const LONGEST: usize = 1024;
+pub(crate) const MAX_RULE_LEN: usize = 1024;
 /// No compiled expression is larger, in bytes.
 const LARGEST: usize = 512 * 1024;
 
@@ -73,8 +73,8 @@ impl UserRules {
     pub(crate) fn new(rules: &Rules) -> Result<Self, RuleError> {
         let mut own = Self::default();
         for (list, all) in [("patterns", &rules.patterns), ("allow", &rules.allow)] {
-            if let Some(rule) = all.get(MOST) {
-                return Err(refuse(list, rule, format!("there are more than {MOST}")));
+            if let Some(rule) = all.get(MAX_RULES) {
+                return Err(refuse(list, rule, format!("there are more than {MAX_RULES}")));
             }
         }
         for rule in &rules.patterns {
@@ -140,8 +140,8 @@ fn compile(list: &'static str, rule: &str, expression: &str) -> Result<Regex, Ru
     if expression.is_empty() {
         return Err(refuse(list, rule, "it is empty".to_owned()));
     }
-    if rule.len() > LONGEST {
-        return Err(refuse(list, rule, format!("it is longer than {LONGEST} bytes")));
+    if rule.len() > MAX_RULE_LEN {
+        return Err(refuse(list, rule, format!("it is longer than {MAX_RULE_LEN} bytes")));
     }
     let config = Config::new().nfa_size_limit(Some(LARGEST)).hybrid_cache_capacity(LARGEST);
     let regex =

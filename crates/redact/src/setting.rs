@@ -11,7 +11,7 @@ use crate::extent::{SETTERS, floor, is_end, line_before, line_end, open_quote};
 use crate::naming::is_type;
 
 /// No more of a value is taken.
-const MOST: usize = 4096;
+const MAX_VALUE_LEN: usize = 4096;
 /// So far before a name the section of its file is looked for.
 const SECTION: usize = 512;
 /// Objects whose members are of code.
@@ -118,7 +118,7 @@ impl Place<'_> {
     /// Where the value ends, if nothing but an end, a remark or another word of the command follows.
     fn end(&self, start: usize, open: Option<u8>) -> Option<usize> {
         let bytes = self.text.as_bytes();
-        let limit = bytes.len().min(start + MOST);
+        let limit = bytes.len().min(start + MAX_VALUE_LEN);
         let next = |byte: u8| self.prefix == Prefix::Parameter(byte);
         let ends = |at: &usize| match bytes[*at] {
             b'"' | b'\'' | b'`' | b'\\' => true,

@@ -17,7 +17,7 @@ pub const FILE: &str = "transcript-search-2.db";
 const FORMER: [&str; 1] = ["transcript-search-1.db"];
 
 /// More passages than this are not kept of one session.
-pub const MOST_PASSAGES: i64 = 1 << SHIFT;
+pub const MAX_PASSAGES: i64 = 1 << SHIFT;
 
 const SHIFT: i64 = 20;
 

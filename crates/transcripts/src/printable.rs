@@ -30,7 +30,7 @@ fn is_plain(byte: u8) -> bool {
 /// off or made up must not swallow text.
 fn behind_sequence(text: &str) -> &str {
     /// A title or an address in a sequence is not longer.
-    const LONGEST: usize = 4096;
+    const MAX_SEQUENCE_LEN: usize = 4096;
     if let Some(rest) = text.strip_prefix('[') {
         let rest = rest
             .trim_start_matches(|c: char| matches!(c, '0'..='?'))
@@ -38,7 +38,7 @@ fn behind_sequence(text: &str) -> &str {
         return rest.strip_prefix(|c: char| matches!(c, '@'..='~')).unwrap_or(rest);
     }
     if text.starts_with(']') {
-        let ends = |(at, c): &(usize, char)| *at > LONGEST || matches!(c, '\u{7}' | '\u{1b}' | '\n');
+        let ends = |(at, c): &(usize, char)| *at > MAX_SEQUENCE_LEN || matches!(c, '\u{7}' | '\u{1b}' | '\n');
         return match text.char_indices().find(ends) {
             Some((at, '\u{7}')) => &text[at + 1..],
             Some((at, '\u{1b}')) => text[at + 1..].strip_prefix('\\').unwrap_or(&text[at..]),

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::{Changes, Fault};
 
 /// The most bytes after decompression: a capture within its limits, its pack stored without compression, and the names.
-const MOST: usize = 96 * 1024 * 1024;
+const MAX_UNPACKED_BYTES: usize = 96 * 1024 * 1024;
 /// Speed over size: capture is waited for.
 const LEVEL: i32 = 3;
 
@@ -27,7 +27,7 @@ pub(crate) fn encode(changes: &Changes) -> Result<Vec<u8>, Fault> {
 /// The changes of a content.
 pub(crate) fn decode(content: &[u8]) -> Result<Changes, Fault> {
     let damaged = || Fault::Invalid("the content is damaged".into());
-    let bytes = zstd::bulk::decompress(content, MOST).map_err(|_| damaged())?;
+    let bytes = zstd::bulk::decompress(content, MAX_UNPACKED_BYTES).map_err(|_| damaged())?;
     let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(damaged)?;
     let length = usize::try_from(u64::from_be_bytes(*length)).map_err(|_| damaged())?;
     let (header, pack) = rest.split_at_checked(length).ok_or_else(damaged)?;

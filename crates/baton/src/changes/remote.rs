@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_model::changes::{MOST_BYTES, REFERENCES, RemoteContent};
+use baton_model::changes::{MAX_BYTES, REFERENCES, RemoteContent};
 use baton_model::id::visible;
 use baton_model::project::without_credentials;
 use baton_model::refusal::{Kind, Refusal};
@@ -94,7 +94,7 @@ impl ChangesRemote {
         self.run(&bare, &args, b"")?;
         let file = format!("{FETCHED}:{FILE}");
         let size = self.line(&bare, &["cat-file", "-s", &file], b"")?;
-        if !size.parse::<u64>().is_ok_and(|size| size <= MOST_BYTES) {
+        if !size.parse::<u64>().is_ok_and(|size| size <= MAX_BYTES) {
             let what =
                 format!("{} in {} holds more than changes do", visible(reference), self.display_name());
             return Err(Refusal::invalid(

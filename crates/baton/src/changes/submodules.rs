@@ -6,7 +6,7 @@ use super::files::{inside, metadata};
 use super::plumbing::{Entry, Repo, SUBMODULE, Scratch, items};
 
 /// How many submodules are looked into, each with a few calls of git.
-const MOST: usize = 100;
+const MAX_SUBMODULES: usize = 100;
 
 /// The paths of changed submodules that are not among these entries.
 pub(super) fn submodules_beside<'a>(
@@ -24,7 +24,7 @@ pub(super) fn submodules_beside<'a>(
 fn changed_submodules(repo: &Repo<'_>, scratch: &Scratch) -> Result<Vec<Vec<u8>>, Fault> {
     let listed = repo.run(scratch, &["ls-files", "--stage", "-z"], b"")?;
     let mut found = Vec::new();
-    for item in items(&listed).filter(|item| item.starts_with(SUBMODULE.as_bytes())).take(MOST) {
+    for item in items(&listed).filter(|item| item.starts_with(SUBMODULE.as_bytes())).take(MAX_SUBMODULES) {
         let Some(at) = item.iter().position(|byte| *byte == b'\t') else { continue };
         let path = &item[at + 1..];
         let is_folder = metadata(&repo.root, path)?.is_some_and(|meta| meta.is_dir());

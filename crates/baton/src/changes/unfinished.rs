@@ -14,7 +14,7 @@ use super::plumbing::{Repo, Scratch};
 use crate::git;
 
 /// The longest file of git's that is read here.
-const LONGEST: u64 = 16 * 1024;
+const MAX_GIT_FILE_BYTES: u64 = 16 * 1024;
 
 /// The operations that are under way in a working copy.
 pub(super) fn unfinished(repo: &Repo<'_>) -> Result<Vec<UnfinishedOperation>, Fault> {
@@ -87,6 +87,6 @@ fn read(path: &Path) -> Result<Option<String>, Fault> {
     check_regular(path, &meta)?;
     let mut bytes = Vec::new();
     let file = fs::File::open(path).map_err(fault("read", path))?;
-    file.take(LONGEST).read_to_end(&mut bytes).map_err(fault("read", path))?;
+    file.take(MAX_GIT_FILE_BYTES).read_to_end(&mut bytes).map_err(fault("read", path))?;
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -25,7 +25,8 @@ pub(super) fn span(text: &str) -> Result<i64, Refusal> {
 
 /// Parses a priority; the error names the valid ones.
 pub(super) fn priority(text: &str) -> Result<i64, String> {
-    baton_model::task::word::priority(text).map_err(|no| format!("{}: {}", no.message, no.hint))
+    baton_model::task::word::priority(text)
+        .map_err(|refusal| format!("{}: {}", refusal.message, refusal.hint))
 }
 
 /// The text of a file, or of standard input for `-`.

@@ -315,13 +315,13 @@ fn signal_text(signal: &Message) -> String {
 }
 
 /// The most of one signal that a pickup shows as text.
-const MOST_CHARS: usize = 4_000;
-const MOST_LINES: usize = 60;
+const MAX_CHARS: usize = 4_000;
+const MAX_LINES: usize = 60;
 
 /// As much of a text as a pickup shows of it.
 fn beginning(text: &str) -> String {
-    let part: String = text.lines().take(MOST_LINES).collect::<Vec<_>>().join("\n");
-    part.chars().take(MOST_CHARS).collect()
+    let part: String = text.lines().take(MAX_LINES).collect::<Vec<_>>().join("\n");
+    part.chars().take(MAX_CHARS).collect()
 }
 
 fn body(signal: &Message) -> Cow<'_, str> {
@@ -335,7 +335,7 @@ fn body(signal: &Message) -> Cow<'_, str> {
 /// Whether a pickup's text has all of it: then it counts as delivered.
 fn is_shown_whole(signal: &Message) -> bool {
     let body = body(signal);
-    body.chars().count() <= MOST_CHARS && body.lines().count() <= MOST_LINES
+    body.chars().count() <= MAX_CHARS && body.lines().count() <= MAX_LINES
 }
 
 /// The packet as a document: another agent's words, shown as such.

@@ -14,7 +14,7 @@ use crate::error::AppError;
 /// The program has so much time.
 const TIME: Duration = Duration::from_secs(120);
 /// A summary is no book.
-const LONGEST: usize = 16 * 1024;
+const MAX_SUMMARY_BYTES: usize = 16 * 1024;
 
 /// The program that writes the summary.
 #[derive(clap::Args, Clone, Default)]
@@ -61,7 +61,7 @@ fn ask(command: &str, packet: &Value, time: Duration) -> Result<String, String> 
     if let Some(pipe) = child.stdout.take() {
         std::thread::spawn(move || {
             let mut text = Vec::new();
-            let read = pipe.take(LONGEST as u64 + 1).read_to_end(&mut text);
+            let read = pipe.take(MAX_SUMMARY_BYTES as u64 + 1).read_to_end(&mut text);
             _ = tell.send(read.map(|_| text));
         });
     }
@@ -77,9 +77,9 @@ fn ask(command: &str, packet: &Value, time: Duration) -> Result<String, String> 
             return Err(format!("it had no answer after {} seconds", time.as_secs()));
         }
     };
-    if text.len() > LONGEST {
+    if text.len() > MAX_SUMMARY_BYTES {
         stop(&mut child);
-        return Err(format!("it answered more than {} KiB", LONGEST / 1024));
+        return Err(format!("it answered more than {} KiB", MAX_SUMMARY_BYTES / 1024));
     }
     let status = child.wait().map_err(|error| format!("its end is not known: {error}"))?;
     if !status.success() {

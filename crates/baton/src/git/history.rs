@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::layout;
 
 /// The most commits that are read of a file.
-const MOST: &str = "-n20";
+const MAX_COMMITS: &str = "-n20";
 /// Full id, committer's time, author, trailers, subject; between them a byte that no field holds.
 const FORMAT: &str = "--format=%H%x00%ct%x00%an%x00%(trailers:key=Baton,valueonly,separator=%x2C)%x00%s";
 
@@ -73,7 +73,7 @@ pub(crate) fn commits_of_lines(folder: &Path, path: &str, lines: RangeInclusive<
 pub(crate) fn commits_of_file(folder: &Path, path: &str) -> Option<Vec<CommitInfo>> {
     let args = [
         "log",
-        MOST,
+        MAX_COMMITS,
         FORMAT,
         "--follow",
         "--no-show-signature",

@@ -133,7 +133,7 @@ fn as_long_as_valid(
         loop {
             tokio::time::sleep(CACHE_TTL).await;
             // Only a `token_invalid` refusal closes the connection; a store that does not answer does not.
-            if matches!(authenticator.grant(secret.clone()).await, Err(AppError::Refused(no)) if no.code == "token_invalid")
+            if matches!(authenticator.grant(secret.clone()).await, Err(AppError::Refused(refusal)) if refusal.code == "token_invalid")
             {
                 return;
             }

@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::answer::problem_as;
 
 /// The largest body accepted: a packet of 256 KiB, escaped, with room to spare.
-pub(super) const MOST: usize = 2 * 1024 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
 /// How long a body may take, and how long one waits for room.
 pub(super) const TIME: Duration = Duration::from_secs(30);
 /// What all bodies together may hold, in KiB.
@@ -34,19 +34,20 @@ pub(super) fn room() -> Arc<Semaphore> {
 /// held before it is known that there is room for all of it.
 pub(super) async fn read_body(State(room): State<Arc<Semaphore>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let size = body.size_hint().upper().map_or(MOST, |size| usize::try_from(size).unwrap_or(usize::MAX));
+    let size =
+        body.size_hint().upper().map_or(MAX_BODY_BYTES, |size| usize::try_from(size).unwrap_or(usize::MAX));
     if size == 0 {
         return next.run(Request::from_parts(parts, body)).await;
     }
-    if size > MOST {
+    if size > MAX_BODY_BYTES {
         discard(body).await;
-        return too_large(MOST);
+        return too_large(MAX_BODY_BYTES);
     }
     let units = u32::try_from(size / 1024 + 1).unwrap_or(u32::MAX);
     let Ok(Ok(_held)) = tokio::time::timeout(TIME, room.acquire_many(units)).await else {
         return no_room();
     };
-    match tokio::time::timeout(TIME, axum::body::to_bytes(body, MOST)).await {
+    match tokio::time::timeout(TIME, axum::body::to_bytes(body, MAX_BODY_BYTES)).await {
         Ok(Ok(bytes)) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
         Ok(Err(error)) => unreadable(&error),
         Err(_) => too_slow(),
@@ -72,7 +73,7 @@ async fn discard(body: Body) {
 fn unreadable(error: &axum::Error) -> Response {
     let is_too_large = std::iter::successors(Some(error as &dyn std::error::Error), |e| e.source())
         .any(|e| e.is::<http_body_util::LengthLimitError>());
-    if is_too_large { too_large(MOST) } else { cut_off(error) }
+    if is_too_large { too_large(MAX_BODY_BYTES) } else { cut_off(error) }
 }
 
 /// The answer to a body with more bytes than this.

@@ -81,7 +81,7 @@ impl Hook {
         let no = |refusal: Refusal| problem_as(status(&refusal), &refusal.into());
         let (mut mac, signature) = proof(self.secret.as_deref(), headers).map_err(no)?;
         let is_kept = event(headers) == Some("issues");
-        let most = if is_kept { body::MOST } else { LARGEST };
+        let most = if is_kept { body::MAX_BODY_BYTES } else { LARGEST };
         if declared(headers).is_some_and(|size| size > most) {
             return Err(body::too_large(most));
         }

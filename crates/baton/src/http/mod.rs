@@ -287,7 +287,7 @@ fn router(
         .merge(share::router(pool))
         .fallback(answer::no_route)
         .method_not_allowed_fallback(answer::no_method)
-        .layer(DefaultBodyLimit::max(body::MOST))
+        .layer(DefaultBodyLimit::max(body::MAX_BODY_BYTES))
         .layer(middleware::from_fn_with_state(hosts, guard::known_host))
         .layer(middleware::from_fn_with_state(meter, metrics::measured))
 }

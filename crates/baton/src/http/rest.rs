@@ -96,7 +96,7 @@ fn shape(property: &Value) -> ParamType {
 
 impl ParamType {
     fn read(self, name: &str, text: &str) -> Result<Value, Refusal> {
-        let no = |wanted: &str| {
+        let refusal = |wanted: &str| {
             Refusal::invalid(
                 "query_invalid",
                 format!("`{name}` is `{}`, which is not {wanted}", baton_model::id::visible(text)),
@@ -105,11 +105,11 @@ impl ParamType {
         };
         match self {
             Self::Text => Ok(text.into()),
-            Self::Integer => text.parse::<i64>().map(Value::from).map_err(|_| no("a whole number")),
+            Self::Integer => text.parse::<i64>().map(Value::from).map_err(|_| refusal("a whole number")),
             Self::Truth => match text {
                 "true" | "1" | "" => Ok(true.into()),
                 "false" | "0" => Ok(false.into()),
-                _ => Err(no("true or false")),
+                _ => Err(refusal("true or false")),
             },
             Self::List => Ok(text.split(',').filter(|one| !one.is_empty()).map(Value::from).collect()),
             Self::Json => Ok(serde_json::from_str(text).unwrap_or_else(|_| text.into())),
@@ -245,7 +245,9 @@ pub(super) fn named_input(name: &str, headers: &HeaderMap, body: &[u8]) -> Resul
 /// A no. Another version than the one that `If-Match` names is a precondition that failed.
 pub(super) fn conditional_problem(headers: &HeaderMap, ended: &AppError) -> Response {
     match ended {
-        AppError::Refused(no) if no.code == "version_conflict" && headers.contains_key(header::IF_MATCH) => {
+        AppError::Refused(refusal)
+            if refusal.code == "version_conflict" && headers.contains_key(header::IF_MATCH) =>
+        {
             problem_as(StatusCode::PRECONDITION_FAILED, ended)
         }
         other => problem(other),

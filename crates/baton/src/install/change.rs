@@ -48,7 +48,7 @@ pub(crate) fn put_in(wants: &[InstallEntry], record: &Record) -> Result<Plan, Re
         let text = change.after.clone().unwrap_or_default();
         let known = record.get(&change.file);
         let (text, made) =
-            insert(&text, &want.what, known, change.before.is_some()).map_err(|no| no.at(want))?;
+            insert(&text, &want.what, known, change.before.is_some()).map_err(|refusal| refusal.at(want))?;
         change.mark.made.extend(made);
         if matches!(want.what, EntryContent::Whole(_)) {
             change.mark.digest = Some(digest(&text));
@@ -72,7 +72,7 @@ pub(crate) fn take_out(wants: &[InstallEntry], record: &Record) -> Result<Plan, 
         let change = plan.of(&want.file)?;
         let Some(text) = change.after.clone() else { continue };
         let known = record.get(&change.file);
-        match remove(&text, &want.what, known).map_err(|no| no.at(want))? {
+        match remove(&text, &want.what, known).map_err(|refusal| refusal.at(want))? {
             Some(rest) => change.after = Some(rest).filter(|rest| !is_empty_rest(rest, &want.what, known)),
             None => {
                 plan.remarks.push(format!("{} was changed by hand and is left", want.file.display()));

@@ -33,14 +33,14 @@ pub(crate) struct Call<'a> {
 }
 
 /// Characters of a session's id that another tool made.
-const LONGEST_ID: usize = 200;
+const MAX_ID_LEN: usize = 200;
 
 /// Refuses an id from a file that no tool makes: what begins with a dash would be taken for a flag, and what is no plain word
 /// for whatever the tool makes of it.
 pub(crate) fn check_session(id: &str) -> Result<(), Refusal> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
-    if begins && id.len() <= LONGEST_ID && id.chars().all(plain) && !id.contains("..") {
+    if begins && id.len() <= MAX_ID_LEN && id.chars().all(plain) && !id.contains("..") {
         return Ok(());
     }
     let shown: String = visible(id).chars().take(80).collect();

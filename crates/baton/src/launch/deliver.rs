@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use baton_model::refusal::Refusal;
 
 /// The longest argument. Linux takes 128 KiB for one, Windows 32 KiB for all of them.
-const LONGEST: usize = if cfg!(windows) { 24_000 } else { 100_000 };
+const MAX_ARGUMENT_BYTES: usize = if cfg!(windows) { 24_000 } else { 100_000 };
 
 /// The initial prompt of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) struct Prompt {
 
 /// Makes a prompt of a document. A file goes into the folder, under the name.
 pub(crate) fn deliver(document: String, by_file: bool, folder: &Path, name: &str) -> Result<Prompt, Refusal> {
-    if !by_file && document.len() < LONGEST {
+    if !by_file && document.len() < MAX_ARGUMENT_BYTES {
         return Ok(Prompt { text: document, file: None });
     }
     let file = folder.join(format!("{name}.md"));
@@ -67,10 +67,10 @@ mod tests {
     fn a_short_document_is_the_prompt_and_a_long_one_is_a_private_file() {
         let dir = tempfile::tempdir().expect("dir");
         let folder = dir.path().join("handoffs");
-        let short = deliver("x".repeat(LONGEST - 1), false, &folder, "b1").expect("short");
-        assert_eq!((short.text.len(), short.file), (LONGEST - 1, None));
+        let short = deliver("x".repeat(MAX_ARGUMENT_BYTES - 1), false, &folder, "b1").expect("short");
+        assert_eq!((short.text.len(), short.file), (MAX_ARGUMENT_BYTES - 1, None));
         assert!(!folder.exists(), "nothing is written for a short one");
-        for (document, by_file) in [("y".repeat(LONGEST), false), ("short".to_owned(), true)] {
+        for (document, by_file) in [("y".repeat(MAX_ARGUMENT_BYTES), false), ("short".to_owned(), true)] {
             let long = deliver(document.clone(), by_file, &folder, "b1").expect("long");
             let file = long.file.expect("a file");
             assert!(long.text.contains(&file.display().to_string()) && long.text.len() < 1_000);

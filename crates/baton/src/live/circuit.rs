@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The first pause.
 const FIRST: Duration = Duration::from_millis(100);
 /// The longest.
-const LONGEST: Duration = Duration::from_secs(4);
+const MAX_PAUSE: Duration = Duration::from_secs(4);
 
 /// How often something failed in a row, and since when it may be tried again, by a steady clock.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Circuit {
 
     /// It failed: the next try is after a pause, twice as long as the last one.
     pub(super) fn failed(&mut self, now: Duration) {
-        let pause = FIRST.saturating_mul(1 << self.failures.min(16)).min(LONGEST);
+        let pause = FIRST.saturating_mul(1 << self.failures.min(16)).min(MAX_PAUSE);
         self.failures = self.failures.saturating_add(1);
         self.not_before = now + pause;
     }

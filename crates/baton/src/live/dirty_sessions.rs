@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use baton_store::CommitEvent;
 
 /// The most sessions that are remembered one by one.
-const MOST: usize = 65_536;
+const MAX_SESSIONS: usize = 65_536;
 
 /// Of which sessions something was not said.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub(super) struct Sessions {
 impl Sessions {
     /// Takes in one more.
     pub(super) fn add(&mut self, session_id: String) {
-        if self.named.len() < MOST || self.named.contains(&session_id) {
+        if self.named.len() < MAX_SESSIONS || self.named.contains(&session_id) {
             self.named.insert(session_id);
         } else {
             self.is_any = true;
@@ -85,14 +85,14 @@ mod tests {
     fn more_than_are_remembered_means_that_it_may_be_any() {
         let unsent = DirtySessions::default();
         let released = |n: usize| CommitEvent::Released { session_id: format!("s{n}") };
-        unsent.leave((0..MOST).map(released).collect());
+        unsent.leave((0..MAX_SESSIONS).map(released).collect());
         unsent.leave(vec![released(0), CommitEvent::Head { project_id: "shop".into(), seq: 1 }]);
         let mut known = unsent.take();
         assert!(!known.is_any() && known.has("s0") && !known.has("another"));
         assert_eq!(unsent.take(), Sessions::default(), "it is taken once");
-        unsent.leave(vec![released(MOST)]);
+        unsent.leave(vec![released(MAX_SESSIONS)]);
         known.merge(unsent.take());
         assert!(known.is_any() && known.has("another"));
-        assert_eq!(known.by_name().count(), MOST);
+        assert_eq!(known.by_name().count(), MAX_SESSIONS);
     }
 }

@@ -12,7 +12,7 @@ use crate::config::NotifySettings;
 /// How long a way may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest text that a chat service is given, in characters: Discord takes 2,000.
-const LONGEST: usize = 1_800;
+const MAX_MESSAGE_CHARS: usize = 1_800;
 
 /// A way to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,8 @@ impl Channel {
                 client.post(settings.slack.as_deref().unwrap_or_default()).json(&json!({ "text": text }))
             }
             _ => {
-                let text: String = format!("**{}**\n{}", one.title, one.text).chars().take(LONGEST).collect();
+                let text: String =
+                    format!("**{}**\n{}", one.title, one.text).chars().take(MAX_MESSAGE_CHARS).collect();
                 // Mentions that an agent wrote notify no member of the chat.
                 let body = json!({ "content": text, "allowed_mentions": { "parse": [] } });
                 client.post(settings.discord.as_deref().unwrap_or_default()).json(&body)

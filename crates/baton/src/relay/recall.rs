@@ -32,7 +32,7 @@ const TRY: Duration = Duration::from_secs(11);
 /// The pause after the first trouble outside; it doubles with each that follows.
 const REST: Duration = Duration::from_secs(1);
 /// The longest such pause.
-const LONGEST: Duration = Duration::from_secs(40);
+const MAX_PAUSE: Duration = Duration::from_secs(40);
 
 /// The service that indexes.
 struct Indexer {
@@ -73,8 +73,8 @@ impl Service for Indexer {
         match worker.sweep(&mut self.store) {
             Ok(SweepResult { trouble: Some(trouble), .. }) => {
                 let asked = trouble.after.and_then(|after| u64::try_from(after).ok());
-                let pause = self.backoff.max(Duration::from_millis(asked.unwrap_or_default())).min(LONGEST);
-                self.backoff = (self.backoff * 2).min(LONGEST);
+                let pause = self.backoff.max(Duration::from_millis(asked.unwrap_or_default())).min(MAX_PAUSE);
+                self.backoff = (self.backoff * 2).min(MAX_PAUSE);
                 pause
             }
             Ok(SweepResult { tried: 0, .. }) => POLL_INTERVAL,

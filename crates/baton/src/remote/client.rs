@@ -341,13 +341,13 @@ fn client(server: &Server) -> Result<reqwest::Client, AppError> {
 }
 
 fn authorities(path: &std::path::Path) -> Result<Vec<reqwest::Certificate>, Refusal> {
-    let no = |why: String| {
+    let refusal = |why: String| {
         let what = format!("{} holds no certificate that can be read: {why}", path.display());
         Refusal::invalid("config_invalid", what, "give BATON_SERVER_CA a PEM file")
     };
-    let pem = std::fs::read(path).map_err(|error| no(error.to_string()))?;
-    let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| no(error.to_string()))?;
-    if found.is_empty() { Err(no("there is none in it".to_owned())) } else { Ok(found) }
+    let pem = std::fs::read(path).map_err(|error| refusal(error.to_string()))?;
+    let found = reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| refusal(error.to_string()))?;
+    if found.is_empty() { Err(refusal("there is none in it".to_owned())) } else { Ok(found) }
 }
 
 fn is_loopback(url: &str) -> bool {

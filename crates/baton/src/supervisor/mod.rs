@@ -286,7 +286,7 @@ impl<'a> Supervisor<'a> {
         let (project, session) = self.own();
         let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
         match app.run_as::<Heartbeat>(&self.caller, &input) {
-            Err(AppError::Refused(no)) => Some(no),
+            Err(AppError::Refused(refusal)) => Some(refusal),
             _ => None,
         }
     }
@@ -334,7 +334,7 @@ impl<'a> Supervisor<'a> {
                 }
                 Ok(Some(kept))
             }
-            Err(AppError::Refused(no)) if no.code == "transcript_empty" => Ok(None),
+            Err(AppError::Refused(refusal)) if refusal.code == "transcript_empty" => Ok(None),
             Err(ended) => Err(ended),
         }
     }

@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// More processes below one are not looked at.
-const MOST: usize = 256;
+const MAX_PROCESSES: usize = 256;
 
 /// Adds the files that the process and those below it write.
 pub(super) fn written_by(pid: u32, files: &mut BTreeSet<PathBuf>) {
     let mut below = vec![pid];
     let mut at = 0;
-    while let Some(pid) = below.get(at).copied().filter(|_| at < MOST) {
+    while let Some(pid) = below.get(at).copied().filter(|_| at < MAX_PROCESSES) {
         at += 1;
         let own = PathBuf::from(format!("/proc/{pid}"));
         below.extend(children(&own));

@@ -60,7 +60,8 @@ pub(super) enum SavedAs {
 impl SavedAs {
     /// Of a session that may be over: whether the agent itself ended it.
     pub(super) fn of_end(over: Option<&Refusal>, identity: &str) -> Self {
-        let detail = |key: &str| over.and_then(|no| no.details.get(key)).and_then(serde_json::Value::as_str);
+        let detail =
+            |key: &str| over.and_then(|refusal| refusal.details.get(key)).and_then(serde_json::Value::as_str);
         let is_own_end = matches!(detail("reason"), None | Some("wrapped" | "ended"));
         let is_own = detail("released_by").is_none_or(|by| by == identity);
         if is_own_end && is_own { Self::ByAgent } else { Self::ByOther }

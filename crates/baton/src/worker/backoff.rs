@@ -8,11 +8,11 @@ use baton_model::time::Millis;
 use baton_model::usage_limit::{ProviderStop, Reset};
 
 /// The longest pause after failures, unless the first one is longer.
-const LONGEST: Millis = 10 * 60_000;
+const MAX_BACKOFF: Millis = 10 * 60_000;
 /// The first pause at a limit whose end the provider does not tell.
 const UNKNOWN_LIMIT: Millis = 5 * 60_000;
 /// The longest pause at a limit, also where the provider names a later time: it may have been raised meanwhile.
-const LONGEST_LIMIT: Millis = 6 * 3_600_000;
+const MAX_LIMIT_PAUSE: Millis = 6 * 3_600_000;
 /// After so many failures in a row, at more than one task, the fault is taken for the agent's.
 const IN_A_ROW: u32 = 3;
 /// How much longer a task waits than its worker pauses, so that others come first.
@@ -64,7 +64,7 @@ impl Backoff {
     pub(super) fn task_pause(&self, attempts: i64) -> Millis {
         let doubled =
             doubled(self.first.saturating_mul(TASK_FACTOR), u32::try_from(attempts).unwrap_or(u32::MAX));
-        doubled.min(LONGEST.saturating_mul(TASK_FACTOR))
+        doubled.min(MAX_BACKOFF.saturating_mul(TASK_FACTOR))
     }
 
     /// Takes note of what came of a task. Returns how long to pause, and what is to be told.
@@ -82,7 +82,7 @@ impl Backoff {
             Verdict::Failed => {
                 self.failures = self.failures.saturating_add(1);
                 self.tasks.insert(task_id.to_owned());
-                let pause = doubled(self.first, self.failures - 1).min(LONGEST.max(self.first));
+                let pause = doubled(self.first, self.failures - 1).min(MAX_BACKOFF.max(self.first));
                 let notice = Notice::FailsEverything { failures: self.failures, tasks: self.tasks.len() };
                 (
                     pause,
@@ -92,11 +92,11 @@ impl Backoff {
                 )
             }
             Verdict::Stopped(stop) => {
-                let unknown = doubled(UNKNOWN_LIMIT, self.limits).min(LONGEST_LIMIT);
+                let unknown = doubled(UNKNOWN_LIMIT, self.limits).min(MAX_LIMIT_PAUSE);
                 self.limits = self.limits.saturating_add(1);
                 let pause = match &stop.reset {
                     Some(Reset::AgainAt(at)) => {
-                        at.0.saturating_sub(now).clamp(self.first.max(1_000), LONGEST_LIMIT)
+                        at.0.saturating_sub(now).clamp(self.first.max(1_000), MAX_LIMIT_PAUSE)
                     }
                     Some(Reset::Again(_)) | None => unknown,
                 };
@@ -164,7 +164,7 @@ mod tests {
         let pauses: Vec<Millis> = (0..4).map(|_| backoff.note("a", Verdict::Failed, 0).0).collect();
         assert_eq!(pauses, [1_000, 2_000, 4_000, 8_000]);
         (0..40).for_each(|_| _ = backoff.note("a", Verdict::Failed, 0));
-        assert_eq!(backoff.note("a", Verdict::Failed, 0).0, LONGEST);
+        assert_eq!(backoff.note("a", Verdict::Failed, 0).0, MAX_BACKOFF);
         assert_eq!(backoff.note("a", Verdict::Worked, 0), (0, None));
         assert_eq!(backoff.note("a", Verdict::Failed, 0).0, 1_000);
     }
@@ -199,7 +199,7 @@ mod tests {
         let unknown = limit(None);
         assert_eq!(backoff.note("b", Verdict::Stopped(&unknown), 0), (2 * UNKNOWN_LIMIT, None));
         let late = limit(Some(Reset::AgainAt(Timestamp(Millis::MAX))));
-        assert_eq!(backoff.note("b", Verdict::Stopped(&late), 0).0, LONGEST_LIMIT);
+        assert_eq!(backoff.note("b", Verdict::Stopped(&late), 0).0, MAX_LIMIT_PAUSE);
     }
 
     #[test]

@@ -209,20 +209,20 @@ impl Worker<'_> {
         self.caller.session = Some(session_id.clone());
         let held = match self.claim(app, task_id, session_id) {
             Ok(held) => held,
-            Err(AppError::Refused(no)) => {
+            Err(AppError::Refused(refusal)) => {
                 // Another worker holds the task by now.
-                app.remark(&format!("{}: {}", visible(task_id), no.message));
+                app.remark(&format!("{}: {}", visible(task_id), refusal.message));
                 self.end(app)?;
                 return Ok(Some(0));
             }
             Err(other) => return Err(other),
         };
         let finished = match self.run(app, stop, &held) {
-            Err(AppError::Refused(no)) if no.code == "command_unstartable" => {
+            Err(AppError::Refused(refusal)) if refusal.code == "command_unstartable" => {
                 // Nothing was tried.
-                self.give_back_untried(app, &held, &no.message)?;
+                self.give_back_untried(app, &held, &refusal.message)?;
                 self.end(app)?;
-                return Err(no.into());
+                return Err(refusal.into());
             }
             other => other?,
         };
@@ -269,7 +269,9 @@ impl Worker<'_> {
             match app.run_as::<Pickup>(&self.caller, &input) {
                 Ok(Bundle { session_id: Some(session_id), .. }) => return Ok(session_id),
                 Ok(_) => {}
-                Err(AppError::Refused(no)) => app.remark(&format!("the task's baton: {}", no.message)),
+                Err(AppError::Refused(refusal)) => {
+                    app.remark(&format!("the task's baton: {}", refusal.message))
+                }
                 Err(other) => return Err(other),
             }
         }
@@ -338,8 +340,8 @@ impl Worker<'_> {
                 beaten = now;
                 let (project, session) = (Some(held.project_id.clone()), Some(held.session_id.clone()));
                 let input = HeartbeatInput { project, session, ..HeartbeatInput::default() };
-                if let Err(AppError::Refused(no)) = app.run_as::<Heartbeat>(&self.caller, &input) {
-                    app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
+                if let Err(AppError::Refused(refusal)) = app.run_as::<Heartbeat>(&self.caller, &input) {
+                    app.remark(&format!("{}: {}", visible(&held.task_id), refusal.message));
                     break CommandEnd::Lost;
                 }
             }

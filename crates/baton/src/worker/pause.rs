@@ -48,8 +48,8 @@ impl Worker<'_> {
         };
         match app.run_as::<Send>(&self.caller, &input) {
             Ok(_) => Ok(()),
-            Err(AppError::Refused(no)) => {
-                app.remark(&no.message);
+            Err(AppError::Refused(refusal)) => {
+                app.remark(&refusal.message);
                 Ok(())
             }
             Err(other) => Err(other),

@@ -73,7 +73,7 @@ mod tests {
         ");
         for unknown in ["vim", "aider"] {
             assert_eq!(
-                preset(unknown, "full", &[], Path::new("/d")).err().map(|no| no.code),
+                preset(unknown, "full", &[], Path::new("/d")).err().map(|refusal| refusal.code),
                 Some("preset_unknown")
             );
         }

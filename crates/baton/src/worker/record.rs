@@ -39,8 +39,8 @@ impl Refusals {
     fn collect<T>(&mut self, answer: Result<T, AppError>) -> Result<Option<T>, AppError> {
         match answer {
             Ok(done) => Ok(Some(done)),
-            Err(AppError::Refused(no)) => {
-                self.0.push(no);
+            Err(AppError::Refused(refusal)) => {
+                self.0.push(refusal);
                 Ok(None)
             }
             Err(other) => Err(other),
@@ -89,8 +89,8 @@ impl Worker<'_> {
         };
         let is_read = matches!(finished.outcome, Outcome::Closed { .. } | Outcome::Failed { .. });
         let is_recorded = is_read && refusals.0.is_empty();
-        for no in &refusals.0 {
-            app.remark(&format!("{}: {}", visible(&held.task_id), no.message));
+        for refusal in &refusals.0 {
+            app.remark(&format!("{}: {}", visible(&held.task_id), refusal.message));
         }
         if let Some(file) = &finished.result_file {
             match is_recorded {
@@ -133,7 +133,7 @@ impl Worker<'_> {
                     return Ok(result.as_str());
                 }
                 // It came too late: the refusal says that the words are a comment now, and there is nothing to give back.
-                if refusals.0.last().is_some_and(|no| no.details.contains_key("kept_comment_id")) {
+                if refusals.0.last().is_some_and(|refusal| refusal.details.contains_key("kept_comment_id")) {
                     return Ok("lost");
                 }
             }
@@ -145,7 +145,9 @@ impl Worker<'_> {
         // What it says cannot be recorded: that is a failure of the agent, and both reasons go with the attempt.
         let why = match refusals.0.last() {
             None => outcome.reason().to_owned(),
-            Some(no) => format!("{}; its result was not recorded: {}", outcome.reason(), no.message),
+            Some(refusal) => {
+                format!("{}; its result was not recorded: {}", outcome.reason(), refusal.message)
+            }
         };
         // A limit, and an agent that fails at everything, say nothing about the task.
         let is_untried = matches!(outcome, Outcome::Interrupted)

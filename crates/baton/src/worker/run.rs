@@ -24,7 +24,7 @@ use crate::time_zone;
 /// Time for a command to exit after it was asked to, before it is killed.
 const GRACE: Duration = Duration::from_secs(5);
 /// The largest file of results that is read, in bytes.
-const MOST: u64 = 1024 * 1024;
+const MAX_RESULT_BYTES: u64 = 1024 * 1024;
 /// In how many of its last lines a limit is looked for: an agent may have worked on one.
 const LAST_LINES: usize = 5;
 /// How many of its last lines say how it failed.
@@ -146,7 +146,9 @@ impl Command {
     pub(super) fn result(&self) -> Option<Result<String, String>> {
         match fs::metadata(&self.result) {
             Err(_) => None,
-            Ok(meta) if meta.len() > MOST => Some(Err(format!("it has more than {MOST} bytes"))),
+            Ok(meta) if meta.len() > MAX_RESULT_BYTES => {
+                Some(Err(format!("it has more than {MAX_RESULT_BYTES} bytes")))
+            }
             Ok(_) => Some(fs::read_to_string(&self.result).map_err(|error| error.to_string())),
         }
     }

@@ -14,9 +14,9 @@ fn dependencies(who: &Terminal<'_>, id: &str) -> Vec<(String, String)> {
 }
 
 fn code(who: &Terminal<'_>, args: &[&str]) -> Value {
-    let no = bd(who, &[args, &["--json"]].concat());
-    assert_eq!(no.code, 1, "{args:?}: {}", no.out);
-    no.json()["code"].clone()
+    let refusal = bd(who, &[args, &["--json"]].concat());
+    assert_eq!(refusal.code, 1, "{args:?}: {}", refusal.out);
+    refusal.json()["code"].clone()
 }
 
 fn count(who: &Terminal<'_>) -> Value {
@@ -91,8 +91,8 @@ fn a_plan_with_a_fault_leaves_nothing_behind() {
         assert_eq!(count(&ann), before, "{fault}: the first one is not there either");
     }
     file("plan.md", "## First\n## Second\n### Dependencies\nshop-none\n");
-    let no = bd(&ann, &["create", "-f", "plan.md"]);
-    assert!(no.err.contains("`## Second`: project shop has no task `shop-none`"), "{}", no.err);
+    let refusal = bd(&ann, &["create", "-f", "plan.md"]);
+    assert!(refusal.err.contains("`## Second`: project shop has no task `shop-none`"), "{}", refusal.err);
     let nodes = json!([{ "key": "x", "title": "X" }, { "key": "y", "title": "Y" }]);
     for edges in [
         json!([{ "from_key": "x", "to_key": "y" }, { "from_key": "y", "to_key": "x" }]),
@@ -100,15 +100,15 @@ fn a_plan_with_a_fault_leaves_nothing_behind() {
         json!([{ "from_key": "x", "to_key": "y", "gate": "any-children" }]),
     ] {
         file("plan.json", &json!({ "nodes": nodes, "edges": edges }).to_string());
-        let no = bd(&ann, &["create", "--graph", "plan.json"]);
-        assert_eq!((no.code, count(&ann)), (1, before.clone()), "{edges}: {}", no.err);
+        let refusal = bd(&ann, &["create", "--graph", "plan.json"]);
+        assert_eq!((refusal.code, count(&ann)), (1, before.clone()), "{edges}: {}", refusal.err);
     }
     file(
         "deps.jsonl",
         &format!("{{\"from\":\"{a}\",\"to\":\"{b}\"}}\n\n{{\"from\":\"{b}\",\"to\":\"{a}\"}}\n"),
     );
-    let no = bd(&ann, &["dep", "add", "--file", "deps.jsonl"]);
-    assert!(no.code == 1 && no.err.contains("line 3: "), "{}", no.err);
+    let refusal = bd(&ann, &["dep", "add", "--file", "deps.jsonl"]);
+    assert!(refusal.code == 1 && refusal.err.contains("line 3: "), "{}", refusal.err);
     assert_eq!(dependencies(&ann, &a), [], "the line before the cycle is not there either");
 }
 
@@ -215,10 +215,10 @@ fn labels_and_memories_are_answered_in_the_shapes_of_beads() {
     );
     let gone = bd_json(&ann, &["forget", "run-the-tests-with-race"]);
     assert_eq!(gone, json!({ "key": "run-the-tests-with-race", "deleted": "true", "schema_version": 1 }));
-    let no = bd(&ann, &["recall", "nothing", "--json"]);
-    let said = no.json();
+    let refusal = bd(&ann, &["recall", "nothing", "--json"]);
+    let said = refusal.json();
     assert_eq!(
-        (no.code, &said["found"], &said["value"], &said["code"]),
+        (refusal.code, &said["found"], &said["value"], &said["code"]),
         (1, &json!(false), &json!(""), &json!("memory_unknown"))
     );
     assert_eq!(bd(&ann, &["forget", "nothing", "--json"]).json()["found"], "false");

@@ -28,7 +28,7 @@ fn filled(text: &str, names: &BTreeMap<String, String>) -> String {
 fn verdict(answer: &Answer, check: &str, names: &mut BTreeMap<String, String>) -> Result<(), String> {
     let (kind, rest) = check.split_once(' ').unwrap_or((check, ""));
     let rest = filled(rest, names);
-    let json = || serde_json::from_str::<Value>(&answer.out).map_err(|no| format!("{no}"));
+    let json = || serde_json::from_str::<Value>(&answer.out).map_err(|refusal| format!("{refusal}"));
     if kind == "no" {
         return (answer.code == 1 && answer.err.contains(&rest))
             .then_some(())
@@ -55,7 +55,8 @@ fn verdict(answer: &Answer, check: &str, names: &mut BTreeMap<String, String>) -
         }
         "json" => {
             let (path, wanted) = rest.split_once(' ').ok_or("a path and a value")?;
-            let wanted: Value = serde_json::from_str(wanted).map_err(|no| format!("{wanted}: {no}"))?;
+            let wanted: Value =
+                serde_json::from_str(wanted).map_err(|refusal| format!("{wanted}: {refusal}"))?;
             let found = json()?;
             match path {
                 "#" => {

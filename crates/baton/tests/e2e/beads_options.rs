@@ -96,8 +96,8 @@ fn an_option_may_be_given_twice_and_beside_one_of_the_same_meaning() {
         &["create", "one", "--body", "a", "--message", "b"],
         &["update", &last, "--body", "a", "--message", "b"],
     ] {
-        let no = bd(&ann, args);
-        assert!(no.code == 1 && no.err.contains("different things"), "{args:?}: {no:?}");
+        let refusal = bd(&ann, args);
+        assert!(refusal.code == 1 && refusal.err.contains("different things"), "{args:?}: {refusal:?}");
     }
     let counted = bd(&ann, &["count", "--by-status", "--by-type"]);
     assert!(counted.code == 1 && counted.err.contains("only one"), "{counted:?}");
@@ -110,12 +110,12 @@ fn a_slip_in_one_of_several_ids_is_named() {
     let (first, second) = (made(&ann, &["first"]), made(&ann, &["second"]));
     // As a label it would go unnoticed.
     for slip in ["shop-zzz9", "shop-zzzz.1", "other-a1b2"] {
-        let no = bd(&ann, &["label", "add", &first, slip, "urgent", "--json"]);
-        assert_eq!((no.code, no.json()["code"].clone()), (1, json!("task_unknown")), "{no:?}");
-        assert!(no.err.contains(slip), "{no:?}");
+        let refusal = bd(&ann, &["label", "add", &first, slip, "urgent", "--json"]);
+        assert_eq!((refusal.code, refusal.json()["code"].clone()), (1, json!("task_unknown")), "{refusal:?}");
+        assert!(refusal.err.contains(slip), "{refusal:?}");
     }
-    let no = bd(&ann, &["label", "add", &first, &second]);
-    assert!(no.code == 1 && no.err.contains("no label"), "{no:?}");
+    let refusal = bd(&ann, &["label", "add", &first, &second]);
+    assert!(refusal.code == 1 && refusal.err.contains("no label"), "{refusal:?}");
     assert_eq!(bd_json(&ann, &["label", "list", &first]), json!([]));
     bd(&ann, &["label", "add", &first, &second, "urgent"]).done();
     bd(&ann, &["label", "add", &first, "back-end", "tech-debt"]).done();

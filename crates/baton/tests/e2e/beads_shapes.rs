@@ -265,8 +265,8 @@ fn a_setting_of_the_projects_own_is_kept_and_short_lived_issues_are_in_no_figure
     assert!(bd(&ann, &["config", "get", "custom.reviewer"]).done().out.contains("(not set)"));
     // One by which Beads would do something is not taken in silence.
     for key in ["sync.branch", "jira.url", "anything"] {
-        let no = bd(&ann, &["config", "set", key, "x"]);
-        assert!(no.code == 1 && no.err.contains("not set by a command"), "{key}: {no:?}");
+        let refusal = bd(&ann, &["config", "set", key, "x"]);
+        assert!(refusal.code == 1 && refusal.err.contains("not set by a command"), "{key}: {refusal:?}");
     }
     made(&ann, &["work"]);
     made(&ann, &["a check", "--ephemeral"]);
@@ -296,6 +296,6 @@ fn lines_without_an_id_are_imported_with_one_each() {
     assert!(crate::stage::text(first, "created_at").as_str() > "2026", "{first}");
     // What has neither id nor title is no issue.
     let bad = stage.file("shop/bad.jsonl", "{\"description\":\"x\"}\n");
-    let no = bd(&ann, &["import", &bad, "--json"]);
-    assert_eq!((no.code, no.json()["code"].clone()), (1, json!("beads_invalid")), "{no:?}");
+    let refusal = bd(&ann, &["import", &bad, "--json"]);
+    assert_eq!((refusal.code, refusal.json()["code"].clone()), (1, json!("beads_invalid")), "{refusal:?}");
 }

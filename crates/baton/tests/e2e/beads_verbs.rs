@@ -43,8 +43,12 @@ fn the_first_things_that_scripts_call_answer() {
     assert_eq!(bd(&ann, &["config", "get", "jira.url"]).done().out, "jira.url (not set)\n");
     assert!(bd(&ann, &["help", "create"]).done().out.contains("--body-file"));
     assert!(bd(&ann, &["completion", "bash"]).done().out.contains("bd"));
-    let no = bd(&ann, &["jira", "sync"]);
-    assert!(no.code == 1 && no.err.contains("Jira") && no.err.contains("baton handoff create"), "{}", no.err);
+    let refusal = bd(&ann, &["jira", "sync"]);
+    assert!(
+        refusal.code == 1 && refusal.err.contains("Jira") && refusal.err.contains("baton handoff create"),
+        "{}",
+        refusal.err
+    );
     let slip = bd(&ann, &["create", "B", "-t", "bgu", "--json"]);
     assert_eq!((slip.code, slip.json()["code"].clone()), (1, json!("type_unknown")));
     assert!(slip.err.contains("did you mean bug?"), "clients read either stream: {}", slip.err);
@@ -85,8 +89,12 @@ fn a_text_may_begin_with_a_hyphen() {
     ann.run(&["task", "create", "B", "-d", "- rows", "--acceptance", "- ok"]).done();
     ann.json(&["start"]);
     ann.run(&["wrap", "--summary", "- half of it", "--next", "- the rest"]).done();
-    let no = bd(&ann, &["create", "- a title"]);
-    assert!(no.code == 1 && no.err.contains("behind `--`") && !no.err.contains("-- - "), "{}", no.err);
+    let refusal = bd(&ann, &["create", "- a title"]);
+    assert!(
+        refusal.code == 1 && refusal.err.contains("behind `--`") && !refusal.err.contains("-- - "),
+        "{}",
+        refusal.err
+    );
     bd(&ann, &["create", "--", "- a title"]).done();
 }
 
@@ -115,10 +123,10 @@ fn lists_are_filtered_and_sorted_as_asked() {
     let query = |text: &str| titles(&bd_json(&ann, &["query", text]));
     assert_eq!(query("type=bug OR (priority>=3 AND assignee=none)"), ["Fix the login", "Add a page"]);
     assert_eq!(query("NOT label=auth AND created>1d AND notes=Ben"), ["Write docs"]);
-    let no = bd(&ann, &["query", "colour=red", "--json"]);
-    assert_eq!((no.code, no.json()["code"].clone()), (1, json!("query_invalid")));
-    let no = bd(&ann, &["list", "--due-before", "soonish", "--json"]);
-    assert_eq!((no.code, no.json()["code"].clone()), (1, json!("time_invalid")));
+    let refusal = bd(&ann, &["query", "colour=red", "--json"]);
+    assert_eq!((refusal.code, refusal.json()["code"].clone()), (1, json!("query_invalid")));
+    let refusal = bd(&ann, &["list", "--due-before", "soonish", "--json"]);
+    assert_eq!((refusal.code, refusal.json()["code"].clone()), (1, json!("time_invalid")));
     assert_eq!(bd_json(&ann, &["count", "--title", "the"])["count"], 1);
     let found = bd(&ann, &["search", "docs", "--status", "all", "--long"]).done();
     assert!(found.out.contains("Write docs") && found.out.contains("ask Ben"), "{}", found.out);
@@ -141,8 +149,8 @@ fn short_verbs_change_what_they_say() {
     assert_eq!((&seen["priority"], &seen["labels"]), (&json!(3), &json!(["later"])));
     assert_eq!((&seen["notes"], &seen["status"]), (&json!("it is flaky"), &json!("deferred")));
     assert!(seen["defer_until"].is_string() && seen["assignee"].is_null(), "{seen:#}");
-    let no = bd(&ann, &["defer", &id, "--until", "whenever", "--json"]);
-    assert_eq!((no.code, no.json()["code"].clone()), (1, json!("time_invalid")));
+    let refusal = bd(&ann, &["defer", &id, "--until", "whenever", "--json"]);
+    assert_eq!((refusal.code, refusal.json()["code"].clone()), (1, json!("time_invalid")));
     bd(&ann, &["undefer", &id]).done();
     let seen = show(&ann);
     assert_eq!((&seen["status"], &seen["defer_until"]), (&json!("open"), &Value::Null));
@@ -232,8 +240,8 @@ fn texts_come_from_files_and_plans_become_issues() {
     let text_of = |id: &str| text(&bd_json(&ann, &["show", id])[0], "description");
     assert!(text_of(&id).starts_with("from a `file`") && text_of(&id).contains("## Required Skills"));
     file("empty.md", "");
-    let no = bd(&ann, &["update", &id, "--body-file", "empty.md", "--json"]);
-    assert_eq!((no.code, no.json()["code"].clone()), (1, json!("description_empty")));
+    let refusal = bd(&ann, &["update", &id, "--body-file", "empty.md", "--json"]);
+    assert_eq!((refusal.code, refusal.json()["code"].clone()), (1, json!("description_empty")));
     file("plan.md", "## First\nDo it.\n### Priority\n1\n## Second\n### Labels\na, b\n");
     assert_eq!(titles(&bd_json(&ann, &["create", "-f", "plan.md"])), ["First", "Second"]);
     let plan = json!({
@@ -244,8 +252,8 @@ fn texts_come_from_files_and_plans_become_issues() {
     file("plan.json", &plan.to_string());
     let before = bd_json(&ann, &["count"])["count"].clone();
     file("bad.json", &plan.to_string().replace(r#""to_key":"p""#, r#""to_key":"x""#));
-    let no = bd(&ann, &["create", "--graph", "bad.json", "--json"]);
-    assert_eq!((no.code, no.json()["code"].clone()), (1, json!("plan_invalid")));
+    let refusal = bd(&ann, &["create", "--graph", "bad.json", "--json"]);
+    assert_eq!((refusal.code, refusal.json()["code"].clone()), (1, json!("plan_invalid")));
     assert_eq!(bd_json(&ann, &["count"])["count"], before, "nothing of a bad plan is written");
     let ids = bd_json(&ann, &["create", "--graph", "plan.json"])["ids"].clone();
     let after = bd_json(&ann, &["show", &text(&ids, "q")])[0].clone();
@@ -253,8 +261,8 @@ fn texts_come_from_files_and_plans_become_issues() {
     assert_eq!(titles(&bd_json(&ann, &["blocked"])), ["After"]);
     let dry = bd_json(&ann, &["create", "Not yet", "--dry-run"]);
     assert_eq!((text(&dry, "title"), bd_json(&ann, &["search", "Not yet"])), ("Not yet".into(), json!([])));
-    let no = bd(&ann, &["create", "B", "-t", "bug", "--validate", "--json"]);
-    assert_eq!((no.code, no.json()["code"].clone()), (1, json!("section_missing")));
+    let refusal = bd(&ann, &["create", "B", "-t", "bug", "--validate", "--json"]);
+    assert_eq!((refusal.code, refusal.json()["code"].clone()), (1, json!("section_missing")));
     file("deps.jsonl", &format!("{{\"from\":\"{id}\",\"to\":\"{}\"}}\n", text(&ids, "p")));
     assert_eq!(bd_json(&ann, &["dep", "add", "--file", "deps.jsonl"])[0]["status"], "added");
 }
@@ -369,8 +377,8 @@ fn another_folder_is_acted_on_where_it_is_named() {
     assert_eq!(titles(&bd_json(&ann, &["--db", &format!("{beads}/beads.db"), "list"])), ["From the file"]);
     bd(&ann.with("BEADS_DIR", &beads), &["create", "There"]).done();
     assert_eq!(bd_json(&ann, &["list"]), json!([]), "nothing was written here");
-    let no = bd(&ann, &["--db", "/nowhere/.beads/x.db", "list"]);
-    assert!(no.code == 1 && no.err.contains("/nowhere"), "{}", no.err);
+    let refusal = bd(&ann, &["--db", "/nowhere/.beads/x.db", "list"]);
+    assert!(refusal.code == 1 && refusal.err.contains("/nowhere"), "{}", refusal.err);
     let taken = bd(&ann, &["init", "--prefix", "oth", "--json"]);
     assert_eq!((taken.code, taken.json()["code"].clone()), (1, json!("project_taken")));
     bd(&ann.with("BEADS_DIR", &beads), &["sync"]).done();
@@ -413,8 +421,8 @@ fn a_batch_is_carried_out_whole_or_not_at_all() {
     let ann = stage.terminal("Ann");
     let [a, b] = ["A", "B"].map(|title| made(&ann, &[title]));
     let file = stage.file("bad", format!("create task 1 C\n\nclose {a} done\ndep add {b} shop-none\n"));
-    let no = bd(&ann, &["batch", "-f", &file]);
-    assert!(no.code == 1 && no.err.contains("line 4 (dep add"), "{}", no.err);
+    let refusal = bd(&ann, &["batch", "-f", &file]);
+    assert!(refusal.code == 1 && refusal.err.contains("line 4 (dep add"), "{}", refusal.err);
     assert_eq!(bd_json(&ann, &["list"]).as_array().map(Vec::len), Some(2), "no line was carried out");
     let good =
         format!("# a plan\ncreate task 1 \"C and D\"\nclose {a} done\nupdate {b} priority=0 assignee=Bob\n");

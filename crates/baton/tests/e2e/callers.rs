@@ -180,8 +180,12 @@ fn callers_without_a_name_hold_what_they_hold_alone() {
     let (one, two) = (process("one"), process("two"));
     let id = text(&one.json(&["task", "create", "paint"]), "id");
     let first = one.json(&["task", "claim", &id]);
-    let no = two.refused(4, "task_claimed", &["task", "claim", &id]);
-    assert_eq!((&first["identity"], &no["holder_process"]), (&"Bot".into(), &"one".into()), "{no:#}");
+    let refusal = two.refused(4, "task_claimed", &["task", "claim", &id]);
+    assert_eq!(
+        (&first["identity"], &refusal["holder_process"]),
+        (&"Bot".into(), &"one".into()),
+        "{refusal:#}"
+    );
     one.json(&["lease", "take", "src/"]);
     two.refused(4, "lease_not_yours", &["lease", "release", "src/"]);
     let begun = one.json(&["start"]);

@@ -172,10 +172,10 @@ fn a_token_takes_nobodys_place_by_saying_their_name() {
     let end = format!("/sessions/{session}/end");
     let named = json!({ "project": "shop", "identity": "Donna" });
     for bearer in [&eve, &boss] {
-        let (status, no) = post(bearer, &end, named.clone());
-        assert_eq!((status, &no["code"]), (409, &json!("session_not_yours")), "{no:#}");
-        let (status, no) = post(bearer, "/projects/shop/pickup", json!({ "identity": "Donna" }));
-        assert_eq!((status, &no["code"]), (403, &json!("identity_not_yours")), "{no:#}");
+        let (status, refusal) = post(bearer, &end, named.clone());
+        assert_eq!((status, &refusal["code"]), (409, &json!("session_not_yours")), "{refusal:#}");
+        let (status, refusal) = post(bearer, "/projects/shop/pickup", json!({ "identity": "Donna" }));
+        assert_eq!((status, &refusal["code"]), (403, &json!("identity_not_yours")), "{refusal:#}");
     }
     let forced = json!({ "project": "shop", "force": true, "why": "it hangs" });
     assert_eq!(post(&eve, &end, forced.clone()).0, 403);

@@ -295,8 +295,8 @@ fn a_claim_of_a_shell_that_lives_for_one_command_holds_until_its_time() {
         (&json!(true), &begun["session_id"]),
         "{claimed:#}"
     );
-    let no = bob.refused(4, "task_claimed", &["task", "claim", &id]);
-    assert!(text(&no, "message").contains(&text(&claimed, "expires_at")), "{no:#}");
+    let refusal = bob.refused(4, "task_claimed", &["task", "claim", &id]);
+    assert!(text(&refusal, "message").contains(&text(&claimed, "expires_at")), "{refusal:#}");
     let again = in_a_shell_of_its_own(&ann, &stage, &format!("task update {id} --notes more --token 1"));
     assert!(again["error"].is_null(), "{again:#}");
     let ended = in_a_shell_of_its_own(&ann, &stage, "end");

@@ -282,8 +282,8 @@ fn a_worker_whose_command_cannot_be_started_claims_nothing() {
     let text_file = stage.file("no-program.txt", "no program");
     for command in ["/nonexistent", "no-such-program-anywhere", &text_file, &script] {
         let args = ["--json", "work", "--role", "implementation", "--once", "--", command];
-        let no = bench(&stage, "impl-1").run(&args).refused(5, "command_unstartable");
-        assert!(no.to_string().contains(command), "{no:#}");
+        let refusal = bench(&stage, "impl-1").run(&args).refused(5, "command_unstartable");
+        assert!(refusal.to_string().contains(command), "{refusal:#}");
         let task = owner.json(&["task", "show", &id]);
         let standing = (task["status"].as_str(), task["attempts"].as_i64().unwrap_or_default());
         assert_eq!(standing, (Some("open"), 0), "{command}: {task:#}");

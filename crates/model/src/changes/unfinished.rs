@@ -9,9 +9,9 @@ use crate::refusal::Refusal;
 use crate::repository::is_commit_id;
 
 /// The most commits of one operation: the parents of a merge.
-const MOST_COMMITS: usize = 64;
+const MAX_COMMITS: usize = 64;
 /// The longest name of a branch.
-const LONGEST_BRANCH: usize = 1_000;
+const MAX_BRANCH_LEN: usize = 1_000;
 
 /// What git can be in the middle of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,8 +47,8 @@ pub struct UnfinishedOperation {
 
 impl UnfinishedOperation {
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        let is_bad = self.commits.len() > MOST_COMMITS || !self.commits.iter().all(|id| is_commit_id(id));
-        let is_long = self.branch.as_ref().is_some_and(|branch| branch.len() > LONGEST_BRANCH);
+        let is_bad = self.commits.len() > MAX_COMMITS || !self.commits.iter().all(|id| is_commit_id(id));
+        let is_long = self.branch.as_ref().is_some_and(|branch| branch.len() > MAX_BRANCH_LEN);
         if is_bad || is_long { Err(invalid("an unfinished operation of git's is none")) } else { Ok(()) }
     }
 

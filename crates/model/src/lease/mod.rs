@@ -14,7 +14,7 @@ use crate::time::{Millis, Timestamp, ago, rfc3339};
 /// How long a lease lasts when nothing is said: an hour.
 pub const USUAL: Millis = 3_600_000;
 /// The longest that may be asked for: a week.
-pub const LONGEST: Millis = 7 * 86_400_000;
+pub const MAX_DURATION: Millis = 7 * 86_400_000;
 
 /// Whether others may be there at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

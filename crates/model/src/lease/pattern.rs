@@ -7,7 +7,7 @@ use crate::id::visible;
 use crate::refusal::Refusal;
 
 /// The longest pattern.
-const LONGEST: usize = 512;
+const MAX_PATTERN_LEN: usize = 512;
 
 /// A pattern from the root of the repository, in the one form that is kept; refused when it leads outside.
 pub fn check(text: &str) -> Result<String, Refusal> {
@@ -18,7 +18,11 @@ pub fn check(text: &str) -> Result<String, Refusal> {
     }
     let outside = slashes.starts_with('/') || parts.contains(&"..") || slashes.get(1..3) == Some(":/");
     let pattern = parts.join("/");
-    if outside || pattern.is_empty() || pattern.len() > LONGEST || pattern.chars().any(char::is_control) {
+    if outside
+        || pattern.is_empty()
+        || pattern.len() > MAX_PATTERN_LEN
+        || pattern.chars().any(char::is_control)
+    {
         return Err(Refusal::invalid(
             "pattern_invalid",
             format!("`{}` is no path or glob in the repository", visible(text)),

@@ -1,7 +1,7 @@
 //! The terms of a text: what two texts have in common when they say the same in other forms of its words.
 
 /// What follows of a word that is longer is left out: keys and pictures in base64 are no words.
-const LONGEST: usize = 64;
+const MAX_TERM_LEN: usize = 64;
 
 /// Words that say nothing about what a text is about; the indexes leave them away. Sorted.
 const COMMON: [&str; 48] = [
@@ -34,7 +34,7 @@ pub fn terms(text: &str) -> Vec<String> {
 
 fn take(word: &mut String, all: &mut Vec<String>) {
     if !word.is_empty() && COMMON.binary_search(&word.as_str()).is_err() {
-        let cut = word.char_indices().nth(LONGEST).map_or(word.len(), |(at, _)| at);
+        let cut = word.char_indices().nth(MAX_TERM_LEN).map_or(word.len(), |(at, _)| at);
         all.push(stem(&word[..cut]));
     }
     word.clear();
@@ -132,7 +132,7 @@ mod tests {
         check("Why is `retry_after` NOT in the Café's v7?", &["retry", "after", "caf", "s", "v7"]);
         check("修复 bug", &["修", "复", "bug"]);
         check("", &[]);
-        assert_eq!(terms(&"x".repeat(1_000))[0].len(), LONGEST);
+        assert_eq!(terms(&"x".repeat(1_000))[0].len(), MAX_TERM_LEN);
         assert!(COMMON.is_sorted());
     }
 }

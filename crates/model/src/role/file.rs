@@ -12,7 +12,7 @@ const TOP: &str = "agent_roles";
 const FIELDS: [&str; 5] =
     ["skills", "typical_tasks", "max_session_duration", "max_concurrent_tasks", "responsibilities"];
 /// The largest file that is read.
-const MOST: usize = 256 * 1024;
+const MAX_FILE_BYTES: usize = 256 * 1024;
 
 /// The file being read, for naming it in refusals and origins.
 struct File<'a> {
@@ -22,7 +22,7 @@ struct File<'a> {
 /// The roles of a file. What a role does not say is missing in it.
 pub fn read(path: &str, text: &str) -> Result<Vec<Role>, Refusal> {
     let file = File { path };
-    if text.len() > MOST {
+    if text.len() > MAX_FILE_BYTES {
         return Err(file.refuse(1, "", "it has over 256 KiB", "keep roles and nothing else in it"));
     }
     let parsed = yaml::parse(text).map_err(|YamlError { line, what }| {

@@ -14,7 +14,7 @@ use crate::time::{Millis, Timestamp, rfc3339};
 pub const WITHOUT_SESSION: Millis = 2 * 3_600_000;
 
 /// The longest lease of a claim beyond its last sign of life that may be asked for, in milliseconds: a day.
-pub const LONGEST: Millis = 24 * 3_600_000;
+pub const MAX_LEASE: Millis = 24 * 3_600_000;
 
 /// Who works on a task, and until when that holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::record::{Record, RecordError, read, write};
 /// How many earlier lines of a task are remembered.
 const MAX_VERSIONS: usize = 4;
 /// How many bytes the remembered lines of a task may have together; the last one stays in any case.
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// The earlier lines that are remembered once `next` has followed `last`, oldest first. The first and the newest without clocks are
 /// among them, because another tool goes on from there.
@@ -28,7 +28,7 @@ pub fn remember(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String>
     let mut kept: Vec<String> = Vec::new();
     while let Some(line) = earlier.pop() {
         at -= 1;
-        let fits = (count < MAX_VERSIONS || first == Some(at)) && bytes + line.len() <= MOST_BYTES;
+        let fits = (count < MAX_VERSIONS || first == Some(at)) && bytes + line.len() <= MAX_BYTES;
         if count == 0 || fits || newest == Some(at) {
             (count, bytes) = (count + 1, bytes + line.len());
             kept.push(line);
@@ -124,7 +124,7 @@ mod tests {
             ["first".to_owned(), "bare".to_owned(), marked(5), marked(6), marked(7), marked(8)]
         );
         assert_eq!(remember(earlier.clone(), "x", "x"), earlier);
-        let large = "x".repeat(MOST_BYTES + 1);
+        let large = "x".repeat(MAX_BYTES + 1);
         assert_eq!(remember(earlier, &large, "y"), [large]);
     }
 

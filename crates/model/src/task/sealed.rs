@@ -170,7 +170,7 @@ mod tests {
         task.handoff_instructions = sealed(&["BOB", "Cleo"]);
         assert_eq!(readers(&task), Some(vec!["Bob"]));
         assert!(check_reader(&task, "bob").is_ok());
-        assert_eq!(check_reader(&task, "Ann").map_err(|no| no.code), Err("not_a_reader"));
+        assert_eq!(check_reader(&task, "Ann").map_err(|refusal| refusal.code), Err("not_a_reader"));
         let open = Task { agent_context: sealed_like(), ..Task::default() };
         assert_eq!((readers(&open), is_sensitive(&open)), (None, false));
     }
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(json!(whole), json!({ "work_completed": "x", "failure": "boom" }));
         let shadowed = opened(&context, r#"{"failure": "none"}"#).expect("an object");
         assert_eq!(json!(shadowed), json!({ "failure": "none", "failure (not encrypted)": "boom" }));
-        assert_eq!(opened(&context, "[1]").map_err(|no| no.code), Err("sealed_damaged"));
+        assert_eq!(opened(&context, "[1]").map_err(|refusal| refusal.code), Err("sealed_damaged"));
         assert_eq!(redacted_view(&sealed_like()), sealed_like());
     }
 }

@@ -145,7 +145,11 @@ mod tests {
             assert!(check_new_dependency(own).is_ok(), "{own}");
         }
         for slip in ["bloks", "block", "paren-child", "discovered-form"] {
-            assert_eq!(check_new_dependency(slip).map_err(|no| no.code), Err("dependency_invalid"), "{slip}");
+            assert_eq!(
+                check_new_dependency(slip).map_err(|refusal| refusal.code),
+                Err("dependency_invalid"),
+                "{slip}"
+            );
         }
     }
 }

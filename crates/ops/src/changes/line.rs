@@ -14,7 +14,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::Env;
 
 /// The most batons before one that are looked at.
-const MOST: i64 = 8;
+const MAX_ANCESTORS: i64 = 8;
 
 /// How the summary of a [`PresenceRecord`] ends.
 const PRESENT: &str = "are in the working copy";
@@ -138,7 +138,7 @@ pub(crate) fn with_earlier(
     project_id: &str,
     baton_id: &str,
 ) -> Result<(Option<BatonChanges>, Vec<EarlierChanges>), Failure> {
-    let line = changes::line(tx, project_id, baton_id, MOST)?;
+    let line = changes::line(tx, project_id, baton_id, MAX_ANCESTORS)?;
     let own = line.first().and_then(|first| first.changes.clone()).map(BatonChanges::read).transpose()?;
     let mut earlier = Vec::new();
     for (stored, is_applied) in earlier_changes(tx, project_id, &line)? {
@@ -152,7 +152,7 @@ pub(crate) fn with_earlier(
 /// Whether the baton that a session holds, or one before it on its line, has changes.
 pub(crate) fn has_earlier(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
     let Some(held) = &own.baton_id else { return Ok(false) };
-    Ok(changes::line(tx, &own.project_id, held, MOST)?.iter().any(|link| link.changes.is_some()))
+    Ok(changes::line(tx, &own.project_id, held, MAX_ANCESTORS)?.iter().any(|link| link.changes.is_some()))
 }
 
 /// What became of the changes that a session's baton came with, now that it has left the next one. `captured`: the next one
@@ -164,7 +164,7 @@ pub(crate) fn after_wrap(
     captured: bool,
 ) -> Result<Vec<EarlierChanges>, Failure> {
     let Some(held) = own.baton_id.as_deref().filter(|held| *held != next) else { return Ok(Vec::new()) };
-    let line = changes::line(tx, &own.project_id, next, MOST)?;
+    let line = changes::line(tx, &own.project_id, next, MAX_ANCESTORS)?;
     let mut found = Vec::new();
     let mut of_held = None;
     if let [next, before, ..] = line.as_slice()
@@ -214,7 +214,7 @@ pub(super) fn remove_earlier(
     project_id: &str,
     dropped: &StoredChanges,
 ) -> Result<(), Failure> {
-    for link in changes::line(tx, project_id, &dropped.baton_id, MOST)? {
+    for link in changes::line(tx, project_id, &dropped.baton_id, MAX_ANCESTORS)? {
         if let Some(same) = link.changes.filter(|stored| stored.content_hash == dropped.content_hash) {
             changes::remove(tx, project_id, &same)?;
         }

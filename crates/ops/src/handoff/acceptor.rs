@@ -138,9 +138,9 @@ fn held_by_another(
     known: &Handoff,
     acceptor: &Acceptor,
 ) -> Result<Refusal, Failure> {
-    let no = refusal_of_others(known, &acceptor.holder().describe(), &acceptor.identity);
+    let refusal = refusal_of_others(known, &acceptor.holder().describe(), &acceptor.identity);
     if !crate::session::is_abandoned(tx, env, known)? {
-        return Ok(no);
+        return Ok(refusal);
     }
     let id = short(&known.handoff_id);
     let hint = format!(
@@ -148,7 +148,7 @@ fn held_by_another(
          with `baton handoff complete {id} --force --why REASON`",
         acceptor.identity
     );
-    Ok(Refusal { hint, ..no })
+    Ok(Refusal { hint, ..refusal })
 }
 
 fn refusal_of_others(known: &Handoff, holder: &str, identity: &str) -> Refusal {
@@ -168,11 +168,11 @@ pub(super) fn without_names(
     tx: &mut Tx<'_>,
     here: Option<&str>,
     known: &Handoff,
-    no: Refusal,
+    refusal: Refusal,
 ) -> Result<Refusal, Failure> {
     let is_inside = here == Some(known.to_project_id.as_str());
-    if no.code != "handoff_not_yours" || is_inside || !isolation::is_separated(tx, known)? {
-        return Ok(no);
+    if refusal.code != "handoff_not_yours" || is_inside || !isolation::is_separated(tx, known)? {
+        return Ok(refusal);
     }
     let holder = isolation::project_label(&known.to_project_id);
     Ok(refusal_of_others(known, &holder, &holder))

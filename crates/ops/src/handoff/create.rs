@@ -299,7 +299,9 @@ fn disclosed(
     };
     require_registered(&env.caller.grant, &query, is_reached)?;
     let found = match tracker::resolve(&query) {
-        Err(no) if input.dry_run && no.code == "github_unconfigured" => without_access(&query, &no)?,
+        Err(refusal) if input.dry_run && refusal.code == "github_unconfigured" => {
+            without_access(&query, &refusal)?
+        }
         found => found?,
     };
     let mut warnings = found.warnings;

@@ -10,9 +10,12 @@ use super::steps::Plan;
 use crate::op::Env;
 
 /// A preview asks nothing of GitHub, so it needs no access; it says that the hand-off does.
-pub(super) fn without_access(query: &TrackerQuery<'_>, no: &Refusal) -> Result<ResolvedTracker, Refusal> {
+pub(super) fn without_access(
+    query: &TrackerQuery<'_>,
+    refusal: &Refusal,
+) -> Result<ResolvedTracker, Refusal> {
     let mut found = tracker::resolve(&TrackerQuery { access: true, ..*query })?;
-    let message = format!("{}; {}", no.message, no.hint);
+    let message = format!("{}; {}", refusal.message, refusal.hint);
     found.warnings.push(Warning { kind: WarningKind::GithubUnconfigured, message });
     Ok(found)
 }

@@ -40,10 +40,10 @@ fn held_elsewhere(env: &Env<'_>, own: Option<&Session>, held: &[Lease]) -> Vec<S
 }
 
 /// The refusal, which says that the caller's own lease was taken over, if it was.
-fn with_takeover(no: Refusal, lost: Option<&Lease>) -> Refusal {
+fn with_takeover(refusal: Refusal, lost: Option<&Lease>) -> Refusal {
     match lost {
-        Some(lease) => Refusal { message: format!("{}; {}", no.message, lease.takeover()), ..no }
+        Some(lease) => Refusal { message: format!("{}; {}", refusal.message, lease.takeover()), ..refusal }
             .with("taken_over", serde_json::json!(lease.row())),
-        None => no,
+        None => refusal,
     }
 }

@@ -115,7 +115,7 @@ fn release(
     }
     for name in &input.leases {
         let chosen_by_name = select_leases(&held, name, (&is_own, &is_elsewhere), input.force);
-        for found in chosen_by_name.map_err(|no| with_takeover(no, lease_by_name(&lost, name)))? {
+        for found in chosen_by_name.map_err(|refusal| with_takeover(refusal, lease_by_name(&lost, name)))? {
             if !chosen.contains(&found) {
                 chosen.push(found);
             }

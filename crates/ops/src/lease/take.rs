@@ -2,7 +2,7 @@
 
 use baton_model::holder::Holder;
 use baton_model::id::{check_label, visible};
-use baton_model::lease::{LONGEST, Lease, Mode, Row, USUAL, WorktreeLocation, admit, pattern};
+use baton_model::lease::{Lease, MAX_DURATION, Mode, Row, USUAL, WorktreeLocation, admit, pattern};
 use baton_model::refusal::Refusal;
 use baton_model::session::Session;
 use baton_model::time::Millis;
@@ -192,7 +192,7 @@ fn check(input: &TakeInput) -> Result<(Vec<String>, Millis), Refusal> {
         return Err(Refusal::invalid("pattern_invalid", what, "name 1 to 100, or a glob for many"));
     }
     let span = input.for_s.map_or(Some(USUAL), |seconds| seconds.checked_mul(1000));
-    match span.filter(|span| (1..=LONGEST).contains(span)) {
+    match span.filter(|span| (1..=MAX_DURATION).contains(span)) {
         Some(span) => Ok((patterns, span)),
         None => {
             let what = "a lease lasts from a second to a week";
@@ -228,7 +228,7 @@ fn take(
         let wanted = renewed_or_new(env, request, pattern, held.iter().filter(|lease| !is_elsewhere(lease)));
         let lost = lost.iter().find(|lease| pattern::touches(&lease.pattern, pattern));
         let overlapping =
-            admit(&wanted, &held, is_elsewhere, env.now).map_err(|no| with_takeover(no, lost))?;
+            admit(&wanted, &held, is_elsewhere, env.now).map_err(|refusal| with_takeover(refusal, lost))?;
         for other in overlapping {
             let (kind, apart) = match other.location.as_ref().filter(|_| wanted.is_apart(&other)) {
                 None => (WarningKind::LeaseOverlaps, String::new()),

@@ -14,7 +14,7 @@ use crate::project::{CarriedBaton, carry_missing, reopen};
 use crate::session::move_baton;
 
 /// The most entries of a project's ledger that are searched for merges.
-const MOST: i64 = 1_000;
+const MAX_ENTRIES: i64 = 1_000;
 
 /// What a merge, or its undoing, leaves in the ledger of either project.
 #[derive(Deserialize)]
@@ -108,7 +108,7 @@ struct PairEntry {
 /// What a project's ledger tells of its merges with another one, the oldest first.
 fn entries_about(tx: &mut Tx<'_>, project_id: &str, other: &str) -> Result<Vec<PairEntry>, Failure> {
     let mut found = Vec::new();
-    for entry in delta::newest_kind(tx, project_id, Kind::Other, MOST)? {
+    for entry in delta::newest_kind(tx, project_id, Kind::Other, MAX_ENTRIES)? {
         let Ok(entry) = serde_json::from_str::<MergeEntry>(&entry.body) else { continue };
         if entry.other().as_deref() != Some(other) {
             continue;

@@ -14,7 +14,7 @@ use crate::resolve;
 /// Deltas that are read at once where only some of them are wanted.
 const BATCH: usize = 500;
 /// Deltas that are looked at for one page.
-const MOST_LOOKED: usize = 20_000;
+const MAX_SCANNED: usize = 20_000;
 
 /// Reads the ledger.
 pub struct LedgerList;
@@ -201,7 +201,7 @@ fn newest(
                 page.found.push((delta, String::new()));
             }
         }
-        if is_last || looked >= MOST_LOOKED {
+        if is_last || looked >= MAX_SCANNED {
             page.earlier = Some(seq).filter(|_| !is_last);
             page.found.reverse();
             return Ok(page);

@@ -8,7 +8,7 @@ use baton_model::time::ago;
 use baton_store::{Failure, Tx, baton, delta, project, session};
 
 use super::import::{BatonImport, BatonImportOutput};
-use super::records::{ImportRecord, MOST, receipt_of};
+use super::records::{ImportRecord, MAX_ENTRIES, receipt_of};
 use crate::op::{Env, Operation};
 use crate::request::Request;
 
@@ -50,7 +50,7 @@ fn came_back(tx: &mut Tx<'_>, env: &Env<'_>, left: &Baton) -> Result<Continuatio
         None => None,
     };
     let Some(exported) = exported else { return Ok(None) };
-    for entry in delta::newest_kind(tx, &left.project_id, Kind::Other, MOST)? {
+    for entry in delta::newest_kind(tx, &left.project_id, Kind::Other, MAX_ENTRIES)? {
         if entry.seq <= exported.seq {
             break;
         }

@@ -1,7 +1,7 @@
 //! `baton_import`: a baton that arrives as a file waits here to be picked up.
 
 use baton_model::baton::Baton;
-use baton_model::baton_file::{FileLocation, MOST_RECEIPTS, PortableBaton, Receipt, invalid};
+use baton_model::baton_file::{FileLocation, MAX_RECEIPTS, PortableBaton, Receipt, invalid};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label, check_project, short, visible};
 use baton_model::refusal::{self, Refusal};
@@ -132,7 +132,7 @@ fn check(of: &PortableBaton) -> Result<(), Refusal> {
     if let Some(role) = &of.to_role {
         check_label("role", role)?;
     }
-    if of.receipts.len() > MOST_RECEIPTS {
+    if of.receipts.len() > MAX_RECEIPTS {
         return Err(invalid("has too many receipts"));
     }
     let commit = of.location.as_ref().and_then(|location| location.commit.as_deref());

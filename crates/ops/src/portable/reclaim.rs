@@ -121,7 +121,7 @@ fn home_of(
 ) -> Result<(String, Option<String>), Failure> {
     resolve::require_project(tx, project_id)?;
     let unknown = match by_id(tx, project_id, baton_id) {
-        Err(Failure::Refused(no)) if no.code == "baton_unknown" => no,
+        Err(Failure::Refused(refusal)) if refusal.code == "baton_unknown" => refusal,
         Err(failure) => return Err(failure),
         Ok(_) => {
             let into = merged_into(tx, project_id)?;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::op::Env;
 
 /// The most entries that are looked through for records.
-pub(super) const MOST: i64 = 1_000;
+pub(super) const MAX_ENTRIES: i64 = 1_000;
 
 /// That a baton left as a file.
 #[derive(Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub(super) fn export_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<(String, E
 
 /// The receipt of a baton that was exported here, if one came back.
 pub(super) fn receipt_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<Receipt>, Failure> {
-    let entries = delta::newest_kind(tx, &of.project_id, Kind::Other, MOST)?;
+    let entries = delta::newest_kind(tx, &of.project_id, Kind::Other, MAX_ENTRIES)?;
     let mut receipts = entries
         .iter()
         .filter_map(|entry| serde_json::from_str::<ReceiptRecord>(&entry.body).ok())
@@ -66,7 +66,7 @@ pub(super) fn receipt_of(tx: &mut Tx<'_>, of: &Baton) -> Result<Option<Receipt>,
 /// What became of batons that arrived as files and were picked up here, the newest first.
 pub(super) fn receipts(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Receipt>, Failure> {
     let mut found = Vec::new();
-    for entry in delta::newest_kind(tx, project_id, Kind::Other, MOST)? {
+    for entry in delta::newest_kind(tx, project_id, Kind::Other, MAX_ENTRIES)? {
         let Ok(record) = serde_json::from_str::<ImportRecord>(&entry.body) else { continue };
         let Some(here) = baton::get(tx, project_id, &record.baton_id)? else { continue };
         let (Some(holder), Some(held_at)) = (&here.holder_session_id, here.held_at) else { continue };
@@ -76,7 +76,7 @@ pub(super) fn receipts(tx: &mut Tx<'_>, project_id: &str) -> Result<Vec<Receipt>
             picked_up_by: holder.identity,
             picked_up_at: Timestamp(held_at),
         });
-        if found.len() == baton_model::baton_file::MOST_RECEIPTS {
+        if found.len() == baton_model::baton_file::MAX_RECEIPTS {
             break;
         }
     }

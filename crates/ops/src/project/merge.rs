@@ -30,7 +30,7 @@ use crate::resolve;
 use crate::session::unwrapped_sessions;
 
 /// The most batons that go along, and the most open tasks that are counted.
-pub(super) const MOST: i64 = 1_000;
+pub(super) const MAX_MOVED: i64 = 1_000;
 /// The kind of relation between the two.
 const MERGED: &str = "merged";
 
@@ -172,7 +172,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
     require_no_open_handoffs(tx, &input.from)?;
     require_no_lease_conflict(tx, env, (&input.from, &input.into))?;
     let paths = place::of_project(tx, &input.from)?.into_iter().map(|place| place.path).collect();
-    let batons = baton::unspent(tx, &input.from, MOST)?.into_iter();
+    let batons = baton::unspent(tx, &input.from, MAX_MOVED)?.into_iter();
     let mut batons: Vec<CarriedBaton> = batons
         .map(|left| CarriedBaton { from: left.baton_id, is_session: false, to: None, summary: left.summary })
         .collect();
@@ -180,7 +180,7 @@ fn preview(tx: &mut Tx<'_>, env: &Env<'_>, input: &MergeInput) -> Result<MergeOu
         let summary = format!("what {} saved without a wrap", saved.identity);
         batons.push(CarriedBaton { from: saved.session_id, is_session: true, to: None, summary });
     }
-    let tasks = task::open(tx, &input.from, MOST)?.len();
+    let tasks = task::open(tx, &input.from, MAX_MOVED)?.len();
     let mail = waiting_mail(tx, env, &input.from)?;
     let copies = pushed_copies(tx, (&input.from, &input.into))?;
     Ok(MergeOutput {
@@ -235,7 +235,7 @@ fn merge(
     move_agents(tx, env, (&input.from, &input.into))?;
     let copies = move_copies(tx, (&input.from, &input.into))?;
     // The oldest first, so that the newest stays the newest.
-    let mut unspent = baton::unspent(tx, &input.from, MOST)?;
+    let mut unspent = baton::unspent(tx, &input.from, MAX_MOVED)?;
     unspent.reverse();
     merged.batons.clear();
     // An id that is shown to people begins with its millisecond: each baton has one of its own.
@@ -295,7 +295,7 @@ pub(crate) fn carry_reclaimed(
 ) -> Result<CarriedBaton, Failure> {
     let from = left.project_id.clone();
     let carried = carry(tx, env, left, into)?;
-    if let Some(mut record) = last_record(tx, &from, Some(into), MOST)? {
+    if let Some(mut record) = last_record(tx, &from, Some(into), MAX_MOVED)? {
         record.batons.push(carried.clone());
         note_merge(tx, env, (&from, into, identity), &record)?;
     }
@@ -309,7 +309,7 @@ pub(crate) fn carry_missing(
     env: &mut Env<'_>,
     (from, into): (&str, &str),
 ) -> Result<(), Failure> {
-    let Some(mut record) = last_record(tx, from, Some(into), MOST)? else { return Ok(()) };
+    let Some(mut record) = last_record(tx, from, Some(into), MAX_MOVED)? else { return Ok(()) };
     project::set_merged_into(tx, from, Some(into))?;
     let sent = move_sent(tx, (from, into))?;
     let mut is_changed = !sent.is_empty();
@@ -334,7 +334,7 @@ pub(crate) fn carry_missing(
         env.now += 1;
     }
     // A project that was merged holds nothing that waits.
-    let mut unspent = baton::unspent(tx, from, MOST)?;
+    let mut unspent = baton::unspent(tx, from, MAX_MOVED)?;
     unspent.reverse();
     for left in unspent {
         record.batons.push(carry(tx, env, left, into)?);

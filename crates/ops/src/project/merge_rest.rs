@@ -202,14 +202,17 @@ pub(super) fn require_no_lease_conflict(
     let held = lease::held_leases(tx, into, env.now)?;
     for one in lease::held_leases(tx, from, env.now)? {
         let moved = Lease { project_id: into.to_owned(), session_id: None, ..one };
-        admit(&moved, &held, |_| false, env.now).map_err(|no| {
-            let what =
-                format!("{} of project {from} cannot go to {into}: {}", moved.describe(env.now), no.message);
+        admit(&moved, &held, |_| false, env.now).map_err(|refusal| {
+            let what = format!(
+                "{} of project {from} cannot go to {into}: {}",
+                moved.describe(env.now),
+                refusal.message
+            );
             let hint = format!(
                 "let one of them give it back (`baton lease release`), or merge after {}",
                 rfc3339(moved.expires_at)
             );
-            Refusal { message: what, hint, ..no }
+            Refusal { message: what, hint, ..refusal }
         })?;
     }
     Ok(())

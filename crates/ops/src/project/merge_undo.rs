@@ -9,7 +9,7 @@ use baton_store::place::Place;
 use baton_store::{Failure, Tx, baton, handoff, place, project, session};
 use serde_json::json;
 
-use super::merge::{CarriedBaton, MOST, MergeInput, MergeOutput, MergeRecord, answer, busy};
+use super::merge::{CarriedBaton, MAX_MOVED, MergeInput, MergeOutput, MergeRecord, answer, busy};
 use super::merge_carry::carry_saved;
 use super::merge_rest::take_copies_back;
 use super::merged::last_record;
@@ -21,7 +21,7 @@ use crate::session::move_baton;
 
 /// The merge that is to be taken back.
 pub(super) fn last_merge(tx: &mut Tx<'_>, input: &MergeInput) -> Result<MergeRecord, Failure> {
-    last_record(tx, &input.from, Some(&input.into), MOST)?.ok_or_else(|| {
+    last_record(tx, &input.from, Some(&input.into), MAX_MOVED)?.ok_or_else(|| {
         let what = format!("project {} was not merged into {}", input.from, input.into);
         let hint = "`baton log` shows what was done";
         Refusal::new(refusal::Kind::NotFound, "merge_unknown", what, hint).into()
@@ -193,7 +193,7 @@ fn note_undoing(
 /// undoing.
 pub(crate) fn reopen(tx: &mut Tx<'_>, env: &mut Env<'_>, (from, into): (&str, &str)) -> Result<(), Failure> {
     project::set_merged_into(tx, from, None)?;
-    if last_record(tx, from, Some(into), MOST)?.is_none() {
+    if last_record(tx, from, Some(into), MAX_MOVED)?.is_none() {
         return Ok(());
     }
     let identity = resolve::identity(env.caller, None)?;

@@ -7,7 +7,7 @@ use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx, delta, place, project};
 use serde::Deserialize;
 
-use super::merge::{MOST, MergeRecord};
+use super::merge::{MAX_MOVED, MergeRecord};
 use crate::resolve;
 
 /// How many of the newest entries tell that a project was merged by an earlier version.
@@ -71,7 +71,7 @@ pub(crate) fn carried_as(
     let mut passed = Vec::new();
     while at.0 != into && !passed.contains(&at) {
         passed.push(at.clone());
-        let Some(record) = last_record(tx, &at.0, None, MOST)? else { return Ok(None) };
+        let Some(record) = last_record(tx, &at.0, None, MAX_MOVED)? else { return Ok(None) };
         let carried = record.batons.iter().find(|carried| carried.from == at.1);
         let Some(to) = carried.and_then(|carried| carried.to.clone()) else { return Ok(None) };
         at = (record.merged_into, to);
@@ -166,10 +166,10 @@ pub(super) fn merged(project_id: &str, into: &str) -> Refusal {
 
 /// The same failure; a project into which another was merged is named only to a caller who reaches that one.
 pub(crate) fn hide_merge(failure: Failure, grant: &Grant) -> Failure {
-    let Failure::Refused(no) = failure else { return failure };
-    let field = |name: &str| no.details.get(name).and_then(serde_json::Value::as_str);
+    let Failure::Refused(refusal) = failure else { return failure };
+    let field = |name: &str| refusal.details.get(name).and_then(serde_json::Value::as_str);
     match (field("merged_from"), field("project_id")) {
-        (Some(from), Some(into)) if no.code == "project_merged" && !grant.reaches(into) => Refusal::new(
+        (Some(from), Some(into)) if refusal.code == "project_merged" && !grant.reaches(into) => Refusal::new(
             refusal::Kind::Conflict,
             "project_merged",
             format!("project {from} was merged into another"),
@@ -177,6 +177,6 @@ pub(crate) fn hide_merge(failure: Failure, grant: &Grant) -> Failure {
         )
         .with("merged_from", from)
         .into(),
-        _ => no.into(),
+        _ => refusal.into(),
     }
 }

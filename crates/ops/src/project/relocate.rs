@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::merge::{CarriedBaton, MOST};
+use super::merge::{CarriedBaton, MAX_MOVED};
 use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::end_open;
 use super::merge_undo::note_carried;
@@ -199,7 +199,7 @@ fn carry_back(
     moved: &PlaceGroup,
 ) -> Result<Vec<CarriedBaton>, Failure> {
     let mut found = Vec::new();
-    for entry in delta::newest_kind(tx, from, Kind::Other, MOST)? {
+    for entry in delta::newest_kind(tx, from, Kind::Other, MAX_MOVED)? {
         let Ok(record) = serde_json::from_str::<SplitRecord>(&entry.body) else { continue };
         let is_of_these = record.paths.iter().any(|path| moved.paths().contains(&path.as_str()));
         if record.split_from != to || !is_of_these {

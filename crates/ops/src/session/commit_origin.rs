@@ -16,7 +16,7 @@ use crate::op::{Cx, Env, Meta, Operation};
 use crate::resolve;
 
 /// The most commits of one question.
-const MOST: usize = 200;
+const MAX_COMMITS: usize = 200;
 /// The most commits of a session that an answer names.
 const NAMED: i64 = 50;
 
@@ -182,8 +182,8 @@ fn check(input: &CommitOriginInput) -> Result<(), Refusal> {
     if input.commits.is_empty() && input.trailers.is_empty() {
         return Err(Refusal::invalid("commit_invalid", "no commit is named", "name one by its full id"));
     }
-    if input.commits.len() > MOST || input.trailers.len() > MOST {
-        let what = format!("more than {MOST} commits are named");
+    if input.commits.len() > MAX_COMMITS || input.trailers.len() > MAX_COMMITS {
+        let what = format!("more than {MAX_COMMITS} commits are named");
         return Err(Refusal::invalid("commit_invalid", what, "ask for fewer at once"));
     }
     if let Some(odd) = input.commits.iter().find(|id| !is_commit_id(id)) {

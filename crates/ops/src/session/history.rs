@@ -16,7 +16,7 @@ use crate::page::{Position, page_size, row_limit};
 use crate::project::VisibleProjects;
 
 /// The most sessions in one answer.
-const MOST: usize = 500;
+const MAX_SESSIONS: usize = 500;
 
 /// Reads the history.
 pub struct History;
@@ -125,7 +125,7 @@ impl Operation for History {
             let what = "`all` lists the open sessions of all projects, and `open` is not given";
             return Err(Refusal::invalid("input_invalid", what, "add `open`, or name a project").into());
         }
-        let limit = page_size(input.limit, 100, MOST);
+        let limit = page_size(input.limit, 100, MAX_SESSIONS);
         let after =
             input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.all)?;

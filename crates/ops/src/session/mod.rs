@@ -275,7 +275,7 @@ pub(crate) fn again(
     }
     let unforced = Registration { force: None, ..*request };
     let registered = match register(tx, env, &unforced) {
-        Err(Failure::Refused(no)) if no.code == "identity_conflict" => return Ok(known),
+        Err(Failure::Refused(refusal)) if refusal.code == "identity_conflict" => return Ok(known),
         other => other?,
     };
     if let RegisterResult::New(_, replaced) = registered

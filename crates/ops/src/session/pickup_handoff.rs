@@ -144,8 +144,10 @@ fn take(
         if let Some(before) = &abandoned {
             take_over(tx, env, (&handoff, before), &own, input)?;
         } else if !is_acceptor {
-            handoff.state =
-                handoff.state.advance(Event::Accept).map_err(|no| accepted_refusal(&handoff, &plan, no))?;
+            handoff.state = handoff
+                .state
+                .advance(Event::Accept)
+                .map_err(|refusal| accepted_refusal(&handoff, &plan, refusal))?;
         }
         plan.accepted_by = Some(own.session_id.clone());
         plan.accepted_as = Some(own.identity.clone());
@@ -266,9 +268,9 @@ fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Re
     Ok(())
 }
 
-fn accepted_refusal(handoff: &Handoff, plan: &Plan, no: Refusal) -> Refusal {
+fn accepted_refusal(handoff: &Handoff, plan: &Plan, refusal: Refusal) -> Refusal {
     if handoff.state != HandoffState::Accepted {
-        return no;
+        return refusal;
     }
     let claimed = Refusal::new(
         refusal::Kind::Conflict,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::card::OpenTask;
-use crate::document::{LONGEST_ALTOGETHER, OmissionReason};
+use crate::document::{MAX_TOTAL_BYTES, OmissionReason};
 use crate::handoff::steps::Plan;
 use crate::handoff::{Row, by_id};
 use crate::op::Host;
@@ -216,7 +216,7 @@ struct Documents {
 
 impl Documents {
     fn read(facts: &Facts, host: &dyn Host, paths: &[String]) -> Self {
-        let (mut all, mut room) = (Self::default(), LONGEST_ALTOGETHER);
+        let (mut all, mut room) = (Self::default(), MAX_TOTAL_BYTES);
         for path in paths {
             let found = read(facts, host, path).and_then(|text| match room.checked_sub(text.len()) {
                 Some(left) => {

@@ -13,7 +13,7 @@ use crate::project::VisibleProjects;
 use crate::resolve;
 
 /// The most sessions of a way.
-const LONGEST: i64 = 50;
+const MAX_CHAIN: i64 = 50;
 
 /// Shows a session.
 pub struct Show;
@@ -96,7 +96,7 @@ fn way(tx: &mut Tx<'_>, of: &Session) -> Result<Vec<LineageEntry>, Failure> {
     };
     let mut way = vec![entry(of)];
     let mut earlier = of.picked_up_session_id.clone();
-    for _ in 0..LONGEST {
+    for _ in 0..MAX_CHAIN {
         let Some(id) = earlier.take() else { break };
         let Some(one) = session::get(tx, &of.project_id, &id)? else { break };
         if way.iter().any(|seen| seen.session_id == id) {

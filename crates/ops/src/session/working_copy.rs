@@ -10,7 +10,7 @@ use crate::locate::{CallerPlace, place_of};
 use crate::op::Env;
 
 /// The most commits of a session that are noted at once.
-const MOST: usize = 200;
+const MAX_COMMITS: usize = 200;
 
 /// The working copy that the caller stands in.
 pub(crate) fn of_caller(env: &Env<'_>) -> Option<WorkingCopy> {
@@ -52,7 +52,7 @@ pub(crate) fn refresh(tx: &mut Tx<'_>, env: &Env<'_>, own: &mut Session) -> Resu
 fn note_commits(tx: &mut Tx<'_>, env: &Env<'_>, own: &Session, head: Option<&str>) -> Result<(), Failure> {
     let Some(root) = &env.caller.git_root else { return Ok(()) };
     let made = env.host.commits_made(root, own.started_at, head).unwrap_or_default();
-    for commit in made.iter().filter(|commit| is_commit_id(&commit.id)).take(MOST) {
+    for commit in made.iter().filter(|commit| is_commit_id(&commit.id)).take(MAX_COMMITS) {
         session_commit::put(tx, &own.project_id, &own.session_id, commit)?;
     }
     Ok(())

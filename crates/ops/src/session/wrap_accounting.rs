@@ -30,9 +30,9 @@ pub(super) fn role_warning(
         roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.check_known(role)?));
     match known {
         Ok(_) => Ok(None),
-        Err(Failure::Refused(no)) => Ok(Some(Warning::new(
-            WarningKind::Role(no.code.to_owned()),
-            format!("{}: {}", no.message, no.hint),
+        Err(Failure::Refused(refusal)) => Ok(Some(Warning::new(
+            WarningKind::Role(refusal.code.to_owned()),
+            format!("{}: {}", refusal.message, refusal.hint),
         ))),
         Err(fault) => Err(fault),
     }

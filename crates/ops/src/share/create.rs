@@ -2,7 +2,7 @@
 
 use baton_model::access::Scope;
 use baton_model::refusal::Refusal;
-use baton_model::share::{LONGEST, Share, ShareRow, USUAL};
+use baton_model::share::{MAX_SHARE, Share, ShareRow, USUAL};
 use baton_model::time::{seconds_within, within};
 use baton_store::{Failure, share};
 use schemars::JsonSchema;
@@ -59,7 +59,7 @@ impl Operation for Create {
         let created_by = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let lasts = match input.expires_in_s {
             None => USUAL,
-            Some(seconds) => seconds_within(seconds, LONGEST).ok_or_else(|| too_long(seconds))?,
+            Some(seconds) => seconds_within(seconds, MAX_SHARE).ok_or_else(|| too_long(seconds))?,
         };
         let found = subject(cx, input.project.as_deref(), (&input.id, input.kind.as_deref()))?;
         let now = cx.env.now;
@@ -82,5 +82,5 @@ impl Operation for Create {
 
 fn too_long(seconds: i64) -> Refusal {
     let what = format!("a share cannot last {seconds} seconds");
-    Refusal::invalid("expiry_invalid", what, within(LONGEST))
+    Refusal::invalid("expiry_invalid", what, within(MAX_SHARE))
 }

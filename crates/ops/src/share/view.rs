@@ -15,7 +15,7 @@ use crate::project::VisibleProjects;
 use crate::thread::{self, Story, ThreadSession};
 
 /// The most sessions of a thread that a share shows.
-const MOST: usize = 50;
+const MAX_ENTRIES: usize = 50;
 
 /// A baton or a thread as it is read from outside. Secrets are taken out of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -96,7 +96,9 @@ pub(super) fn view(
     let Subject { project_id, kind, object_id } = subject;
     let Story { mut title, mut sessions, next } = match kind {
         SharedKind::Baton => thread::baton_story(tx, env, (&project_id, &object_id))?,
-        SharedKind::Thread => thread::story(tx, env, (&project_id, &object_id), (&Position::newest(), MOST))?,
+        SharedKind::Thread => {
+            thread::story(tx, env, (&project_id, &object_id), (&Position::newest(), MAX_ENTRIES))?
+        }
     };
     for of in &mut sessions {
         let baton_id = match kind {

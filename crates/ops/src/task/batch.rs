@@ -152,7 +152,8 @@ impl Operation for Batch {
         }
         let mut written = Vec::with_capacity(input.steps.len());
         for (at, step) in input.steps.iter().enumerate() {
-            written.push(check(step, input.project.as_deref(), cx).map_err(|no| at_step(no, at + 1))?);
+            written
+                .push(check(step, input.project.as_deref(), cx).map_err(|refusal| at_step(refusal, at + 1))?);
         }
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         write(cx, asked, |tx, env, author| {
@@ -161,7 +162,7 @@ impl Operation for Batch {
                 let done = names
                     .resolve(step.clone())
                     .and_then(|step| apply(tx, env, author, &step, task.as_ref()))
-                    .map_err(|no| at_step(no, at + 1))?;
+                    .map_err(|refusal| at_step(refusal, at + 1))?;
                 names.keep(step, &done.id);
                 results.push(done);
             }
@@ -177,9 +178,9 @@ impl Operation for Batch {
 /// The refusal of a step, which says that nothing was changed.
 fn at_step(failure: Failure, number: usize) -> Failure {
     match failure {
-        Failure::Refused(mut no) => {
-            no.message = format!("step {number}: {}; no step was carried out", no.message);
-            Failure::Refused(no.with("step", number))
+        Failure::Refused(mut refusal) => {
+            refusal.message = format!("step {number}: {}; no step was carried out", refusal.message);
+            Failure::Refused(refusal.with("step", number))
         }
         other => other,
     }

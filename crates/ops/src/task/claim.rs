@@ -4,7 +4,7 @@ use baton_model::id::{check_label, visible};
 use baton_model::refusal::{Kind, Refusal};
 use baton_model::route::{self, Candidate};
 use baton_model::suggest;
-use baton_model::task::claim::{Claim, LONGEST, WITHOUT_SESSION, claimed_refusal};
+use baton_model::task::claim::{Claim, MAX_LEASE, WITHOUT_SESSION, claimed_refusal};
 use baton_model::task::filter::Filter;
 use baton_model::task::{Task, bounded, sealed, word};
 use baton_model::time::{Timestamp, seconds_within, within};
@@ -215,9 +215,9 @@ struct Lease {
 
 fn lease(input: &ClaimTaskInput) -> Result<Lease, Refusal> {
     let span = match input.lease_s {
-        Some(seconds) => seconds_within(seconds, LONGEST).map(Some).ok_or_else(|| {
+        Some(seconds) => seconds_within(seconds, MAX_LEASE).map(Some).ok_or_else(|| {
             let what = format!("a lease cannot last {seconds} seconds");
-            let hint = format!("{}; every sign of life makes it longer", within(LONGEST));
+            let hint = format!("{}; every sign of life makes it longer", within(MAX_LEASE));
             Refusal::invalid("lease_invalid", what, hint)
         }),
         None => Ok(None),
@@ -343,8 +343,8 @@ fn take(
         false => Some(claimed_refusal(found, claim)),
     });
     let own = live.filter(|_| refused.is_none());
-    if let (Some(claim), Some(no)) = (live, refused) {
-        let Some(why) = force.why.filter(|_| force.given) else { return Err(no.into()) };
+    if let (Some(claim), Some(refusal)) = (live, refused) {
+        let Some(why) = force.why.filter(|_| force.given) else { return Err(refusal.into()) };
         preempt(tx, env, author, found, claim, why)?;
     }
     if own.is_none() && !force.given {

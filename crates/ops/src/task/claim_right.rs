@@ -46,12 +46,12 @@ pub(super) fn preempt(
 
 /// Refuses a task that is closed, waits for another, or is in progress with another agent.
 pub(super) fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>) -> Result<(), Failure> {
-    let no = |code: &'static str, what: String, hint: String| {
+    let refusal = |code: &'static str, what: String, hint: String| {
         Err(Refusal::new(Kind::Conflict, code, what, hint).with("task_id", found.task_id.clone()).into())
     };
     let id = &found.task_id;
     if !found.is_open() {
-        return no(
+        return refusal(
             "task_closed",
             format!("task {id} is {}", found.status),
             format!("`baton task reopen {id}` opens it again"),
@@ -62,7 +62,7 @@ pub(super) fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>)
             readiness::holding(tx, found)?.into_iter().map(|edge| edge.depends_on_id).collect();
         let by =
             if by.is_empty() { "what the task it belongs to waits for".to_owned() } else { by.join(", ") };
-        return no(
+        return refusal(
             "task_blocked",
             format!("task {id} waits for {by}"),
             "take a ready one: `baton task ready --claim`".into(),
@@ -71,7 +71,7 @@ pub(super) fn refuse_unready(tx: &mut Tx<'_>, found: &Task, author: &Author<'_>)
     let other = found.assignee.as_deref().filter(|name| !name.eq_ignore_ascii_case(author.identity));
     if let (Some(name), "in_progress") = (other, found.status.as_str()) {
         let hint = format!("`baton task claim {id} --force` takes it over");
-        return no("task_claimed", format!("task {id} is in progress with {name}"), hint);
+        return refusal("task_claimed", format!("task {id} is in progress with {name}"), hint);
     }
     Ok(())
 }

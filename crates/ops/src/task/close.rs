@@ -132,10 +132,11 @@ impl Operation for Close {
         let done = write(cx, (project, identity, Self::NAME), |tx, env, author| {
             match attempt(tx, env, author, &input, secret.as_ref()) {
                 Ok(output) => Ok(Ok(output)),
-                Err(no) => {
+                Err(refusal) => {
                     let known = by_id(tx, author.project_id, &input.id).ok();
                     let words = known.map(|known| late_comment(&input, &known, secret.as_ref()));
-                    comment::keep_late(tx, env, author, (&input.id, &words.unwrap_or_default()), no).map(Err)
+                    comment::keep_late(tx, env, author, (&input.id, &words.unwrap_or_default()), refusal)
+                        .map(Err)
                 }
             }
         })?;

@@ -161,16 +161,16 @@ pub(super) fn keep_late(
     (id, words): (&str, &LateComment),
     failure: Failure,
 ) -> Result<Refusal, Failure> {
-    let mut no = match failure {
-        Failure::Refused(no) if TOO_LATE.contains(&no.code) => no,
+    let mut refusal = match failure {
+        Failure::Refused(refusal) if TOO_LATE.contains(&refusal.code) => refusal,
         other => return Err(other),
     };
     let named = by_id(tx, author.project_id, id)?;
     let found = successor(tx, &named)?.unwrap_or(named);
-    let Some(kept) = late_comments(tx, env, author, &found, words)? else { return Err(no.into()) };
+    let Some(kept) = late_comments(tx, env, author, &found, words)? else { return Err(refusal.into()) };
     let what = if words.is_part { "of what you gave, the reason is kept" } else { "what you gave is kept" };
-    no.message = format!("{}; {what} as a comment", no.message);
-    Ok(no.with("kept_comment_id", kept))
+    refusal.message = format!("{}; {what} as a comment", refusal.message);
+    Ok(refusal.with("kept_comment_id", kept))
 }
 
 /// Keeps the caller's words as comments, all of them or none; returns the id of the first.

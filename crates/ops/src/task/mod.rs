@@ -135,8 +135,8 @@ pub(crate) fn by_id_to_change(tx: &mut Tx<'_>, project_id: &str, id: &str) -> Re
     if found.status != "tombstone" {
         return Ok(found);
     }
-    if let Some(no) = rename::renamed(&found) {
-        return Err(no.into());
+    if let Some(refusal) = rename::renamed(&found) {
+        return Err(refusal.into());
     }
     let message = format!("task {} was deleted", found.task_id);
     let hint = "a deleted task stays deleted: write down a new one with `baton task create`";

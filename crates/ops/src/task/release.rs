@@ -64,9 +64,9 @@ impl Operation for Release {
         let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
         let done = write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input) {
             Ok(output) => Ok(Ok(output)),
-            Err(no) => {
+            Err(refusal) => {
                 let words = LateComment::reason(input.why.as_deref(), false);
-                comment::keep_late(tx, env, author, (&input.id, &words), no).map(Err)
+                comment::keep_late(tx, env, author, (&input.id, &words), refusal).map(Err)
             }
         })?;
         done.map_err(Failure::from)

@@ -18,7 +18,7 @@ use crate::op::Env;
 /// Tasks read at once.
 const PAGE: i64 = 200;
 /// The most waiting tasks that one answer names.
-const MOST_WAITING: usize = 1_000;
+const MAX_WAITING: usize = 1_000;
 /// So many of the newest messages say who was given work last.
 const LOOKED_BACK: i64 = 2_000;
 
@@ -96,7 +96,7 @@ pub(super) fn plan(
             // What waits and was written down long ago is named up to a limit, so that an answer has one.
             let old = matches!(step, Step::Wait { news: false, .. });
             waiting += usize::from(old);
-            if !old || waiting <= MOST_WAITING {
+            if !old || waiting <= MAX_WAITING {
                 made.steps.push(step);
             }
         }

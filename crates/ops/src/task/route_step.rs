@@ -42,8 +42,8 @@ pub(super) fn offer_to_agent(
         return Ok(None);
     }
     let kind = route::message_kind(&found);
-    if let Err(Failure::Refused(no)) = super::assign::message(tx, env, author, &found, (kind, to)) {
-        let why = format!("its context makes no message: {}", no.message);
+    if let Err(Failure::Refused(refusal)) = super::assign::message(tx, env, author, &found, (kind, to)) {
+        let why = format!("its context makes no message: {}", refusal.message);
         let _ = wait(tx, env, author, &found, (&why, None))?;
         return Ok(None);
     }

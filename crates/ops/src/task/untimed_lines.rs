@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::issues_file::Complaint;
 
 /// How many removals are named one by one.
-const MOST: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// What was kept of lines that were not newer.
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl UntimedLines {
     /// Notes a line and what it lacks.
     pub(super) fn add(&mut self, line: usize, removals: &[Conflict]) {
         for removal in removals {
-            if self.named.len() < MOST {
+            if self.named.len() < MAX_NAMED {
                 let text = sentence(removal);
                 self.named.push(Complaint { line, path: String::new(), text, unreadable: false });
                 continue;

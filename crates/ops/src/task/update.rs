@@ -150,9 +150,9 @@ impl Operation for Update {
         let done =
             write(cx, asked, |tx, env, author| match attempt(tx, env, author, &input, secret.as_ref()) {
                 Ok(task) => Ok(Ok(task)),
-                Err(no) => {
+                Err(refusal) => {
                     let words = LateComment::reason(input.close_reason.as_deref(), true);
-                    comment::keep_late(tx, env, author, (&input.id, &words), no).map(Err)
+                    comment::keep_late(tx, env, author, (&input.id, &words), refusal).map(Err)
                 }
             })?;
         Ok(UpdateOutput { task: done? })

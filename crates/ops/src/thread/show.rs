@@ -13,7 +13,7 @@ use crate::project::VisibleProjects;
 use crate::resolve;
 
 /// The most sessions in one answer.
-const MOST: usize = 100;
+const MAX_PAGE: usize = 100;
 
 /// Shows a thread.
 pub struct Show;
@@ -59,7 +59,7 @@ impl Operation for Show {
     type Output = ShowOutput;
 
     fn run(input: ShowInput, cx: &mut Cx<'_>) -> Result<ShowOutput, Failure> {
-        let limit = page_size(input.limit, 30, MOST);
+        let limit = page_size(input.limit, 30, MAX_PAGE);
         let before =
             input.cursor.as_deref().map(Position::parse).transpose()?.unwrap_or_else(Position::newest);
         let visible = VisibleProjects::read(cx, input.project.as_deref(), input.project.is_none())?;

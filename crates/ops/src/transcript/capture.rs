@@ -94,10 +94,10 @@ impl Operation for Capture {
             if is_left_out { Err(refuse_idle(&meant).into()) } else { Ok((meant, packet)) }
         });
         let (meant, packet) = match found {
-            Err(Failure::Refused(no)) if input.over => {
+            Err(Failure::Refused(refusal)) if input.over => {
                 let Cx { store, env } = cx;
                 store.write(&[&project_id], |tx| end_of_caller(tx, env, &project_id, &input.event))?;
-                return Err(no.into());
+                return Err(refusal.into());
             }
             read => read?,
         };

@@ -18,7 +18,7 @@ pub(super) const FORMAT: &str = "baton-transcript";
 /// The version of the format.
 pub(super) const VERSION: u32 = 1;
 /// The most bytes of a file that is read.
-pub const MOST_FILE_BYTES: u64 = 96 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 96 * 1024 * 1024;
 
 /// A session without secrets, to be continued on another machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub(super) fn read(path: &Path) -> Option<Result<TranscriptCopy, Refusal>> {
         return None;
     }
     let mut text = mark;
-    let read = file.take(MOST_FILE_BYTES).read_to_string(&mut text);
+    let read = file.take(MAX_FILE_BYTES).read_to_string(&mut text);
     let shown = visible(&path.display().to_string());
     Some(match read {
         Ok(_) => TranscriptCopy::parse(&text, path),

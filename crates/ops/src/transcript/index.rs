@@ -189,7 +189,7 @@ fn write_passages(
 ) -> Result<i64, Fault> {
     let (mut place, mut kept, mut fault) = (0, old, None);
     passages(found, Some(home), &mut |passage| {
-        if fault.is_some() || place >= search::MOST_PASSAGES {
+        if fault.is_some() || place >= search::MAX_PASSAGES {
             return;
         }
         let write = || {

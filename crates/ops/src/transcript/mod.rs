@@ -36,7 +36,7 @@ pub use capture::{Capture, CaptureInput, CaptureOutput};
 pub use continue_session::{Continue, ContinueInput, ContinueOutput};
 pub use copies::{Copies, CopiesInput, CopiesOutput, CopyPart, CopyPartInput, CopyPartOutput};
 pub use copy::{Copy, CopyInput, CopyOutput};
-pub use copy_file::{MOST_FILE_BYTES, TranscriptCopy};
+pub use copy_file::{MAX_FILE_BYTES, TranscriptCopy};
 pub use doctor::{ComplaintRow, Doctor, DoctorInput, DoctorOutput, ToolRow, UnknownTypeRow};
 pub use document::{Document, DocumentInput, DocumentOutput, LeftOut};
 pub use events::{Events, EventsInput, EventsOutput};

@@ -20,7 +20,7 @@ const REFUSALS: [&str; 5] = ["Refused (", "\"error\":", "\\\"error\\\":", "error
 /// The most characters between a mark and the id: quotes, which may be escaped, a colon, spaces.
 const GAP: usize = 8;
 /// The most ids that are kept, the newest.
-const MOST: usize = 50;
+const MAX_SESSIONS: usize = 50;
 
 /// What a conversation's own calls of Baton tell.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub(super) fn own_sessions(meant: &FoundTranscript) -> OwnSessions {
         show_session(&meant.path, meant.key.as_deref(), meant.format, &Options::default(), &mut |event| {
             take(event, &mut calls, &mut found);
         });
-    let surplus = found.ids.len().saturating_sub(MOST);
+    let surplus = found.ids.len().saturating_sub(MAX_SESSIONS);
     found.ids = found.ids.split_off(surplus);
     found
 }

@@ -78,12 +78,12 @@ fn read_here(
 }
 
 fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), Refusal> {
-    let no =
+    let refusal =
         |what: String| Refusal::invalid("transcript_unreadable", what, "use the same version on both sides");
     let read: Read = serde_json::from_value(read)
-        .map_err(|error| no(format!("what was read of the transcript is malformed: {error}")))?;
+        .map_err(|error| refusal(format!("what was read of the transcript is malformed: {error}")))?;
     let Some(format) = by_id(&read.header.agent) else {
-        return Err(no(format!("there is no tool `{}`", baton_model::id::visible(&read.header.agent))));
+        return Err(refusal(format!("there is no tool `{}`", baton_model::id::visible(&read.header.agent))));
     };
     let header = read.header;
     let (path, key) = (header.path.clone(), header.key.clone());

@@ -20,7 +20,7 @@ use crate::op::{Cx, Meta, Operation, Reach};
 use crate::resolve;
 
 /// Passages that are looked at for one query: those of the newest sessions.
-const MOST_HITS: i64 = 4_000;
+const MAX_HITS: i64 = 4_000;
 /// What is answered when nothing is said about it.
 const LIMIT: usize = 10;
 
@@ -235,8 +235,8 @@ fn ranked(
     query: &Query,
     among: Option<&[i64]>,
 ) -> Result<(Vec<RankedSession>, bool), Fault> {
-    let hits = search::hits(tx, &query.expression(), among, MOST_HITS)?;
-    let partial = i64::try_from(hits.len()).is_ok_and(|found| found >= MOST_HITS);
+    let hits = search::hits(tx, &query.expression(), among, MAX_HITS)?;
+    let partial = i64::try_from(hits.len()).is_ok_and(|found| found >= MAX_HITS);
     let mut sessions: HashMap<i64, RankedSession> = HashMap::new();
     for hit in hits {
         let new = RankedSession { session: hit.session(), best: hit, score: 0, passages: 0 };

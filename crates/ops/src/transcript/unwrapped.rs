@@ -10,7 +10,7 @@ use super::{ConversationExtent, ListInput, Row, UnwrappedInput, UnwrappedOutput}
 use crate::card::Card;
 
 /// How far back it is looked.
-const LONGEST: Millis = 7 * 86_400_000;
+const LOOK_BACK: Millis = 7 * 86_400_000;
 /// For so long after its last entry, the newest conversation of the caller's tool may be the caller's own.
 const OWN: Millis = 120_000;
 /// The most conversations that are looked at.
@@ -36,7 +36,7 @@ impl UnwrappedQuery<'_> {
     pub fn listing(&self, project_id: &str) -> ListInput {
         ListInput {
             project: Some(project_id.to_owned()),
-            since_ms: Some(self.now.saturating_sub(LONGEST)),
+            since_ms: Some(self.now.saturating_sub(LOOK_BACK)),
             limit: Some(NEWEST),
             ..ListInput::default()
         }

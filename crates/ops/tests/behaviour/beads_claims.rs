@@ -56,8 +56,8 @@ on_every_backend! {
         let now = w.ok(&agent("Joe"), "task_show", json!({ "id": id }));
         assert_eq!((&now["assignee"], now.get("claim")), (&json!("Ann"), None), "{now:#}");
         for (verb, input) in writes(&id) {
-            let no = w.no_trace(&agent("Joe"), verb, input.clone(), "task_claimed");
-            assert!(text(&no, "message").contains("Ann") && text(&no, "hint").contains("--force --why"), "{no:#}");
+            let refusal = w.no_trace(&agent("Joe"), verb, input.clone(), "task_claimed");
+            assert!(text(&refusal, "message").contains("Ann") && text(&refusal, "hint").contains("--force --why"), "{refusal:#}");
             let mut with_token = input;
             with_token["token"] = token.clone();
             w.no_trace(&agent("Joe"), verb, with_token, "lease_lost");

@@ -295,8 +295,8 @@ on_every_backend! {
             ("task_close", json!({ "id": task })),
             ("key_create", json!({})),
         ] {
-            let no = w.call(&eve, verb, input);
-            assert_eq!(no.expect_err(verb)["code"], "identity_not_yours", "{verb}");
+            let refusal = w.call(&eve, verb, input);
+            assert_eq!(refusal.expect_err(verb)["code"], "identity_not_yours", "{verb}");
         }
         let others = nameless(impostor("Ann", Scope::Write));
         w.no_trace(&others, "signal_delivered", json!({ "message_ids": [id] }), "identity_not_yours");

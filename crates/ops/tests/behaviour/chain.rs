@@ -217,9 +217,9 @@ on_every_backend! {
             let mut rows = parsed(&lines);
             let at = rows.iter().position(|row| row["_type"] == "session").expect("a session");
             (rows[at]["identity"], rows[at]["started_at"]) = (Value::Null, wrong);
-            let no = w.no_trace(&agent("Ann"), "ledger_import", json!({ "lines": rows, "unverified": true }), "export_invalid");
-            assert!(text(&no, "message").contains(&format!("line {}", at + 1)), "{no:#}");
-            assert!(!no.to_string().contains("INSERT"), "{no:#}");
+            let refusal = w.no_trace(&agent("Ann"), "ledger_import", json!({ "lines": rows, "unverified": true }), "export_invalid");
+            assert!(text(&refusal, "message").contains(&format!("line {}", at + 1)), "{refusal:#}");
+            assert!(!refusal.to_string().contains("INSERT"), "{refusal:#}");
         }
     }
 

@@ -96,8 +96,8 @@ on_every_backend! {
         let until = text(&w.ok(&ann, "task_claim", json!({ "id": id })), "expires_at");
         w.kill(&ann);
         w.advance(1_000);
-        let no = w.no_trace(&agent("Bob"), "task_claim", json!({ "id": id }), "task_claimed");
-        assert!(no["message"].as_str().is_some_and(|text| text.contains(&until)), "{no}");
+        let refusal = w.no_trace(&agent("Bob"), "task_claim", json!({ "id": id }), "task_claimed");
+        assert!(refusal["message"].as_str().is_some_and(|text| text.contains(&until)), "{refusal}");
         w.no_trace(&agent("Bob"), "task_update", json!({ "id": id, "notes": "mine" }), "task_claimed");
         // Its next command is another process, and goes on with what it claimed.
         w.ok(&agent("Ann").process("the next command"), "task_update", json!({ "id": id, "notes": "n", "token": 1 }));

@@ -136,7 +136,7 @@ on_shared_backends! {
         assert_eq!((held.len(), refused.len()), (100, 100));
         let held: Vec<_> = held.into_iter().map(|answer| answer.expect("picked")).collect();
         assert!(held.iter().all(|one| one["session_id"] == held[0]["session_id"] && one["identity"] == held[0]["identity"]));
-        assert!(refused.iter().all(|one| one.as_ref().is_err_and(|no| no["code"] == "baton_claimed")));
+        assert!(refused.iter().all(|one| one.as_ref().is_err_and(|refusal| refusal["code"] == "baton_claimed")));
         assert_eq!(w.deltas("pickup").len(), 1);
     }
 
@@ -149,7 +149,7 @@ on_shared_backends! {
             let answers = race(&w.ground, 10_000 + 100 * round, projects.iter().map(rename).collect());
             let named: Vec<&Value> = answers.iter().filter_map(|answer| answer.as_ref().ok()).collect();
             assert_eq!(named.len(), 1, "{name}: {named:#?}");
-            assert!(answers.iter().all(|answer| answer.as_ref().err().is_none_or(|no| no["code"] == "project_taken")));
+            assert!(answers.iter().all(|answer| answer.as_ref().err().is_none_or(|refusal| refusal["code"] == "project_taken")));
         }
         for round in 0..8 {
             // A project that is founded with the id that another one takes for its name.

@@ -106,9 +106,9 @@ on_every_backend! {
 
     fn a_bare_pickup_names_the_hand_offs_that_wait_and_opens_no_session(w) {
         let id = create(w);
-        let no = w.no_trace(&receiver(), "hd_exec", json!({}), "handoff_unnamed");
-        assert_eq!(no["handoff_ids"], json!([id]));
-        assert!(no["hint"].to_string().contains("baton pickup --handoff"), "{no:#}");
+        let refusal = w.no_trace(&receiver(), "hd_exec", json!({}), "handoff_unnamed");
+        assert_eq!(refusal["handoff_ids"], json!([id]));
+        assert!(refusal["hint"].to_string().contains("baton pickup --handoff"), "{refusal:#}");
         w.no_trace(&receiver(), "hd_exec", json!({ "dry_run": true }), "handoff_unnamed");
         w.ok(&receiver(), "hd_exec", json!({ "handoff_id": id }));
     }
@@ -268,8 +268,8 @@ on_every_backend! {
 
     fn a_handoff_is_declined_with_a_reason(w) {
         let id = create(w);
-        let no = json!({ "id": id, "action": "decline", "result": "not ours" });
-        assert_eq!(w.ok(&receiver(), "handoff_advance", no)["state"], "declined");
+        let refusal = json!({ "id": id, "action": "decline", "result": "not ours" });
+        assert_eq!(w.ok(&receiver(), "handoff_advance", refusal)["state"], "declined");
         assert_eq!(task(w, &id)["status"], "closed");
         assert_eq!(told(w, "p"), ["offered", "declined"]);
     }

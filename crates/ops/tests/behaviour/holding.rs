@@ -63,9 +63,9 @@ on_every_backend! {
         let (one, two) = (at_q(bot("one")), at_q(bot("two")));
         w.ok(&one, "handoff_advance", advance(&id, "accept"));
         for action in ["complete", "decline"] {
-            let no = w.no_trace(&two, "handoff_advance", advance(&id, action), "handoff_not_yours");
-            assert!(text(&no, "message").contains("process one"), "{no:#}");
-            assert!(text(&no, "hint").contains("--force --why"), "{no:#}");
+            let refusal = w.no_trace(&two, "handoff_advance", advance(&id, action), "handoff_not_yours");
+            assert!(text(&refusal, "message").contains("process one"), "{refusal:#}");
+            assert!(text(&refusal, "hint").contains("--force --why"), "{refusal:#}");
         }
         w.no_trace(&two, "task_close", json!({ "id": task }), "handoff_not_yours");
         w.no_trace(&two, "task_update", json!({ "id": task, "status": "closed" }), "handoff_not_yours");
@@ -73,8 +73,8 @@ on_every_backend! {
         w.no_trace(&two, "task_update", json!({ "id": task, "assignee": "Ben" }), "handoff_not_yours");
         w.no_trace(&two, "task_claim", json!({ "id": task }), "handoff_not_yours");
         // Its words are kept as those of every other one.
-        let no = w.no(&two, "handoff_advance", end(&id, "complete", "I did it"), "handoff_not_yours");
-        assert!(no["kept_delta_id"].is_string(), "{no:#}");
+        let refusal = w.no(&two, "handoff_advance", end(&id, "complete", "I did it"), "handoff_not_yours");
+        assert!(refusal["kept_delta_id"].is_string(), "{refusal:#}");
         w.ok(&one, "task_claim", json!({ "id": task }));
         assert_eq!(w.ok(&one, "handoff_advance", end(&id, "complete", "merged"))["state"], "completed");
     }
@@ -110,11 +110,11 @@ on_every_backend! {
         let (id, _) = offered(w);
         let (donna, ben) = (at_q(agent("Donna")), at_q(agent("Ben")));
         w.ok(&donna, "hd_exec", json!({ "handoff_id": id }));
-        let no = w.no_trace(&ben, "handoff_advance", advance(&id, "complete"), "handoff_not_yours");
-        assert!(text(&no, "hint").starts_with("leave it to Donna"), "{no:#}");
+        let refusal = w.no_trace(&ben, "handoff_advance", advance(&id, "complete"), "handoff_not_yours");
+        assert!(text(&refusal, "hint").starts_with("leave it to Donna"), "{refusal:#}");
         w.kill(&donna);
-        let no = w.no_trace(&ben, "handoff_advance", advance(&id, "complete"), "handoff_not_yours");
-        assert!(text(&no, "hint").contains("baton pickup --handoff"), "{no:#}");
+        let refusal = w.no_trace(&ben, "handoff_advance", advance(&id, "complete"), "handoff_not_yours");
+        assert!(text(&refusal, "hint").contains("baton pickup --handoff"), "{refusal:#}");
         w.ok(&ben, "hd_exec", json!({ "handoff_id": id }));
         w.ok(&ben, "handoff_advance", end(&id, "complete", "merged"));
     }
@@ -143,9 +143,9 @@ on_every_backend! {
             ("task_release", json!({ "id": id })),
             ("task_reopen", json!({ "id": id })),
         ] {
-            let no = w.no_trace(&unknown(), verb, input, "task_claimed");
-            assert!(text(&no, "hint").contains("token"), "{verb}: {no:#}");
-            assert!(text(&no, "hint").contains("--force --why"), "{verb}: {no:#}");
+            let refusal = w.no_trace(&unknown(), verb, input, "task_claimed");
+            assert!(text(&refusal, "hint").contains("token"), "{verb}: {refusal:#}");
+            assert!(text(&refusal, "hint").contains("--force --why"), "{verb}: {refusal:#}");
         }
         w.ok(&unknown(), "task_update", json!({ "id": id, "notes": "n", "token": token }));
         w.ok(&unknown(), "task_close", json!({ "id": id, "token": token }));
@@ -210,13 +210,13 @@ on_every_backend! {
             ("task_close", json!({ "id": id })),
             ("task_release", json!({ "id": id })),
         ] {
-            let no = w.no_trace(&two, verb, input, "task_claimed");
-            assert!(text(&no, "message").contains("other process"), "{verb}: {no:#}");
-            assert!(text(&no, "message").contains("process one"), "{verb}: {no:#}");
+            let refusal = w.no_trace(&two, verb, input, "task_claimed");
+            assert!(text(&refusal, "message").contains("other process"), "{verb}: {refusal:#}");
+            assert!(text(&refusal, "message").contains("process one"), "{verb}: {refusal:#}");
         }
         assert_eq!(w.ok(&two, "task_claim", json!({}))["claimed"], false, "what its other process has is not offered");
-        let no = w.no_trace(&two, "lease_release", json!({ "leases": ["src/**"] }), "lease_not_yours");
-        assert!(text(&no, "message").contains("other process"), "{no:#}");
+        let refusal = w.no_trace(&two, "lease_release", json!({ "leases": ["src/**"] }), "lease_not_yours");
+        assert!(text(&refusal, "message").contains("other process"), "{refusal:#}");
         w.ok(&two, "lease_release", json!({}));
         assert_eq!(held(w).len(), 1);
         // The token, the session in the environment and a caller without a process go on with it.
@@ -251,11 +251,11 @@ on_every_backend! {
                 ("task_release", json!({ "id": id })),
             ] {
                 input["token"] = token.clone();
-                let no = w.no_trace(&other, verb, input.clone(), "task_claimed");
-                assert!(text(&no, "hint").contains("--force --why"), "{verb}: {no:#}");
+                let refusal = w.no_trace(&other, verb, input.clone(), "task_claimed");
+                assert!(text(&refusal, "hint").contains("--force --why"), "{verb}: {refusal:#}");
                 input["token"] = json!(99);
-                let no = w.no_trace(&other, verb, input, "lease_lost");
-                assert_eq!(no.get("current_token"), None, "{verb}: {no:#}");
+                let refusal = w.no_trace(&other, verb, input, "lease_lost");
+                assert_eq!(refusal.get("current_token"), None, "{verb}: {refusal:#}");
             }
         }
         let items = list(&w.ok(&agent("Bob"), "task_list", json!({}))["items"]);
@@ -315,9 +315,9 @@ on_every_backend! {
             for wrong in [i64::MAX, 315_360_001, -1] {
                 let mut input = input.clone();
                 input[field] = json!(wrong);
-                let no = w.no_trace(&agent("Ann"), verb, input, code);
-                let told = format!("{} {}", text(&no, "message"), text(&no, "hint"));
-                assert!(told.contains(bound), "{verb} {field}: {no:#}");
+                let refusal = w.no_trace(&agent("Ann"), verb, input, code);
+                let told = format!("{} {}", text(&refusal, "message"), text(&refusal, "hint"));
+                assert!(told.contains(bound), "{verb} {field}: {refusal:#}");
             }
         }
         for span in ["99999999999w", "5000d"] {

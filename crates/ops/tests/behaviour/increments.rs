@@ -99,8 +99,8 @@ on_every_backend! {
         close(w, &made["implementation_id"], "pass", json!({}));
         for reason in [json!(null), json!("done"), json!("12 passed, 2 failed"), json!("Reviewed the error handling")] {
             let said = json!({ "id": made["test_id"], "reason": reason });
-            let no = w.no_trace(&agent("Bob"), "task_close", said, "task_result_needed");
-            let hint = text(&no, "hint");
+            let refusal = w.no_trace(&agent("Bob"), "task_close", said, "task_result_needed");
+            let hint = text(&refusal, "hint");
             assert!(hint.contains("--result pass") && hint.contains("--result fail"), "{hint}");
         }
         let update = json!({ "id": made["test_id"], "status": "closed" });

@@ -113,8 +113,8 @@ on_every_backend! {
         assert_eq!(column(&keys, "name"), ["Donna", "Lola"]);
         assert_eq!((&keys[0]["here"], &keys[1]["here"]), (&json!(false), &json!(true)));
         // The lister could otherwise put her own key in its place, which `key_add` refuses.
-        let no = w.no_trace(&agent("Lola"), "key_remove", json!({ "name": "Donna" }), "key_not_yours");
-        assert!(text(&no, "hint").contains("baton key remove Donna --as Donna"), "{no:#}");
+        let refusal = w.no_trace(&agent("Lola"), "key_remove", json!({ "name": "Donna" }), "key_not_yours");
+        assert!(text(&refusal, "hint").contains("baton key remove Donna --as Donna"), "{refusal:#}");
         w.no_trace(&agent("Lola"), "key_remove", json!({ "name": "Donna", "force": true }), "why_missing");
         w.ok(&agent("Lola"), "key_remove", json!({ "name": "Donna", "force": true, "why": "she left" }));
         let removal = w.newest("other")["body"].clone();

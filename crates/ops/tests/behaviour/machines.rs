@@ -197,11 +197,11 @@ impl Host for Machines {
     }
 
     fn unseal(&self, project_id: &str, identity: &str, sealed: &str) -> Result<String, Refusal> {
-        let no = |code| Refusal::new(Kind::Refused, code, "no", "no");
-        let key = self.own_key(project_id, identity)?.ok_or_else(|| no("key_missing"))?;
-        let (head, text) = sealed.split_once(": ").ok_or_else(|| no("sealed_damaged"))?;
+        let refusal = |code| Refusal::new(Kind::Refused, code, "no", "no");
+        let key = self.own_key(project_id, identity)?.ok_or_else(|| refusal("key_missing"))?;
+        let (head, text) = sealed.split_once(": ").ok_or_else(|| refusal("sealed_damaged"))?;
         if !head.split(' ').any(|reader| reader == key) {
-            return Err(no("not_a_reader"));
+            return Err(refusal("not_a_reader"));
         }
         let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_or(0, |byte| byte ^ 0x55);
         Ok((0..text.len()).step_by(2).map(byte).map(char::from).collect())
@@ -219,8 +219,8 @@ impl Host for Machines {
     }
 
     fn check_key(&self, recipient: &str) -> Result<(), Refusal> {
-        let no = Refusal::invalid("key_invalid", "no", "no");
-        if recipient.starts_with("age1") { Ok(()) } else { Err(no) }
+        let refusal = Refusal::invalid("key_invalid", "no", "no");
+        if recipient.starts_with("age1") { Ok(()) } else { Err(refusal) }
     }
 }
 

@@ -96,8 +96,8 @@ on_every_backend! {
             w.no_trace(&at("Ann", "fix"), operation, input, "project_merged");
         }
         for input in [json!({ "join": "fix" }), json!({ "id": "fix" })] {
-            let no = w.no_trace(&there, "project_init", input, "project_merged");
-            assert!(text(&no, "hint").contains("baton init --join p"), "{no:#}");
+            let refusal = w.no_trace(&there, "project_init", input, "project_merged");
+            assert!(text(&refusal, "hint").contains("baton init --join p"), "{refusal:#}");
         }
         w.ok(&at("Ann", "fix"), "task_close", json!({ "id": "fix-left" }));
         let listed = w.ok(&agent("Owner"), "project_show", json!({ "project": "fix" }));
@@ -200,8 +200,8 @@ on_every_backend! {
         w.ok(&at("Bert", "p"), "lease_take", json!({ "patterns": ["x/a"] }));
         for dry_run in [true, false] {
             let input = json!({ "from": "fix", "into": "p", "dry_run": dry_run });
-            let no = w.no_trace(&at("Ann", "p"), "project_merge", input, "lease_conflict");
-            assert!(no["message"].to_string().contains("Bert"), "{no:#}");
+            let refusal = w.no_trace(&at("Ann", "p"), "project_merge", input, "lease_conflict");
+            assert!(refusal["message"].to_string().contains("Bert"), "{refusal:#}");
         }
         w.ok(&at("Bert", "p"), "lease_release", json!({ "leases": ["x/a"] }));
         merge(w);

@@ -110,9 +110,9 @@ on_every_backend! {
                 ("project_set", json!({ "phase": "late" })),
                 ("handoff_create", json!({ "to_project_id": "p", "subject": "s" })),
             ] {
-                let no = w.no(&ann, verb, input.clone(), "session_released");
-                assert_eq!(no["session_id"], held["session_id"], "{verb} {how}");
-                assert_eq!(no.get("kept_delta_id").is_some(), verb == "ledger_note", "{verb}");
+                let refusal = w.no(&ann, verb, input.clone(), "session_released");
+                assert_eq!(refusal["session_id"], held["session_id"], "{verb} {how}");
+                assert_eq!(refusal.get("kept_delta_id").is_some(), verb == "ledger_note", "{verb}");
             }
             // Another agent of the same process, and the same one that begins anew, are free.
             w.ok(&agent("Ben").process("agent"), "ledger_note", json!({ "text": "t" }));

@@ -53,8 +53,8 @@ on_every_backend! {
         task(w, "x-1", json!({}));
         task(w, "x-2", json!({ "deps": ["x-1"] }));
         task(w, "x-3", json!({ "deps": ["related:x-1"] }));
-        let no = w.no_trace(&agent("Ann"), "task_delete", json!({ "id": "x-1" }), "task_needed");
-        assert_eq!(no["needed_by"], json!(["x-2"]));
+        let refusal = w.no_trace(&agent("Ann"), "task_delete", json!({ "id": "x-1" }), "task_needed");
+        assert_eq!(refusal["needed_by"], json!(["x-2"]));
         w.advance(1);
         let gone = w.ok(&agent("Ann"), "task_delete", json!({ "id": "x-1", "force": true }));
         assert_eq!(list(&gone["removed_dependencies"]).len(), 2);
@@ -97,12 +97,12 @@ on_every_backend! {
         assert_eq!(shown(w, &part)["parent"], "x-auth");
         assert_eq!(shown(w, "x-2")["dependencies"][0]["id"], "x-auth");
         assert!(!ids(w, "task_ready").contains(&"x-2".to_owned()), "it still waits");
-        let no = w.no(&agent("Ann"), "task_update", json!({ "id": "x-1", "title": "t" }), "task_renamed");
-        assert_eq!(no["renamed_to"], "x-auth");
+        let refusal = w.no(&agent("Ann"), "task_update", json!({ "id": "x-1", "title": "t" }), "task_renamed");
+        assert_eq!(refusal["renamed_to"], "x-auth");
         w.no(&agent("Ann"), "task_rename", json!({ "id": "x-2", "to": "x-auth" }), "task_exists");
         w.no(&agent("Ann"), "task_rename", json!({ "id": "x-2", "to": "no id" }), "task_invalid");
-        let no = w.no_trace(&agent("Ann"), "task_rename", json!({ "id": "x-auth", "to": "x-1" }), "task_exists");
-        assert!(text(&no, "message").contains("was called `x-1` before"), "{no}");
+        let refusal = w.no_trace(&agent("Ann"), "task_rename", json!({ "id": "x-auth", "to": "x-1" }), "task_exists");
+        assert!(text(&refusal, "message").contains("was called `x-1` before"), "{refusal}");
         w.ok(&agent("Ann"), "task_close", json!({ "id": "x-auth", "reason": "done" }));
         assert!(ids(w, "task_ready").contains(&"x-2".to_owned()));
         w.assert_sound();
@@ -123,8 +123,8 @@ on_every_backend! {
         let close = json!({ "close": { "id": "x-1", "reason": "done" } });
         let broken = json!({ "depend": { "id": "x-2", "on": "x-7", "type": "blocks" } });
         let steps = json!({ "steps": [create, close, broken] });
-        let no = w.no_trace(&agent("Ann"), "task_batch", steps, "task_unknown");
-        assert!(no["step"] == 3 && text(&no, "message").starts_with("step 3: "), "{no}");
+        let refusal = w.no_trace(&agent("Ann"), "task_batch", steps, "task_unknown");
+        assert!(refusal["step"] == 3 && text(&refusal, "message").starts_with("step 3: "), "{refusal}");
         assert_eq!(ids(w, "task_list").len(), 2, "nothing was created, nothing closed");
         let steps = json!({ "steps": [
             create, close,
@@ -203,8 +203,8 @@ on_every_backend! {
         task(w, "x-2", json!({ "deps": ["x-1"] }));
         break_every_step(w, &agent("Ann"), "task_rename", &json!({ "id": "x-1", "to": "x-3" }));
         let steps = json!({ "steps": [{ "update": { "id": "x-3", "priority": 0 } }, { "close": { "id": "x-2", "reason": "done" , "result": "pass" } }] });
-        let no = w.no_trace(&agent("Ann"), "task_batch", steps, "task_blocked");
-        assert_eq!(no["step"], 2);
+        let refusal = w.no_trace(&agent("Ann"), "task_batch", steps, "task_blocked");
+        assert_eq!(refusal["step"], 2);
         let steps = json!({ "steps": [{ "write": { "task": { "title": "t", "parent": "x-3" } } }] });
         break_every_step(w, &agent("Ann"), "task_batch", &steps);
         break_every_step(w, &agent("Ann"), "task_update", &json!({ "id": "x-2", "parent": "x-3" }));

@@ -250,8 +250,8 @@ fn a_claim_holds_on_under_the_new_id_and_its_holder_is_told() {
     ben.no("Cid", "task_claim", json!({ "id": "x-auth" }), "task_claimed");
     let signals = ben.ok("Ben", "signal_pending", json!({})).to_string();
     assert!(signals.contains("is called x-auth now"), "{signals}");
-    let no = ben.no("Ben", "task_close", json!({ "id": "x-1", "reason": "all green" }), "task_renamed");
-    assert_eq!((&no["renamed_to"], no["kept_comment_id"].is_null()), (&json!("x-auth"), false));
+    let refusal = ben.no("Ben", "task_close", json!({ "id": "x-1", "reason": "all green" }), "task_renamed");
+    assert_eq!((&refusal["renamed_to"], refusal["kept_comment_id"].is_null()), (&json!("x-auth"), false));
     assert!(comments(&shown(&mut ben, "x-auth")).contains("all green"), "the reason is kept");
     ben.ok("Ben", "task_close", json!({ "id": "x-auth", "reason": "all green" }));
 }

@@ -54,8 +54,8 @@ on_every_backend! {
         w.leave_baton(&agent("Lola"), "more");
         let ann = w.ok(&agent("Ann"), "hd_exec", json!({ "request_id": "1" }));
         let ben = w.call(&agent("Ben"), "hd_exec", json!({ "request_id": "1" }));
-        let no = ben.expect_err("Ann has it");
-        assert_eq!((&no["code"], &no["holder"]["session_id"]), (&json!("baton_claimed"), &ann["session_id"]));
+        let refusal = ben.expect_err("Ann has it");
+        assert_eq!((&refusal["code"], &refusal["holder"]["session_id"]), (&json!("baton_claimed"), &ann["session_id"]));
         w.start(&agent("Ben"));
         let wrapped = w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "what Ann did", "request_id": "w" }));
         let other = w.ok(&agent("Ben"), "session_wrap", json!({ "summary": "what Ben did", "request_id": "w" }));
@@ -68,8 +68,8 @@ on_every_backend! {
         w.register("q");
         for (verb, input, other) in verbs() {
             let first = w.ok(&agent("Ann"), verb, keyed(&input, "r"));
-            let no = w.no_trace(&agent("Ann"), verb, keyed(&other, "r"), "request_mismatch");
-            assert_eq!(no["request_id"], "r", "{verb}");
+            let refusal = w.no_trace(&agent("Ann"), verb, keyed(&other, "r"), "request_mismatch");
+            assert_eq!(refusal["request_id"], "r", "{verb}");
             let again = w.ok(&agent("Ann"), verb, keyed(&input, "r"));
             for id in ["session_id", "delta_id", "pickup_delta_id", "message_id", "memory_id", "handoff_id"] {
                 assert_eq!(again[id], first[id], "{verb} {id}");
@@ -81,10 +81,10 @@ on_every_backend! {
         w.register("q");
         for (verb, input, other) in verbs() {
             let entry = all::find(verb).expect("an operation");
-            w.once(&agent("Ann"), entry, input, "k").unwrap_or_else(|no| panic!("{verb}: {no}"));
+            w.once(&agent("Ann"), entry, input, "k").unwrap_or_else(|refusal| panic!("{verb}: {refusal}"));
             let before = w.everything();
-            let no = w.once(&agent("Ann"), entry, other, "k").expect_err("another body");
-            assert_eq!(no["code"], "request_mismatch", "{verb}");
+            let refusal = w.once(&agent("Ann"), entry, other, "k").expect_err("another body");
+            assert_eq!(refusal["code"], "request_mismatch", "{verb}");
             assert_eq!(w.everything(), before, "{verb}");
         }
         let create = all::find("task_create").expect("an operation");
@@ -128,8 +128,8 @@ on_every_backend! {
         w.once(&agent("Ann"), create, json!({ "title": "t" }), "k").expect("made");
         damage(w);
         let before = w.everything();
-        let no = w.once(&agent("Ann"), create, json!({ "title": "t" }), "k").expect_err("damaged");
-        assert_eq!(no["code"], "request_unreadable");
+        let refusal = w.once(&agent("Ann"), create, json!({ "title": "t" }), "k").expect_err("damaged");
+        assert_eq!(refusal["code"], "request_unreadable");
         assert_eq!(w.everything(), before);
     }
 

@@ -93,10 +93,10 @@ on_every_backend! {
             ("transcript_events", &plain, "baton handoff from-transcript --format jsonl"),
             ("handoff_document", &plain, "baton handoff from-transcript"),
         ] {
-            let no = w.call(&agent("Lola"), operation, input.clone()).expect_err("it is another folder's");
-            assert_eq!((&no["code"], &no["newest"]["cwd"]), (&json!("transcript_elsewhere"), &json!("/repos/q")), "{operation}: {no:#}");
+            let refusal = w.call(&agent("Lola"), operation, input.clone()).expect_err("it is another folder's");
+            assert_eq!((&refusal["code"], &refusal["newest"]["cwd"]), (&json!("transcript_elsewhere"), &json!("/repos/q")), "{operation}: {refusal:#}");
             let take = format!("`{command} 0199aaaa-0000-7000-8000-000000000001 --agent codex`");
-            assert!(text(&no, "hint").contains(&take), "{operation}: {no:#}");
+            assert!(text(&refusal, "hint").contains(&take), "{operation}: {refusal:#}");
         }
         let nowhere = agent("Lola").nameless().at("/srv/x", None);
         assert_eq!(w.call(&nowhere, "transcript_show", plain.clone()).expect_err("nor here")["code"], "transcript_elsewhere");

@@ -132,8 +132,8 @@ on_every_backend! {
         assert_eq!(told.len(), 1, "{told:#?}");
         assert!(text(&told[0], "body").contains("Donna is on holiday"), "{told:#?}");
         for _ in 0..2 {
-            let no = w.no(&receiver(), "handoff_advance", end(&id, "complete", "merged as 12"), "handoff_state");
-            assert!(no["kept_delta_id"].is_string() && no["ended"]["by"] == "Bert", "{no:#}");
+            let refusal = w.no(&receiver(), "handoff_advance", end(&id, "complete", "merged as 12"), "handoff_state");
+            assert!(refusal["kept_delta_id"].is_string() && refusal["ended"]["by"] == "Bert", "{refusal:#}");
         }
         assert_eq!(late(w, &id), [("Donna".to_owned(), "merged as 12".to_owned())]);
         assert_eq!(show(w, &id)["result"], "finished by hand");
@@ -153,15 +153,15 @@ on_every_backend! {
         assert_eq!(told.len(), 1, "{told:#?}");
         assert!(text(&told[0], "subject").contains("cancelled by Lola"), "{told:#?}");
         assert!(text(&told[0], "body").contains("the customer left"), "{told:#?}");
-        let no = w.no(&receiver(), "handoff_advance", end(&id, "complete", "half of it is on branch x"), "handoff_state");
-        assert!(text(&no, "message").contains("kept"), "{no:#}");
+        let refusal = w.no(&receiver(), "handoff_advance", end(&id, "complete", "half of it is on branch x"), "handoff_state");
+        assert!(text(&refusal, "message").contains("kept"), "{refusal:#}");
         assert_eq!(late(w, &id), [("Donna".to_owned(), "half of it is on branch x".to_owned())]);
         let note = w.ledger_of("q").into_iter().find(|d| d["body"]["late_result"].is_string()).expect("a note");
         assert_eq!(note["identity"], "Donna");
         // Its task is closed; what its holder closes it with is kept, too.
         let task = task_of(w, &id);
-        let no = w.no(&receiver(), "task_close", json!({ "id": task["id"], "result": "pass", "reason": "on branch x" }), "task_closed");
-        assert!(no["kept_comment_id"].is_string() || no["kept_comment_id"].is_number(), "{no:#}");
+        let refusal = w.no(&receiver(), "task_close", json!({ "id": task["id"], "result": "pass", "reason": "on branch x" }), "task_closed");
+        assert!(refusal["kept_comment_id"].is_string() || refusal["kept_comment_id"].is_number(), "{refusal:#}");
         assert_eq!(comments(w, &task), ["on branch x"]);
     }
 
@@ -170,8 +170,8 @@ on_every_backend! {
         w.register("r");
         let lola_elsewhere = sender().project("r");
         for who in [receiver(), other(), agent("Bert"), agent("Rex").project("r"), sender().nameless().project("p"), receiver().nameless()] {
-            let no = w.no_trace(&who, "handoff_advance", end(&id, "cancel", "I say so"), "handoff_not_yours");
-            assert!(text(&no, "message").contains("sent by Lola of project p"), "{no:#}");
+            let refusal = w.no_trace(&who, "handoff_advance", end(&id, "cancel", "I say so"), "handoff_not_yours");
+            assert!(text(&refusal, "message").contains("sent by Lola of project p"), "{refusal:#}");
         }
         let mut forced = end(&id, "cancel", "duplicate");
         forced["force"] = json!(true);
@@ -186,8 +186,8 @@ on_every_backend! {
     fn an_offered_handoff_is_cancelled_in_the_project_that_sent_it(w) {
         let id = create(w);
         for who in [receiver(), receiver().nameless().project("q")] {
-            let no = w.no_trace(&who, "handoff_advance", end(&id, "cancel", "no"), "handoff_not_yours");
-            assert!(text(&no, "hint").contains("handoff decline"), "{no:#}");
+            let refusal = w.no_trace(&who, "handoff_advance", end(&id, "cancel", "no"), "handoff_not_yours");
+            assert!(text(&refusal, "hint").contains("handoff decline"), "{refusal:#}");
         }
         w.ok(&agent("Bert"), "handoff_advance", end(&id, "cancel", "sent twice"));
     }
@@ -237,8 +237,8 @@ on_every_backend! {
         let id = text(&w.ok(&agent("Ann"), "task_create", json!({ "title": "t" })), "id");
         w.ok(&agent("Ann"), "task_claim", json!({ "id": id }));
         let late = json!({ "id": id, "status": "closed", "close_reason": "was done", "notes": "n", "agent_context": { "a": 1 } });
-        let no = w.no(&agent("Ben"), "task_update", late, "task_claimed");
-        assert!(text(&no, "message").contains("of what you gave, the reason is kept"), "{no:#}");
+        let refusal = w.no(&agent("Ben"), "task_update", late, "task_claimed");
+        assert!(text(&refusal, "message").contains("of what you gave, the reason is kept"), "{refusal:#}");
     }
 
     fn a_reason_for_closing_that_comes_second_is_kept_as_a_comment(w) {
@@ -280,8 +280,8 @@ on_every_backend! {
         let shown = w.ok(&agent("Lola"), "handoff_show", json!({ "id": moved["baton_id"] }));
         assert!(shown.to_string().contains("half of it"), "{shown:#}");
         assert_eq!(w.pending(&agent("Ann")).len(), 1);
-        let no = w.no(&agent("Ann"), "session_wrap", json!({ "summary": "the other half" }), "session_released");
-        assert!(no["kept_delta_id"].is_string(), "{no:#}");
+        let refusal = w.no(&agent("Ann"), "session_wrap", json!({ "summary": "the other half" }), "session_released");
+        assert!(refusal["kept_delta_id"].is_string(), "{refusal:#}");
     }
 }
 

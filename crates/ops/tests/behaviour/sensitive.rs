@@ -67,8 +67,8 @@ on_every_backend! {
         w.advance(3 * 3_600_000);
         w.ok(&agent("Tess"), "task_claim", json!({ "id": id }));
         let late = json!({ "id": id, "reason": "it is done", "context": { "new_password": SECRET }, "token": token });
-        let no = w.no(&agent("Ann"), "task_close", late, "lease_lost");
-        assert!(text(&no, "message").contains("what you gave is kept") && !no["kept_comment_id"].is_null(), "{no:#}");
+        let refusal = w.no(&agent("Ann"), "task_close", late, "lease_lost");
+        assert!(text(&refusal, "message").contains("what you gave is kept") && !refusal["kept_comment_id"].is_null(), "{refusal:#}");
         w.ok(&agent("Tess"), "task_close", json!({ "id": id, "reason": "so it is" }));
         let second = w.ok(&agent("Ann"), "task_close", json!({ "id": id, "context": { "second": SECRET } }));
         assert!(!second["kept_comment_id"].is_null(), "{second:#}");

@@ -19,10 +19,10 @@ fn verbs() -> Vec<(&'static str, Value)> {
 fn refused(w: &mut World, who: &crate::world::Agent, session: &Value) {
     for (verb, mut input) in verbs() {
         input["session"] = session["session_id"].clone();
-        let no = w.no_trace(who, verb, input, "session_not_yours");
-        assert_eq!(no["session_id"], session["session_id"], "{verb}");
+        let refusal = w.no_trace(who, verb, input, "session_not_yours");
+        assert_eq!(refusal["session_id"], session["session_id"], "{verb}");
         if verb != "ledger_note" {
-            assert!(text(&no, "hint").contains("--force --why"), "{verb}: {no:#}");
+            assert!(text(&refusal, "hint").contains("--force --why"), "{verb}: {refusal:#}");
         }
     }
 }

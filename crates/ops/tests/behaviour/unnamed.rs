@@ -26,9 +26,9 @@ on_every_backend! {
     fn a_task_that_one_unnamed_process_claimed_is_not_given_to_another(w) {
         let id = create(w, "a");
         let first = w.ok(&bot("one"), "task_claim", json!({ "id": id }));
-        let no = w.no_trace(&bot("two"), "task_claim", json!({ "id": id }), "task_claimed");
-        assert!(text(&no, "message").contains("process one"), "{no:#}");
-        assert_eq!((&no["holder"], &no["holder_process"]), (&json!("Bot"), &json!("one")));
+        let refusal = w.no_trace(&bot("two"), "task_claim", json!({ "id": id }), "task_claimed");
+        assert!(text(&refusal, "message").contains("process one"), "{refusal:#}");
+        assert_eq!((&refusal["holder"], &refusal["holder_process"]), (&json!("Bot"), &json!("one")));
         w.no_trace(&bot("two"), "task_update", json!({ "id": id, "notes": "mine" }), "task_claimed");
         w.no_trace(&bot("two"), "task_close", json!({ "id": id }), "task_claimed");
         w.no_trace(&bot("two"), "task_release", json!({ "id": id }), "task_claimed");
@@ -55,8 +55,8 @@ on_every_backend! {
     fn a_caller_that_nothing_tells_from_the_holder_gets_no_claim_twice(w) {
         let id = create(w, "a");
         let first = w.ok(&unknown(), "task_claim", json!({ "id": id }));
-        let no = w.no_trace(&unknown(), "task_claim", json!({ "id": id }), "task_claimed");
-        assert!(text(&no, "hint").contains("token"), "{no:#}");
+        let refusal = w.no_trace(&unknown(), "task_claim", json!({ "id": id }), "task_claimed");
+        assert!(text(&refusal, "hint").contains("token"), "{refusal:#}");
         // The holder is the caller with the token.
         w.ok(&unknown(), "task_update", json!({ "id": id, "notes": "n", "token": first["token"] }));
         w.no_trace(&unknown(), "task_close", json!({ "id": id }), "task_claimed");
@@ -65,10 +65,10 @@ on_every_backend! {
 
     fn a_lease_of_one_unnamed_process_stands_against_another(w) {
         let taken = w.ok(&bot("one"), "lease_take", json!({ "patterns": ["src/**"] }));
-        let no = w.no_trace(&bot("two"), "lease_take", json!({ "patterns": ["src/a.rs"] }), "lease_conflict");
-        assert!(text(&no, "message").contains("process one"), "{no:#}");
-        let no = w.no_trace(&bot("two"), "lease_release", json!({ "leases": ["src/**"] }), "lease_not_yours");
-        assert!(text(&no, "message").contains("process one"), "{no:#}");
+        let refusal = w.no_trace(&bot("two"), "lease_take", json!({ "patterns": ["src/a.rs"] }), "lease_conflict");
+        assert!(text(&refusal, "message").contains("process one"), "{refusal:#}");
+        let refusal = w.no_trace(&bot("two"), "lease_release", json!({ "leases": ["src/**"] }), "lease_not_yours");
+        assert!(text(&refusal, "message").contains("process one"), "{refusal:#}");
         let all = w.ok(&bot("two"), "lease_release", json!({}));
         assert_eq!((list(&all["items"]).len(), held(w).len()), (0, 1), "all of one's own is none");
         let again = w.ok(&bot("one"), "lease_take", json!({ "patterns": ["src/**"] }));
@@ -95,8 +95,8 @@ on_every_backend! {
             ("session_end", json!({})),
             ("session_heartbeat", json!({})),
         ] {
-            let no = w.no_trace(&bot("two"), verb, input.clone(), "no_session");
-            assert!(text(&no, "hint").contains("--session"), "{verb}: {no:#}");
+            let refusal = w.no_trace(&bot("two"), verb, input.clone(), "no_session");
+            assert!(text(&refusal, "hint").contains("--session"), "{verb}: {refusal:#}");
             w.no_trace(&bot("one").machine("m2"), verb, input, "no_session");
         }
         let note = w.ok(&bot("two"), "ledger_note", json!({ "text": "of the second" }));

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn every_spelling_finds_its_engine() {
         assert_eq!(Target::parse(":memory:"), Target::Memory);
-        assert_eq!(Target::read("mysql://h/d").map_err(|no| no.code), Err("store_unknown"));
+        assert_eq!(Target::read("mysql://h/d").map_err(|refusal| refusal.code), Err("store_unknown"));
         assert_eq!(Target::read("sqlite://x.db"), Ok(Target::File("x.db".into())));
         assert_eq!(Target::read("a:/b.db"), Ok(Target::File("a:/b.db".into())));
         assert_eq!(Target::parse("memory:"), Target::Memory);

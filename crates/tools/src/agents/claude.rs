@@ -91,7 +91,7 @@ fn hooks(places: &Places, settings: &Path) -> Vec<InstallEntry> {
 }
 
 /// Beyond this the tool cuts the folder's name and adds a mark of its own making.
-const LONGEST: usize = 200;
+const MAX_FOLDER_NAME: usize = 200;
 
 fn records(session: &Session) -> Vec<Value> {
     let mut lines = Vec::new();
@@ -120,7 +120,7 @@ fn place(session: &Session, places: &SessionPlaces<'_>) -> Result<NativeTarget, 
     let root = places.tools.dir_or_home("CLAUDE_CONFIG_DIR", ".claude");
     let named = places.tools.vars.get("CLAUDE_CODE_PROJECT_DIR_NAME").filter(|name| !name.is_empty());
     let folder = named.cloned().unwrap_or_else(|| session.slug());
-    if folder.len() > LONGEST {
+    if folder.len() > MAX_FOLDER_NAME {
         let what = "the folder's path is too long for Claude Code to be found again";
         return Err(Refusal::invalid("native_unwritable", what, "leave --native out"));
     }

@@ -3,7 +3,7 @@
 use super::words::words;
 
 /// More words than this are not asked for at once.
-const MOST: usize = 32;
+const MAX_WORDS: usize = 32;
 
 /// A query: all of its terms must occur.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Query {
         if term.words.is_empty() || self.terms.contains(&term) {
             return;
         }
-        if self.terms.len() < MOST { self.terms.push(term) } else { self.left_out += 1 }
+        if self.terms.len() < MAX_WORDS { self.terms.push(term) } else { self.left_out += 1 }
     }
 
     /// The query in the language of the index.

@@ -2,7 +2,7 @@
 
 /// What follows of a word that is longer than this is left out: keys and pictures in base64 are no words. The beginning
 /// stays, so that it is found by it.
-const LONGEST: usize = 64;
+const MAX_WORD_LEN: usize = 64;
 
 /// The words of a text, with single spaces between them. Signs of Chinese, Japanese and Korean and pictographs are words
 /// of their own, because nothing stands between them; everything that is neither letter nor digit is a space.
@@ -12,7 +12,7 @@ pub fn words(text: &str) -> String {
     for c in text.chars() {
         if c.is_ascii_alphanumeric() || (!c.is_ascii() && is_letter(c)) {
             length += 1;
-            if length <= LONGEST {
+            if length <= MAX_WORD_LEN {
                 words.push(c);
             }
             continue;
@@ -82,6 +82,6 @@ mod tests {
     #[test]
     fn a_word_without_an_end_keeps_its_beginning() {
         let long = words(&format!("{} b", "a".repeat(1_000)));
-        assert_eq!(long, format!("{} b", "a".repeat(LONGEST)));
+        assert_eq!(long, format!("{} b", "a".repeat(MAX_WORD_LEN)));
     }
 }

@@ -15,7 +15,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 const BUSY: Duration = Duration::from_millis(200);
 const MAX_SCHEMA: usize = 1024 * 1024;
 /// The largest text or blob, in bytes.
-const LONGEST_VALUE: i32 = 256 * 1024 * 1024;
+const MAX_VALUE_BYTES: i32 = 256 * 1024 * 1024;
 /// Instructions of SQLite's machine in one step of the count below.
 const OPCODES: i32 = 10_000;
 /// Steps of one connection: more than reading all of a database of some gigabytes takes.
@@ -96,7 +96,7 @@ fn connect(path: &Path, immutable: bool) -> Result<Db, Fault> {
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
     bound(&mut connection, STEPS)?;
     // All that is read of a session is read of one state of the database.
     connection.execute_batch("BEGIN")?;

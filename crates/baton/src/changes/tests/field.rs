@@ -278,8 +278,8 @@ fn changes_that_write_other_files_than_they_name_are_refused() {
     let (_, mut changes) = edited(&stage);
     changes.files.retain(|name| name != "link");
     let target = stage.clone("target");
-    let no = apply(&target, &changes).expect_err("refused");
-    assert!(matches!(&no, Fault::Invalid(what) if what.contains("link")), "{no}");
+    let refusal = apply(&target, &changes).expect_err("refused");
+    assert!(matches!(&refusal, Fault::Invalid(what) if what.contains("link")), "{refusal}");
 }
 
 #[test]

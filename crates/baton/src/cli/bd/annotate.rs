@@ -135,11 +135,15 @@ fn count_ids(words: &[String], act: LabelAct, out: &mut Out<'_>) -> Result<usize
     for word in between {
         match shown(word, out) {
             Ok(_) => count += 1,
-            Err(AppError::Refused(no)) if no.code == "task_unknown" && !looks_like_id(word, &first) => break,
-            Err(AppError::Refused(no)) if no.code == "task_unknown" => {
+            Err(AppError::Refused(refusal))
+                if refusal.code == "task_unknown" && !looks_like_id(word, &first) =>
+            {
+                break;
+            }
+            Err(AppError::Refused(refusal)) if refusal.code == "task_unknown" => {
                 let hint =
-                    format!("{}; several labels are separated by commas: bd label add ID A,B", no.hint);
-                return Err(Refusal { hint, ..no }.into());
+                    format!("{}; several labels are separated by commas: bd label add ID A,B", refusal.hint);
+                return Err(Refusal { hint, ..refusal }.into());
             }
             Err(ended) => return Err(ended),
         }

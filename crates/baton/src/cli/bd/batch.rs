@@ -95,19 +95,19 @@ pub(super) fn carry_out(
     let input = tasks::BatchInput { project: out.project(), identity: out.identity(), steps };
     match out.app.run::<tasks::Batch>(&input) {
         Ok(done) => Ok(done.results),
-        Err(AppError::Refused(mut no)) => {
-            let number = no.details.get("step").and_then(Value::as_u64);
+        Err(AppError::Refused(mut refusal)) => {
+            let number = refusal.details.get("step").and_then(Value::as_u64);
             let number = number.and_then(|number| usize::try_from(number).ok()).unwrap_or_default();
             if let (Some(at), Some(rest)) =
-                (number.checked_sub(1), no.message.strip_prefix(&format!("step {number}: ")))
+                (number.checked_sub(1), refusal.message.strip_prefix(&format!("step {number}: ")))
             {
                 let place = place(at);
-                no.message = match place.as_str() {
+                refusal.message = match place.as_str() {
                     "" => rest.trim_end_matches("; no step was carried out").to_owned(),
                     place => format!("{place}: {rest}"),
                 };
             }
-            Err(AppError::Refused(no))
+            Err(AppError::Refused(refusal))
         }
         Err(ended) => Err(ended),
     }
@@ -219,8 +219,8 @@ mod tests {
     #[test]
     fn a_line_that_is_not_understood_is_named_with_what_is() {
         let text = "# first\n\ncreate task 2 A title\nupdate a-1 colour=red\n";
-        let no = parse(text).map(|lines| lines.len()).expect_err("no such key");
-        assert!(no.message.contains("line 4") && no.hint.contains("dep remove"), "{no:?}");
+        let refusal = parse(text).map(|lines| lines.len()).expect_err("no such key");
+        assert!(refusal.message.contains("line 4") && refusal.hint.contains("dep remove"), "{refusal:?}");
         for line in
             ["", "create task 9 t", "create task", "dep add a", "dep add a b c d", "update a-1", "drop a"]
         {

@@ -129,7 +129,7 @@ fn merge(group: &Group, out: &mut Out<'_>) -> Result<MergeResult, AppError> {
     for id in &group.suggested_sources {
         match work::close_duplicate(id, &group.suggested_target, out) {
             Ok(()) => closed.push(id.clone()),
-            Err(AppError::Refused(no)) => errors.push(format!("{id}: {}", no.message)),
+            Err(AppError::Refused(refusal)) => errors.push(format!("{id}: {}", refusal.message)),
             Err(ended) => return Err(ended),
         }
     }

@@ -23,9 +23,9 @@ impl<T> EachIssue<T> {
         for id in ids {
             match act(id, out) {
                 Ok(done) => each.done.push(done),
-                Err(no @ AppError::Refused(_)) if ids.len() > 1 => {
+                Err(refusal @ AppError::Refused(_)) if ids.len() > 1 => {
                     each.has_failed = true;
-                    print_error(&no, Some(id))?;
+                    print_error(&refusal, Some(id))?;
                 }
                 Err(ended) => return Err(ended),
             }

@@ -277,7 +277,7 @@ fn first_of(
     for row in ready_issues(selection, filters, out)?.0 {
         match out.app.run::<tasks::ClaimTask>(&super::change::claim(Some(row.task.id), out)) {
             Ok(answer) => return Ok(answer.task),
-            Err(AppError::Refused(no)) if no.code == "task_claimed" => {}
+            Err(AppError::Refused(refusal)) if refusal.code == "task_claimed" => {}
             Err(ended) => return Err(ended),
         }
     }

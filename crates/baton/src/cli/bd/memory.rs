@@ -217,10 +217,10 @@ fn no_value(key: &str) -> Refusal {
 }
 
 /// Fails with what Beads prints of a name that is not there, and with the refusal.
-fn missing(key: &str, shown: serde_json::Value, no: Refusal, out: &Out<'_>) -> Result<(), AppError> {
+fn missing(key: &str, shown: serde_json::Value, refusal: Refusal, out: &Out<'_>) -> Result<(), AppError> {
     let mut fields = Map::from_iter([("key".to_owned(), json!(key))]);
     fields.extend(shown.as_object().cloned().unwrap_or_default());
-    out.fail_with(fields, &no.into())
+    out.fail_with(fields, &refusal.into())
 }
 
 fn search(query: &str, tags: Vec<String>, out: &mut Out<'_>) -> Result<Vec<View>, AppError> {

@@ -84,8 +84,8 @@ impl Args {
     pub(super) fn folder(&self) -> Result<Option<PathBuf>, AppError> {
         match folder::choose(&self.args, crate::config::variable) {
             Ok(folder) => Ok(folder),
-            Err(no) => {
-                fail(&no.into(), self.args.iter().any(|word| word == "--json"), false)?;
+            Err(refusal) => {
+                fail(&refusal.into(), self.args.iter().any(|word| word == "--json"), false)?;
                 Ok(None)
             }
         }

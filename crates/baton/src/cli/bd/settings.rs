@@ -207,9 +207,12 @@ fn unsettable(key: &str) -> Refusal {
 
 /// Refuses an unknown status, and says how one of the project's own is kept.
 pub(super) fn check_status(word: &str) -> Result<(), Refusal> {
-    baton_model::task::word::check_status(word).map_err(|no| {
-        let hint =
-            format!("{}; one of your own is a state: `bd set-state ID stage={}`", no.hint, visible(word));
-        Refusal::invalid(no.code, no.message.clone(), hint)
+    baton_model::task::word::check_status(word).map_err(|refusal| {
+        let hint = format!(
+            "{}; one of your own is a state: `bd set-state ID stage={}`",
+            refusal.hint,
+            visible(word)
+        );
+        Refusal::invalid(refusal.code, refusal.message.clone(), hint)
     })
 }

@@ -153,7 +153,7 @@ fn prefix_of_issues(out: &mut Out<'_>) -> Result<Option<String>, AppError> {
         return Ok(None);
     }
     let mut counts = std::collections::BTreeMap::<String, usize>::new();
-    for line in std::fs::read_to_string(&file)?.lines().take(MOST_LINES) {
+    for line in std::fs::read_to_string(&file)?.lines().take(MAX_LINES) {
         let id = serde_json::from_str::<IssueId>(line).map(|issue| issue.id).unwrap_or_default();
         if let Some((prefix, _)) = id.rsplit_once('-').filter(|(prefix, _)| check_project(prefix).is_ok()) {
             *counts.entry(prefix.to_owned()).or_default() += 1;
@@ -167,7 +167,7 @@ fn prefix_of_issues(out: &mut Out<'_>) -> Result<Option<String>, AppError> {
 }
 
 /// In how many lines of a file its prefix is looked for.
-const MOST_LINES: usize = 2000;
+const MAX_LINES: usize = 2000;
 
 /// A line of the file, as far as its prefix goes.
 #[derive(serde::Deserialize)]

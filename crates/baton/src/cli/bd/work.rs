@@ -174,7 +174,7 @@ fn replace(id: &str, other: &str, how: Replacement, out: &mut Out<'_>) -> Result
     };
     // What it still waits for does not matter any more; whose it is does.
     match batch::carry_out(steps(false), |_| String::new(), out) {
-        Err(AppError::Refused(no)) if no.code == "task_blocked" => {
+        Err(AppError::Refused(refusal)) if refusal.code == "task_blocked" => {
             batch::carry_out(steps(true), |_| String::new(), out)?
         }
         done => done?,

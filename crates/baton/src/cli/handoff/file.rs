@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use baton_model::baton_file::{BatonFile, FORMAT, MOST_BYTES, PortableBaton, Receipt, VERSION};
+use baton_model::baton_file::{BatonFile, FORMAT, MAX_BYTES, PortableBaton, Receipt, VERSION};
 use baton_model::id::{short, visible};
 use baton_model::markdown::{Options, render as document};
 use baton_model::refusal::{Kind, Refusal};
@@ -25,7 +25,7 @@ use crate::keys::{self, Keys, Protection};
 use crate::{git, private_file, render};
 
 /// The longest passphrase that is read, in bytes.
-const MOST_PASSPHRASE: u64 = 4096;
+const MAX_PASSPHRASE_BYTES: u64 = 4096;
 
 #[derive(clap::Args)]
 pub(super) struct Export {
@@ -249,7 +249,7 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
     if let Some(file) = &args.transcript {
         private_file::check_output(file, false)?;
     }
-    let content = read(&args.file, MOST_BYTES)?;
+    let content = read(&args.file, MAX_BYTES)?;
     let text = plain_text(content, &args, app)?;
     let BatonFile { baton, changes_parts, transcript, .. } = BatonFile::parse(&text)?;
     let project = app.project.clone();
@@ -315,14 +315,14 @@ fn plain_text(content: Vec<u8>, args: &Import, app: &mut App) -> Result<String, 
         if let Ok(own) = app.run::<Status>(&StatusInput { project: app.project.clone() }) {
             key_files.extend(Keys::new(app.config.config_dir.join("keys")).files(&own.project_id)?);
         }
-        return Ok(keys::decrypt_file(&content, passphrase.as_deref(), &key_files, MOST_BYTES)?);
+        return Ok(keys::decrypt_file(&content, passphrase.as_deref(), &key_files, MAX_BYTES)?);
     }
     let text = String::from_utf8(content).map_err(|_| baton_model::baton_file::invalid("is no text"))?;
     Ok(text)
 }
 
 fn passphrase(file: &Path) -> Result<String, Refusal> {
-    let content = read(file, MOST_PASSPHRASE)?;
+    let content = read(file, MAX_PASSPHRASE_BYTES)?;
     let text = String::from_utf8(content).unwrap_or_default();
     let phrase = text.lines().next().unwrap_or_default();
     if phrase.is_empty() {

@@ -8,7 +8,7 @@ use super::beginning;
 use crate::render;
 
 /// The most entries that are shown beside the last checkpoint, the newest of them.
-const MOST_ENTRIES: usize = 20;
+const MAX_ENTRIES: usize = 20;
 
 /// The last summary and state that were saved, the other words that were left, and how all of it is read.
 pub(super) fn recovered_text(recovered: &Recovered) -> String {
@@ -26,7 +26,7 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
     }
     let entries: Vec<(&Row, String)> =
         recovered.deltas.iter().filter_map(|row| Some((row, words(row)?))).collect();
-    let first = entries.len().saturating_sub(MOST_ENTRIES);
+    let first = entries.len().saturating_sub(MAX_ENTRIES);
     has_more |= first > 0 || checkpoints(recovered) > 1;
     for (row, words) in &entries[first..] {
         let head = format!("{} of {}:\n", row.kind.as_str(), visible(&row.identity));

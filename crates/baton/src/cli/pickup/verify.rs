@@ -23,7 +23,7 @@ use crate::worker::tail::Tail;
 const LAST_LINES: usize = 12;
 const LAST_CHARS: usize = 2_000;
 /// A longer command line cannot be judged by looking at it.
-const LONGEST: usize = 400;
+const MAX_COMMAND_LEN: usize = 400;
 const STEP: Duration = Duration::from_millis(20);
 
 /// How the test command ended, or why it was not run.
@@ -65,7 +65,7 @@ pub(super) fn verify(bundle: &Bundle, time: Duration, app: &App) -> Result<Verif
         return not_run(None, "the packet names no test command");
     };
     let hidden = command.chars().any(|c| is_hidden(c) || c.is_control());
-    if hidden || command.chars().count() > LONGEST {
+    if hidden || command.chars().count() > MAX_COMMAND_LEN {
         return not_run(Some(command), "it has several lines, hidden characters or more than 400 characters");
     }
     let is_elsewhere = |place: &baton_ops::session::WorkLocation| place.is_this_machine && !place.is_here;

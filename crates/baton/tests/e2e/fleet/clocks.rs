@@ -53,16 +53,16 @@ fn a_server_whose_clock_is_an_hour_ahead_takes_nothing_from_who_is_at_work() {
         let (holder, other) = (format!("Holder{right}{wrong}"), format!("Other{right}{wrong}"));
         let claimed = ask(right, &holder, "task_claim", json!({ "id": task, "lease_s": 600 }));
         assert_eq!(claimed.status, 200, "{claimed:#?}");
-        let no = ask(wrong, &other, "task_claim", json!({ "id": task, "lease_s": 600 }));
-        assert_eq!(no.status, 409, "{right} holds it: {no:#?}");
+        let refusal = ask(wrong, &other, "task_claim", json!({ "id": task, "lease_s": 600 }));
+        assert_eq!(refusal.status, 409, "{right} holds it: {refusal:#?}");
         assert_eq!(ask(right, &holder, "session_start", json!({})).status, 200);
         assert_eq!(ask(right, &holder, "session_wrap", json!({ "summary": "x" })).status, 200);
         assert_eq!(ask(right, &holder, "hd_exec", json!({})).status, 200);
-        let no = ask(wrong, &other, "hd_exec", json!({}));
+        let refusal = ask(wrong, &other, "hd_exec", json!({}));
         assert_eq!(
-            (no.status, &no.json()["code"]),
+            (refusal.status, &refusal.json()["code"]),
             (409, &"baton_claimed".into()),
-            "{right} holds it: {no:#?}"
+            "{right} holds it: {refusal:#?}"
         );
         assert_eq!(ask(right, &holder, "session_wrap", json!({ "summary": "y" })).status, 200);
         let free = ask(right, &holder, "task_release", json!({ "id": task, "untried": true }));

@@ -210,8 +210,12 @@ fn a_server_outlives_its_database_and_says_when_it_is_back() {
     for _ in 0..2 {
         proxy.close(true);
         in_time("it says that it is not ready", || ready() == 503);
-        let no = server.call("ledger_note", &note);
-        assert_eq!((no.status, &no.json()["code"]), (503, &"store_unreachable".into()), "{no:#?}");
+        let refusal = server.call("ledger_note", &note);
+        assert_eq!(
+            (refusal.status, &refusal.json()["code"]),
+            (503, &"store_unreachable".into()),
+            "{refusal:#?}"
+        );
         assert_eq!(request(&server.address, "GET", "/healthz", b"", &[]).expect("alive").status, 200);
         proxy.close(false);
         in_time("it is ready again", || ready() == 200);

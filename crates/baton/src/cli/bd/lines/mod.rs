@@ -103,11 +103,11 @@ fn fate(line: &str) -> LineStatus {
 fn parsed(line: &str) -> LineStatus {
     let given = words(line);
     let Err(error) = Bd::try_parse_from(&given) else { return LineStatus::Done };
-    let no = misused(&error, given.get(1..).unwrap_or_default());
-    match no.code {
-        "not_supported" => LineStatus::Answered(no.hint.to_string()),
+    let refusal = misused(&error, given.get(1..).unwrap_or_default());
+    match refusal.code {
+        "not_supported" => LineStatus::Answered(refusal.hint.to_string()),
         _ if !error.use_stderr() => LineStatus::Done,
-        _ => LineStatus::Unknown(no.to_string()),
+        _ => LineStatus::Unknown(refusal.to_string()),
     }
 }
 

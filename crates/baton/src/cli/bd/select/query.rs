@@ -279,8 +279,10 @@ mod tests {
         ] {
             assert!(parse(yes).expect(yes).holds(&issue()), "{yes}");
         }
-        for no in ["status=closed", "priority>1", "assignee=Ann", "label=tech", "created>1d", "closed>30d"] {
-            assert!(!parse(no).expect(no).holds(&issue()), "{no}");
+        for refusal in
+            ["status=closed", "priority>1", "assignee=Ann", "label=tech", "created>1d", "closed>30d"]
+        {
+            assert!(!parse(refusal).expect(refusal).holds(&issue()), "{refusal}");
         }
     }
 
@@ -304,8 +306,8 @@ mod tests {
             "priority=9",
             &nested,
         ] {
-            let no = parse(bad).expect_err(bad);
-            assert!(!no.hint.is_empty(), "{bad}");
+            let refusal = parse(bad).expect_err(bad);
+            assert!(!refusal.hint.is_empty(), "{bad}");
         }
         assert!(parse("statsu=open").expect_err("a slip").hint.contains("status"));
     }
