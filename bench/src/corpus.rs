@@ -157,7 +157,7 @@ pub fn commands(path: &Path, bytes: u64, seed: u64) -> Result<()> {
             json!([{ "type": "tool_result", "tool_use_id": id, "content": output, "is_error": fails }]);
         let request = json!(format!("Fix module {turn}."));
         let messages = [("user", request), ("assistant", call), ("user", result)];
-        for (role, content) in messages.into_iter().skip(usize::from(turn % 50 != 0)) {
+        for (role, content) in messages.into_iter().skip(usize::from(!turn.is_multiple_of(50))) {
             let (uuid, time) = (writer.dice.uuid(), writer.time());
             writer.line(&json!({
                 "isSidechain": false, "userType": "external", "cwd": "/home/you/shop", "sessionId": session,
