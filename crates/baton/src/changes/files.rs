@@ -1,7 +1,7 @@
 //! Files of a working copy by the bytes of their path. No link is followed on the way to one.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -210,4 +210,17 @@ fn link(target: &Path, at: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::Error::other("symbolic links are not supported here"))
+}
+
+/// Writes a file of ours, and waits until it is on the disk.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
+    let mut file = fs::File::create(path).map_err(fault("write", path))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(fault("write", path))
+}
+
+pub(super) fn remove_if_there(path: &Path) -> Result<(), Fault> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(fault("remove", path)(error)),
+        _ => Ok(()),
+    }
 }

@@ -10,7 +10,6 @@
 //! The index comes last, by the rename of git's own `index.lock`, which keeps other git processes out until then.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use baton_model::changes::temporary_name;
@@ -18,7 +17,8 @@ use baton_model::shell::shell_word;
 use serde::{Deserialize, Serialize};
 
 use super::Fault;
-use super::files::{Kind, check_regular, content, fault, inside, put, remove, text};
+use super::committed::CommittedPaths;
+use super::files::{Kind, check_regular, content, fault, inside, put, remove, remove_if_there, text, write};
 use super::plumbing::Repo;
 
 /// The folder of the journal, and the file that whoever applies locks; in the git folder.
@@ -296,6 +296,17 @@ impl<'a> Journal<'a> {
         self.remove_temporaries()
     }
 
+    /// Has paths stay as they are that the commit has so by now.
+    fn keep_committed(&mut self) -> Result<(), Fault> {
+        let committed = CommittedPaths::read(self.repo)?;
+        for change in &mut self.changes {
+            if committed.has(self.repo, &change.path)? {
+                change.old = content(&self.repo.root, &change.path)?;
+            }
+        }
+        Ok(())
+    }
+
     fn remove_temporaries(&self) -> Result<(), Fault> {
         for (n, change) in self.changes.iter().enumerate() {
             let full = inside(&self.repo.root, &change.path)?;
@@ -328,7 +339,7 @@ impl<'a> Journal<'a> {
         let plan = read(&dir.join("plan"))?;
         let is_valid = plan.is_some();
         let changes = plan.map(|plan| read_plan(&dir, &plan)).transpose()?.unwrap_or_default();
-        let journal = Self { repo, dir, changes };
+        let mut journal = Self { repo, dir, changes };
         let new = read(&journal.dir.join("index"))?;
         let is_locked = new.is_some() && read(&journal.lock_path())? == new;
         let has_old_index = read(&repo.git_dir.join("index"))? == read(&journal.dir.join("index.old"))?;
@@ -343,7 +354,8 @@ impl<'a> Journal<'a> {
             journal.put_all(Side::New, &mut |_| Ok(()))?;
             journal.put_index()?;
         } else if is_valid && !is_written {
-            // The index was written by another since: only taking back is safe.
+            // The index was written by another since: only taking back is safe, of what was not committed.
+            journal.keep_committed()?;
             journal.check_state()?;
             journal.put_all(Side::Old, &mut |_| Ok(()))?;
             recovery = Recovery::TakenBack;
@@ -377,16 +389,4 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
     };
     check_regular(path, &meta)?;
     fs::read(path).map(Some).map_err(fault("read", path))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-    let mut file = fs::File::create(path).map_err(fault("write", path))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(fault("write", path))
-}
-
-fn remove_if_there(path: &Path) -> Result<(), Fault> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(fault("remove", path)(error)),
-        _ => Ok(()),
-    }
 }

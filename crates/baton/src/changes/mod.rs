@@ -10,6 +10,7 @@
 mod apply;
 mod capture;
 mod case;
+mod committed;
 mod content;
 mod files;
 mod interrupted;

@@ -7,7 +7,7 @@ use crate::changes::{Fault, Recovery, Step, recover};
 use crate::git::Plumbing;
 
 use super::faults::{FILES, edited};
-use super::stage::{Stage, above, apply, capture, commit, files, git, write};
+use super::stage::{Stage, above, apply, capture, commit, files, git, status, write};
 
 /// A filter that makes capitals of what is committed, as one for large files puts a pointer in its place.
 const UP: [&str; 2] = ["filter.up.clean=tr a-z A-Z", "filter.up.smudge=tr A-Z a-z"];
@@ -141,6 +141,55 @@ fn what_was_taken_back_is_not_said_to_be_finished() {
     fs::remove_file(target.join(".git/index.lock")).expect("the lock was there");
     git(&target, &["add", "-A"]);
     assert_eq!(recover(&Plumbing, &target).expect("recovered"), Recovery::TakenBack);
+}
+
+#[test]
+fn what_was_committed_after_a_kill_is_not_taken_back() {
+    let stage = Stage::new(&FILES, &[]);
+    let (source, changes) = edited(&stage);
+    for kill_at in 1..8 {
+        let target = stage.clone(&format!("killed-{kill_at}"));
+        let mut count = 0;
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            crate::changes::apply(&Plumbing, &target, above(&target), &changes, &mut |step| {
+                count += usize::from(matches!(step, Step::Path(_)));
+                if count > kill_at {
+                    std::panic::resume_unwind(Box::new(step));
+                }
+                Ok(())
+            })
+        }));
+        if outcome.is_ok() {
+            break;
+        }
+        // Git refuses to commit before its lock is removed, and says that it may be.
+        fs::remove_file(target.join(".git/index.lock")).expect("the lock was there");
+        git(&target, &["add", "-A", "--", ".", ":!*.tmp"]);
+        git(
+            &target,
+            &[
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "commit",
+                "-qm",
+                "what was there",
+                "--allow-empty",
+            ],
+        );
+        let committed = git(&target, &["rev-parse", "HEAD^{tree}"]);
+        assert_eq!(recover(&Plumbing, &target).expect("recovered"), Recovery::TakenBack, "{kill_at}");
+        assert_eq!(status(&target), "", "{kill_at}: what was committed stays");
+        assert_eq!(git(&target, &["rev-parse", "HEAD^{tree}"]), committed);
+        // The rest comes on top of it, unless the index of the changes holds something else than what was committed.
+        match apply(&target, &changes) {
+            Ok(_) => assert_eq!(files(&target), files(&source), "{kill_at}"),
+            Err(fault) => {
+                assert!(matches!(&fault, Fault::Conflicts(paths) if paths == &["a"]), "{kill_at}: {fault}")
+            }
+        }
+    }
 }
 
 #[test]
