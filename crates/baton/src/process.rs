@@ -192,6 +192,12 @@ impl ProcessAncestry {
         }
     }
 
+    /// The command line of the agent among them.
+    pub(crate) fn agent_args(&self) -> &[String] {
+        let agent = self.0.iter().find(|(_, process)| agent(&process.args).is_some());
+        agent.map(|(_, process)| process.args.as_slice()).unwrap_or_default()
+    }
+
     /// The surface that they suggest.
     pub(crate) fn surface(&self) -> &'static str {
         self.0.iter().find_map(|(_, p)| agent(&p.args)).unwrap_or("human")

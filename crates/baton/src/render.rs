@@ -10,6 +10,7 @@ use baton_model::task::view::View as TaskView;
 use baton_model::time::{Timestamp, ago};
 use baton_model::{markdown, printable};
 use baton_ops::card::{Card, OpenTask, Waiting};
+use baton_ops::transcript::Stopped;
 
 use crate::clock;
 
@@ -150,6 +151,13 @@ fn quotation(subject: &str) -> String {
     format!("\"{}\"", visible(subject))
 }
 
+/// That a baton was kept automatically, and why its agent stopped.
+pub(crate) fn why_kept(stopped: Option<&Stopped>) -> String {
+    let Some(stopped) = stopped else { return "kept automatically: its agent did not wrap".to_owned() };
+    let again = stopped.again.as_deref().map(|again| format!("; {}", visible(again))).unwrap_or_default();
+    format!("kept automatically: its provider stopped its agent (\"{}\"{again})", visible(&stopped.text))
+}
+
 fn waiting_row(waiting: &Waiting) -> Vec<String> {
     let to = waiting.to.as_deref().map(|to| format!("for {}", visible(to)));
     vec![
@@ -160,7 +168,10 @@ fn waiting_row(waiting: &Waiting) -> Vec<String> {
         since(waiting.created_at),
         [
             to,
-            waiting.kept.then(|| "kept automatically".to_owned()),
+            waiting.kept.then(|| match &waiting.stopped {
+                Some(stopped) => why_kept(Some(stopped)),
+                None => "kept automatically".to_owned(),
+            }),
             waiting.has_changes.then(|| "with changes".to_owned()),
         ]
         .into_iter()

@@ -38,6 +38,10 @@ pub(crate) fn next_step(operation: &str, answer: &Value) -> String {
         ),
         session::Start::NAME => "You are registered. Work; call session_checkpoint after each step, session_wrap when you stop.".into(),
         session::Checkpoint::NAME => "Saved. Go on; call session_wrap when you stop.".into(),
+        session::Wrap::NAME if answer["finished"] == true => format!(
+            "Wrapped, and nothing is left to do: baton {} is offered to nobody. Your session is over.",
+            text("baton_id")
+        ),
         session::Wrap::NAME if count("warnings") > 0 => {
             format!("Wrapped: baton {} waits. Tell the user what `warnings` says is missing.", text("baton_id"))
         }

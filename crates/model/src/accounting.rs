@@ -41,6 +41,8 @@ pub enum RemarkKind {
     WrapRate,
     /// Mail waits for the caller.
     MailWaits,
+    /// The project was merged, and its work goes on in another one.
+    ProjectMerged,
     /// A baton left as a file, and nobody is known to have picked it up.
     ExportedBaton,
     /// Another session at work has the same working copy.
@@ -253,9 +255,21 @@ fn tells(view: &Packet) -> bool {
 
 /// Whether a packet says how it goes on: next steps, open loops, open items of the plan, or that nothing is left to do.
 pub fn has_continuation(view: &Packet) -> bool {
-    let listed = !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty());
+    names_more(view) || says_done(view)
+}
+
+/// Whether a packet says that nothing is left to do, and names nothing that is.
+pub fn is_finished(view: &Packet) -> bool {
+    says_done(view) && !names_more(view)
+}
+
+fn names_more(view: &Packet) -> bool {
+    !(view.next_steps.is_empty() && view.open_loops.is_empty() && view.pending_tasks.is_empty())
+}
+
+fn says_done(view: &Packet) -> bool {
     let is_true = |value: Option<&Value>| value == Some(&Value::Bool(true));
-    listed || is_true(view.other.get("done")) || is_true(view.metadata.get("done"))
+    is_true(view.other.get("done")) || is_true(view.metadata.get("done"))
 }
 
 fn same(label: &str, tag: &str) -> bool {

@@ -36,7 +36,7 @@ pub struct Baton {
     pub holder_session_id: Option<String>,
     /// When it was last picked up.
     pub held_at: Option<Millis>,
-    /// The baton that its holder left when it wrapped: then this one is spent.
+    /// The baton that its holder left when it wrapped: then this one is spent. Itself where its wrap said that nothing is left to do.
     pub spent_by: Option<String>,
     /// Rises with every change of hands; the fencing token of a claim.
     pub version: i64,
@@ -138,8 +138,11 @@ impl Baton {
 
     /// May this picker have it? Pure: the caller carries the answer out.
     pub fn claim(&self, holder: Option<&Session>, picker: &Picker<'_>) -> Result<ClaimOutcome, Refusal> {
-        if let Some(next) = &self.spent_by {
-            return Err(self.spent(next));
+        match &self.spent_by {
+            Some(_) if self.is_finished() && (picker.by_id || picker.force) => {}
+            Some(_) if self.is_finished() => return Err(self.finished()),
+            Some(next) => return Err(self.spent(next)),
+            None => {}
         }
         if let (Some(holder), Some(own)) = (holder, picker.session_id)
             && holder.session_id == own
@@ -155,6 +158,36 @@ impl Baton {
             Some(holder) if picker.force => Ok(ClaimOutcome::Forced(holder.clone())),
             Some(holder) => Err(self.claimed(holder, picker)),
         }
+    }
+
+    /// Whether its wrap said that nothing is left to do: it is offered to nobody, and goes on where somebody names it.
+    pub fn is_finished(&self) -> bool {
+        self.spent_by.as_ref() == Some(&self.baton_id)
+    }
+
+    /// The baton with which the work goes on after it.
+    pub fn successor(&self) -> Option<&String> {
+        self.spent_by.as_ref().filter(|_| !self.is_finished())
+    }
+
+    /// The baton in the hands of a session. One that was finished goes on.
+    pub fn held_by(&self, session_id: &str, now: Millis) -> Self {
+        Self {
+            holder_session_id: Some(session_id.to_owned()),
+            held_at: Some(now),
+            spent_by: None,
+            ..self.clone()
+        }
+    }
+
+    fn finished(&self) -> Refusal {
+        Refusal::new(
+            Kind::Conflict,
+            "baton_finished",
+            format!("baton {} says that nothing is left to do", short(&self.baton_id)),
+            format!("go on with it all the same: baton pickup --handoff {}", self.baton_id),
+        )
+        .with("baton_id", self.baton_id.clone())
     }
 
     fn spent(&self, next: &str) -> Refusal {
@@ -349,6 +382,9 @@ mod tests {
 
     #[test]
     fn a_spent_baton_goes_to_nobody_and_names_the_next() {
+        let finished = Baton { spent_by: Some("b".into()), ..baton() };
+        assert_eq!(check(&finished, None, false, false), "baton_finished");
+        assert_eq!(check(&finished, None, true, false), "fresh");
         let spent = Baton { spent_by: Some("n".into()), ..baton() };
         assert_eq!(check(&spent, None, true, true), "baton_spent");
         assert_eq!(spent.state(None, |_| true), State::Spent);

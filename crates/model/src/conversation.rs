@@ -69,7 +69,7 @@ pub enum Progress {
 }
 
 /// What becomes of a packet, given how the conversation's earlier baton stands and whose words that holds. The agent's own
-/// words outrank those of a transcript; of two transcripts the longer counts. Work that was done after another agent had wrapped on
+/// words outrank those of a transcript, unless that tells of work after them; of two transcripts the longer counts. Work that was done after another agent had wrapped on
 /// the earlier baton is a piece of work of its own: nobody is at work to whom it could be given.
 pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, progress: Progress) -> ArrivalAction {
     use Origin::{Agent, Transcript};
@@ -78,6 +78,7 @@ pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, progress: Pro
         (None, _) => ArrivalAction::Leave,
         (Some((State::Open, _)), Agent) => ArrivalAction::Supersede,
         (Some((State::Open, Transcript)), Transcript) if is_newer => ArrivalAction::Supersede,
+        (Some((State::Open, Agent)), Transcript) if progress == Progress::Work => ArrivalAction::Supersede,
         (Some((State::Open, _)), Transcript) => ArrivalAction::Present,
         (Some((State::Spent, _)), Transcript) if progress == Progress::Work => ArrivalAction::Leave,
         (Some(_), Agent) => ArrivalAction::Late,
@@ -140,7 +141,9 @@ mod tests {
         let all = [State::Open, State::Held, State::Abandoned, State::Spent];
         for progress in [Progress::None, Progress::Words, Progress::Work] {
             assert_eq!(arrival(None, Transcript, progress), ArrivalAction::Leave);
-            assert_eq!(arrival(Some((State::Open, Agent)), Transcript, progress), ArrivalAction::Present);
+            let own =
+                if progress == Progress::Work { ArrivalAction::Supersede } else { ArrivalAction::Present };
+            assert_eq!(arrival(Some((State::Open, Agent)), Transcript, progress), own);
             for origin in [Agent, Transcript] {
                 assert_eq!(arrival(Some((State::Open, origin)), Agent, progress), ArrivalAction::Supersede);
                 for taken in all.into_iter().filter(|state| *state != State::Open) {

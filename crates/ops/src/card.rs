@@ -4,18 +4,21 @@ mod sent;
 mod unread;
 
 use baton_model::accounting::{self, Outcomes, Remark, ReminderFacts, WINDOW};
-use baton_model::baton::State as BatonState;
+use baton_model::baton::{Baton, State as BatonState};
 use baton_model::handoff;
+use baton_model::packet::ValidatedPacket;
 use baton_model::printable::quotable;
 use baton_model::project::{self as project_view, LastWrapView, Project};
 use baton_model::session::{Session, View as SessionView};
 use baton_model::task::Task;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::{Failure, Tx, baton, handoff as handoffs, message, project, session, task};
+use baton_store::{Failure, Tx, baton, delta, handoff as handoffs, message, project, session, task};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::op::Env;
+use crate::project::merged_remark;
+use crate::transcript::{Stopped, provider_stop};
 use crate::{ownership, resolve};
 pub use sent::SentHandoff;
 pub(crate) use sent::sent;
@@ -23,6 +26,9 @@ pub use unread::{Unread, UnreadMessage};
 
 /// The most open tasks and batons of a card.
 const SHOWN: i64 = 50;
+
+/// Of how many kept batons a card says what stopped their agents.
+const STOPS: usize = 5;
 
 /// The most characters of a subject on a card.
 pub(crate) const SUBJECT: usize = 80;
@@ -87,6 +93,9 @@ pub struct Waiting {
     /// A hook kept it at a limit, a failure or an end; its agent did not wrap.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
+    /// With what its provider stopped the agent whose work was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// What was not committed goes with it: `baton changes show ID`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_changes: bool,
@@ -234,7 +243,8 @@ pub(crate) fn read_with(
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let all = handoffs::of_project(tx, project_id)?;
     let waiting = waiting(tx, env, project_id, &all)?;
-    let reminders = reminders(tx, env, &project, &open)?;
+    let mut reminders = reminders(tx, env, &project, &open)?;
+    reminders.extend(merged_remark(tx, &env.caller.grant, &project)?);
     Ok(Card {
         last_wrap: project.last_wrap.as_ref().map(LastWrapView::from),
         project: project_view::View::from(&project),
@@ -254,14 +264,18 @@ fn waiting(
     project_id: &str,
     all: &[handoff::Handoff],
 ) -> Result<Vec<Waiting>, Failure> {
-    let mut waiting = Vec::new();
+    let mut waiting: Vec<Waiting> = Vec::new();
     let kept = baton::kept_automatically(tx, project_id)?;
     for baton in baton::unspent(tx, project_id, SHOWN)? {
         let holder = match &baton.holder_session_id {
             Some(id) => session::get(tx, project_id, id)?,
             None => None,
         };
+        let is_kept = kept.contains(&baton.baton_id);
+        let is_looked_at = is_kept && waiting.iter().filter(|one| one.kept).count() < STOPS;
+        let stopped = if is_looked_at { stopped(tx, &baton)? } else { None };
         waiting.push(Waiting {
+            stopped,
             state: WaitingState::Baton(
                 baton.state(holder.as_ref(), |holder| ownership::is_at_work(env, holder)),
             ),
@@ -270,7 +284,7 @@ fn waiting(
             to: addressee(baton.to_identity, baton.to_role),
             holder: Some(holder.filter(Session::is_open).map(|s| s.identity)),
             created_at: Timestamp(baton.created_at),
-            kept: kept.contains(&baton.baton_id),
+            kept: is_kept,
             has_changes: baton.has_changes,
             from: baton.identity,
             id: baton.baton_id,
@@ -290,11 +304,19 @@ fn waiting(
                 holder: None,
                 created_at: Timestamp(handoff.created_at),
                 kept: false,
+                stopped: None,
                 has_changes: false,
             });
         }
     }
     Ok(waiting)
+}
+
+/// With what its provider stopped the agent that left a baton.
+fn stopped(tx: &mut Tx<'_>, baton: &Baton) -> Result<Option<Stopped>, Failure> {
+    let wrap = delta::get(tx, &baton.project_id, &baton.baton_id)?;
+    let packet = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());
+    Ok(packet.and_then(|packet| provider_stop::stopped(packet.view())))
 }
 
 /// The addressee of a baton or a transfer: a name, or the address of a role.

@@ -51,7 +51,7 @@ pub(crate) fn of_session(
             None => None,
         };
         parts.extend(holder.map(|holder| holder_text(&holder, held.held_at, env.now)));
-        if let Some(next) = held.spent_by.filter(|_| parts.is_empty()) {
+        if let Some(next) = held.successor().filter(|_| parts.is_empty()) {
             parts.push(format!("the baton was carried on and wrapped as {next}"));
         }
     }

@@ -28,6 +28,8 @@ pub struct Install {
     pub remark: &'static str,
     /// What shows that the tool has Baton from a package of its own kind, which brings the same entries.
     pub package: Option<fn(&Places) -> PackageMark>,
+    /// Where the tool notes whether the user trusts what is installed; without that it does not run it.
+    pub trust: Option<fn(&Places) -> TrustMark>,
     /// How a session start is answered.
     pub answer: Answer,
     /// What was tried with the real program; empty if nothing was.
@@ -46,6 +48,22 @@ pub enum PackageMark {
         file: PathBuf,
         /// The key of the list.
         list: &'static str,
+    },
+}
+
+/// Where a tool notes what the user trusts.
+pub enum TrustMark {
+    /// Each hook by the digest of its definition, in a table `hooks.state` of its settings.
+    HookDigests {
+        /// The file, in TOML.
+        file: PathBuf,
+    },
+    /// Folders, in a file of their own. In others it starts no server.
+    Folders {
+        /// The file, in JSON: folders and how far each is trusted.
+        file: PathBuf,
+        /// Its settings, in which this may be off.
+        settings: PathBuf,
     },
 }
 

@@ -27,8 +27,20 @@ pub struct Launch {
 pub struct Headless {
     /// Its words, see [`argv`].
     pub words: &'static [&'static str],
+    /// How it takes a session of its own up again with a prompt.
+    pub resume: &'static [&'static str],
     /// The flags of manners that are others here than on a terminal.
     pub modes: &'static [(PermissionMode, &'static [&'static str])],
+    /// What has Baton's tools called where nobody confirms a call; none where nothing is needed.
+    pub approval: Option<Approval>,
+}
+
+/// What a tool needs to call Baton's tools where nobody confirms a call.
+pub struct Approval {
+    /// Words of its command line of which each is enough.
+    pub words: &'static [&'static str],
+    /// The flag for people.
+    pub flag: &'static str,
 }
 
 impl Headless {
@@ -61,6 +73,19 @@ impl Launch {
     pub fn without_terminal(&self, more: &[String]) -> Option<&Headless> {
         let headless = self.headless.as_ref()?;
         (!more.iter().any(|word| headless.is_marked_by(word))).then_some(headless)
+    }
+
+    /// The flag without which a run of this command line has Baton's tools refused, unless settings allow them: nobody is
+    /// there to confirm a call.
+    pub fn missing_approval(&self, args: &[String]) -> Option<&'static str> {
+        let headless = self.headless.as_ref()?;
+        let approval = headless.approval.as_ref()?;
+        let is_headless = args.iter().any(|word| headless.is_marked_by(word));
+        let is_given = args.iter().any(|word| {
+            let mut parts = word.split('=');
+            parts.any(|part| approval.words.contains(&part))
+        });
+        (is_headless && !is_given).then_some(approval.flag)
     }
 
     /// Whether a new session can be begun with a prompt.

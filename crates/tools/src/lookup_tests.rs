@@ -150,13 +150,33 @@ fn command_lines_have_the_holes_that_they_need() {
             assert!(words.is_empty() || launch.modes.is_empty() || flags == 1, "{id}: {words:?}");
         }
         if let Some(headless) = &launch.headless {
-            let count = |hole: &str| headless.words.iter().filter(|word| word.starts_with(hole)).count();
-            assert_eq!([count("{prompt"), count("{mode}"), count("{more}")], [1; 3], "{id}");
-            assert!(headless.words.last().is_some_and(|word| word.starts_with("{prompt")), "{id}");
+            for (words, sessions) in [(headless.words, 0), (headless.resume, 1)] {
+                let count = |hole: &str| words.iter().filter(|word| word.starts_with(hole)).count();
+                assert_eq!([count("{prompt"), count("{mode}"), count("{more}")], [1; 3], "{id}");
+                assert_eq!(count("{id}"), sessions, "{id}");
+                assert!(words.last().is_some_and(|word| word.starts_with("{prompt")), "{id}");
+            }
         }
         let names_session = launch.resume.iter().any(|word| word.contains("{id}"));
         assert!(launch.resume.is_empty() || names_session, "{id}");
     }
+}
+
+#[test]
+fn a_run_without_a_user_wants_its_tools_allowed() {
+    let missing = |agent: &str, line: &str| {
+        let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        launcher(agent).and_then(|one| one.launch.missing_approval(&args))
+    };
+    for line in ["node /bin/gemini -p do", "gemini --approval-mode auto_edit --prompt do"] {
+        assert_eq!(missing("gemini", line), Some("--approval-mode yolo"), "{line}");
+    }
+    for line in ["gemini", "gemini -i do", "gemini -y -p do", "gemini --approval-mode=yolo -p do"] {
+        assert_eq!(missing("gemini", line), None, "{line}");
+    }
+    assert_eq!(missing("claude", "claude --print do"), Some("--allowedTools mcp__baton"));
+    assert_eq!(missing("claude", "claude --permission-mode bypassPermissions -p do"), None);
+    assert_eq!(missing("codex", "codex exec do"), None);
 }
 
 #[test]

@@ -15,8 +15,16 @@ pub struct Native {
     pub records: fn(&Session) -> Vec<Value>,
     /// Where they go, below the agent's own folder, and what goes beside them.
     pub place: fn(&Session, &SessionPlaces) -> Result<NativeTarget, Refusal>,
-    /// How the written session is taken up, where that differs from one that the agent wrote; `{id}` is its file then.
-    pub resume: Option<&'static [&'static str]>,
+    /// How the written session is taken up, where that differs from one that the agent wrote.
+    pub resume: Option<NativeResume>,
+}
+
+/// The command lines that take a written session up; `{id}` is its file.
+pub struct NativeResume {
+    /// On a terminal.
+    pub words: &'static [&'static str],
+    /// Without one.
+    pub headless: &'static [&'static str],
 }
 
 /// A turn of a conversation.

@@ -65,13 +65,20 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
 
 /// What may be the same conversation; nothing tells for certain.
 fn may_be_same(imported: &ImportOutput) -> String {
-    let one = |id: &String| {
+    let baton = |id: &String| {
         let id = visible(id);
         format!(
             "  it may be the same conversation as baton {id}: read both before two agents do the same work\n"
         )
     };
-    imported.may_be_same.iter().map(one).collect()
+    let session = |id: &String| {
+        let id = visible(id);
+        format!(
+            "  it may be the conversation of session {id}, which has left no baton: `baton log --session {id}` shows what it did\n"
+        )
+    };
+    let batons = imported.may_be_same.iter().map(baton);
+    batons.chain(imported.may_be_same_sessions.iter().map(session)).collect()
 }
 
 /// How the baton stands, and what can be done about it.
@@ -86,6 +93,9 @@ fn what_next(imported: &ImportOutput) -> String {
         State::Open => return go_on.to_owned(),
         State::Held => format!("  {who} has it"),
         State::Abandoned => format!("  {who} had it and is gone: `baton pickup` takes it"),
+        State::Spent if standing.next_baton_id.is_none() => {
+            "  its agent said that nothing is left to do".to_owned()
+        }
         State::Spent => {
             let next = standing.next_baton_id.as_deref().map(|id| format!(": baton {}", visible(id)));
             format!("  {who} continued it{}", next.unwrap_or_default())

@@ -55,6 +55,14 @@ fn other_ledger(tool: &Tool, part: &str, opened: &OpenedLedger, ledger: &str) ->
     ))
 }
 
+/// What the user has to do before a tool uses what is there.
+fn untrusted(state: &InstallState) -> Option<String> {
+    match state {
+        InstallState::Untrusted(what) => Some(what.clone()),
+        _ => None,
+    }
+}
+
 /// How the installation of every tool that is found here stands.
 pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
     let hint = |tool: &Tool, one: &InstallState, other: &InstallState| match (one, other) {
@@ -82,7 +90,9 @@ pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
         };
         let (by_server, by_hooks) = (opened(InstallPart::Mcp), opened(InstallPart::Hooks));
         let state_hint = hint(tool, &mcp, &hooks);
-        let is_twice = [&mcp, &hooks].contains(&&InstallState::Present) && is_packaged(places, one.install);
+        let is_there =
+            |state: &InstallState| matches!(state, InstallState::Present | InstallState::Untrusted(_));
+        let is_twice = [&mcp, &hooks].into_iter().any(is_there) && is_packaged(places, one.install);
         let state_hint = match is_twice {
             true => format!("its package brings the same: run `baton install {} --uninstall`", tool.id),
             false => state_hint,
@@ -91,6 +101,7 @@ pub(super) fn report(places: &Places, ledger: &str) -> Vec<ToolReport> {
             .into_iter()
             .filter_map(|(part, opened)| other_ledger(tool, part, opened.as_ref()?, ledger))
             .next()
+            .or_else(|| [&mcp, &hooks].into_iter().find_map(untrusted))
             .filter(|_| state_hint.is_empty())
             .unwrap_or(state_hint);
         ToolReport {

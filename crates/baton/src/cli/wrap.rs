@@ -37,7 +37,7 @@ pub(super) struct Args {
     /// Tag for what the work is about, with --summary; may be repeated
     #[arg(long, value_name = "TAG")]
     focus: Vec<String>,
-    /// Declare that nothing is left to do, with --summary
+    /// Declare that nothing is left to do, with --summary; the baton is offered to nobody
     #[arg(long)]
     done: bool,
     /// Offer the baton to this identity only
@@ -49,6 +49,9 @@ pub(super) struct Args {
     /// Take along what is not committed, for `baton pickup --apply`; without it [wrap] changes decides
     #[arg(long, conflicts_with = "force")]
     with_changes: bool,
+    /// Leave what is not committed here, whatever [wrap] changes says, and say nothing of it
+    #[arg(long, conflicts_with = "with_changes")]
+    without_changes: bool,
     /// Keep them as a reference in this git remote, not in the ledger: its name, or its address
     #[arg(long, value_name = "REMOTE", requires = "with_changes")]
     changes_remote: Option<String>,
@@ -68,7 +71,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let packet = args.packet.as_deref().map(read_input).transpose()?;
-    let copy = changes(&args, app)?;
+    let (copy, without_changes) = (changes(&args, app)?, args.without_changes);
     let wrapped = app.run::<Wrap>(&WrapInput {
         project: app.project.clone(),
         session: app.session.clone(),
@@ -101,6 +104,7 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             app.remark("what is not committed stays here: no baton was left that it could go with");
         }
         Some(_) => {}
+        None if without_changes => {}
         None => hint_at_changes(&wrapped, app),
     }
     app.show(&wrapped, answer_text)
@@ -114,6 +118,12 @@ fn answer_text(wrapped: &WrapOutput) -> String {
         return format!("wrapped: {summary}\n{warnings}");
     }
     let baton = visible(&wrapped.baton_id);
+    if wrapped.finished {
+        let before = if wrapped.replay.replayed { " by this request before" } else { "" };
+        return format!(
+            "wrapped{before}: baton {baton} is done, and offered to nobody\n  {summary}\n{warnings}  `baton pickup --handoff {baton}` goes on with it all the same\n"
+        );
+    }
     if wrapped.replay.replayed {
         return format!(
             "wrapped by this request before: baton {baton}
@@ -140,6 +150,9 @@ fn answer_text(wrapped: &WrapOutput) -> String {
 /// What is not committed here, uploaded: where it was asked for or is always taken along.
 fn changes(args: &Args, app: &mut App) -> Result<Option<CapturedCopy>, AppError> {
     let project = app.project.clone();
+    if args.without_changes {
+        return Ok(None);
+    }
     if !args.with_changes {
         // The work of another agent or project has its changes elsewhere.
         let is_elsewhere = args.force || project.is_some();
@@ -163,9 +176,11 @@ fn hint_at_changes(wrapped: &WrapOutput, app: &App) {
     let files = app.config.cwd.as_deref().and_then(git::uncommitted).unwrap_or_default();
     if !files.is_empty() {
         app.remark(&format!(
-            "{} files are not committed and stay here; `baton changes keep {}` gives them to the baton",
-            files.len(),
-            visible(&wrapped.baton_id)
+            "{} not committed and {} here; `baton changes keep {}` gives {} to the baton, `--without-changes` leaves this out",
+            if files.len() == 1 { "1 file is".to_owned() } else { format!("{} files are", files.len()) },
+            if files.len() == 1 { "stays" } else { "stay" },
+            visible(&wrapped.baton_id),
+            if files.len() == 1 { "it" } else { "them" },
         ));
     }
 }

@@ -204,7 +204,7 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
 }
 
 /// The files with changes that are not committed, untracked ones among them, without what an application of changes left when it was
-/// killed, and without the untracked document that `baton init` wrote. None where git does not tell, or telling would run filters
+/// killed, and without the document as `baton init` wrote it. None where git does not tell, or telling would run filters
 /// that the repository brings.
 pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     let root = root(folder)?;
@@ -225,11 +225,14 @@ pub(crate) fn uncommitted(folder: &Path) -> Option<Vec<String>> {
     Some(paths.filter(|path| !is_temporary(path.as_bytes())).map(str::to_owned).collect())
 }
 
-/// Whether an entry of the status is the untracked document that `baton init` wrote: each working copy has its own.
+/// Whether an entry of the status is the document as `baton init` wrote it, untracked, staged or brought up to date: nobody worked on
+/// it.
 fn is_registration(root: &Path, entry: &str) -> bool {
-    let Some(path) = entry.strip_prefix("?? ").filter(|path| *path == "docs/PROJECT.md") else {
+    let (Some(state), Some(path)) = (entry.get(..3), entry.get(3..)) else { return false };
+    let is_written = ["?? ", "A  ", "M  ", " M "].contains(&state);
+    if !is_written || path != "docs/PROJECT.md" {
         return false;
-    };
+    }
     let text = RepoFile::new(root, path).text(SMALL);
     text.ok().flatten().is_some_and(|text| is_generated(&text))
 }

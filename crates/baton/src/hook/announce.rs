@@ -24,8 +24,13 @@ const LIMIT: usize = 2_000;
 /// How many of a kind are named.
 const NAMED: usize = 5;
 
-/// The announcement of a project's status card, under 2 KiB; with the subjects of what waits, or without.
-pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String {
+/// The announcement of a project's status card, under 2 KiB; with the subjects of what waits, or without; and with the flag that
+/// the agent's tool needs to call Baton's tools, where nobody confirms calls.
+pub(super) fn text(
+    status: &StatusOutput,
+    now: Millis,
+    (subjects, missing_flag): (bool, Option<&str>),
+) -> String {
     let (project_id, card) = (visible(&status.project_id), &status.card);
     let age = |at: Timestamp| format!(", {}", ago(now, at.0));
     let waiting: Vec<&Waiting> = card.handoffs.iter().filter(|waiting| !is_held(waiting)).collect();
@@ -40,7 +45,8 @@ pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String
         let to = waiting.to.as_deref().filter(|to| !to.is_empty());
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
         let (kind, id, from) = (waiting.kind.as_str(), visible(&waiting.id), visible(&waiting.from));
-        let kept = if waiting.kept { ", kept automatically: its agent did not wrap" } else { "" };
+        let kept = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
+        let kept = kept.unwrap_or_default();
         let about = quotation(waiting.subject.as_deref(), subjects);
         format!("  - {kind} {id}{about} from {from}{to}{}{kept}", age(waiting.created_at))
     }));
@@ -61,11 +67,17 @@ pub(super) fn text(status: &StatusOutput, now: Millis, subjects: bool) -> String
         lines.push(format!("- Last wrap: by {by}{}.", age(last.last_wrapped_at)));
     }
     let is_left = |kind: RemarkKind| {
-        use RemarkKind::{OpenConversation, RecoverableWork, UnwrappedTranscript};
-        matches!(kind, RecoverableWork | UnwrappedTranscript | OpenConversation)
+        use RemarkKind::{OpenConversation, ProjectMerged, RecoverableWork, UnwrappedTranscript};
+        matches!(kind, RecoverableWork | UnwrappedTranscript | OpenConversation | ProjectMerged)
     };
     let left = card.reminders.iter().filter(|remark| is_left(remark.kind));
     lines.extend(left.map(|remark| format!("- {}.", remark.message)));
+    lines.extend(missing_flag.map(|flag| {
+        format!(
+            "- Nobody confirms calls in this run: unless its settings allow Baton's tools, they are refused. Then do not try them: \
+             tell the user what waits, and that `{flag}` lets you take it."
+        )
+    }));
     lines.push(CLOSING.to_owned());
     bounded(lines)
 }
@@ -251,14 +263,14 @@ mod tests {
     fn whatever_waits_it_stays_under_2_kib_and_quotes_nobody() {
         let now = parse_rfc3339("2026-11-20T10:12:00Z").expect("a time");
         for waiting in [0, 1, 5, 50] {
-            let text = text(&status(waiting), now, true);
+            let text = text(&status(waiting), now, (true, None));
             assert!(text.len() < 2_048, "{waiting}: {} bytes", text.len());
             assert!(text.contains("hand-off") && text.ends_with("a session.\n"), "{text}");
             assert!(!text.contains("IGNORE"), "{text}");
         }
         assert!(
-            text(&status(1), now, true).contains("from DDDD")
-                && text(&status(1), now, true).contains("12m ago")
+            text(&status(1), now, (true, None)).contains("from DDDD")
+                && text(&status(1), now, (true, None)).contains("12m ago")
         );
     }
 
@@ -274,11 +286,11 @@ mod tests {
         ]))
         .expect("hand-offs");
         let now = parse_rfc3339("2026-11-20T10:12:00Z").expect("a time");
-        let told = text(&status, now, true);
+        let told = text(&status, now, (true, None));
         assert!(told.contains("\"round half up\" from DDD"), "{told}");
         assert!(told.contains("failed 0199aaaa-0000 \"new endpoint\" to lib, 12m ago: GitHub answered 404, `baton handoff retry"), "{told}");
         assert!(told.contains("by Bob, \"not ours\""), "{told}");
-        let shy = text(&status, now, false);
+        let shy = text(&status, now, (false, None));
         assert!(shy.contains("GitHub answered 404") && shy.contains("by Bob"), "{shy}");
         for word in ["round", "endpoint", "not ours"] {
             assert!(!shy.contains(word), "{word}: {shy}");
@@ -286,9 +298,32 @@ mod tests {
     }
 
     #[test]
+    fn why_a_provider_stopped_an_agent_and_until_when_is_told() {
+        let mut status = status(1);
+        status.card.handoffs[0].kept = true;
+        assert!(text(&status, 0, (true, None)).contains("kept automatically: its agent did not wrap"));
+        let stopped = json!({ "text": "You've hit your limit", "again": "again at 3pm (Europe/Berlin)" });
+        status.card.handoffs[0].stopped = serde_json::from_value(stopped).expect("a stop");
+        let told = text(&status, 0, (true, None));
+        let expected =
+            "its provider stopped its agent (\"You've hit your limit\"; again at 3pm (Europe/Berlin))";
+        assert!(told.contains(expected), "{told}");
+    }
+
+    #[test]
+    fn an_agent_whose_calls_nobody_confirms_is_told_so() {
+        let told = text(&status(1), 0, (true, Some("--approval-mode yolo")));
+        assert!(
+            told.contains("Nobody confirms calls in this run") && told.contains("`--approval-mode yolo`"),
+            "{told}"
+        );
+        assert!(!text(&status(1), 0, (true, None)).contains("confirms"));
+    }
+
+    #[test]
     fn what_somebody_holds_does_not_wait() {
         let mut status = status(2);
         status.card.handoffs[0].state = WaitingState::Baton(baton::State::Held);
-        assert!(text(&status, 0, true).contains("- 1 hand-off waits:"));
+        assert!(text(&status, 0, (true, None)).contains("- 1 hand-off waits:"));
     }
 }

@@ -178,8 +178,11 @@ fn announcement(
     if !announce::first(config, call, payload) {
         return Ok(None);
     }
+    let launch = tool.tool.launch.as_ref();
+    let approval =
+        launch.and_then(|launch| launch.missing_approval(ProcessAncestry::ancestry().agent_args()));
     let said = |status: &StatusOutput| {
-        let text = announce::text(status, clock::now(), config.subjects);
+        let text = announce::text(status, clock::now(), (config.subjects, approval));
         shaped(tool.install.answer, payload.event_name(call), &text)
     };
     meanwhile(said(&status));

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::edit::{json as objects, toml as tables};
 use super::entry::{has_arguments_of, is_hook, is_server, program_of};
 use super::package::is_packaged;
+use super::trust::untrusted;
 use super::{files, retired};
 
 /// How one half of an installation stands.
@@ -24,6 +25,8 @@ pub(crate) enum InstallState {
     Package,
     /// It is there as another version of Baton writes it.
     Outdated,
+    /// It is there, and the tool does not use it before the user has trusted it; what to do.
+    Untrusted(String),
     /// It names a program that is not there.
     Dangling(String),
     /// A file cannot be read.
@@ -41,6 +44,7 @@ impl InstallState {
             Self::Partial => "partial",
             Self::Package => "package",
             Self::Outdated => "outdated",
+            Self::Untrusted(_) => "untrusted",
             Self::Dangling(_) => "dangling",
             Self::Broken(_) => "broken",
             Self::None => "none",
@@ -65,6 +69,9 @@ pub(crate) fn install_state(places: &Places, install: &Install, part: InstallPar
     }
     match best {
         InstallState::Absent if is_packaged(places, install) => InstallState::Package,
+        InstallState::Present => {
+            untrusted(places, install, part).map_or(InstallState::Present, InstallState::Untrusted)
+        }
         found => found,
     }
 }

@@ -11,3 +11,4 @@ pub(crate) mod opened_ledger;
 pub(crate) mod package;
 pub(crate) mod record;
 mod retired;
+pub(crate) mod trust;

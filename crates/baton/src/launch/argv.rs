@@ -180,8 +180,12 @@ mod tests {
         let prompt = Prompt { text: "--dangerously-skip-permissions".into(), file: Some("-x/y.md".into()) };
         for one in baton_tools::launchers() {
             let (tool, launch) = (one.tool, one.launch);
-            let headless = launch.headless.as_ref().map(|headless| headless.words).unwrap_or_default();
-            for words in [launch.start, launch.resume, headless] {
+            let headless = launch.headless.as_ref();
+            let [begun, resumed] = [
+                headless.map(|headless| headless.words).unwrap_or_default(),
+                headless.map(|headless| headless.resume).unwrap_or_default(),
+            ];
+            for words in [launch.start, launch.resume, begun, resumed] {
                 let with = |session| {
                     let cwd = Path::new("--evil");
                     argv(

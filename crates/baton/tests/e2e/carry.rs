@@ -252,6 +252,26 @@ fn a_tool_takes_its_own_session_up_again() {
     assert_eq!((&fresh["resumes"], &fresh["argv"][0]), (&json!(false), &json!("-C")));
 }
 
+/// On its terminal program it failed, or waited for a user.
+#[test]
+fn a_tool_takes_its_own_session_up_without_a_terminal() {
+    let stage = worked();
+    let lola = stage.terminal("Lola").within(stage.root());
+    let claude = stand_in(&stage, &lola, "claude");
+    let resumed = |more: &[&str]| {
+        claude.run(&[&["continue", NORMAL, "--in", "claude"], more].concat());
+        called(&stage).args
+    };
+    assert_eq!(resumed(&[]), ["--resume", NORMAL, "-p", "Continue"]);
+    assert_eq!(resumed(&["--", "-p", "Do the taxes"]), ["--resume", NORMAL, "-p", "Do the taxes"]);
+    // A written session is taken up with the document.
+    let gemini = stand_in(&stage, &lola, "gemini");
+    gemini.run(&["continue", NORMAL, "--in", "gemini", "--native"]);
+    let args = called(&stage).args;
+    assert_eq!((args[0].as_str(), args[2].as_str()), ("--session-file", "-p"), "{args:?}");
+    assert!(args[3].starts_with("# Session Handoff"), "{args:?}");
+}
+
 #[test]
 fn a_long_document_goes_by_a_private_file_and_aider_always_reads_one() {
     let stage = worked();

@@ -93,7 +93,19 @@ fn what_is_installed_can_be_taken_out_without_a_trace() {
     let report = lola.json(&["doctor"]);
     for tool in report["tools"].as_array().expect("tools") {
         let said = [text(tool, "mcp"), text(tool, "hooks")];
-        assert!(said.iter().all(|word| word == "present" || word == "none"), "{tool:#}");
+        // These two want the user's word first.
+        let wants_trust = match tool["agent"].as_str() {
+            Some("codex") => Some(1),
+            Some("gemini") => Some(0),
+            _ => None,
+        };
+        for (part, word) in said.iter().enumerate() {
+            let is_well = match wants_trust == Some(part) {
+                true => word == "untrusted" && text(tool, "hint").contains("trust"),
+                false => word == "present" || word == "none",
+            };
+            assert!(is_well, "{tool:#}");
+        }
     }
     lola.json(&args(&["--uninstall", "--yes"]));
     assert_eq!(tree(&stage.home()), before);
@@ -274,8 +286,10 @@ fn doctor_says_which_tool_opens_another_store_than_the_shell() {
     };
     for name in ["codex", "claude"] {
         let there = tool(name);
-        let opened = (text(&there, "mcp_ledger"), text(&there, "hooks_ledger"), text(&there, "hint"));
-        assert_eq!(opened, (shell.clone(), shell.clone(), String::new()), "{name}");
+        let opened = (text(&there, "mcp_ledger"), text(&there, "hooks_ledger"));
+        assert_eq!(opened, (shell.clone(), shell.clone()), "{name}");
+        let hint = text(&there, "hint");
+        assert!(if name == "codex" { hint.contains("/hooks") } else { hint.is_empty() }, "{name}: {hint}");
     }
     // Codex passes on nothing that its entry does not name.
     let file = stage.home().join(".codex/config.toml");

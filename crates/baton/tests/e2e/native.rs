@@ -101,6 +101,26 @@ fn a_written_session_is_read_back_and_listed_under_its_tool() {
     assert_eq!(count(&stage.home().join(".codex")), before);
 }
 
+/// The copies hold no work that the baton does not: taken for conversations of their own, each became a further baton.
+#[test]
+fn a_written_session_is_the_conversation_of_its_baton_until_it_goes_on() {
+    let (stage, path) = worked();
+    let lola = stage.terminal("Lola");
+    for tool in ["claude", "codex", "qwen"] {
+        let answer = written(&stage, &path, tool);
+        let (id, file) = (text(&answer["native"], "id"), text(&answer["native"], "path"));
+        let told = || stage.terminal("Reader").json(&["status"])["reminders"].to_string();
+        assert!(!told().contains(&id), "{tool}: {}", told());
+        let imported = lola.json(&["import-transcript", &file, "--agent", tool]);
+        assert_eq!(
+            (&imported["baton_id"], &imported["imported_before"]),
+            (&answer["handoff_id"], &json!(true)),
+            "{tool}: {imported:#}"
+        );
+    }
+    assert_eq!(lola.json(&["status"])["handoffs"].as_array().map(Vec::len), Some(1));
+}
+
 fn count(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries.map(|e| if e.path().is_dir() { count(&e.path()) } else { 1 }).sum()

@@ -73,6 +73,32 @@ fn at_a_limit_the_next_tool_goes_on_with_the_work_and_the_time_of_the_limit_is_k
     stage.assert_sound();
 }
 
+/// The hook of a limit keeps what there is; the user then waits, and goes on in the same process.
+#[test]
+fn an_agent_that_goes_on_after_its_limit_or_its_wrap_has_all_its_work_in_the_baton() {
+    let limit = format!(
+        "{}\nprintf '{{\"session_id\":\"%s\",\"transcript_path\":\"%s\",\"cwd\":\"%s\"}}' \"$ID\" \"$folder/$ID.jsonl\" \"$(pwd)\" | \
+         \"$BATON\" hook failure --agent claude\nfor i in $(seq 150); do \"$BATON\" log --json | grep -q failure && break; sleep 0.1; done",
+        LIMIT.replace("exit 1", "")
+    );
+    let wrap = r#"said=$("$BATON" wrap --summary 'in my own words' --json | tr -d '\n' | sed 's/"/\\"/g')
+echo "{\"type\":\"assistant\",\"uuid\":\"a2\",\"parentUuid\":\"a1\",$head,\"message\":{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c1\",\"name\":\"Bash\",\"input\":{\"command\":\"baton wrap --json\"}}]}}" >> "$folder/$ID.jsonl"
+echo "{\"type\":\"user\",\"uuid\":\"r1\",\"parentUuid\":\"a2\",$head,\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"c1\",\"content\":\"$said\"}]}}" >> "$folder/$ID.jsonl""#;
+    let more = r#"
+echo "{\"type\":\"user\",\"uuid\":\"u9\",\"parentUuid\":\"LAST\",$head,\"message\":{\"role\":\"user\",\"content\":\"Now the taxes\"}}" >> "$folder/$ID.jsonl"
+echo "{\"type\":\"assistant\",\"uuid\":\"a9\",\"parentUuid\":\"u9\",$head,\"message\":{\"role\":\"assistant\",\"content\":\"They add up.\"}}" >> "$folder/$ID.jsonl""#;
+    for (before, last) in [(limit.as_str(), "a2"), (wrap, "r1")] {
+        let stage = Stage::ready();
+        let does = format!("{before}{}", more.replace("LAST", last));
+        let answer = agent(&stage, "claude", "Round the prices", &does).run(&["run", "--", "claude"]).done();
+        let picked = stage.terminal("Lola").json(&["pickup"]);
+        let body = text(&picked["baton"], "body");
+        assert!(body.contains("Round the prices") && body.contains("Now the taxes"), "{answer:#?}\n{body}");
+        assert_eq!(body.contains("in my own words"), last == "r1", "{body}");
+        stage.assert_sound();
+    }
+}
+
 #[test]
 fn a_chain_that_fails_throughout_ends_with_the_last_exit_code_and_loses_no_work() {
     let stage = Stage::ready();

@@ -164,12 +164,12 @@ fn the_entries_of_every_release_are_current_or_named_and_mended() {
         let before = states(&lola);
         assert!(before.len() > 10, "{before:#?}");
         for (tool, (mcp, hooks, hint)) in &before {
-            let known = |state: &str| ["present", "none", "outdated"].contains(&state);
+            let known = |state: &str| ["present", "none", "outdated", "untrusted"].contains(&state);
             assert!(known(mcp) && known(hooks), "{tool}: {mcp}, {hooks}: {hint}");
         }
         lola.run(&["doctor", "--fix", "--yes", "--json"]);
         for (tool, (mcp, hooks, hint)) in states(&lola) {
-            let current = |state: &str| ["present", "none"].contains(&state);
+            let current = |state: &str| ["present", "none", "untrusted"].contains(&state);
             assert!(current(&mcp) && current(&hooks), "{tool}: {mcp}, {hooks}: {hint}");
         }
     }

@@ -74,6 +74,9 @@ pub struct Row {
     pub thread_id: String,
     /// The baton that its holder left.
     pub spent_by: Option<String>,
+    /// Its wrap said that nothing is left to do: it is offered to nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub finished: bool,
     /// What was not committed goes with it: `baton changes show ID`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_changes: bool,
@@ -212,6 +215,7 @@ pub(super) fn row(env: &Env<'_>, of: Baton, holder: Option<&Session>) -> Row {
 
 /// A baton that no open session holds.
 fn unheld(of: Baton) -> Row {
+    let (finished, spent_by) = (of.is_finished(), of.successor().cloned());
     Row {
         state: if of.spent_by.is_some() { State::Spent } else { State::Open },
         baton_id: of.baton_id,
@@ -225,7 +229,8 @@ fn unheld(of: Baton) -> Row {
         taken_by: of.holder_session_id,
         taken_at: of.held_at.map(Timestamp),
         thread_id: of.thread_id,
-        spent_by: of.spent_by,
+        finished,
+        spent_by,
         has_changes: of.has_changes,
     }
 }

@@ -101,7 +101,11 @@ fn present(before: &BatonChanges) -> Refusal {
 }
 
 fn claimed_baton(left: &Baton) -> Refusal {
-    let how = if left.spent_by.is_some() { "was continued" } else { "was picked up" };
+    let how = match left.spent_by {
+        Some(_) if left.is_finished() => "is finished",
+        Some(_) => "was continued",
+        None => "was picked up",
+    };
     Refusal::new(
         refusal::Kind::Conflict,
         "baton_claimed",

@@ -89,6 +89,7 @@ pub(super) fn state(tx: &mut Tx<'_>, env: &Env<'_>, of: &Baton) -> Result<String
         None => None,
     };
     Ok(match (&of.spent_by, holder) {
+        (Some(_), _) if of.is_finished() => "says that nothing is left to do".to_owned(),
         (Some(next), _) => format!("was carried on and wrapped as {}", short(next)),
         (None, Some(holder)) => format!("{} holds", holder.describe(env.now)),
         (None, None) => "waits there".to_owned(),

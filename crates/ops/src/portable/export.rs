@@ -144,8 +144,8 @@ fn read(
     let (exported_by, exported_at) = match (&before, &left.spent_by) {
         (Some(_), _) if !input.again => return Err(exported_before(&left).into()),
         (Some((by, record)), _) => (by.clone(), record.exported_at),
-        (None, Some(next)) => return Err(carried_on(&left, next).into()),
-        (None, None) => (identity.to_owned(), Timestamp(env.now)),
+        (None, Some(next)) if !left.is_finished() => return Err(carried_on(&left, next).into()),
+        (None, _) => (identity.to_owned(), Timestamp(env.now)),
     };
     let from = session::get(tx, project_id, &left.session_id)?;
     let from = from.ok_or_else(|| Fault::other(format!("baton {} has no session", left.baton_id)))?;

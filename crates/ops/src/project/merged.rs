@@ -1,6 +1,7 @@
 //! Whether a project was merged into another, and the refusal of what would begin something in it.
 
 use baton_model::access::Grant;
+use baton_model::accounting::{Remark, RemarkKind};
 use baton_model::delta::Kind;
 use baton_model::refusal::{self, Refusal};
 use baton_store::{Failure, Tx, delta, place, project};
@@ -128,6 +129,27 @@ pub(crate) fn refuse_merged(tx: &mut Tx<'_>, project_id: &str) -> Result<(), Fai
         return Ok(());
     }
     require_not_merged(tx, project_id)
+}
+
+/// Names the project in which the work of a merged one goes on, to a caller who reaches it.
+pub(crate) fn merged_remark(
+    tx: &mut Tx<'_>,
+    grant: &Grant,
+    of: &baton_model::project::Project,
+) -> Result<Option<Remark>, Failure> {
+    if of.merged_into.is_none() {
+        return Ok(None);
+    }
+    let into = merged_into(tx, &of.project_id)?.filter(|into| grant.reaches(into));
+    let message = match into {
+        Some(into) => {
+            format!(
+                "this project was merged into {into}, where its work goes on: `baton --project {into} status`"
+            )
+        }
+        None => "this project was merged into another, where its work goes on".to_owned(),
+    };
+    Ok(Some(Remark { kind: RemarkKind::ProjectMerged, message }))
 }
 
 /// The refusal for a project that was merged into another.

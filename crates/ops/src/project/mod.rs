@@ -27,7 +27,8 @@ pub use merge::{CarriedBaton, Merge, MergeInput, MergeOutput};
 pub(crate) use merge::{carry_missing, carry_reclaimed};
 pub(crate) use merge_undo::reopen;
 pub(crate) use merged::{
-    carried_as, hide_merge, merged_from, merged_into, refuse_merged, require_active, require_not_merged,
+    carried_as, hide_merge, merged_from, merged_into, merged_remark, refuse_merged, require_active,
+    require_not_merged,
 };
 pub use overview::{Overview, OverviewInput, OverviewOutput, OverviewRow};
 pub use places::{PlaceKind, PlaceRow, Places, PlacesInput, PlacesOutput};

@@ -1,18 +1,19 @@
 //! `project_split` and `place_remove`: a place goes to another project, or is forgotten.
 
 use baton_model::access::Scope;
+use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::id::{check_project, visible};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::Session;
 use baton_store::place::Place;
-use baton_store::{Failure, Tx, place, project, session};
+use baton_store::{Failure, Tx, baton, delta, place, project, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::merge::CarriedBaton;
-use super::merge_carry::carry_saved;
+use super::merge::{CarriedBaton, MOST};
+use super::merge_carry::{carry, carry_saved};
 use super::merge_rest::end_open;
 use super::merge_undo::note_carried;
 use super::merged::{refuse_merged, require_not_merged};
@@ -110,6 +111,7 @@ impl Operation for Split {
                 let mut silent = session::open(tx, &from)?;
                 silent.retain(|one| moved.holds(one));
                 moved.batons = carry_unwrapped(tx, env, (&from, &input.to), &silent)?;
+                moved.batons.extend(carry_back(tx, env, (&from, &input.to), &moved)?);
                 let why = format!("its folder went to project {}", input.to);
                 end_open(tx, env, (&from, &input.to), (&identity, &why), silent)?;
                 let gone = format!("folder {} moved to project {}", moved.place.path, input.to);
@@ -120,7 +122,7 @@ impl Operation for Split {
                     env,
                     (&input.to, &identity),
                     &come,
-                    json!({ "paths": moved.paths(), SPLIT_FROM: from }),
+                    json!({ "paths": moved.paths(), SPLIT_FROM: from, "batons": moved.batons }),
                 )
             })?;
         } else {
@@ -178,6 +180,40 @@ fn carry_unwrapped(
         }
     }
     Ok(carried)
+}
+
+/// What an entry says of a split.
+#[derive(Deserialize)]
+struct SplitRecord {
+    split_from: String,
+    paths: Vec<String>,
+    #[serde(default)]
+    batons: Vec<CarriedBaton>,
+}
+
+/// Takes back what an earlier split of these folders had carried over, as far as nobody has picked it up since.
+fn carry_back(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    (from, to): (&str, &str),
+    moved: &PlaceGroup,
+) -> Result<Vec<CarriedBaton>, Failure> {
+    let mut found = Vec::new();
+    for entry in delta::newest_kind(tx, from, Kind::Other, MOST)? {
+        let Ok(record) = serde_json::from_str::<SplitRecord>(&entry.body) else { continue };
+        let is_of_these = record.paths.iter().any(|path| moved.paths().contains(&path.as_str()));
+        if record.split_from != to || !is_of_these {
+            continue;
+        }
+        for id in record.batons.into_iter().filter_map(|carried| carried.to) {
+            let waits = |baton: &Baton| baton.spent_by.is_none() && baton.holder_session_id.is_none();
+            if let Some(waiting) = baton::get(tx, from, &id)?.filter(waits) {
+                found.push(carry(tx, env, waiting, to)?);
+                env.now += 1;
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The field of an entry that says from which project folders came by a split: a user keeps them apart on purpose.

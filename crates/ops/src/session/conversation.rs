@@ -54,6 +54,9 @@ impl BatonStanding {
             (State::Spent, Some(next)) => {
                 format!("baton {id} of this conversation went on with {who} as {next}")
             }
+            (State::Spent, None) => {
+                format!("baton {id} of this conversation says that nothing is left to do")
+            }
             (State::Open, _) => format!("baton {id} of this conversation waits"),
             (State::Abandoned, _) => {
                 format!("baton {id} of this conversation was taken by {who}, who is gone")
@@ -95,7 +98,7 @@ impl EarlierBaton {
             state: self.state,
             holder: self.holder.as_ref().map(|holder| holder.identity.clone()),
             holder_session_id: self.baton.holder_session_id.clone(),
-            next_baton_id: self.baton.spent_by.clone(),
+            next_baton_id: self.baton.successor().cloned(),
             by_agent: self.origin == Origin::Agent,
             kept_delta_id: None,
         }

@@ -49,6 +49,19 @@ const CONTINUES: &str = "Went on with “";
 /// The most characters of it that are quoted.
 const QUOTED: usize = 160;
 
+/// The most characters of a request that only asks to go on with what waits.
+const PICKUP_REQUEST: usize = 80;
+
+/// Words of which such a request has at least one.
+const PICKUP_WORDS: [&str; 9] =
+    ["continue", "pick up", "go on", "carry on", "resume", "take over", "hd_exec", "weiter", "übernimm"];
+
+/// Whether a request asks to go on with another's work and names no other: `pick up the baton and continue`.
+fn is_of_pickup(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    lower.chars().count() <= PICKUP_REQUEST && PICKUP_WORDS.iter().any(|word| lower.contains(word))
+}
+
 /// What a session went on with by its baton, where the user asked for nothing else in it: `continue` says nothing to whoever reads a list.
 fn continued_work(
     tx: &mut Tx<'_>,
@@ -58,7 +71,7 @@ fn continued_work(
 ) -> Result<Option<String>, Failure> {
     let mut requests =
         packet.requests.iter().flat_map(|requests| requests.first.iter().chain(&requests.last));
-    if requests.any(|request| is_request(&request.text)) {
+    if requests.any(|request| is_request(&request.text) && !is_of_pickup(&request.text)) {
         return Ok(None);
     }
     let held = session::get(tx, project_id, session_id)?.and_then(|of| of.baton_id);

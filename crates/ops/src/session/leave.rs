@@ -1,5 +1,6 @@
 //! Leaving a baton: the wrap delta, the baton of its id, and the project's summary of the last wrap, always together.
 
+use baton_model::accounting::is_finished;
 use baton_model::baton::Baton;
 use baton_model::delta::Kind;
 use baton_model::packet::{ValidatedPacket, one_line};
@@ -62,6 +63,23 @@ pub(crate) fn leave(
     };
     project::record_wrap(tx, &own.project_id, &last)?;
     Ok(LeaveResult { delta_id: wrap.delta_id, summary })
+}
+
+/// Takes a baton that says that nothing is left to do out of what waits, unless it is addressed to somebody.
+pub(super) fn finish(
+    tx: &mut Tx<'_>,
+    (project_id, baton_id): (&str, &str),
+    packet: &ValidatedPacket,
+) -> Result<bool, Failure> {
+    if !is_finished(packet.view()) {
+        return Ok(false);
+    }
+    let waiting = baton::get(tx, project_id, baton_id)?;
+    let Some(waiting) = waiting.filter(|one| one.to_identity.is_none() && one.to_role.is_none()) else {
+        return Ok(false);
+    };
+    move_baton(tx, &Baton { spent_by: Some(baton_id.to_owned()), ..waiting })?;
+    Ok(true)
 }
 
 /// The baton that the session held is spent: the thread goes on with the new one, and with the changes that the session did not apply.

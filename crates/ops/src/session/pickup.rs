@@ -348,9 +348,7 @@ fn take(
     if has_it {
         return Ok(());
     }
-    let taken =
-        Baton { holder_session_id: Some(own.session_id.clone()), held_at: Some(env.now), ..found.clone() };
-    move_baton(tx, &taken)
+    move_baton(tx, &found.held_by(&own.session_id, env.now))
 }
 
 fn pickup_body(

@@ -16,16 +16,16 @@ use serde_json::{Map, Value, json};
 
 use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep_late, supersede};
 use super::force::EndRequest;
-use super::leave::spend_held;
-use super::warning::{Warning, WarningKind};
-use super::wrap_text::{baton_taken_warning, keep_late_wrap, on_top_of_entrusted};
+use super::leave::{finish, spend_held};
+use super::warning::Warning;
+use super::wrap_text::{baton_taken_warning, keep_late_wrap, whole_packet};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
-use crate::changes::EarlierChanges;
+use crate::changes::{ChangesPlace, EarlierChanges};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
 use crate::request::{self, Request, Requester};
-use crate::{changes, packet_input, resolve, roles};
+use crate::{changes, packet_input, resolve};
 
 /// Ends a session and leaves a baton.
 pub struct Wrap;
@@ -58,7 +58,7 @@ pub struct WrapInput {
     /// With a summary: tags of what the work is about.
     #[serde(default)]
     pub focus: Vec<String>,
-    /// With a summary: nothing is left to do; the packet says `done`.
+    /// With a summary: nothing is left to do; the packet says `done`, and the baton is offered to nobody.
     #[serde(default)]
     pub done: bool,
     /// With a summary: further fields of the packet, such as `decisions`.
@@ -110,6 +110,9 @@ pub struct WrapOutput {
     /// What became of changes that came with the session's own baton and those before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_changes: Vec<EarlierChanges>,
+    /// Nothing is left to do: the baton waits for nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub finished: bool,
     /// Who wrapped the session by force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced_by: Option<String>,
@@ -149,28 +152,13 @@ impl Operation for Wrap {
             check_label("reason", why)?;
         }
         let project_id = resolve::project_of(cx, input.project.as_deref(), input.session.as_deref())?;
-        let warning = role_warning(cx, &project_id, input.role.as_deref())?;
+        let warning = wrap_accounting::role_warning(cx, &project_id, input.role.as_deref())?;
         let Cx { store, env } = cx;
         let warning = warning.as_ref();
         match store.write(&[&project_id], |tx| wrap(tx, env, &input, &packet, &project_id, warning))? {
             WrapResult::Wrapped(output) => Ok(*output),
             WrapResult::Late(refusal) => Err(refusal.into()),
         }
-    }
-}
-
-/// An unknown role does not refuse a wrap; it adds a warning.
-fn role_warning(cx: &mut Cx<'_>, project_id: &str, role: Option<&str>) -> Result<Option<Warning>, Failure> {
-    let Some(role) = role else { return Ok(None) };
-    let known =
-        roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.check_known(role)?));
-    match known {
-        Ok(_) => Ok(None),
-        Err(Failure::Refused(no)) => Ok(Some(Warning::new(
-            WarningKind::Role(no.code.to_owned()),
-            format!("{}: {}", no.message, no.hint),
-        ))),
-        Err(fault) => Err(fault),
     }
 }
 
@@ -248,12 +236,10 @@ fn wrap(
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
     let mut warnings: Vec<_> = remarks.into_iter().map(Warning::from).chain(warning.cloned()).collect();
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
-    let packet = &match forced_by {
-        Some(_) => on_top_of_entrusted(tx, &own, packet)?,
-        None => packet.clone(),
-    };
+    let packet = &whole_packet(tx, &own, packet, forced_by.is_some())?;
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
     let (changes, earlier_changes) = replace(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;
+    let finished = finish_left(tx, (project_id, &left), packet, (&changes, &earlier_changes))?;
     match &forced_by {
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
@@ -269,11 +255,23 @@ fn wrap(
         warnings,
         changes,
         earlier_changes,
+        finished,
         forced_by,
         replay: Replay::default(),
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(WrapResult::Wrapped(Box::new(output)))
+}
+
+/// Takes what was left out of what waits, where nothing is left to do and no changes go along.
+fn finish_left(
+    tx: &mut Tx<'_>,
+    (project_id, left): (&str, &LeftPacket),
+    packet: &ValidatedPacket,
+    (changes, earlier): (&Option<Manifest>, &[EarlierChanges]),
+) -> Result<bool, Failure> {
+    let goes_along = changes.is_some() || earlier.iter().any(|one| one.place == ChangesPlace::NextBaton);
+    Ok(!goes_along && left.standing.is_none() && finish(tx, (project_id, &left.baton_id), packet)?)
 }
 
 /// Spends the baton that the session held for the one that it leaves, with the changes of the working copy, and says what becomes of

@@ -5,7 +5,9 @@ use baton_model::packet::ValidatedPacket;
 use baton_model::session::Session;
 use baton_store::{Failure, Tx, conversation, delta, task};
 
-use crate::changes;
+use super::warning::{Warning, WarningKind};
+use crate::op::Cx;
+use crate::{changes, roles};
 
 /// Whether the baton of a session that wraps came with changes, or one before it did. One round trip with what the wrap asks next.
 pub(super) fn has_earlier_changes(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
@@ -15,6 +17,25 @@ pub(super) fn has_earlier_changes(tx: &mut Tx<'_>, own: &Session) -> Result<bool
         drop(conversation::of_session(tx, &own.project_id, &own.session_id));
     });
     changes::has_earlier(tx, own)
+}
+
+/// An unknown role does not refuse a wrap; it adds a warning.
+pub(super) fn role_warning(
+    cx: &mut Cx<'_>,
+    project_id: &str,
+    role: Option<&str>,
+) -> Result<Option<Warning>, Failure> {
+    let Some(role) = role else { return Ok(None) };
+    let known =
+        roles::of_project(cx.store, &cx.env, project_id).and_then(|roles| Ok(roles.check_known(role)?));
+    match known {
+        Ok(_) => Ok(None),
+        Err(Failure::Refused(no)) => Ok(Some(Warning::new(
+            WarningKind::Role(no.code.to_owned()),
+            format!("{}: {}", no.message, no.hint),
+        ))),
+        Err(fault) => Err(fault),
+    }
 }
 
 /// The warnings of a session that wraps with this packet.

@@ -143,6 +143,9 @@ impl CaptureJob<'_> {
             found => found,
         };
         let (mut own, late) = match (place, &known) {
+            (CaptureTarget::Done(own), _) if self.goes_on_after(tx, env, &mut talk, &own)? => {
+                (self.registered(tx, env, project_id)?, false)
+            }
             (CaptureTarget::Done(own), _) => return self.capture_wrapped(tx, env, talk, &own),
             (CaptureTarget::Taken(own), _) => (own, true),
             (CaptureTarget::Open(own), _) => (own, false),

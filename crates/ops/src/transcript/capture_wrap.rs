@@ -71,6 +71,23 @@ impl CaptureJob<'_> {
         Ok(output)
     }
 
+    /// Whether more was asked for or done after the agent wrapped this session: a baton is left that has it, too.
+    pub(super) fn goes_on_after(
+        &self,
+        tx: &mut Tx<'_>,
+        env: &mut Env<'_>,
+        talk: &mut Conversation,
+        own: &Session,
+    ) -> Result<bool, Failure> {
+        if !self.input.wrap {
+            return Ok(false);
+        }
+        conversation::join(tx, talk, own)?;
+        let Some(earlier) = conversation::earlier_baton(tx, env, talk)? else { return Ok(false) };
+        Ok(progress(tx, (talk, &earlier), (self.meant, self.packet))? == Progress::Work
+            && self.wrap_standing(tx, env, talk, &earlier)?.is_none())
+    }
+
     /// How the earlier baton stands, where this capture does not come in its place; what is newer is kept for its holder.
     fn wrap_standing(
         &self,

@@ -3,16 +3,19 @@
 use std::path::Path;
 
 use baton_model::baton::Baton;
+use baton_model::conversation::Conversation;
 use baton_model::session::ReleaseReason;
 use baton_store::{Failure, Tx, baton, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ConversationExtent;
 use super::find::FoundTranscript;
-use super::import::ImportJob;
+use super::import::{ImportJob, ImportOutput};
 use super::read::{DocumentRequest, read};
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 use crate::project::require_active;
+use crate::session::conversation;
 use crate::session::{Address, PickupRequest, Releaser, claim, release};
 use crate::{locate, resolve, token_rights};
 
@@ -48,6 +51,9 @@ pub struct ContinueInput {
     /// A summary in place of the one made from the facts.
     #[serde(default)]
     pub summary: Option<String>,
+    /// The session of the continuing tool that was written from it: a copy, which holds no work that the baton does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<ConversationExtent>,
 }
 
 /// Answer of `transcript_continue`.
@@ -124,6 +130,7 @@ impl Operation for Continue {
                 false => None,
                 true => Some(claim(tx, env, &project_id, &identity, claiming(&input, &left.baton_id))?),
             };
+            keep_copy(tx, env, (&left, session_id.as_deref()), input.written.as_ref())?;
             let identity = match &session_id {
                 Some(id) => session::get(tx, &project_id, id)?.map_or(identity.clone(), |s| s.identity),
                 None => identity.clone(),
@@ -141,6 +148,24 @@ impl Operation for Continue {
             })
         })
     }
+}
+
+/// Makes the baton that of the copy, too: as long as nobody goes on in it, it has left nothing.
+fn keep_copy(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    (left, session_id): (&ImportOutput, Option<&str>),
+    written: Option<&ConversationExtent>,
+) -> Result<(), Failure> {
+    let Some(written) = written else { return Ok(()) };
+    let copy = Conversation {
+        project_id: left.project_id.clone(),
+        tool: written.agent.clone(),
+        native_id: written.id.clone(),
+        session_id: session_id.map(str::to_owned),
+        ..Conversation::default()
+    };
+    conversation::keep(tx, env, &copy, Some(&left.baton_id), (written.bytes, written.updated_at_ms))
 }
 
 fn claiming(input: &ContinueInput, baton_id: &str) -> PickupRequest {

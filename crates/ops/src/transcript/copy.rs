@@ -63,7 +63,7 @@ impl Operation for Copy {
             format: FORMAT.to_owned(),
             version: VERSION,
             mode: baton_transcripts::permission_mode(meant.format, &meant.path),
-            sessions: own_sessions(&meant),
+            sessions: own_sessions(&meant).ids,
             packet: packet.text().to_owned(),
             events: events(cx, &meant)?.items,
             header: without_folder(meant.header),

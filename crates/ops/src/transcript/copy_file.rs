@@ -71,6 +71,7 @@ impl TranscriptCopy {
             format,
             header,
             sessions,
+            wrapped_line: None,
             copy: Some(Box::new(self)),
         })
     }

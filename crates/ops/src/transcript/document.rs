@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{FoundTranscript, find, refuse_empty};
+use super::provider_stop::add_reset;
 use crate::op::{Cx, Env, Meta, Operation, Reach};
 
 /// Makes a document from a transcript.
@@ -143,7 +144,8 @@ pub(super) fn packet(
 fn summarize(env: &Env<'_>, meant: &FoundTranscript) -> Result<Packet, Refusal> {
     let home = env.host.transcript_env().home.to_string_lossy().into_owned();
     let options = Options { home: Some(home), ..Options::default() };
-    let packet = summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options);
+    let mut packet = summarize_session(&meant.path, meant.key.as_deref(), meant.format, &options);
+    add_reset(&mut packet);
     let is_asked = packet.requests.as_ref().is_some_and(|requests| requests.first.is_some());
     if !is_asked && packet.recent_messages.is_empty() && packet.commands.is_empty() {
         return Err(refuse_empty(meant, &packet.metadata));

@@ -169,6 +169,8 @@ pub(super) struct FoundTranscript {
     pub(super) header: Header,
     /// Sessions of the ledger that it began or wrapped, as far as they were looked for.
     pub(super) sessions: Vec<String>,
+    /// The line on which its agent wrapped last, likewise.
+    pub(super) wrapped_line: Option<u64>,
     /// What was pushed, where the file is a copy.
     pub(super) copy: Option<Box<TranscriptCopy>>,
 }
@@ -248,6 +250,7 @@ pub(super) fn find(
         format,
         header,
         sessions: Vec::new(),
+        wrapped_line: None,
         copy: None,
     })
 }
@@ -270,7 +273,15 @@ fn by_path(path: &Path, agent: Option<&str>) -> Result<FoundTranscript, Refusal>
     let found = TranscriptFile::at(format.id(), path).ok_or_else(|| unknown(&path.display().to_string()))?;
     let header =
         baton_transcripts::header(&found, &()).ok_or_else(|| unknown(&path.display().to_string()))?;
-    Ok(FoundTranscript { path: path.to_owned(), key: None, format, header, sessions: Vec::new(), copy: None })
+    Ok(FoundTranscript {
+        path: path.to_owned(),
+        key: None,
+        format,
+        header,
+        sessions: Vec::new(),
+        wrapped_line: None,
+        copy: None,
+    })
 }
 
 /// The caller's folder and those of the project that it stands for on this machine, and that project.

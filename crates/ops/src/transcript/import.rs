@@ -85,9 +85,12 @@ pub struct ImportOutput {
     /// How the baton stands that the session had already; a new one is made only with `again`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<BatonStanding>,
-    /// Batons that may be of the same conversation, and sessions that have left none yet: nothing tells for certain.
+    /// Batons that may be of the same conversation: nothing tells for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_be_same: Vec<String>,
+    /// Sessions that may be of the same conversation and have left no baton.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_be_same_sessions: Vec<String>,
 }
 
 impl Operation for Import {
@@ -179,10 +182,11 @@ impl ImportJob<'_> {
     /// Leaves a baton for the session in a transcript, or gives back the one that it has.
     pub(super) fn import(&self, tx: &mut Tx<'_>, env: &mut Env<'_>) -> Result<ImportOutput, Failure> {
         let mut known = load_conversation(tx, env, self.project_id, self.meant)?;
-        let may_be_same = self.join_alike(tx, env, &mut known)?;
+        let (may_be_same, may_be_same_sessions) = self.join_alike(tx, env, &mut known)?;
         let earlier = conversation::earlier_baton(tx, env, &known)?;
         let Some(earlier) = earlier else {
-            return Ok(ImportOutput { may_be_same, ..self.first(tx, env, &known)? });
+            let first = self.first(tx, env, &known)?;
+            return Ok(ImportOutput { may_be_same, may_be_same_sessions, ..first });
         };
         if self.again {
             return self.leave(tx, env, &known, None);
@@ -207,30 +211,31 @@ impl ImportJob<'_> {
     }
 
     /// Joins the session that is the conversation's although neither names the other; where that is not certain, names what may
-    /// be it: the batons that were left, else the sessions.
+    /// be it: the batons that were left, and the sessions that left none.
     fn join_alike(
         &self,
         tx: &mut Tx<'_>,
         env: &Env<'_>,
         known: &mut Conversation,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<(Vec<String>, Vec<String>), Failure> {
+        let (mut batons, mut without) = (Vec::new(), Vec::new());
         if known.session_id.is_some() || known.baton_id.is_some() || self.again {
-            return Ok(Vec::new());
+            return Ok((batons, without));
         }
         match same_conversation::likeness(tx, env, (self.project_id, self.meant, self.is_alone))? {
             SessionMatch::Same(own) => {
                 conversation::join(tx, known, &own)?;
-                Ok(Vec::new())
             }
             SessionMatch::Unclear(sessions) => {
-                let mut named = Vec::new();
                 for own in sessions {
-                    let left = baton_store::baton::of_session(tx, self.project_id, &own.session_id)?;
-                    named.push(left.map_or(own.session_id, |left| left.baton_id));
+                    match baton_store::baton::of_session(tx, self.project_id, &own.session_id)? {
+                        Some(left) => batons.push(left.baton_id),
+                        None => without.push(own.session_id),
+                    }
                 }
-                Ok(named)
             }
         }
+        Ok((batons, without))
     }
 
     /// Whether the caller adds what the earlier baton does not say: a summary of its own, another receiver.
@@ -330,6 +335,7 @@ impl ImportJob<'_> {
             superseded_baton_id: earlier.map(|earlier| earlier.baton.baton_id.clone()),
             standing: None,
             may_be_same: Vec::new(),
+            may_be_same_sessions: Vec::new(),
         })
     }
 
@@ -348,6 +354,7 @@ impl ImportJob<'_> {
             superseded_baton_id: None,
             standing: Some(standing),
             may_be_same: Vec::new(),
+            may_be_same_sessions: Vec::new(),
         }
     }
 }

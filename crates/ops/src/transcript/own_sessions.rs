@@ -1,7 +1,7 @@
 //! Which sessions of the ledger a conversation began or wrapped: read from the answers that its own calls of Baton got. What is
 //! shown in any other way, a list of batons for instance, says nothing about whose they are.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use baton_transcripts::event::{Call, Category, Event, EventKind};
 use baton_transcripts::{Options, show_session};
@@ -22,30 +22,50 @@ const GAP: usize = 8;
 /// The most ids that are kept, the newest.
 const MOST: usize = 50;
 
-/// Ids of sessions, or of the batons that they left, oldest first.
-pub(super) fn own_sessions(meant: &FoundTranscript) -> Vec<String> {
-    let (mut calls, mut found) = (HashSet::new(), Vec::new());
+/// What a conversation's own calls of Baton tell.
+#[derive(Debug, Default)]
+pub(super) struct OwnSessions {
+    /// Ids of sessions, or of the batons that they left, oldest first.
+    pub ids: Vec<String>,
+    /// The line on which the last wrap was answered.
+    pub wrapped_line: Option<u64>,
+}
+
+/// Reads them.
+pub(super) fn own_sessions(meant: &FoundTranscript) -> OwnSessions {
+    let (mut calls, mut found) = (HashMap::new(), OwnSessions::default());
     let _ =
         show_session(&meant.path, meant.key.as_deref(), meant.format, &Options::default(), &mut |event| {
             take(event, &mut calls, &mut found);
         });
-    let surplus = found.len().saturating_sub(MOST);
-    found.split_off(surplus)
+    let surplus = found.ids.len().saturating_sub(MOST);
+    found.ids = found.ids.split_off(surplus);
+    found
 }
 
-fn take(event: &Event<'_>, calls: &mut HashSet<String>, found: &mut Vec<String>) {
+/// Takes an event in; of each call of Baton it is known whether it wraps.
+fn take(event: &Event<'_>, calls: &mut HashMap<String, bool>, found: &mut OwnSessions) {
     if event.agent.is_some() {
         return;
     }
     match &event.what {
-        EventKind::Call(call) if is_ours(call) => _ = calls.insert(call.id.to_string()),
-        EventKind::Outcome(outcome) if outcome.ok != Some(false) && calls.contains(outcome.id.as_ref()) => {
-            if let Some(id) = id_in(&outcome.output).filter(|id| !found.contains(id)) {
-                found.push(id);
+        EventKind::Call(call) if is_ours(call) => _ = calls.insert(call.id.to_string(), is_wrap(call)),
+        EventKind::Outcome(outcome) if outcome.ok != Some(false) => {
+            let Some(is_wrap) = calls.get(outcome.id.as_ref()) else { return };
+            let Some(id) = id_in(&outcome.output) else { return };
+            if *is_wrap {
+                found.wrapped_line = Some(event.place.line);
+            }
+            if !found.ids.contains(&id) {
+                found.ids.push(id);
             }
         }
         _ => {}
     }
+}
+
+fn is_wrap(call: &Call<'_>) -> bool {
+    call.name.ends_with("session_wrap") || call.target.contains("baton wrap")
 }
 
 fn is_ours(call: &Call<'_>) -> bool {

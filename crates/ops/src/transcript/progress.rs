@@ -1,5 +1,6 @@
 //! What a conversation holds that its earlier baton does not: whether more was only said, or asked for and done.
 
+use baton_model::baton::State;
 use baton_model::conversation::{Conversation, Origin, Progress};
 use baton_model::packet::{Packet, ValidatedPacket};
 use baton_model::time::Millis;
@@ -24,14 +25,17 @@ pub(super) fn progress(
         return Ok(Progress::None);
     }
     let (_, origin) = earlier.facts();
-    let has_work = match origin {
-        Origin::Transcript => {
+    let has_work = match (origin, meant.wrapped_line) {
+        (Origin::Transcript, _) => {
             let wrap = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
             let before = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());
             before.is_some_and(|before| has_more(before.view(), packet.view()))
         }
+        (Origin::Agent, Some(wrapped)) => work_places(packet.view()).any(|(_, line)| line > wrapped),
+        // Where the transcript does not tell of the wrap, nothing takes the place of the agent's own words.
+        (Origin::Agent, None) if earlier.state == State::Open => false,
         // An agent's own words name no places of the transcript. How far it was read by then is known where hooks run.
-        Origin::Agent => {
+        (Origin::Agent, None) => {
             let after_wrap = last_entry_at.saturating_sub(earlier.baton.created_at) > LAST_WORDS;
             known.last_entry_at > 0 && after_wrap && has_request(packet.view())
         }
@@ -44,19 +48,24 @@ fn has_request(packet: &Packet) -> bool {
     last.is_some_and(|last| is_request(&last.text))
 }
 
-/// Whether the later packet of a transcript has a request, a change or a command from after all of the earlier one's.
+/// Whether the later packet has a request, a change or a command from after all of the earlier one's. Lines of another transcript, of
+/// which the later one is a copy, say nothing about it.
 fn has_more(before: &Packet, later: &Packet) -> bool {
-    let until = work_places(before).max().unwrap_or(0);
-    work_places(later).any(|line| line > until)
+    let until = |of: &str| {
+        let known = work_places(before).filter(|(transcript, _)| *transcript == of);
+        known.map(|(_, line)| line).max().unwrap_or(0)
+    };
+    work_places(later).any(|(of, line)| line > until(of))
 }
 
-/// The lines of the transcript on which something was asked for or done.
-fn work_places(packet: &Packet) -> impl Iterator<Item = u64> + '_ {
+/// The transcripts and their lines on which something was asked for or done.
+fn work_places(packet: &Packet) -> impl Iterator<Item = (&str, u64)> {
     let requests = packet.requests.iter().flat_map(|requests| requests.first.iter().chain(&requests.last));
     let asked = requests.filter(|request| is_request(&request.text)).map(|request| request.at.as_deref());
     let changed = packet.files_modified.iter().map(|file| file.at.as_deref());
     let run = packet.commands.iter().map(|command| command.at.as_deref());
-    asked.chain(changed).chain(run).flatten().filter_map(|at| at.rsplit_once('#')?.1.parse().ok())
+    let places = asked.chain(changed).chain(run).flatten();
+    places.filter_map(|at| at.rsplit_once('#').and_then(|(of, line)| Some((of, line.parse().ok()?))))
 }
 
 #[cfg(test)]
@@ -87,5 +96,6 @@ mod tests {
         check(json!({ "files_modified": [{ "path": "a", "at": "claude:ab#11" }] }), true);
         check(json!({ "files_modified": [{ "path": "a", "at": "claude:ab#8" }] }), false);
         check(json!({ "commands": [{ "command": "make", "at": "claude:ab#14" }] }), true);
+        check(json!({ "commands": [{ "command": "make", "at": "codex:cd#3" }] }), true);
     }
 }

@@ -47,6 +47,9 @@ pub(super) struct Read {
     /// Its sessions.
     #[serde(default)]
     pub sessions: Vec<String>,
+    /// The line on which its agent wrapped last.
+    #[serde(default)]
+    pub wrapped_line: Option<u64>,
 }
 
 /// The transcript that is meant, and the packet made of it.
@@ -68,7 +71,8 @@ fn read_here(
     let mut meant = find(cx, &request.id, request.agent.as_deref(), request.project.as_deref(), command)?;
     let packet = packet(&cx.env, &meant, request.to.as_deref(), request.summary.as_deref())?;
     if meant.copy.is_none() {
-        meant.sessions = own_sessions(&meant);
+        let own = own_sessions(&meant);
+        (meant.sessions, meant.wrapped_line) = (own.ids, own.wrapped_line);
     }
     Ok((meant, packet))
 }
@@ -83,12 +87,22 @@ fn parse_remote_read(read: Value) -> Result<(FoundTranscript, ValidatedPacket), 
     };
     let header = read.header;
     let (path, key) = (header.path.clone(), header.key.clone());
-    let meant = FoundTranscript { path, key, format, header, sessions: read.sessions, copy: None };
+    let meant = FoundTranscript {
+        path,
+        key,
+        format,
+        header,
+        sessions: read.sessions,
+        wrapped_line: read.wrapped_line,
+        copy: None,
+    };
     Ok((meant, ValidatedPacket::parse(read.packet)?))
 }
 
 /// Reads a transcript of this machine for an operation that runs on a server: its header and its packet.
 pub fn read_for_remote(cx: &mut Cx<'_>, request: &DocumentRequest) -> Result<Value, Failure> {
     let (meant, packet) = read_here(cx, request)?;
-    Ok(json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions }))
+    Ok(
+        json!({ "header": meant.header, "packet": packet.text(), "sessions": meant.sessions, "wrapped_line": meant.wrapped_line }),
+    )
 }

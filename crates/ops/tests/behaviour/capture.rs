@@ -239,6 +239,26 @@ on_every_backend! {
         assert!(!status["reminders"].to_string().contains("left work without a baton"), "{status:#}");
     }
 
+    fn a_card_tells_with_what_a_provider_stopped_an_agent_and_until_when(w) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut input = talk(dir.path(), &["Count the cart", "Now the taxes"]);
+        let path = input["id"].as_str().expect("a path").to_owned();
+        let error = json!({ "type": "assistant", "uuid": "e", "parentUuid": "a1", "sessionId": "55555555-aaaa-4000-8000-00000000abcd",
+            "cwd": "/w", "timestamp": "2026-11-24T10:01:30.000Z", "isApiErrorMessage": true, "message": { "role": "assistant",
+            "model": "<synthetic>", "content": [{ "type": "text", "text": "You've hit your limit · try again in 2 hours" }] } });
+        let said = std::fs::read_to_string(&path).expect("the transcript");
+        std::fs::write(&path, format!("{said}{error}\n")).expect("written");
+        (input["event"], input["over"]) = (json!("failure"), json!(false));
+        w.ok(&agent("Donna"), "transcript_capture", input.clone());
+        let waiting = |w: &mut World| w.ok(&agent("Hal"), "session_status", json!({}))["handoffs"][0].clone();
+        let stopped = json!({ "text": "You've hit your limit · try again in 2 hours", "again": "again at 2026-11-24 12:01 UTC" });
+        assert_eq!(waiting(w)["stopped"], stopped);
+        // It went on.
+        let asked = ["Count the cart", "Now the taxes", "And the refunds"];
+        w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &asked));
+        assert_eq!((&waiting(w)["stopped"], w.deltas("wrap").len()), (&Value::Null, 2));
+    }
+
     fn a_failure_whose_work_another_hook_kept_first_is_still_told_once(w) {
         for (name, wrap) in [("normal.jsonl", false), ("compacted.jsonl", true)] {
             let kept = capture(w, &agent("Donna"), name, "session-end", wrap);
@@ -361,10 +381,10 @@ on_every_backend! {
     fn who_was_told_only_to_go_on_is_told_by_what_it_went_on_with(w) {
         let dir = tempfile::tempdir().expect("a folder");
         w.leave_baton(&agent("Ann"), "Prices are rounded in the cart");
-        for name in ["Ben", "Cid"] {
+        for (name, asked) in [("Ben", "continue"), ("Cid", "Pick up the baton and go on from there, please.")] {
             w.pickup(&agent(name));
             w.ok(&agent(name), "session_checkpoint", json!({ "summary": format!("by {name}") }));
-            let end = pickup_talk(dir.path(), "continue", "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
+            let end = pickup_talk(dir.path(), asked, "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
             w.ok(&agent(name), "transcript_capture", end);
             let subject = w.ok(&agent("Reader"), "session_status", json!({}))["handoffs"][0]["subject"].to_string();
             assert!(subject.starts_with("\"Went on with 'Prices are rounded in the cart'"), "{subject}");

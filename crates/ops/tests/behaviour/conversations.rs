@@ -421,14 +421,17 @@ on_every_backend! {
 
     fn an_agent_without_a_known_tool_in_the_same_folder_is_named_and_not_guessed(w) {
         only_agent(w, &[]);
-        let [left, _elsewhere] = [("Uma", "/home/you/shop"), ("Ugo", "/home/you/elsewhere")].map(|(name, folder)| {
-            let mut own = agent(name).at(folder, Some(folder));
+        let [left, _elsewhere, open] = [("Uma", "shop"), ("Ugo", "elsewhere"), ("Ute", "shop")].map(|(name, folder)| {
+            let folder = format!("/home/you/{folder}");
+            let mut own = agent(name).at(&folder, Some(&folder));
             "my_own_tool".clone_into(&mut own.0.surface);
-            w.start(&own);
-            w.wrap(&own, "in my own words")
+            let started = w.start(&own);
+            if name == "Ute" { started } else { w.wrap(&own, "in my own words") }
         });
         write_talk(w, FIRST);
-        assert_eq!(import_id(w, FIRST)["may_be_same"], json!([left["baton_id"]]));
+        let imported = import_id(w, FIRST);
+        assert_eq!(imported["may_be_same"], json!([left["baton_id"]]));
+        assert_eq!(imported["may_be_same_sessions"], json!([open["session_id"]]), "a session is no baton");
     }
 
     fn a_session_of_another_time_is_another_conversation(w) {

@@ -366,6 +366,17 @@ on_every_backend! {
         w.ok(&agent("Owner"), "project_merge", undo);
     }
 
+    fn the_card_of_a_merged_project_says_where_its_work_goes_on(w) {
+        w.register("fix");
+        let told = |w: &mut World| {
+            let reminders = w.ok(&at("Ann", "fix"), "session_status", json!({}))["reminders"].clone();
+            list(&reminders).into_iter().find(|one| one["kind"] == "project_merged").map(|one| text(&one, "message"))
+        };
+        assert_eq!(told(w), None);
+        w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
+        assert!(told(w).is_some_and(|message| message.contains("merged into p") && message.contains("--project p")));
+    }
+
     fn late_words_after_a_split_are_kept_where_the_folder_went(w) {
         w.register("shop");
         let silent = at("Sil", "shop").at("/repos/shop", Some("/repos/shop")).process("gone");

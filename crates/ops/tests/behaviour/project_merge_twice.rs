@@ -199,6 +199,30 @@ on_every_backend! {
         assert_eq!(waiting(w, "shop").len(), 1, "the other work stays");
     }
 
+    fn what_a_split_carried_over_comes_back_with_the_folder(w) {
+        let there = at("Sil", "p").at("/repos/shop", Some("/repos/shop"));
+        w.ok(&there, "project_init", json!({ "id": "shop" }));
+        for taken in [false, true] {
+            let sil = there.clone().project("shop");
+            w.ok(&sil, "session_start", json!({}));
+            w.ok(&sil, "session_checkpoint", json!({ "summary": "half silent" }));
+            w.advance(700_000);
+            let split = |to: &str| json!({ "path": "/repos/shop", "to": to });
+            w.ok(&agent("Owner"), "project_split", split("cart"));
+            if taken {
+                w.pickup(&at("Mina", "cart"));
+            }
+            w.advance(700_000);
+            let back = w.ok(&agent("Owner"), "project_split", split("shop"));
+            assert_eq!(back["batons"].as_array().map_or(0, Vec::len), usize::from(!taken), "{back:#}");
+            assert_eq!(waiting(w, "cart").len(), usize::from(taken), "what somebody took stays");
+            if !taken {
+                assert!(w.pickup(&at("Mina", "shop"))["baton"].to_string().contains("half silent"));
+                w.ok(&at("Mina", "shop"), "session_wrap", json!({ "summary": "done", "done": true }));
+            }
+        }
+    }
+
     fn what_the_holder_of_a_baton_saved_is_not_handed_on_beside_it(w) {
         w.register("fix");
         w.leave_baton(&at("Ann", "fix"), "the cart rounds");

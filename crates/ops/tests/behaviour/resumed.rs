@@ -67,6 +67,36 @@ on_every_backend! {
         assert!(heard.contains("more was said about baton"), "{heard}");
     }
 
+    fn what_is_asked_for_after_the_agents_own_wrap_is_in_the_baton_with_its_words(w) {
+        let mut talk = Talk::new();
+        let own = w.start(&donna());
+        talk.called("session_start", &own);
+        let left = w.wrap(&donna(), "in my own words");
+        talk.called("session_wrap", &left);
+        talk.grow();
+        capture(w, &talk);
+        assert_eq!(offered(w), [text(&left, "baton_id")], "last words make none");
+        talk.ask("Now the taxes");
+        talk.grow();
+        let kept = capture(w, &talk);
+        assert_eq!(offered(w), [text(&kept, "baton_id")], "{kept:#}");
+        let body = text(&w.pickup(&agent("Lola"))["baton"], "body");
+        assert!(body.contains("Now the taxes") && body.contains("in my own words"), "{body}");
+        w.assert_sound();
+    }
+
+    fn what_is_asked_for_after_a_wrap_that_said_done_is_a_baton_of_its_own(w) {
+        let mut talk = Talk::new();
+        w.start(&donna());
+        let left = w.ok(&donna(), "session_wrap", json!({ "summary": "the cart adds up", "done": true }));
+        talk.called("session_wrap", &left);
+        capture(w, &talk);
+        assert!(offered(w).is_empty());
+        talk.ask("Now the taxes");
+        let kept = capture(w, &talk);
+        assert_eq!(offered(w), [text(&kept, "baton_id")], "{kept:#}");
+    }
+
     fn an_older_copy_of_a_transcript_replaces_nothing(w) {
         let (old, mut talk) = (Talk::new(), Talk::new());
         talk.grow();

@@ -168,6 +168,37 @@ on_every_backend! {
         assert_eq!(wrap["warnings"], json!([]));
     }
 
+    fn work_that_is_done_is_offered_to_nobody_and_goes_on_by_its_name(w) {
+        w.leave_baton(&agent("Lola"), "half of the cart");
+        w.pickup(&agent("Donna"));
+        let wrap = w.ok(&agent("Donna"), "session_wrap", json!({ "summary": "the cart adds up", "done": true }));
+        assert_eq!(wrap["finished"], true, "{wrap:#}");
+        let status = w.ok(&agent("Reader"), "session_status", json!({}));
+        assert_eq!(status["handoffs"], json!([]), "{status:#}");
+        assert_eq!(w.ok(&agent("Reader"), "baton_list", json!({}))["total"], 0);
+        let shown = w.ok(&agent("Reader"), "baton_show", json!({ "id": wrap["baton_id"] }));
+        assert_eq!((&shown["state"], &shown["finished"], &shown["spent_by"]), (&json!("spent"), &json!(true), &json!(null)));
+        assert_eq!(w.pickup(&agent("Rex"))["baton"], json!(null));
+        let from = json!({ "from_session": wrap["session_id"] });
+        w.no(&agent("Ann"), "hd_exec", from, "baton_finished");
+        let named = w.ok(&agent("Ann"), "hd_exec", json!({ "handoff_id": wrap["baton_id"] }));
+        assert_eq!(named["baton"]["delta_id"], wrap["baton_id"]);
+        w.end(&agent("Ann"));
+        let status = w.ok(&agent("Reader"), "session_status", json!({}));
+        assert_eq!(status["handoffs"][0]["id"], wrap["baton_id"], "it goes on, so it waits: {status:#}");
+    }
+
+    fn what_somebody_is_to_read_or_is_left_to_do_waits_whatever_else_is_done(w) {
+        let packet = json!({ "summary": "s", "done": true, "next_steps": ["merge it"] });
+        for input in [json!({ "summary": "s", "done": true, "to": "Rex" }), json!({ "packet": packet })] {
+            w.start(&agent("Lola"));
+            let wrap = w.ok(&agent("Lola"), "session_wrap", input);
+            assert_eq!(wrap["finished"], json!(null));
+            w.ok(&agent("Rex"), "hd_exec", json!({ "handoff_id": wrap["baton_id"] }));
+            w.ok(&agent("Rex"), "session_wrap", json!({ "summary": "s", "done": true }));
+        }
+    }
+
     fn the_same_request_wraps_once(w) {
         w.start(&agent("Lola"));
         let input = json!({ "summary": "done", "request_id": "r1" });

@@ -11,6 +11,7 @@ pub(super) fn is_told(key: &str, value: &Value) -> bool {
     match key {
         "model" | "started_at" => value.is_string(),
         "compaction" => value["summary"].is_string(),
+        "provider_stop" => value["text"].is_string(),
         // Sizes of the session say nothing about the work.
         "tokens" => value["output"].is_number(),
         "transcript" => value["lines"].is_number(),
@@ -47,6 +48,14 @@ pub(super) fn folder(cx: &RenderContext) -> Option<String> {
 pub(super) fn fact(cx: &RenderContext, key: &str) -> Option<String> {
     let text = cx.packet.metadata.get(key)?.as_str().filter(|text| !text.trim().is_empty())?;
     Some(quote::cell(&cut::head(text, 80)))
+}
+
+/// With what the provider stopped the agent, and until when.
+pub(super) fn provider_stop(cx: &RenderContext) -> Option<String> {
+    let stop = cx.packet.metadata.get("provider_stop")?;
+    let text = stop["text"].as_str().filter(|text| !text.trim().is_empty())?;
+    let again = stop["again"].as_str().map(|again| format!("; {}", quote::cell(&cut::head(again, 60))));
+    Some(format!("by its provider: {}{}", quote::cell(&cut::head(text, 160)), again.unwrap_or_default()))
 }
 
 /// What the agent itself wrote down of its work when its context was full.

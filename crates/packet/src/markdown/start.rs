@@ -28,6 +28,7 @@ pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
     row(rank::DETAIL, "Model", session::fact(cx, "model"));
     row(rank::DETAIL, "Started", session::fact(cx, "started_at"));
     row(rank::LAST_TURN, "Created", created(cx));
+    row(rank::DECISION, "Stopped", session::provider_stop(cx));
     let next = [&packet.next_agent, &packet.next_role].into_iter().flatten();
     let next: Vec<String> = next.map(|name| quote::cell(&cut::head(name, 60))).collect();
     row(rank::DETAIL, "Meant for", (!next.is_empty()).then(|| next.join(", ")));

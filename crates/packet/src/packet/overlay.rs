@@ -120,9 +120,13 @@ fn title(item: &Value) -> Option<&str> {
     Some(text.trim())
 }
 
+/// Metadata that says how one session ended, and nothing of a later one.
+const OF_ONE_SESSION: &str = "provider_stop";
+
 fn united(older: Value, newer: Value) -> Value {
     match (older, newer) {
         (Value::Object(mut older), Value::Object(newer)) => {
+            older.remove(OF_ONE_SESSION);
             older.extend(newer);
             Value::Object(older)
         }
@@ -182,7 +186,7 @@ mod tests {
     fn nothing_of_the_older_packet_is_dropped() {
         let older = json!({ "summary": "old", "next_steps": "one", "open_loops": ["loop"], "test_status": "fail",
             "decisions": [{ "decision": "use jiff", "votes": 3 }], "pending_tasks": [{ "content": "a", "owner": "X" }, "b"],
-            "metadata": { "k": 1, "state": 1 }, "zzz": { "deep": [1] }, "target": { "id": "B" }, "next_agent": "B" });
+            "metadata": { "k": 1, "state": 1, "provider_stop": { "text": "429" } }, "zzz": { "deep": [1] }, "target": { "id": "B" }, "next_agent": "B" });
         let newer = json!({ "summary": "new", "next_steps": ["two"], "decisions": [{ "what": "no recursion" }],
             "pending_tasks": [{ "title": "b", "status": "completed" }], "metadata": { "state": 2 } });
         let both = over(&older, &newer);

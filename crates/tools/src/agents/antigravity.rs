@@ -43,6 +43,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::Steps,
         tried: "",
         note: "PreInvocation is answered once a session.",

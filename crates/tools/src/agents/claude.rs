@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Tool;
 use crate::install::{Answer, Install, InstallEntry, PackageMark, Places};
-use crate::launch::{Headless, Launch};
+use crate::launch::{Approval, Headless, Launch};
 use crate::native::{Native, NativeTarget, Session, SessionPlaces};
 use crate::shapes::{groups, server_at};
 
@@ -43,6 +43,7 @@ pub(crate) static TOOL: Tool = Tool {
             file: places.dir("CLAUDE_CONFIG_DIR", ".claude").join("settings.json"),
             list: "enabledPlugins",
         }),
+        trust: None,
         answer: Answer::Nested,
         tried: "yes",
         note: "",
@@ -58,7 +59,17 @@ pub(crate) static TOOL: Tool = Tool {
         ],
         headless: Some(Headless {
             words: &["{folder:--add-dir}", "{mode}", "{more}", "{prompt:-p}"],
+            resume: &["{folder:--add-dir}", "--resume", "{id}", "{mode}", "{more}", "{prompt:-p}"],
             modes: &[],
+            approval: Some(Approval {
+                words: &[
+                    "bypassPermissions",
+                    "--dangerously-skip-permissions",
+                    "--allowedTools",
+                    "--allowed-tools",
+                ],
+                flag: "--allowedTools mcp__baton",
+            }),
         }),
         vars: None,
         get: "npm install -g @anthropic-ai/claude-code",

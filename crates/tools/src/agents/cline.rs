@@ -35,6 +35,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::None,
         tried: "",
         note: "The settings of the extension too, where it is there. Its hooks do not reach the model.",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Tool;
 use crate::install::{
-    Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, PackageMark, Scope,
+    Answer, EntryContent, Install, InstallEntry, InstallPart, PASSED_ON, PackageMark, Scope, TrustMark,
 };
 use crate::launch::{Headless, Launch};
 use crate::native::{Native, NativeTarget, Session, SessionPlaces};
@@ -48,6 +48,9 @@ pub(crate) static TOOL: Tool = Tool {
             file: places.dir("CODEX_HOME", ".codex").join("config.toml"),
             list: "plugins",
         }),
+        trust: Some(|places| TrustMark::HookDigests {
+            file: places.dir("CODEX_HOME", ".codex").join("config.toml"),
+        }),
         answer: Answer::Nested,
         tried: "yes",
         note: "Trust the hooks once with `/hooks`.",
@@ -63,8 +66,10 @@ pub(crate) static TOOL: Tool = Tool {
         ],
         headless: Some(Headless {
             words: &["exec", "--skip-git-repo-check", "{mode}", "{folder:--add-dir}", "{more}", "{prompt}"],
+            resume: &["exec", "--skip-git-repo-check", "{mode}", "{more}", "resume", "{id}", "{prompt}"],
             // Headless runs have no user to confirm a prompt.
             modes: &[(PermissionMode::Edits, &["--sandbox", "workspace-write"])],
+            approval: None,
         }),
         vars: Some(("-c", "shell_environment_policy.set.{name}={value}")),
         get: "npm install -g @openai/codex",

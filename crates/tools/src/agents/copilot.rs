@@ -36,6 +36,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::TopLevel,
         tried: "",
         note: "",

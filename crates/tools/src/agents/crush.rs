@@ -27,6 +27,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::None,
         tried: "",
         note: "",

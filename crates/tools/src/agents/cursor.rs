@@ -39,6 +39,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::Nested,
         tried: "",
         note: "",

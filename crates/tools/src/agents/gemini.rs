@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::Tool;
-use crate::install::{Answer, Install, NAME, PackageMark, Places};
-use crate::launch::{Headless, Launch};
-use crate::native::{Native, NativeTarget, Session, SessionPlaces};
+use crate::install::{Answer, Install, NAME, PackageMark, Places, TrustMark};
+use crate::launch::{Approval, Headless, Launch};
+use crate::native::{Native, NativeResume, NativeTarget, Session, SessionPlaces};
 use crate::shapes::{groups, server};
 
 /// Gemini CLI.
@@ -36,6 +36,13 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: Some(|places| PackageMark::Folder(folder(places).join("extensions").join(NAME))),
+        trust: Some(|places| TrustMark::Folders {
+            file: match places.vars.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH").filter(|path| !path.is_empty()) {
+                Some(named) => PathBuf::from(named),
+                None => folder(places).join("trustedFolders.json"),
+            },
+            settings: folder(places).join("settings.json"),
+        }),
         answer: Answer::Nested,
         tried: "yes",
         note: "Its PreCompress is called at every round, compression or not.",
@@ -50,7 +57,19 @@ pub(crate) static TOOL: Tool = Tool {
         ],
         headless: Some(Headless {
             words: &["{mode}", "{folder:--include-directories}", "{more}", "{prompt:-p}"],
+            resume: &[
+                "--resume",
+                "{id}",
+                "{mode}",
+                "{folder:--include-directories}",
+                "{more}",
+                "{prompt:-p}",
+            ],
             modes: &[],
+            approval: Some(Approval {
+                words: &["yolo", "-y", "--yolo", "--allowed-tools", "--policy"],
+                flag: "--approval-mode yolo",
+            }),
         }),
         vars: None,
         get: "npm install -g @google/gemini-cli",
@@ -61,7 +80,17 @@ pub(crate) static TOOL: Tool = Tool {
         tried: "yes",
         records,
         place,
-        resume: Some(&["--session-file", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"]),
+        resume: Some(NativeResume {
+            words: &["--session-file", "{id}", "{mode}", "{folder:--include-directories}", "{prompt:-i}"],
+            headless: &[
+                "--session-file",
+                "{id}",
+                "{mode}",
+                "{folder:--include-directories}",
+                "{more}",
+                "{prompt:-p}",
+            ],
+        }),
     }),
 };
 

@@ -31,6 +31,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::None,
         tried: "",
         note: "Printed, to be added by hand.",

@@ -29,6 +29,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::Plain,
         tried: "",
         note: "The same plugin as for OpenCode.",

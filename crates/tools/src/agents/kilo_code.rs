@@ -26,6 +26,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::None,
         tried: "",
         note: "",

@@ -38,6 +38,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::Plain,
         tried: "",
         note: "UserPromptSubmit is answered once a session.",

@@ -25,6 +25,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "hooks of Kiro belong to one agent: add `baton hook session-start --agent kiro` to its `agentSpawn`",
         package: None,
+        trust: None,
         answer: Answer::Plain,
         tried: "",
         note: "Hooks belong to single agents: add `baton hook session-start --agent kiro` to `agentSpawn`.",

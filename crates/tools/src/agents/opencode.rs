@@ -33,6 +33,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::Plain,
         tried: "announcement",
         note: "`opencode.jsonc` where there is one. The plugin runs at the first system prompt, at a compaction and at an error of the session.",
@@ -43,8 +44,10 @@ pub(crate) static TOOL: Tool = Tool {
         modes: &[(PermissionMode::Plan, &["--agent", "plan"]), (PermissionMode::Full, &["--auto"])],
         headless: Some(Headless {
             words: &["run", "{mode}", "{more}", "{prompt}"],
+            resume: &["run", "--session", "{id}", "{mode}", "{more}", "{prompt}"],
             // Without a terminal it edits files by itself.
             modes: &[(PermissionMode::Edits, &[])],
+            approval: None,
         }),
         vars: None,
         get: "npm install -g opencode-ai",

@@ -37,6 +37,7 @@ pub(crate) static TOOL: Tool = Tool {
         },
         remark: "",
         package: None,
+        trust: None,
         answer: Answer::Nested,
         tried: "",
         note: "UserPromptSubmit is answered once a session.",

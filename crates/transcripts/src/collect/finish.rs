@@ -263,6 +263,11 @@ impl Collector<'_> {
                 })
             }),
         );
+        let stop = self.provider_stop.take();
+        put(
+            "provider_stop",
+            stop.map_or(Value::Null, |(text, at)| json!({ "text": text, "at": at.map(time::format) })),
+        );
         put("subagents", json!(self.calls.subagents));
         put("transcript", json!({ "lines": report.lines, "bytes": report.bytes }));
         put("complaints", json!(report.complaints));

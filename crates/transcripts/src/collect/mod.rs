@@ -78,6 +78,7 @@ const REPORT_WEIGHT: u8 = 60;
 const MAX_ANSWER: usize = 6 * 1024;
 const MAX_MESSAGE: usize = 1536;
 const MAX_COMPACTION: usize = 8 * 1024;
+const MAX_PROVIDER_ERROR: usize = 400;
 
 /// Reads a transcript and sums it up.
 pub fn summarize(path: &Path, format: &dyn TranscriptReader, options: &Options) -> Packet {
@@ -151,6 +152,8 @@ pub struct Collector<'r> {
     /// The last call and its id, if nothing was said after it.
     at_work: Option<(Location, String)>,
     interrupted: Option<Location>,
+    /// What the provider refused a request with, and when, if the agent did nothing after it.
+    provider_stop: Option<(String, Option<i64>)>,
     plan: Vec<PlanItem>,
     plan_at: Location,
     proposed: Option<ProposedPlan>,
@@ -190,6 +193,7 @@ impl<'r> Collector<'r> {
             replied: true,
             at_work: None,
             interrupted: None,
+            provider_stop: None,
             plan: Vec::new(),
             plan_at: Location::default(),
             proposed: None,
@@ -223,6 +227,7 @@ impl<'r> Collector<'r> {
                 // What the user runs is no work of the agent.
                 if main && call.name != TYPED_COMMAND {
                     self.proposal(call, &at);
+                    self.provider_stop = None;
                     (self.answered, self.interrupted) = (true, None);
                     // Who ends by ticking off the plan is not at work.
                     let works = call.category != Category::Task;
@@ -243,6 +248,9 @@ impl<'r> Collector<'r> {
                         self.answered_call(&kind, &task, outcome, &at);
                     }
                 }
+            }
+            EventKind::ProviderError(text) if main => {
+                self.provider_stop = Some((self.cleaner.text(text.trim(), MAX_PROVIDER_ERROR), event.at_ms));
             }
             what if main => self.collect_message(what, at),
             _ => {}
@@ -316,6 +324,7 @@ impl<'r> Collector<'r> {
     }
 
     fn assistant(&mut self, text: &str, at: Location) {
+        self.provider_stop = None;
         let whole = self.cleaner.clean_text(text);
         let mut told = self.decide("assistant", &whole, &at);
         for (tried, why_failed) in prose::attempts(&whole) {

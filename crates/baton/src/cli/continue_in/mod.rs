@@ -10,8 +10,8 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::Caller;
 use baton_ops::session::{End, EndInput};
 use baton_ops::transcript::{
-    Continue, ContinueInput, ContinueOutput, Document, DocumentInput, Events, EventsInput, Find, FindInput,
-    FindOutput,
+    Continue, ContinueInput, ContinueOutput, ConversationExtent, Document, DocumentInput, Events,
+    EventsInput, Find, FindInput, FindOutput,
 };
 use serde::Serialize;
 
@@ -76,6 +76,9 @@ pub(super) struct Args {
     more: Vec<String>,
 }
 
+/// What a tool is told that takes its own session up without a terminal: it does nothing without a prompt. It is no request.
+const GO_ON: &str = "Continue";
+
 pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let named = args.to.as_deref().map(|name| target(Some(name))).transpose()?;
     let choice = ask::session(&args, app)?;
@@ -92,7 +95,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     let summary = args.summarize.of(&plan.wanted, Some(&plan.agent), app)?;
     let document = document(&args, &plan, summary.as_deref(), app)?;
     let carried = native(&plan, app)?;
-    let recorded = match record(&args, &plan, summary.as_deref(), app) {
+    let written = carried.as_ref().map(|carried| carried.extent.clone());
+    let recorded = match record(&args, &plan, (summary.as_deref(), written), app) {
         Ok(recorded) => recorded,
         Err(ended) => {
             carried.into_iter().for_each(WrittenSession::undo);
@@ -177,14 +181,16 @@ fn native(plan: &Plan, app: &mut App) -> Result<Option<WrittenSession>, AppError
 
 /// The words of the command line, and the session that they name.
 fn command_arguments(plan: &Plan, carried: Option<&WrittenSession>) -> (&'static [&'static str], String) {
-    match (carried, plan.native.and_then(|native| native.resume)) {
-        (Some(carried), Some(words)) => (words, carried.path.display().to_string()),
-        (Some(carried), None) => (plan.launcher.launch.resume, carried.id.clone()),
-        (None, _) if plan.resumes => (plan.launcher.launch.resume, plan.id.clone()),
-        (None, _) => match &plan.headless {
-            Some(headless) => (headless.words, String::new()),
-            None => (plan.launcher.launch.start, String::new()),
-        },
+    let launch = plan.launcher.launch;
+    let resume = plan.headless.map_or(launch.resume, |headless| headless.resume);
+    match (carried, plan.native.and_then(|native| native.resume.as_ref())) {
+        (Some(carried), Some(own)) => {
+            let words = if plan.headless.is_some() { own.headless } else { own.words };
+            (words, carried.path.display().to_string())
+        }
+        (Some(carried), None) => (resume, carried.id.clone()),
+        (None, _) if plan.resumes => (resume, plan.id.clone()),
+        (None, _) => (plan.headless.map_or(launch.start, |headless| headless.words), String::new()),
     }
 }
 
@@ -214,7 +220,7 @@ fn document(
 fn record(
     args: &Args,
     plan: &Plan,
-    summary: Option<&str>,
+    (summary, written): (Option<&str>, Option<ConversationExtent>),
     app: &mut App,
 ) -> Result<ContinueOutput, AppError> {
     let caller = app.caller();
@@ -231,6 +237,7 @@ fn record(
         force: args.force,
         why: args.why.clone(),
         summary: summary.map(str::to_owned),
+        written,
     };
     app.run_as::<Continue>(&becoming, &input)
 }
@@ -241,7 +248,10 @@ fn prompt(
     recorded: &ContinueOutput,
     app: &App,
 ) -> Result<Option<Prompt>, Refusal> {
-    let Some(document) = document else { return Ok(None) };
+    let Some(document) = document else {
+        let resumed = Prompt { text: GO_ON.to_owned(), file: None };
+        return Ok(Some(resumed).filter(|_| plan.headless.is_some()));
+    };
     let (id, project) = (visible(&recorded.handoff_id), visible(&recorded.project_id));
     let note = if recorded.session_id.is_some() {
         format!(

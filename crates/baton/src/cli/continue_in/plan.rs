@@ -107,8 +107,7 @@ pub(super) fn plan(args: &Args, launcher: Launcher, found: FindOutput, app: &App
             "continue in another tool, or make a document with `baton handoff from-transcript ID -o FILE`",
         ));
     }
-    let is_begun = !resumes && native.is_none() && !args.print;
-    let is_headless = is_begun && starts_headless(launcher, &args.more, app);
+    let is_headless = !args.print && starts_headless(launcher, &args.more, app);
     let headless = launch.headless.as_ref().filter(|_| is_headless);
     let mode = mode(args.mode.as_deref(), ran, (launcher, is_headless), &mut warnings)?;
     let by_path = is_copy || args.id.as_deref().is_some_and(|id| Path::new(id).is_file());

@@ -33,7 +33,7 @@ const baton = {
       h('div.row', {}, h('h1', {}, one.summary || 'Baton'), state(one.state), free ? h('span.push', {}, button('Pick up…', () => pickup(project, one.baton_id, one.summary), 'main')) : null),
       facts([['Project', toProject(project)], ['Left by', toSession(project, one.session_id, one.from)], ['When', ago(one.created_at)], ['For', one.to], ['Held by', one.holder],
         ['Taken by', one.taken_by ? toSession(project, one.taken_by) : null], ['Taken', one.taken_at ? ago(one.taken_at) : null],
-        ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
+        ['Finished', one.finished ? 'nothing is left to do' : null], ['Went on as', one.spent_by ? toBaton(project, one.spent_by, 'the next baton') : null], ['In a terminal', free ? command(`baton pickup --handoff ${one.baton_id.slice(0, 13)} --project ${project}`) : null]]),
       h('h2', {}, 'Its way so far'),
       h('ol', {}, way.map((station) => h('li', {}, toSession(project, station.session_id, station.identity), ' · ', ago(station.started_at))),
         one.taken_by ? h('li', {}, toSession(project, one.taken_by, one.holder || 'who took it')) : null),

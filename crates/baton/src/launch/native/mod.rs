@@ -7,7 +7,7 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use baton_model::refusal::Refusal;
-use baton_ops::transcript::Row;
+use baton_ops::transcript::{ConversationExtent, Row};
 use baton_tools::native::{Native, Session, SessionPlaces};
 
 pub(crate) use turns::Turns;
@@ -22,6 +22,8 @@ pub(crate) struct WrittenSession {
     pub path: PathBuf,
     /// How many messages it has.
     pub messages: usize,
+    /// The conversation that it is, as its tool lists it.
+    pub extent: ConversationExtent,
     files: Vec<PathBuf>,
 }
 
@@ -67,12 +69,13 @@ pub(crate) fn write_session(
         }
         files.push(path.clone());
     }
-    let carried =
-        WrittenSession { id: session.id.clone(), path: written.main, messages: session.turns.len(), files };
-    match write::verify(agent, &carried.path, &session) {
-        Ok(()) => Ok(carried),
+    match write::verify(agent, &written.main, &session) {
+        Ok(extent) => {
+            let messages = session.turns.len();
+            Ok(WrittenSession { id: session.id, path: written.main, messages, extent, files })
+        }
         Err(why) => {
-            carried.undo();
+            write::remove(&files);
             let what =
                 format!("the written session was not read back as it was meant: {why}; it was removed");
             Err(Refusal::invalid("native_unverified", what, "leave --native out"))

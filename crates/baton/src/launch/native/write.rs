@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use baton_ops::transcript::ConversationExtent;
 use baton_tools::native::{Session, Turn};
 use baton_transcripts::event::{Event, EventKind};
 use baton_transcripts::{Options, TranscriptFile, by_id, header, show};
@@ -37,8 +38,8 @@ pub(super) fn remove(files: &[PathBuf]) {
     }
 }
 
-/// Reads a written session as any transcript is read: it must be what was meant.
-pub(super) fn verify(agent: &str, path: &Path, meant: &Session) -> Result<(), String> {
+/// Reads a written session as any transcript is read: it must be what was meant. Tells how far it reaches.
+pub(super) fn verify(agent: &str, path: &Path, meant: &Session) -> Result<ConversationExtent, String> {
     let format = by_id(agent).ok_or("its format is not read")?;
     let found = TranscriptFile::at(format.id(), path).ok_or("the file is not there")?;
     let read = header(&found, &()).ok_or("it has no header")?;
@@ -59,7 +60,13 @@ pub(super) fn verify(agent: &str, path: &Path, meant: &Session) -> Result<(), St
     }
     match turns.iter().zip(&meant.turns).position(|(read, meant)| !same(read, meant)) {
         Some(at) => Err(format!("message {} is another", at + 1)),
-        None => Ok(()),
+        None => Ok(ConversationExtent {
+            agent: format.id().to_owned(),
+            id: read.id,
+            created_at_ms: read.created_at_ms,
+            updated_at_ms: read.updated_at_ms.unwrap_or(meant.now),
+            bytes: i64::try_from(read.bytes).unwrap_or(i64::MAX),
+        }),
     }
 }
 

@@ -22,7 +22,7 @@ fn the_summary_of_what_was_compacted_has_a_place_of_its_own() {
 fn where_it_ran_stands_in_the_overview_and_not_as_json() {
     let told = text(
         r#"{"summary": "x", "environment": {"cwd": "~/my | shop"},
-        "metadata": {"model": "glm-5", "started_at": "2026-11-18T11:06:40.000Z"}}"#,
+        "metadata": {"provider_stop": {"text": "usage limit | reached", "again": "again at 3pm"}, "model": "glm-5", "started_at": "2026-11-18T11:06:40.000Z"}}"#,
     );
     assert!(
         told.contains("| **Directory** | `~/my \\| shop` |\n| **Model** | glm-5 |\n| **Started** |"),
