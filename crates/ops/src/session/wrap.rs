@@ -18,7 +18,7 @@ use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep
 use super::force::EndRequest;
 use super::leave::{finish, spend_held};
 use super::warning::Warning;
-use super::wrap_text::{baton_taken_warning, keep_late_wrap, on_top_of_entrusted};
+use super::wrap_text::{baton_taken_warning, keep_late_wrap, whole_packet};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
 use crate::changes::{ChangesPlace, EarlierChanges};
 use crate::ledger::{Author, append_json};
@@ -236,16 +236,10 @@ fn wrap(
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
     let mut warnings: Vec<_> = remarks.into_iter().map(Warning::from).chain(warning.cloned()).collect();
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
-    let packet = &match forced_by {
-        Some(_) => on_top_of_entrusted(tx, &own, packet)?,
-        None => packet.clone(),
-    };
+    let packet = &whole_packet(tx, &own, packet, forced_by.is_some())?;
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
     let (changes, earlier_changes) = replace(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;
-    let goes_along =
-        changes.is_some() || earlier_changes.iter().any(|one| one.place == ChangesPlace::NextBaton);
-    let finished =
-        !goes_along && left.standing.is_none() && finish(tx, (project_id, &left.baton_id), packet)?;
+    let finished = finish_left(tx, (project_id, &left), packet, (&changes, &earlier_changes))?;
     match &forced_by {
         Some(by) => close_by_force(tx, env, &mut own, by, input.why.as_deref())?,
         None => close(tx, env, &mut own, Wrap::NAME)?,
@@ -267,6 +261,17 @@ fn wrap(
     };
     request::keep(tx, env, request.as_ref(), &output)?;
     Ok(WrapResult::Wrapped(Box::new(output)))
+}
+
+/// Takes what was left out of what waits, where nothing is left to do and no changes go along.
+fn finish_left(
+    tx: &mut Tx<'_>,
+    (project_id, left): (&str, &LeftPacket),
+    packet: &ValidatedPacket,
+    (changes, earlier): (&Option<Manifest>, &[EarlierChanges]),
+) -> Result<bool, Failure> {
+    let goes_along = changes.is_some() || earlier.iter().any(|one| one.place == ChangesPlace::NextBaton);
+    Ok(!goes_along && left.standing.is_none() && finish(tx, (project_id, &left.baton_id), packet)?)
 }
 
 /// Spends the baton that the session held for the one that it leaves, with the changes of the working copy, and says what becomes of

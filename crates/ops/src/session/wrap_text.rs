@@ -61,3 +61,13 @@ pub(super) fn baton_taken_warning(standing: &BatonStanding, note: &str) -> Warni
     let kind = WarningKind::Baton(BatonWarning::BatonTaken);
     Warning { standing: Some(standing.clone()), ..Warning::new(kind, what) }
 }
+
+/// The packet; by force, on top of what was entrusted to the session, of which the caller knows nothing.
+pub(super) fn whole_packet(
+    tx: &mut Tx<'_>,
+    own: &Session,
+    packet: &ValidatedPacket,
+    is_forced: bool,
+) -> Result<ValidatedPacket, Failure> {
+    if is_forced { on_top_of_entrusted(tx, own, packet) } else { Ok(packet.clone()) }
+}

@@ -130,9 +130,7 @@ impl Operation for Continue {
                 false => None,
                 true => Some(claim(tx, env, &project_id, &identity, claiming(&input, &left.baton_id))?),
             };
-            if let Some(written) = &input.written {
-                keep_copy(tx, env, (&left, session_id.as_deref()), written)?;
-            }
+            keep_copy(tx, env, (&left, session_id.as_deref()), input.written.as_ref())?;
             let identity = match &session_id {
                 Some(id) => session::get(tx, &project_id, id)?.map_or(identity.clone(), |s| s.identity),
                 None => identity.clone(),
@@ -157,8 +155,9 @@ fn keep_copy(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
     (left, session_id): (&ImportOutput, Option<&str>),
-    written: &ConversationExtent,
+    written: Option<&ConversationExtent>,
 ) -> Result<(), Failure> {
+    let Some(written) = written else { return Ok(()) };
     let copy = Conversation {
         project_id: left.project_id.clone(),
         tool: written.agent.clone(),
