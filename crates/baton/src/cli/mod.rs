@@ -266,7 +266,6 @@ impl Command {
         }
     }
 
-    /// Runs a command that looks after the store, the settings or the program itself.
     fn run_upkeep(self, app: &mut App) -> Result<(), AppError> {
         match self {
             Self::Doctor(args) => doctor::run(args, app),
@@ -280,7 +279,6 @@ impl Command {
             Self::Redact(args) => redact::run(args, app),
             Self::Completions(args) => completions::run(args),
             Self::Demo(args) => demo::run(args, app),
-            // Hooks, help and manual pages were answered before; all others are in `run`.
             _ => Ok(()),
         }
     }
