@@ -303,7 +303,7 @@ mod tests {
     }
 
     /// Files that write to a terminal by themselves, and why what they write is safe.
-    const WRITERS: [(&str, &str); 27] = [
+    const WRITERS: [(&str, &str); 28] = [
         ("app/output.rs", "answers and remarks, through `for_terminal`; JSON is exact"),
         ("changes/tests/speed.rs", "times that a test measured"),
         ("cli/bd/failure.rs", "refusals with quoted words; JSON is exact"),
@@ -311,11 +311,11 @@ mod tests {
         ("cli/bd/mod.rs", "text through `for_terminal`; errors through `said`; JSON is exact"),
         ("cli/changes.rs", "a patch, through `for_terminal` where it reaches a terminal"),
         ("cli/completions.rs", "a script of ours"),
+        ("cli/confirm.rs", "what would change and the question, through `for_terminal`"),
         ("cli/doctor/worktrees.rs", "the question, through `for_terminal`"),
         ("cli/handoff/file.rs", "a baton as a file, whose JSON is exact"),
         ("cli/handoff/from_transcript.rs", "documents, through `printable` where they reach a terminal"),
         ("cli/help.rs", "texts of ours"),
-        ("cli/install.rs", "the question, through `for_terminal`"),
         ("cli/log.rs", "lines through `for_terminal`; JSON is exact"),
         ("cli/man.rs", "manual pages of ours"),
         ("cli/merge_driver.rs", "a question of ours"),
@@ -329,6 +329,7 @@ mod tests {
         ("index_progress.rs", "counts"),
         ("picker/mod.rs", "lines that were cut by `draw`, which shows what is hidden"),
         ("progress.rs", "words of ours"),
+        ("screen.rs", "cells that the dashboard has cleaned"),
         ("supervisor/chain.rs", "its question goes through for_terminal"),
         ("worker/tail.rs", "what the agent's own process writes"),
     ];

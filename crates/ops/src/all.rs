@@ -141,8 +141,8 @@ pub static ALL: &[Entry] = &[
     entry::<transcript::Push>(),
     entry::<transcript::Search>(),
     entry::<transcript::Show>(),
-    entry::<transcript::CopyUpload>(),
     entry::<transcript::Unwrapped>(),
+    entry::<transcript::CopyUpload>(),
     entry::<transcript::Withdraw>(),
 ];
 

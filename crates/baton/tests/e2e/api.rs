@@ -212,6 +212,7 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
     made("transcript_push", json!({ "copy": copy }));
     let wrapped = made("session_wrap", json!({ "summary": "all there is", "changes": changes }));
     let baton = text(&wrapped, "baton_id");
+    let shared = text(&made("share_create", json!({ "id": baton })), "secret");
 
     let everything = || {
         let file = stage.root().join("all.jsonl");
@@ -229,6 +230,8 @@ fn a_key_on_a_call_that_reads_is_answered_and_kept_nowhere() {
             "mail_read" | "mail_thread" => json!({ "message_id": message }),
             "handoff_show" => json!({ "id": handoff }),
             "baton_show" => json!({ "id": baton }),
+            "share_preview" | "thread_show" => json!({ "id": baton }),
+            "share_show" => json!({ "secret": shared }),
             "session_show" => json!({ "session": session }),
             "commit_origin" => json!({ "commits": ["a".repeat(40)] }),
             "session_handoff" => json!({ "session": session }),

@@ -169,6 +169,7 @@ on_every_backend! {
                         "identity": "A", "surface": "other", "thread_id": "t", "created_at": "2026-01-01T00:00:00Z", "packet": {} });
                     input["baton"] = baton;
                 }
+                "transcript_unwrapped" => input["conversations"] = json!([]),
                 "key_add" => input["public_key"] = json!("age1x"),
                 "task_batch" => input["steps"] = json!([{ "close": { "id": "a", "result": "pass" } }]),
                 _ => {}

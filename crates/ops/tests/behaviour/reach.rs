@@ -93,6 +93,8 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("transcript_push", "CopyManifest.cwd", Place::Words),
     ("transcript_search", "project", Place::Words),
     ("transcript_show", "id", Place::Transcript),
+    ("transcript_continue", "ConversationExtent.bytes", Place::Words),
+    ("transcript_unwrapped", "ConversationExtent.bytes", Place::Words),
 ];
 
 /// Words by which an argument gives itself away.
@@ -141,6 +143,8 @@ const MACHINE: &[&str] = &[
 /// What an operation may ask of the machine, and what a caller over a socket gets.
 const QUESTIONS: &[(&str, &str)] = &[
     ("process_gone", "of processes of the server's own machine that registered a session"),
+    ("is_callers_word", "that it is so of what a client says of a machine that is not the server's"),
+    ("is_conversation_open", "nothing"),
     ("transcript_env", "where the server's user keeps transcripts: only for callers that reach all projects"),
     ("git", "nothing"),
     ("hides_subjects", "whether the server's settings keep subjects from agents"),
