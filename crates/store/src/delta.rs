@@ -29,6 +29,9 @@ crate::sql! {
         ORDER BY seq DESC LIMIT 1");
     NEWEST_OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2
         ORDER BY seq DESC LIMIT $3");
+    NOTES_OF_HELD_BATON = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND kind = $2 AND session_id = (
+        SELECT b.session_id FROM session s JOIN baton b ON b.project_id = s.project_id AND b.baton_id = s.baton_id
+        WHERE s.project_id = $1 AND s.session_id = $3) ORDER BY seq");
     OF_SESSION = concat!("SELECT ", columns!(), " FROM delta WHERE project_id = $1 AND session_id = $2 ORDER BY seq");
 }
 
@@ -165,6 +168,15 @@ pub fn kind_since(tx: &mut Tx<'_>, project_id: &str, kind: Kind, since: Millis) 
 /// Everything that a session wrote, oldest first.
 pub fn of_session(tx: &mut Tx<'_>, project_id: &str, session_id: &str) -> Result<Vec<Delta>, Fault> {
     read_all(tx.query(OF_SESSION, params![project_id, session_id])?)
+}
+
+/// The notes of the session that left the baton which this session holds or held, oldest first.
+pub fn notes_of_held_baton(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    holder_session_id: &str,
+) -> Result<Vec<Delta>, Fault> {
+    read_all(tx.query(NOTES_OF_HELD_BATON, params![project_id, Kind::Note.as_str(), holder_session_id])?)
 }
 
 /// The newest that a session wrote, the newest first.

@@ -155,7 +155,7 @@ fn a_wrong_call_is_a_usage_error_and_nothing_else() {
         &["start", "--nope"],
         &["wrap"],
         &["checkpoint", "--expected-version", "one"],
-        &["pickup", "extra"],
+        &["pickup", "one", "two"],
         &["start", "--json", "--jsonl"],
         &["start", "--why", "x"],
         &["note"],

@@ -36,7 +36,8 @@ fn a_token_ends_no_session_of_another_by_saying_that_its_process_is_gone() {
     let token = || text(&owner.json(&["token", "create", "--scope", "write", "--only", "shop"]), "token");
     let (victims, others) = (token(), token());
     std::thread::sleep(Duration::from_millis(600));
-    let victim = stage.terminal("Mia").with("BATON_TOKEN", &victims).with("BATON_MACHINE", "laptop-a");
+    let mia = stage.terminal("Mia").with("BATON_TOKEN", &victims).with("BATON_MACHINE", "laptop-a");
+    let victim = mia.with("BATON_PROJECT", "shop");
     victim.json(&["start"]);
     let baton = text(&victim.json(&["wrap", "--summary", "half done"]), "baton_id");
     victim.json(&["pickup"]);

@@ -42,8 +42,8 @@ impl Release {
 }
 
 /// Fields that say how something is now: they differ with the time and the machine of the question.
-const OF_THE_MOMENT: [&str; 8] =
-    ["live", "fresh", "liveness", "heartbeat", "age", "last_seen", "is_here", "process_ended"];
+const OF_THE_MOMENT: [&str; 9] =
+    ["live", "fresh", "liveness", "heartbeat", "age", "last_seen", "is_here", "process_ended", "score"];
 
 /// Where an answer does not say what it said before. New fields and new items are no difference.
 fn differences(before: &Value, now: &Value, place: &str, found: &mut Vec<String>) {

@@ -15,12 +15,23 @@ use crate::op::Env;
 pub(super) fn late_packets(tx: &mut Tx<'_>, project_id: &str, baton_id: &str) -> Result<Vec<Delta>, Failure> {
     let Some(left) = baton::get(tx, project_id, baton_id)? else { return Ok(Vec::new()) };
     let mut notes = delta::of_session(tx, project_id, &left.session_id)?;
-    let is_late = |note: &Delta| {
+    notes.retain(|note| is_late(note, baton_id));
+    Ok(notes)
+}
+
+/// Whether an entry keeps what came of the conversation of a baton while that was held.
+fn is_late(note: &Delta, baton_id: &str) -> bool {
+    let says = || {
         let body = serde_json::from_str::<Value>(&note.body).unwrap_or_default();
         body.get(LATE_PACKET).is_some() && body["baton_id"] == baton_id
     };
-    notes.retain(|note| note.kind == Kind::Note && is_late(note));
-    Ok(notes)
+    note.kind == Kind::Note && says()
+}
+
+/// The questions of [`late_words_remark`].
+pub(super) fn prefetch_late_words(tx: &mut Tx<'_>, project_id: &str, predecessor: &str) {
+    drop(session::get(tx, project_id, predecessor));
+    drop(delta::notes_of_held_baton(tx, project_id, predecessor));
 }
 
 /// Names the words that came too late for the baton which the session before had taken over: whether it went on with them, only its
@@ -35,10 +46,9 @@ pub(super) fn late_words_remark(
     let held =
         session::get(tx, project_id, before)?.and_then(|before| Some((before.baton_id?, before.identity)));
     let Some((baton_id, holder)) = held else { return Ok(None) };
-    let notes = late_packets(tx, project_id, &baton_id)?;
-    let Some(newest) = notes.last() else { return Ok(None) };
-    let left_by =
-        baton::get(tx, project_id, &baton_id)?.map_or_else(String::new, |left| visible(&left.identity));
+    let notes = delta::notes_of_held_baton(tx, project_id, before)?;
+    let Some(newest) = notes.iter().rfind(|note| is_late(note, &baton_id)) else { return Ok(None) };
+    let left_by = visible(&newest.identity);
     let message = format!(
         "{left_by} went on {} after {} had taken its baton {}: what was done then is note {} (`baton log --kind note`; over MCP: \
          recall {{action: ledger, kind: note}})",

@@ -14,7 +14,7 @@ use baton_model::time::{Millis, Timestamp};
 use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
 
 use super::bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
-use super::late_words::late_words_remark;
+use super::late_words::{late_words_remark, prefetch_late_words};
 use super::pickup::PickupResult;
 use super::recovery::{Recovered, left_beside, prefetch_left, recovered};
 use super::waiting_changes::name_changes;
@@ -269,6 +269,7 @@ fn prefetch_queries(
     prefetch_reminder(tx, project_id, &picked.identity, env.now);
     if let Some(from) = &picked.predecessor_session_id {
         drop(session::chain(tx, project_id, from, limits.lineage()));
+        prefetch_late_words(tx, project_id, from);
     }
 }
 
