@@ -169,7 +169,7 @@ fn the_end_of_a_failed_tests_output_reaches_whoever_fixes_it() {
     let runs = [("implementation", "true"), ("testing", failing), ("fixing", "cat >\"$PACKET\"")];
     for (role, command) in runs {
         let mut at = bench(&stage, role);
-        at.set("PACKET", &packet.display().to_string());
+        at.set("PACKET", packet.display().to_string());
         at.run(&["work", "--role", role, "--max", "1", "--poll", "50ms", "--", "sh", "-c", command]).done();
     }
     let packet = fs::read_to_string(packet).expect("the packet of the fixer");

@@ -126,7 +126,7 @@ pub(super) fn read(
     let mut tasks = task::open(tx, project_id, limits.tasks_read())?;
     crate::handoff::without_words(tx, env, project_id, &mut tasks)?;
     let adrs = delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions))?;
-    let recent = recent_entries(tx, env, project_id, (&limits, full))?;
+    let recent = recent_entries(tx, env, project_id, (limits, full))?;
     let replay = replay_of(tx, env, project_id, picked)?;
     let messages = messages(tx, env, project_id, picked, &replay)?;
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
