@@ -143,7 +143,9 @@ fn name_conversation(payload: &Payload, config: &Config) {
 /// Keeps which conversation the agent's process works in, where Baton is in use: it makes no folder of its own.
 fn note_conversation(call: &Call, payload: &Payload, config: &Config) {
     let (Some(id), Some(tool)) = (&payload.session, baton_tools::by_name(&call.agent)) else { return };
-    if !exists(config) || !config.data_dir.is_dir() {
+    let folder = config.cwd.as_deref();
+    let is_project = || folder.is_some_and(|folder| folder.join("docs/PROJECT.md").is_file());
+    if !exists(config) || !(config.data_dir.is_dir() || is_project()) {
         return;
     }
     let agent = tool.reader.map_or(tool.id, |reader| reader.id());
