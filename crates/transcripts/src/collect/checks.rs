@@ -1,16 +1,24 @@
 //! The last state of everything that was run: each step of a command line once, with how it ended last.
 
-use std::borrow::Cow;
-
 use super::Location;
 use super::importance::{Importance, importance, makes_good};
-use super::piped::{PipeEnd, UNKNOWN_CODE};
+use super::piped::PipeEnd;
+use super::steps::{Step, bare, chain, without_settings};
 use crate::shared::words::one_line;
 
 const MAX_CHECKS: usize = 60;
 const MAX_COMMAND: usize = 240;
-/// How it is told that a check passed since.
-const MADE_GOOD: &str = "made good since";
+
+/// How the last run of a check stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CheckState {
+    Passed,
+    Failed,
+    /// Neither its exit code nor its output tell.
+    Unknown,
+    /// It failed, and another command has made that good since.
+    MadeGood,
+}
 
 /// A step and how it ended when it was run last.
 #[derive(Debug, Clone)]
@@ -23,6 +31,7 @@ pub(super) struct Check {
     pub note: Option<String>,
     /// Place of the last run.
     pub at: Location,
+    state: CheckState,
     /// What makes two steps the same.
     key: String,
     runs: u64,
@@ -30,6 +39,13 @@ pub(super) struct Check {
     last: u64,
     /// The line on which it passed last.
     passed_at: Option<u64>,
+}
+
+impl Check {
+    fn made_good(&mut self, by: &str) {
+        self.note = Some(format!("made good since by `{}`", one_line(by, 80)));
+        self.state = CheckState::MadeGood;
+    }
 }
 
 /// Steps by their last run, the latest last.
@@ -53,16 +69,28 @@ impl Checks {
         let steps = chain(line);
         let telling: Vec<usize> = (0..steps.len()).filter(|at| is_work(&steps[*at].text)).collect();
         for &index in &telling {
-            let by_output = piped.filter(|_| pipe(&steps[index].text).is_some()).and_then(PipeEnd::word);
-            let (code, note) = match by_output {
+            let by_output = piped.filter(|_| pipe(&steps[index].text).is_some());
+            let (code, note) = match by_output.and_then(PipeEnd::word) {
                 Some(word) => (None, Some(word)),
                 None => outcome(&steps, index, exit_code, ok),
             };
-            self.put(&steps[index].text, code, note, at);
+            let state = match (code, &note) {
+                (Some(0), _) => CheckState::Passed,
+                (None, None) => CheckState::Unknown,
+                _ if by_output.is_some_and(PipeEnd::is_unknown) => CheckState::Unknown,
+                _ => CheckState::Failed,
+            };
+            self.put(&steps[index].text, (code, note), state, at);
         }
     }
 
-    fn put(&mut self, text: &str, exit_code: Option<i64>, note: Option<String>, at: &Location) {
+    fn put(
+        &mut self,
+        text: &str,
+        (exit_code, note): (Option<i64>, Option<String>),
+        state: CheckState,
+        at: &Location,
+    ) {
         if text.chars().count() > MAX_COMMAND {
             return;
         }
@@ -70,7 +98,7 @@ impl Checks {
         let known = self.list.iter().position(|check| check.key == key);
         let before = known.map(|slot| self.list.remove(slot));
         let passed_before = before.as_ref().and_then(|check| check.passed_at);
-        let passed_at = if exit_code == Some(0) { Some(at.line) } else { passed_before };
+        let passed_at = if state == CheckState::Passed { Some(at.line) } else { passed_before };
         let runs = before.map_or(0, |check| check.runs) + 1;
         let worth = importance(text);
         let command = text.replace(" 2>&1", "");
@@ -79,6 +107,7 @@ impl Checks {
             exit_code,
             note,
             at: at.clone(),
+            state,
             key,
             runs,
             worth,
@@ -99,10 +128,8 @@ impl Checks {
     /// Says of the failed steps of a line that another command made them good.
     pub(super) fn mended(&mut self, line: &str, by: &str) {
         let keys: Vec<String> = work_steps(line).iter().map(|step| bare(&step.text).to_owned()).collect();
-        let failed = |check: &&mut Check| check.exit_code != Some(0) && keys.contains(&check.key);
-        for check in self.list.iter_mut().filter(failed) {
-            check.note = Some(format!("{MADE_GOOD} by `{}`", one_line(by, 80)));
-        }
+        let failed = |check: &&mut Check| check.state != CheckState::Passed && keys.contains(&check.key);
+        self.list.iter_mut().filter(failed).for_each(|check| check.made_good(by));
     }
 
     /// Whether the step that failed by its output there has passed since: the only one with a pipe, behind steps that passed,
@@ -129,42 +156,29 @@ impl Checks {
     fn has_passed(&self, step: &Step, at: &Location) -> bool {
         let same = |check: &&Check| check.key == bare(&step.text);
         // A run of which it is not known how it ended takes nothing back.
-        let is_unknown = |check: &Check| {
-            check.exit_code.is_none() && check.note.as_deref().is_none_or(|note| note.ends_with(UNKNOWN_CODE))
-        };
         let good = |check: &Check| {
             check.passed_at.is_some_and(|line| line > at.line)
-                && (check.exit_code == Some(0) || is_unknown(check))
+                && matches!(check.state, CheckState::Passed | CheckState::Unknown)
         };
         self.list.iter().find(same).is_some_and(good)
     }
 
     /// Says of what failed which run has made it good since, or which tests passed later without it.
     fn note_what_passed_later(&mut self) {
-        let passed: Vec<(String, u64, Importance)> = self
-            .list
-            .iter()
-            .filter(|check| check.exit_code == Some(0))
-            .map(|check| (check.command.clone(), check.at.line, check.worth))
-            .collect();
-        let has_failed = |check: &&mut Check| {
-            let is_told = |note: &str| note.ends_with(UNKNOWN_CODE) || note.starts_with(MADE_GOOD);
-            check.exit_code != Some(0)
-                && (check.exit_code.is_some() || check.note.is_some())
-                && !check.note.as_deref().is_some_and(is_told)
-        };
-        for check in self.list.iter_mut().filter(has_failed) {
-            let later = || passed.iter().filter(|(_, line, _)| *line > check.at.line);
-            let note = match later().find(|(command, ..)| makes_good(&check.command, command)) {
-                Some((command, ..)) => format!("{MADE_GOOD} by `{}`", one_line(command, 80)),
-                None => {
-                    let tests = later().filter(|(.., worth)| *worth == Importance::Test);
-                    let Some((command, ..)) = tests.max_by_key(|(_, line, _)| *line) else { continue };
-                    let before = check.note.as_deref().map(|note| format!("{note}; ")).unwrap_or_default();
-                    format!("{before}not run again, `{}` passed later", one_line(command, 80))
-                }
-            };
-            check.note = Some(note);
+        let is_passed = |check: &&Check| check.state == CheckState::Passed;
+        let passed: Vec<Check> = self.list.iter().filter(is_passed).cloned().collect();
+        for check in self.list.iter_mut().filter(|check| check.state == CheckState::Failed) {
+            let later: Vec<&Check> = passed.iter().filter(|other| other.at.line > check.at.line).collect();
+            if let Some(good) = later.iter().find(|other| makes_good(&check.command, &other.command)) {
+                check.made_good(&good.command);
+                continue;
+            }
+            let tests = later.iter().filter(|other| other.worth == Importance::Test);
+            if let Some(test) = tests.max_by_key(|other| other.at.line) {
+                let before = check.note.as_deref().map(|note| format!("{note}; ")).unwrap_or_default();
+                let test = one_line(&test.command, 80);
+                check.note = Some(format!("{before}not run again, `{test}` passed later"));
+            }
         }
     }
 
@@ -185,14 +199,6 @@ impl Checks {
         self.list.sort_by_key(|check| std::cmp::Reverse(worth(check)));
         self.list
     }
-}
-
-/// A step of a command line, and what joins it to the one before it.
-#[derive(Debug, PartialEq)]
-struct Step {
-    text: String,
-    /// `&&`, `||` or `;`; the first has none.
-    joint: &'static str,
 }
 
 /// The steps of a command line that do something.
@@ -261,121 +267,40 @@ fn pipe(step: &str) -> Option<Vec<String>> {
 
 /// Whether a step does something; git has its own section.
 fn is_work(step: &str) -> bool {
-    let step = bare(step);
-    let first = step.trim_start_matches(['(', '{', ' ']).split_whitespace().next().unwrap_or_default();
+    let step = bare(step).trim_start_matches(['(', '{', ' ']);
+    // The end of a group whose beginning is in a step before.
+    let step = if step.contains('(') { step } else { step.trim_end_matches([')', '}', ' ']) };
+    let first = step.split_whitespace().next().unwrap_or_default();
     let named = first.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '/' | '~' | '_'));
-    let is_setting = first.split_once('=').is_some_and(|(_, value)| value.starts_with(['$', '`', '"']));
-    let looks = importance(step.trim_start_matches(['(', '{', ' '])) == Importance::Look;
     let fetches = first == "curl" && !["localhost", "127.0.0.1"].iter().any(|host| step.contains(host));
     named
         && !fetches
-        && !is_setting
+        && !keeps_an_answer(first, step)
         && !NO_CHECKS.contains(&first)
         && !asks_a_program_about_itself(step)
-        && !looks
+        && importance(step) > Importance::Look
+}
+
+/// Whether a step only keeps what a command prints: `id=$(git rev-parse HEAD)`.
+fn keeps_an_answer(first: &str, step: &str) -> bool {
+    let value = first.split_once('=').map(|(_, value)| value.trim_start_matches('"'));
+    let is_answer = value.is_some_and(|value| value.starts_with("$(") || value.starts_with('`'));
+    is_answer && step.trim_end_matches('"').ends_with([')', '`'])
 }
 
 /// Whether a program is asked for its version or its usage.
 fn asks_a_program_about_itself(step: &str) -> bool {
     let words: Vec<&str> = step.split_whitespace().collect();
-    matches!(
-        words.as_slice(),
-        [_, .., "--version" | "--help" | "-V"] | [_, "version" | "help" | "linters", ..]
-    )
+    matches!(words.as_slice(), [_, .., "--version" | "--help" | "-V"] | [_, "version" | "help", ..])
 }
 
 /// Words of the shell, and programs whose outcome says nothing about the work.
 const NO_CHECKS: &[&str] = &[
     "git", "gh", "exit", "return", "for", "while", "until", "do", "done", "if", "then", "elif", "else", "fi",
     "case", "esac", "kill", "pkill", "mkdir", "rm", "cp", "mv", "touch", "chmod", "ln", "read", "wait",
-    "trap", "break", "continue", "unset", "alias", "pushd", "popd", "tee", "xargs", "rmdir", "curl", "wget",
-    "code", "open", "claude", "sed", "perl",
+    "trap", "break", "continue", "unset", "alias", "pushd", "popd", "tee", "xargs", "rmdir", "wget", "code",
+    "open", "claude", "sed", "perl",
 ];
-
-/// The step without redirections and what only shortens its output.
-fn bare(step: &str) -> &str {
-    let first = step.split(" | ").next().unwrap_or(step);
-    let end = [" 2>", " >", " &>"].iter().filter_map(|mark| first.find(mark)).min().unwrap_or(first.len());
-    first[..end].trim()
-}
-
-/// The command of each step of a line: without settings of the environment, filters, redirections, and changes of the folder.
-pub(super) fn plain_steps(line: &str) -> Vec<String> {
-    let steps = chain(line).into_iter().map(|step| without_settings(bare(&step.text)).to_owned());
-    steps.filter(|step| !step.is_empty() && !step.starts_with("cd ")).collect()
-}
-
-/// A command without the settings of the environment before it.
-pub(super) fn without_settings(command: &str) -> &str {
-    let mut rest = command.trim_start();
-    while let Some((name, value)) = rest.split_once('=') {
-        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let end = match value.chars().next() {
-            Some(mark @ ('\'' | '"')) => value[1..].find(mark).map(|at| at + 2),
-            _ => value.find(char::is_whitespace),
-        };
-        let Some(end) = end.filter(|_| is_name) else { break };
-        rest = value[end..].trim_start();
-    }
-    rest
-}
-
-/// A command line without the texts of its here-documents; what follows a text that does not end is not known.
-fn without_here_documents(line: &str) -> Cow<'_, str> {
-    let Some((before, after)) = line.split_once("<<") else { return Cow::Borrowed(line) };
-    let (opening, text) = after.split_once('\n').unwrap_or((after, ""));
-    let mark = opening.trim_start_matches(['-', ' ']);
-    let end =
-        mark.find(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '"' | '_')).unwrap_or(mark.len());
-    let (tag, rest) = (mark[..end].trim_matches(['\'', '"']), &mark[end..]);
-    let mut lines = text.split_inclusive('\n');
-    let closed = !tag.is_empty() && lines.by_ref().any(|line| line.trim() == tag);
-    match closed {
-        true => {
-            let left: String = lines.collect();
-            Cow::Owned(format!("{before}{rest}\n{}", without_here_documents(&left)))
-        }
-        false => Cow::Borrowed(before),
-    }
-}
-
-/// The steps of a chain; pipes belong to their step, and what stands in quotes is not looked into.
-fn chain(line: &str) -> Vec<Step> {
-    let line = without_here_documents(line);
-    let line = line.as_ref();
-    let mut all = Vec::new();
-    let (mut start, mut quote, mut escaped, mut skip, mut joint) = (0, None, false, 0, "");
-    let mut end = |from: usize, to: usize, joint: &'static str| {
-        let text = line.get(from..to).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
-        if !text.is_empty() {
-            all.push(Step { text, joint });
-        }
-    };
-    for (at, c) in line.char_indices() {
-        if at < skip {
-            continue;
-        }
-        let rest = line.get(at..).unwrap_or_default();
-        let mark = ["&&", "||", ";", "\n"].into_iter().find(|mark| rest.starts_with(mark));
-        match (quote, c) {
-            _ if escaped => escaped = false,
-            (open, '\\') if open != Some('\'') => escaped = true,
-            (Some(open), _) if open == c => quote = None,
-            (None, '\'' | '"' | '`') => quote = Some(c),
-            (None, _) => {
-                let Some(mark) = mark else { continue };
-                end(start, at, joint);
-                joint = if mark == "\n" { ";" } else { mark };
-                start = at + mark.len();
-                skip = start;
-            }
-            _ => {}
-        }
-    }
-    end(start, line.len(), joint);
-    all
-}
 
 /// Whether a chain that ended well ran this step, or these steps, and nothing between them changed the folder.
 pub(super) fn ran_in(failed: &str, passed: &str) -> bool {

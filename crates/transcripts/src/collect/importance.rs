@@ -1,6 +1,7 @@
 //! Which commands mattered.
 
-use super::checks::{ran_in, without_settings};
+use super::checks::ran_in;
+use super::steps::without_settings;
 use crate::shared::shell::is_test;
 
 /// How much a command matters for the continuation.

@@ -29,6 +29,7 @@ mod run;
 mod searched;
 mod shell_edits;
 mod show;
+mod steps;
 mod stopped;
 mod subagents;
 mod tally;

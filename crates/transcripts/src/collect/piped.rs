@@ -4,8 +4,6 @@ use super::checks::{piped_commands, piped_steps};
 
 /// What is told of a check whose output shows that it failed.
 pub(super) const FAILED: &str = "failed by its output";
-/// How it is told that the exit code of a check is not known.
-pub(super) const UNKNOWN_CODE: &str = "its own exit code is unknown";
 /// In so many last lines a tool says that all went well.
 const LAST_LINES: usize = 5;
 /// Programs that let the end of what they read through.
@@ -31,12 +29,17 @@ impl PipeEnd {
             Self::Passed => None,
             Self::Failed => Some(FAILED.to_owned()),
             Self::Unknown { program, ended_well: true } => {
-                Some(format!("{program} behind it ended ok; {UNKNOWN_CODE}"))
+                Some(format!("{program} behind it ended ok; its own exit code is unknown"))
             }
             Self::Unknown { program, ended_well: false } => {
-                Some(format!("{program} behind it found nothing; {UNKNOWN_CODE}"))
+                Some(format!("{program} behind it found nothing; its own exit code is unknown"))
             }
         }
+    }
+
+    /// Whether neither exit code nor output tell how the check ended.
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(self, Self::Unknown { .. })
     }
 
     /// Whether the check succeeded, where known.

@@ -1,10 +1,11 @@
 //! What ends a failure besides a later success of the same command: more tests that hold it, a git step that was done again,
 //! another way where the call itself was wrong, the user's word, the removal of what failed.
 
-use super::checks::{piped_steps, plain_steps};
+use super::checks::piped_steps;
 use super::importance::{Importance, importance};
 use super::piped::keeps_the_end;
 use super::run::Run;
+use super::steps::plain_steps;
 use crate::shared::shell::is_test;
 use crate::shared::words::{has_long_phrase, has_phrase, sentences};
 

@@ -219,3 +219,94 @@ fn a_commit_of_the_tool_itself_leaves_no_uncommitted_changes() {
     let git = told.git.expect("git");
     assert_eq!((git.commit.as_deref(), git.dirty), (Some("d46a0c1"), None));
 }
+
+/// The notes of the checks, by their commands.
+fn check_notes(script: SessionScript) -> Vec<(String, Option<String>)> {
+    script.summary().checks.into_iter().map(|check| (check.command, check.note)).collect()
+}
+
+#[test]
+fn a_failed_check_says_what_passed_after_it() {
+    let run = |passed: &'static str| {
+        let script = SessionScript::new().user("Port it").run("a", "make lint", 2, "no");
+        check_notes(script.run("b", passed, 0, "ok"))
+    };
+    let note = |passed: &'static str| run(passed).into_iter().find(|(command, _)| command == "make lint");
+    let later = "not run again, `cargo test` passed later".to_owned();
+    assert_eq!(note("cargo test"), Some(("make lint".to_owned(), Some(later))));
+    assert_eq!(note("make docs"), Some(("make lint".to_owned(), None)), "only tests say so much");
+    let before = SessionScript::new().user("x").run("b", "cargo test", 0, "").run("a", "make lint", 2, "no");
+    assert!(check_notes(before).contains(&("make lint".to_owned(), None)), "what passed before says nothing");
+    let tests = SessionScript::new().user("x").run("a", "go test ./cli/strategy/... -v", 1, "FAIL").run(
+        "b",
+        "go test ./cli/...",
+        0,
+        "ok",
+    );
+    let good = "made good since by `go test ./cli/...`".to_owned();
+    assert!(check_notes(tests).contains(&("go test ./cli/strategy/... -v".to_owned(), Some(good))));
+}
+
+#[test]
+fn what_only_asks_sets_or_fetches_is_no_check() {
+    for command in [
+        "golangci-lint version -v",
+        "staticcheck --version",
+        "entire explain --help",
+        "author=$(gh pr view 1 --json author)",
+        "root=\"$(make print-root)\"",
+        "(cd /tmp && ls)",
+        "curl https://api.example/logs",
+        "rmdir tui",
+        "sed -i 's/a/b/' x.rs",
+        "code README.md",
+    ] {
+        let checks = SessionScript::new().user("x").run("a", command, 0, "").summary().checks;
+        assert!(checks.is_empty(), "{command}: {checks:?}");
+    }
+    for command in [
+        "make lint",
+        "FLAG=1 cargo build",
+        "RUSTFLAGS=\"-D warnings\" cargo build",
+        "AT=$(date) make dist",
+        "(cd app && make lint)",
+        "curl -f http://localhost:8080/health",
+    ] {
+        assert_eq!(
+            check_notes(SessionScript::new().user("x").run("a", command, 0, "")).len(),
+            1,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn a_command_that_was_run_again_is_not_left_open() {
+    let begun =
+        || SessionScript::new().user("Build it").call("a", Category::Shell, "make docs").agent("Well.");
+    assert_eq!(begun().summary().open_loops.len(), 1);
+    assert_eq!(texts(&begun().run("b", "make docs | tail", 0, "ok").summary().open_loops), [""; 0]);
+    assert_eq!(begun().run("b", "make all", 0, "ok").summary().open_loops.len(), 1);
+}
+
+#[test]
+fn files_that_a_command_changed_are_told_of_a_tool_without_exit_codes() {
+    let ended = |ok| {
+        let outcome = Outcome { id: "a".into(), ok, exit_code: None, output: "".into(), edits: Vec::new() };
+        let script = SessionScript::new().user("Move it").call("a", Category::Shell, "mv a.rs b.rs");
+        script.add(EventKind::Outcome(outcome)).summary().files_modified.len()
+    };
+    assert_eq!([ended(Some(true)), ended(Some(false))], [1, 0]);
+}
+
+#[test]
+fn what_is_said_once_and_what_is_described_is_no_rule_and_no_decision() {
+    let told = SessionScript::new()
+        .user("Don't fix anything, but just validate that it works.")
+        .user("ENT-258: Mid-turn commits don't receive trailers")
+        .user("Prompt finishes, user decided to split up the work")
+        .user("Never push to main.")
+        .summary();
+    assert_eq!(texts(&told.constraints), ["Never push to main."]);
+    assert_eq!(told.decisions, []);
+}

@@ -218,7 +218,7 @@ const ACT_STARTS: &[&str] = &[
 fn decides(lower: &Lowered) -> bool {
     const OTHER: &[&str] = &["if", "don't", "do not", "never", "should", "would", "maybe", "perhaps"];
     let goes_on = any(lower, List::GoesOn);
-    // `User decided to split up`: a story about somebody.
+    // `User decided to split up`: a scenario that is described.
     if any(lower, List::UserDecides) {
         return false;
     }
