@@ -358,10 +358,11 @@ impl Worker<'_> {
             && is_silent
             && (is_agent || !outcome.is_work());
         let limit = if failed { command.limit() } else { None };
-        if limit.is_some() {
-            outcome = outcome.without_result();
-        }
-        outcome = outcome.with_output(&command.last_output());
+        // What a provider says about its limit says nothing about the task.
+        outcome = match limit.is_some() {
+            true => outcome.without_result(),
+            false => outcome.with_output(&command.last_output()),
+        };
         Ok(FinishedCommand { ending, outcome, result_file: command.clear(), limit })
     }
 

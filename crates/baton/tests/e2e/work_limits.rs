@@ -85,6 +85,12 @@ fn a_limit_of_a_testing_agent_is_no_failed_test() {
     }
     let (statuses, attempts) = standing(&stage);
     assert_eq!((statuses, attempts), (vec!["open".to_owned(), "open".to_owned()], 0));
+    let owner = stage.terminal("Owner");
+    for row in owner.json(&["task", "list", "--all", "-n", "0"])["items"].as_array().expect("items") {
+        let task = owner.json(&["task", "show", &text(row, "id"), "--full"]);
+        let context = &task["agent_context"]["error_logs"];
+        assert_eq!(*context, Value::Null, "a limit says nothing about a task: {task:#}");
+    }
     // A test's own words about a limit are a failed test.
     let said = "echo 'FAILED test_retry: 429 rate limit was not retried'; exit 1";
     let mut at = bench(&stage, "testing");
