@@ -312,9 +312,10 @@ mod tests {
 
     #[test]
     fn an_agent_whose_calls_nobody_confirms_is_told_so() {
-        let told = text(&status(1), 0, (true, Some("--approval-mode yolo")));
+        let told = text(&status(1), 0, (true, Some("--allowed-tools mcp_baton_*")));
         assert!(
-            told.contains("Nobody confirms calls in this run") && told.contains("`--approval-mode yolo`"),
+            told.contains("Nobody confirms calls in this run")
+                && told.contains("`--allowed-tools mcp_baton_*`"),
             "{told}"
         );
         assert!(!text(&status(1), 0, (true, None)).contains("confirms"));

@@ -112,7 +112,9 @@ fn respond(call: &Call, meanwhile: &dyn Fn(Option<String>)) -> Option<String> {
     let payload = Payload::read(patience);
     let config = call.config(&payload).ok()?;
     name_conversation(&payload, &config);
-    note_conversation(call, &payload, &config);
+    if call.event == "session-end" {
+        note_conversation(call, &payload, &config);
+    }
     let tool = baton_tools::installer(&call.agent);
     let said = match (tool, call.event.as_str()) {
         (Some(tool), "session-start" | "prompt") => announcement(call, tool, &payload, &config, meanwhile),
@@ -140,14 +142,9 @@ fn name_conversation(payload: &Payload, config: &Config) {
     }
 }
 
-/// Keeps which conversation the agent's process works in, where Baton is in use: it makes no folder of its own.
+/// Keeps which conversation the agent's process works in: at its start and at each prompt in a known project, until its end.
 fn note_conversation(call: &Call, payload: &Payload, config: &Config) {
     let (Some(id), Some(tool)) = (&payload.session, baton_tools::by_name(&call.agent)) else { return };
-    let folder = config.cwd.as_deref();
-    let is_project = || folder.is_some_and(|folder| folder.join("docs/PROJECT.md").is_file());
-    if !exists(config) || !(config.data_dir.is_dir() || is_project()) {
-        return;
-    }
     let agent = tool.reader.map_or(tool.id, |reader| reader.id());
     let process = config.process.clone().unwrap_or_else(|| ProcessAncestry::ancestry().fingerprint());
     match call.event.as_str() {
@@ -177,6 +174,7 @@ fn announcement(
         Err(ended) if is_elsewhere(&ended) => return Ok(None),
         Err(ended) => return Err(ended),
     };
+    note_conversation(call, payload, config);
     if !announce::first(config, call, payload) {
         return Ok(None);
     }
