@@ -35,7 +35,7 @@ pub struct Headless {
     pub approval: Option<Approval>,
 }
 
-/// What a tool needs to call Baton's tools where nobody confirms a call.
+/// What a tool needs to call Baton's tools without a user who confirms each call.
 pub struct Approval {
     /// Words of its command line of which each is enough.
     pub words: &'static [&'static str],

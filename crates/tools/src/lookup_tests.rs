@@ -169,9 +169,15 @@ fn a_run_without_a_user_wants_its_tools_allowed() {
         launcher(agent).and_then(|one| one.launch.missing_approval(&args))
     };
     for line in ["node /bin/gemini -p do", "gemini --approval-mode auto_edit --prompt do"] {
-        assert_eq!(missing("gemini", line), Some("--approval-mode yolo"), "{line}");
+        assert_eq!(missing("gemini", line), Some("--allowed-tools mcp_baton_*"), "{line}");
     }
-    for line in ["gemini", "gemini -i do", "gemini -y -p do", "gemini --approval-mode=yolo -p do"] {
+    for line in [
+        "gemini",
+        "gemini -i do",
+        "gemini -y -p do",
+        "gemini --approval-mode=yolo -p do",
+        "gemini --allowed-tools mcp_baton_* -p do",
+    ] {
         assert_eq!(missing("gemini", line), None, "{line}");
     }
     assert_eq!(missing("claude", "claude --print do"), Some("--allowedTools mcp__baton"));

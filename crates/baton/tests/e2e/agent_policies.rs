@@ -29,6 +29,7 @@ fn policies(cli: Cli) -> Vec<&'static [&'static str]> {
             &[],
             &["--approval-mode", "auto_edit"],
             &["--approval-mode", "plan"],
+            &["--allowed-tools", "mcp_baton_*"],
             &["--approval-mode", "yolo"],
         ],
     }

@@ -68,7 +68,7 @@ pub(crate) static TOOL: Tool = Tool {
             modes: &[],
             approval: Some(Approval {
                 words: &["yolo", "-y", "--yolo", "--allowed-tools", "--policy"],
-                flag: "--approval-mode yolo",
+                flag: "--allowed-tools mcp_baton_*",
             }),
         }),
         vars: None,
