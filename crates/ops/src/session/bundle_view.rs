@@ -39,6 +39,9 @@ pub struct Bundle {
     pub identity: String,
     /// The session.
     pub session_id: Option<String>,
+    /// The pickup began that session; it was not open before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub started: bool,
     /// The session that left the baton.
     pub predecessor_session_id: Option<String>,
     /// The session that left the baton and those before it, nearest first: `location` is found through them.

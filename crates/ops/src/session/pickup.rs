@@ -85,6 +85,9 @@ pub struct PickupResult {
     /// The messages that waited, where the call has a request id: a retry brings the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<Vec<String>>,
+    /// The pickup began the session.
+    #[serde(default)]
+    pub started: bool,
     /// It was decided for an earlier call of the same request.
     #[serde(skip)]
     pub replayed: bool,
@@ -209,17 +212,10 @@ pub(crate) fn claim(
     spec: PickupRequest,
 ) -> Result<String, Failure> {
     let input = PickupInput {
-        project: None,
-        identity: None,
-        session: None,
-        from_session: None,
         handoff_id: Some(spec.baton_id),
         force: spec.force,
         why: spec.why,
-        surface: None,
-        dry_run: false,
-        full: false,
-        request_id: None,
+        ..PickupInput::default()
     };
     Ok(pick(tx, env, &input, project_id, identity)?.session_id.unwrap_or_default())
 }
@@ -278,6 +274,7 @@ fn pick(
         baton_id: decision.found.map(|b| b.baton_id),
         recovered_session_id: holder.or(decision.unwrapped).map(|s| s.session_id),
         waiting_for_others: decision.waiting_for_others,
+        started: is_new,
         ..PickupResult::default()
     };
     keep(tx, env, request.as_ref(), project_id, &mut picked)?;

@@ -140,6 +140,7 @@ pub(super) fn read(
         project_id: project_id.to_owned(),
         identity: picked.identity.clone(),
         session_id: picked.session_id.clone(),
+        started: picked.started,
         predecessor_session_id: picked.predecessor_session_id.clone(),
         baton,
         pickup_delta_id: picked.pickup_delta_id.clone(),

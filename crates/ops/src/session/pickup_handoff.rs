@@ -138,6 +138,7 @@ fn take(
         identity: own.identity.clone(),
         predecessor_session_id: abandoned.as_ref().map(|before| before.session_id.clone()),
         recovered_session_id: abandoned.as_ref().map(|before| before.session_id.clone()),
+        started: is_new,
         ..PickupResult::default()
     };
     if !again {
@@ -202,7 +203,7 @@ fn abandoned_by(
     Ok(Some(by).filter(|by| !by.has_wrapped() && (force || !is_busy)))
 }
 
-/// Whether the accepted hand-off waits for somebody who takes it over: its acceptor has left it.
+/// Whether the acceptor of the hand-off has left it, so that another agent may take it over.
 pub(crate) fn is_abandoned(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff) -> Result<bool, Failure> {
     Ok(abandoned_by(tx, env, handoff, false)?.is_some())
 }

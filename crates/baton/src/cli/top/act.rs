@@ -134,12 +134,15 @@ fn pick_up(
     let input = PickupInput { project: project_id.cloned(), identity, handoff_id, ..PickupInput::default() };
     let taken = app.run::<Pickup>(&input)?;
     let identity = taken.identity.clone();
-    let undo = taken.session_id.clone().map(|session_id| Undo {
+    let said = format!("{} holds the baton", visible(&identity));
+    // A session that was open before has other work: its end would give back more than this baton.
+    let undo = taken.session_id.clone().filter(|_| taken.started).map(|session_id| Undo {
         project_id: taken.project_id.clone(),
         session_id,
-        identity: identity.clone(),
+        identity,
     });
-    Ok((format!("{} holds the baton · u gives it back", visible(&identity)), undo))
+    let hint = if undo.is_some() { " · u gives it back" } else { "" };
+    Ok((format!("{said}{hint}"), undo))
 }
 
 fn take_back(app: &mut App, undo: &Undo) -> Result<String, AppError> {

@@ -53,13 +53,14 @@ async function pickup(project, batonId, summary) {
   ask('Pick up the baton', [h('p', {}, summary || ''), h('p', {}, 'You register a session under this name and hold the baton until you wrap or end it.'), nameField(), documentOf(left.document, 'What is handed over')], 'Pick up', async (given) => {
     setMe(given.identity);
     const taken = await api('POST', at(project, '/pickup'), { identity: given.identity, handoff_id: batonId });
-    notice(`${taken.identity} holds the baton.`, false, async () => {
+    // A session that was open before has other work: its end would give back more than this baton.
+    notice(`${taken.identity} holds the baton.`, false, taken.started ? async () => {
       try {
         await api('POST', `/sessions/${part(taken.session_id)}/end`, { project, identity: given.identity, reason: 'picked up by mistake' });
         notice('The baton waits again.');
         location.hash = batonAt(project, batonId);
       } catch (error) { refused(error); }
-    });
+    } : null);
     location.hash = sessionAt(project, taken.session_id);
   });
 }
