@@ -185,7 +185,7 @@ impl Baton {
             Kind::Conflict,
             "baton_finished",
             format!("baton {} says that nothing is left to do", short(&self.baton_id)),
-            format!("go on with it all the same: baton pickup --handoff {}", self.baton_id),
+            format!("`baton pickup --handoff {}` goes on with it all the same", self.baton_id),
         )
         .with("baton_id", self.baton_id.clone())
     }

@@ -69,8 +69,9 @@ pub enum Progress {
 }
 
 /// What becomes of a packet, given how the conversation's earlier baton stands and whose words that holds. The agent's own
-/// words outrank those of a transcript, unless that tells of work after them; of two transcripts the longer counts. Work that was done after another agent had wrapped on
-/// the earlier baton is a piece of work of its own: nobody is at work to whom it could be given.
+/// words outrank those of a transcript, unless that tells of work after them; of two transcripts the longer counts. Work that
+/// was done after another agent had wrapped on the earlier baton is a piece of work of its own: no agent is at work to whom it
+/// could be given.
 pub fn arrival(earlier: Option<(State, Origin)>, arriving: Origin, progress: Progress) -> ArrivalAction {
     use Origin::{Agent, Transcript};
     let is_newer = progress > Progress::None;

@@ -1,4 +1,4 @@
-//! Shares: an address under which somebody without a token reads one baton or one thread, until it ends or is taken back.
+//! Shares: an address under which one baton or one thread is read without a token, until it ends or is revoked.
 
 use serde::{Deserialize, Serialize};
 

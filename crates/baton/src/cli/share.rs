@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::error::AppError;
 use crate::{private_file, render, share_link, shared_page};
 
-/// Where a server listens that nobody told otherwise.
+/// Where a server listens by default.
 const USUAL: &str = "http://127.0.0.1:7077";
 
 /// Share a baton or a thread: an address that is read without a token

@@ -21,7 +21,7 @@ use crate::store_pool::Pool;
 /// What the address of a share needs.
 pub(super) struct Shares {
     pool: Arc<Pool>,
-    /// Counts by address: a secret cannot be guessed, and nobody shall try.
+    /// Counts requests by address, against guessing.
     limiter: Limiter,
 }
 

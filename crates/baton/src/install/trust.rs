@@ -1,4 +1,4 @@
-//! Whether a tool trusts what was installed: one that does not neither runs the hooks nor starts the server, and says so to nobody.
+//! Whether a tool trusts what was installed. A tool that does not neither runs the hooks nor starts the server, and shows no error.
 
 use std::path::{Path, PathBuf};
 
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    fn told(home: &Path, agent: &str, part: InstallPart) -> bool {
+    fn is_untrusted(home: &Path, agent: &str, part: InstallPart) -> bool {
         let one = baton_tools::installer(agent).expect("known");
         untrusted(&places(home), one.install, part).is_some()
     }
@@ -143,7 +143,7 @@ mod tests {
         fs::write(&hooks, &text).expect("written");
         let known = json!({ "type": "command", "command": "/bin/true hook session-start --agent codex", "timeout": 10 });
         assert_eq!(digest(&known), "sha256:4e19aaeb150d9b2e7b1d08d1d9d2ae09b32c7fb31443e0b5812b2e471f3c8ed0");
-        assert!(told(home.path(), "codex", InstallPart::Hooks), "nothing is noted");
+        assert!(is_untrusted(home.path(), "codex", InstallPart::Hooks), "nothing is noted");
         let config = |key: &str| {
             let hash = digest(&ours);
             let text = format!(
@@ -153,11 +153,11 @@ mod tests {
             fs::write(home.path().join(".codex/config.toml"), text).expect("written");
         };
         config("0:0");
-        assert!(told(home.path(), "codex", InstallPart::Hooks), "another hook is");
+        assert!(is_untrusted(home.path(), "codex", InstallPart::Hooks), "another hook is");
         config("1:0");
-        assert!(!told(home.path(), "codex", InstallPart::Hooks));
+        assert!(!is_untrusted(home.path(), "codex", InstallPart::Hooks));
         fs::write(&hooks, text.replace("/bin/baton hook", "/usr/bin/baton hook")).expect("written");
-        assert!(told(home.path(), "codex", InstallPart::Hooks), "it has changed since");
+        assert!(is_untrusted(home.path(), "codex", InstallPart::Hooks), "it has changed since");
     }
 
     #[test]
@@ -172,9 +172,9 @@ mod tests {
                 .map(|(path, level)| (home.path().join(path).display().to_string(), json!(level)))
                 .collect();
             fs::write(home.path().join(".gemini/trustedFolders.json"), folders.to_string()).expect("written");
-            told(home.path(), "gemini", InstallPart::Mcp)
+            is_untrusted(home.path(), "gemini", InstallPart::Mcp)
         };
-        assert!(told(home.path(), "gemini", InstallPart::Mcp), "nothing is noted");
+        assert!(is_untrusted(home.path(), "gemini", InstallPart::Mcp), "nothing is noted");
         assert!(!note(&[("shop", "TRUST_FOLDER")]));
         assert!(!note(&[("other", "TRUST_PARENT")]));
         assert!(note(&[("", "TRUST_FOLDER"), ("shop", "DO_NOT_TRUST")]));

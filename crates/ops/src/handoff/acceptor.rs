@@ -131,7 +131,7 @@ pub(super) fn forced(env: &Env<'_>, why: Option<&str>) -> Result<String, Failure
     Ok(why.ok_or_else(missing)?.to_owned())
 }
 
-/// The refusal to one who is not the acceptor. Where the acceptor has left it, nobody is there to whom it could be left.
+/// The refusal of a caller who is not the acceptor. Where the acceptor has left the hand-off, it says how to take that over.
 fn held_by_another(
     tx: &mut Tx<'_>,
     env: &Env<'_>,

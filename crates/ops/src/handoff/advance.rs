@@ -55,7 +55,7 @@ pub struct AdvanceInput {
 }
 
 impl AdvanceInput {
-    /// Why it is ended, of somebody whose right it is.
+    /// The reason of a caller that needs no force.
     fn reason(&self) -> Option<&str> {
         self.why.as_deref().filter(|_| !self.force)
     }

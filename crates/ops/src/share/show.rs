@@ -1,4 +1,4 @@
-//! `share_show`: what is read at the address of a share; asked by the server for whoever has the address.
+//! `share_show`: what the address of a share shows. The server runs it for a caller who has only the address.
 
 use baton_model::share::share_invalid;
 use baton_model::time::Timestamp;

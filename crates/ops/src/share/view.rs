@@ -1,4 +1,4 @@
-//! What somebody reads at the address of a share.
+//! What the address of a share shows.
 
 use baton_model::baton::Baton;
 use baton_model::markdown::{Options, Preset, render};

@@ -1,4 +1,4 @@
-//! A thread without secrets: what is given to somebody outside.
+//! A thread without secrets, as it is shared.
 
 use baton_transcripts::redact::shared;
 
