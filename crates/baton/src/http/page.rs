@@ -10,6 +10,7 @@ use axum::response::Response;
 use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use baton_tools::launchers;
 use sha2::{Digest, Sha256};
 
 use super::answer::of_type;
@@ -26,6 +27,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/markdown.js"),
     include_str!("page/store.js"),
     include_str!("page/links.js"),
+    include_str!("page/feed.js"),
     include_str!("page/inbox.js"),
     include_str!("page/things.js"),
     include_str!("page/timeline.js"),
@@ -34,12 +36,19 @@ const SCRIPT: &str = concat!(
     include_str!("page/ledger.js"),
     include_str!("page/fleet.js"),
     include_str!("page/mail.js"),
+    include_str!("page/board.js"),
     include_str!("page/project.js"),
     include_str!("page/search.js"),
     include_str!("page/transcripts.js"),
     include_str!("page/keys.js"),
     include_str!("page/main.js"),
 );
+
+/// The script with the names of the agents that a session can go on in.
+static PROGRAM: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<String> = launchers().map(|one| format!("'{}'", one.tool.id)).collect();
+    SCRIPT.replace("/*AGENTS*/", &names.join(", "))
+});
 
 /// The level at which the page is compressed, once.
 const LEVEL: i32 = 19;
@@ -56,12 +65,13 @@ struct Page {
 /// whatever an agent wrote, the browser runs and loads nothing that is not ours.
 static PAGE: LazyLock<Page> = LazyLock::new(|| {
     let icon = format!("data:image/svg+xml;base64,{}", STANDARD.encode(ICON));
-    let text = DOCUMENT.replace("/*ICON*/", &icon).replace("/*STYLE*/", STYLE).replace("/*SCRIPT*/", SCRIPT);
+    let text =
+        DOCUMENT.replace("/*ICON*/", &icon).replace("/*STYLE*/", STYLE).replace("/*SCRIPT*/", &PROGRAM);
     let hash = |part: &str| STANDARD.encode(Sha256::digest(part));
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; connect-src 'self'; \
          form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-        hash(SCRIPT),
+        hash(&PROGRAM),
         hash(STYLE)
     );
     let tag = format!("\"{}\"", hash(&text));

@@ -189,8 +189,8 @@ fn worktree(stage: &Stage) -> PathBuf {
 fn of_two_agents_at_once_one_wraps_and_the_other_takes_nothing() {
     for_every_pair(|folder, from, to| {
         let stage = Stage::ready();
-        let sign = stage.root().join("sign").display().to_string();
-        let look = Call::shell(&format!("until test -e {sign}; do sleep 0.2; done; {BATON} status"));
+        let sign = stage.root().join("sign");
+        let look = Call::shell(&format!("{BATON} status")).after(&sign);
         let first = Agent::new((folder, &stage), from, vec![begin(), look], "The cart adds up.");
         let mut child = first.start(&stage.shop(), "Count the cart", 1);
         let wrap = format!(

@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -18,12 +20,14 @@ pub(crate) struct Call {
     input: Value,
     /// The MCP server whose tool it is: every agent calls that by a longer name, and not every one offers it at once.
     server: Option<&'static str>,
+    /// The model thinks until this file is there. A shell would not wait as long: Codex goes on after ten seconds.
+    after: Option<PathBuf>,
 }
 
 impl Call {
     /// A tool of the agent's own.
     pub(crate) fn new(tool: &str, input: Value) -> Self {
-        Self { tools: vec![tool.to_owned()], input, server: None }
+        Self { tools: vec![tool.to_owned()], input, server: None, after: None }
     }
 
     /// A tool of Baton's MCP server.
@@ -39,7 +43,12 @@ impl Call {
     /// A line for the agent's shell, whatever that is called.
     pub(crate) fn shell(line: &str) -> Self {
         let tools = ["Bash", "exec_command", "run_shell_command"].map(str::to_owned).to_vec();
-        Self { tools, input: line.into(), server: None }
+        Self { tools, input: line.into(), server: None, after: None }
+    }
+
+    /// The same call, made when this file is there.
+    pub(crate) fn after(self, file: &Path) -> Self {
+        Self { after: Some(file.to_owned()), ..self }
     }
 
     /// What it is called with, as the tool of this name takes it.
@@ -86,6 +95,14 @@ struct State {
     says: String,
     limited: bool,
     seen: Vec<Request>,
+}
+
+impl State {
+    /// Whether the next call waits for a file.
+    fn is_thinking(&self) -> bool {
+        let file = self.script.get(self.made).and_then(|call| call.after.as_ref());
+        file.is_some_and(|file| !file.exists())
+    }
 }
 
 impl MockModel {
@@ -194,6 +211,10 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         }
         let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
         let body = body(&mut reader)?;
+        state.lock().expect("state").seen.push(Request { path: path.clone(), body: body.clone() });
+        while !body["tools"].is_null() && state.lock().expect("state").is_thinking() {
+            thread::sleep(Duration::from_millis(50));
+        }
         let mut state = state.lock().expect("state");
         let limited = state.limited && path != "/";
         let (kind, text) = match limited {
@@ -246,7 +267,6 @@ fn body(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Value> {
 }
 
 fn answer(path: &str, body: &Value, state: &mut State) -> (&'static str, String) {
-    state.seen.push(Request { path: path.to_owned(), body: body.clone() });
     let path = path.split('?').next().unwrap_or_default();
     let offered = tools(&body["tools"]);
     let at = if state.again { results(body).len() } else { state.made };

@@ -310,7 +310,7 @@ impl Calls {
         let parts = [by_user, piped.and_then(PipeEnd::word), note];
         let note = parts.into_iter().flatten().reduce(|all, part| format!("{all}: {part}"));
         if failed && !only_answers(&open.target, exit_code) {
-            let by_output = piped.and_then(PipeEnd::word);
+            let by_output = piped.and_then(PipeEnd::failure_word);
             let printed = cleaner.tail(&outcome.output, MAX_JUDGED);
             self.failure = Some(LastFailure::new(open.run(exit_code, ok, by_output), tail, &printed));
         } else if ok.is_some() || piped.is_none() {

@@ -2,8 +2,8 @@
 
 use super::checks::{piped_commands, piped_steps};
 
-/// What is told of a check whose output shows that it failed.
-pub(super) const FAILED: &str = "failed by its output";
+/// What is told of the last failure where the exit code is not the check's.
+const FAILED: &str = "failed by its output";
 /// In so many last lines a tool says that all went well.
 const LAST_LINES: usize = 5;
 /// Programs that let the end of what they read through.
@@ -11,43 +11,59 @@ const KEEP_THE_END: &[&str] = &["tail", "cat", "tee"];
 /// Programs that end with 1 where they found nothing.
 const FINDERS: &[&str] = &["grep", "egrep", "rg"];
 
+/// The last program of a pipe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Filter {
+    program: String,
+    /// Otherwise it found nothing.
+    ended_well: bool,
+}
+
+impl Filter {
+    fn outcome(&self) -> String {
+        let how = if self.ended_well { "ended ok" } else { "found nothing" };
+        format!("{} behind it {how}", self.program)
+    }
+}
+
 /// How a check ended that ran through a pipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PipeEnd {
     /// Its output says that it passed.
     Passed,
     /// Its output says that it failed.
-    Failed,
-    /// Its output does not tell; it went through this program, which ended well or found nothing.
-    Unknown { program: String, ended_well: bool },
+    Failed(Filter),
+    /// Its output does not tell.
+    Unknown(Filter),
 }
 
 impl PipeEnd {
-    /// What is told in place of an exit code; nothing where that of the pipe may stand.
+    /// What is told in place of an exit code; nothing where that of the pipe may stand. The outcome of the pipe is what the tool
+    /// recorded, so it stands beside what the output shows.
     pub(super) fn word(&self) -> Option<String> {
         match self {
             Self::Passed => None,
-            Self::Failed => Some(FAILED.to_owned()),
-            Self::Unknown { program, ended_well: true } => {
-                Some(format!("{program} behind it ended ok; its own exit code is unknown"))
-            }
-            Self::Unknown { program, ended_well: false } => {
-                Some(format!("{program} behind it found nothing; its own exit code is unknown"))
-            }
+            Self::Failed(filter) => Some(format!("{}, but the output shows a failure", filter.outcome())),
+            Self::Unknown(filter) => Some(format!("{}; its own exit code is unknown", filter.outcome())),
         }
+    }
+
+    /// How the last failure is told that its output shows.
+    pub(super) fn failure_word(&self) -> Option<String> {
+        matches!(self, Self::Failed(_)).then(|| FAILED.to_owned())
     }
 
     /// Whether neither exit code nor output tell how the check ended.
     pub(super) fn is_unknown(&self) -> bool {
-        matches!(self, Self::Unknown { .. })
+        matches!(self, Self::Unknown(_))
     }
 
     /// Whether the check succeeded, where known.
     pub(super) fn ok(&self) -> Option<bool> {
         match self {
             Self::Passed => Some(true),
-            Self::Failed => Some(false),
-            Self::Unknown { .. } => None,
+            Self::Failed(_) => Some(false),
+            Self::Unknown(_) => None,
         }
     }
 }
@@ -80,19 +96,19 @@ pub(super) fn end_by_output(line: &str, output: &str, exit_code: Option<i64>) ->
             || (is_silent && names_place(line))
             || (names_error(line) && passed.is_none_or(|passed| at > passed))
     };
+    let filter = || Filter {
+        program: steps
+            .last()
+            .and_then(|filters| filters.last())
+            .map_or("", |filter| program(filter))
+            .to_owned(),
+        ended_well: exit_code.is_none_or(|code| code == 0),
+    };
     if lines.iter().enumerate().any(fails) {
-        return PipeEnd::Failed;
+        return PipeEnd::Failed(filter());
     }
-    let last = steps.last().and_then(|filters| filters.last()).map(|filter| program(filter).to_owned());
     let passed_in_silence = is_silent && whole && lines.is_empty();
-    if passed.is_some() || passed_in_silence {
-        PipeEnd::Passed
-    } else {
-        PipeEnd::Unknown {
-            program: last.unwrap_or_default(),
-            ended_well: exit_code.is_none_or(|code| code == 0),
-        }
-    }
+    if passed.is_some() || passed_in_silence { PipeEnd::Passed } else { PipeEnd::Unknown(filter()) }
 }
 
 /// Whether a check prints nothing where all is well.

@@ -22,11 +22,15 @@ fn a_piped_check_whose_output_shows_a_failure_failed() {
     let told = ran("mise run test:ci 2>&1 | grep -E \"FAIL|--- FAIL\" | head -20", 0, FAILING);
     let failure = told.last_failure.expect("failure");
     assert_eq!((failure.exit_code, failure.output.as_deref()), (None, Some(FAILING)));
-    assert_eq!(told.checks[0].note.as_deref(), Some("failed by its output"));
-    assert_eq!(told.commands[0].note.as_deref(), Some("failed by its output: --- FAIL: TestTotal (0.02s)"));
+    let shown = "head behind it ended ok, but the output shows a failure";
+    assert_eq!(told.checks[0].note.as_deref(), Some(shown));
+    assert_eq!(
+        told.commands[0].note.as_deref(),
+        Some(format!("{shown}: --- FAIL: TestTotal (0.02s)").as_str())
+    );
     assert!(texts(&told.open_loops)[0].ends_with("` failed by its output and did not succeed since"));
     assert_eq!(ran("go test | tail", 0, FAILING).test_status.as_deref(), Some("fail"));
-    let failed = (None, Some("failed by its output".to_owned()), true);
+    let failed = (None, Some("tail behind it ended ok, but the output shows a failure".to_owned()), true);
     for output in [
         "ok  \tshop.example/a\t0.1s\nFAIL\n[test:ci] ERROR task failed",
         "12:--- FAIL: TestTotal",

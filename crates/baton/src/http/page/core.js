@@ -53,11 +53,11 @@ class Problem extends Error {
   }
 }
 
-/** Asks the API; query fields that are empty are left out. */
+/** Asks the API; fields that are empty are left out, unless they are meant so (`exact`). */
 async function api(method, path, fields = {}, options = {}) {
   const request = { method, headers: { ...headers(), ...options.headers }, signal: options.signal };
   let url = options.root ? path : `/api/v1${path}`;
-  const given = Object.entries(fields).filter(([, value]) => value !== '' && value !== null && value !== undefined);
+  const given = Object.entries(fields).filter(([, value]) => (value !== '' || options.exact) && value !== null && value !== undefined);
   if (method === 'GET' || method === 'DELETE') {
     const query = new URLSearchParams(given).toString();
     if (query) url += `?${query}`;

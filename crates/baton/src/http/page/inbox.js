@@ -124,12 +124,12 @@ let lookTimer = 0;
 /** On a wide screen the row that is gone to is shown beside the list, once one stays on it. */
 function look(one, state) {
   clearTimeout(lookTimer);
-  if (state.look?.baton_id === one.baton_id || !window.matchMedia('(min-width: 64rem)').matches) return;
+  if (state.look === one || !window.matchMedia('(min-width: 64rem)').matches) return;
   lookTimer = setTimeout(() => { state.look = one; draw(); }, 150);
 }
 
-function preview(one, left) {
-  return h('aside.preview', { 'aria-label': 'Preview', tabindex: 0 }, one && left ? [h('h2', {}, one.summary || 'Baton'), documentOf(left.document, 'What is handed over')] : h('p.quiet', {}, 'The row that you go to (j, k) is shown here.'));
+function preview(heading, content) {
+  return h('aside.preview', { 'aria-label': 'Preview', tabindex: 0 }, content ? [h('h2', {}, heading), content] : h('p.quiet', {}, 'The row that you go to (j, k) is shown here.'));
 }
 
 function batonRow(one, view) {
@@ -150,20 +150,29 @@ const batons = {
     const found = joined(data.pages);
     return [h('h1', {}, 'Batons'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the oldest first.`, project ? [' Project ', toProject(project), '.'] : ''),
       chosen('batons', BATON_STATES.map(([one, word]) => [project ? `${one}/${part(project)}` : one, word]), project ? `${key}/${part(project)}` : key),
-      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => batonRow(one, state))), preview(state.look, data.left)) : empty('No baton is in this state.'), more(found, found.items.length, state)];
+      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => batonRow(one, state))), preview(state.look?.summary || 'Baton', data.left && documentOf(data.left.document, 'What is handed over'))) : empty('No baton is in this state.'), more(found, found.items.length, state)];
   },
 };
 
+function handoffRow(one, view) {
+  const [verb, label] = (ACTIONS[one.state] || []).find(([, , risky]) => !risky) || [];
+  return h('li.card.matter', { key: one.handoff_id, 'data-row': true },
+    h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}`, onfocus: () => look(one, view) }, one.subject)),
+      verb ? h('span.push', {}, button(`${label}…`, () => advance(one.handoff_id, one.subject, verb, label, false))) : null),
+    one.last_error ? h('p.error', {}, one.last_error) : null,
+    h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, ago(one.created_at)));
+}
+
 const handoffs = {
   title: 'Hand-offs',
-  questions: ([key = ''], state) => ({ pages: pages((cursor) => question('/handoffs', { all: true, state: key, limit: 50, cursor }, onWaiting()), state) }),
+  questions: ([key = ''], state) => ({
+    pages: pages((cursor) => question('/handoffs', { all: true, state: key, limit: 50, cursor }, onWaiting()), state),
+    one: state.look ? question(`/handoffs/${part(state.look.handoff_id)}`, {}, onWaiting()) : null,
+  }),
   draw: (data, [key = ''], view) => {
     const found = joined(data.pages);
     return [h('h1', {}, 'Hand-offs'), h('h2.hidden', {}, 'List'), h('p.meta', {}, `${found.total} in all, the newest first.`), chosen('handoffs', HANDOFF_STATES.map((one) => [one, one || 'all']), key),
-      found.items.length ? h('ul.matters', {}, found.items.map((one) => h('li.card.matter', { key: one.handoff_id, 'data-row': true },
-        h('div.row', {}, state(one.state), h('h3', {}, h('a', { href: `#/handoff/${part(one.handoff_id)}` }, one.subject))),
-        one.last_error ? h('p.error', {}, one.last_error) : null,
-        h('p.meta', {}, toProject(one.from_project_id), ' → ', toProject(one.to_project_id), ` · from ${one.from_identity} · `, ago(one.created_at))))) : empty('No hand-off is in this state.'),
+      found.items.length ? h('div.split', {}, h('ul.matters', {}, found.items.map((one) => handoffRow(one, view))), preview(view.look?.subject, data.one && [handoffFacts(data.one), handoffWords(data.one)])) : empty('No hand-off is in this state.'),
       more(found, found.items.length, view)];
   },
 };

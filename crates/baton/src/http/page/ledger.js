@@ -12,11 +12,13 @@ const ledger = {
   },
   draw: (data, [id, kind = '', identity = '', text = '', days = '', session = ''], state) => {
     const all = data.pages.filter(Boolean);
-    const items = all.flatMap((one) => [...one.items].reverse());
-    const next = all.at(-1).earlier;
+    const [newest = [], ...older] = all.map((one) => [...one.items].reverse());
+    // Older pages follow the rows that are shown, and not those that came since.
+    if (!state.rows?.length) state.earlier = all[0].earlier;
+    const next = older.length ? all.at(-1).earlier : state.earlier;
     return [h('div.row', {}, h('h1', {}, 'Ledger'), h('span.meta', {}, toProject(id), session ? ` · session ${session.slice(0, 13)}` : '')),
       filters(id, { kind, identity, text, days, session }),
-      items.length ? h('ul.feed', { id: 'ledger' }, items.map(entry)) : empty('No entry that was looked at fits these filters.'),
+      newest.length || older.length ? feed(state, newest, older.flat()) : empty('No entry that was looked at fits these filters.'),
       next ? h('p', {}, button('Show older', () => { state.cursors = [...(state.cursors || []), next]; draw(); }, 'more')) : null];
   },
 };

@@ -25,7 +25,8 @@ async function answersOf(view, params, state, mine, isNew) {
   for (let round = 0; ; round += 1) {
     const data = {};
     const asked = {};
-    const read = (one) => known(one)?.data;
+    // The failure of what a view can do without is its answer.
+    const read = (one) => { const held = known(one); return held?.data ?? (one.optional && held?.error ? { error: held.error } : undefined); };
     const take = () => {
       const wanted = view.questions(params, state, data);
       for (const [name, one] of Object.entries(wanted)) {
@@ -38,7 +39,7 @@ async function answersOf(view, params, state, mine, isNew) {
     const all = Object.values(asked).flat().filter(Boolean);
     const missing = all.filter((one) => { const held = known(one); return !held || (isNew && held.dirty && !held.busy) || (held.data === undefined && !held.error); });
     if (!missing.length || round > 3) {
-      const failed = all.map(known).find((held) => held?.error && held.data === undefined);
+      const failed = all.filter((one) => !one.optional).map(known).find((held) => held?.error && held.data === undefined);
       if (failed) { const { error } = failed; for (const one of all) if (known(one)?.data === undefined) answers.delete(one.key); throw error; }
       if (mine === drawing) shown = all;
       return data;
@@ -60,6 +61,7 @@ async function draw() {
   }
   if (!viewStates.has(location.hash)) viewStates.set(location.hash, {});
   const state = viewStates.get(location.hash);
+  if (isNew) state.rows = null;
   let content;
   try {
     content = view.draw(await answersOf(view, params, state, mine, isNew), params, state);

@@ -39,6 +39,6 @@ function renew(element, drawn) {
     if (!drawn.hasAttribute(name) && !(name === 'open' && element.nodeName === 'DETAILS')) element.removeAttribute(name);
   }
   for (const { name, value } of drawn.attributes) if (element.getAttribute(name) !== value) element.setAttribute(name, value);
-  for (const name of ['onclick', 'onsubmit', 'onchange', 'oninput', 'onkeydown', 'ontoggle', 'onfocus']) element[name] = drawn[name];
+  for (const name of ['onclick', 'onsubmit', 'onchange', 'oninput', 'onkeydown', 'ontoggle', 'onfocus', 'ondragstart', 'ondragover', 'ondrop']) element[name] = drawn[name];
   patch(element, [...drawn.childNodes]);
 }

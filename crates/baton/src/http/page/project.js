@@ -1,7 +1,7 @@
 // One project: the way of the baton, what waits, tasks by role and state, mail, decisions, the ledger as it grows.
 
-const SHELVES = [['in_progress', 'at work'], ['ready', 'ready'], ['blocked', 'blocked']];
-const LEDGER_ROWS = 60;
+/** The newest entries of an answer, the newest first. */
+const newestRows = (answer) => answer.items.slice(-FEED_ROWS).reverse();
 
 /** New entries of the ledger come with the events: nothing is asked for. */
 function addToLedger(event) {
@@ -10,15 +10,15 @@ function addToLedger(event) {
     const held = answers.get(one.key);
     if (!held?.data || held.data.items.some((row) => row.seq === event.seq)) continue;
     held.data.items.push(event);
-    if (held.data.items.length > LEDGER_ROWS * 2) held.data.items.splice(0, LEDGER_ROWS);
-    drawSoon();
+    if (held.data.items.length > FEED_ROWS * 2) held.data.items.splice(0, FEED_ROWS);
+    countNew(newestRows(held.data));
   }
 }
 
 const project = {
   title: 'Project',
   questions: ([id], state) => {
-    const ledger = question(at(id, '/ledger'), { limit: LEDGER_ROWS, brief: true, newest: true });
+    const ledger = question(at(id, '/ledger'), { limit: FEED_ROWS, brief: true, newest: true });
     ledger.ledgerOf = id;
     return {
       show: question(at(id, ''), {}),
@@ -47,7 +47,7 @@ const project = {
       h('h2', {}, 'Tasks by role and state'), boardOf(id, board.items),
       mail.items.length ? [h('h2', {}, 'Mail'), h('ul.grid', {}, mail.items.map((one) => letters(id, one)))] : null,
       decisions.items.length ? [h('h2', {}, 'Decisions'), h('ul.feed', {}, [...decisions.items].reverse().map(entry))] : null,
-      h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), ' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares'))), h('ul.feed', { id: 'ledger' }, [...ledger.items].reverse().slice(0, LEDGER_ROWS).map(entry)),
+      h('div.row', {}, h('h2', {}, 'Ledger'), h('span.meta', {}, h('a', { href: ledgerAt(id, []) }, 'filter it'), ' · ', h('a', { href: `#/shares/${part(id)}` }, 'shares'))), feed(view, newestRows(ledger)),
     ];
   },
 };
@@ -82,21 +82,6 @@ function entry(delta) {
   const kind = chip(delta.kind);
   return h('li', { key: delta.delta_id }, h('span.meta', {}, ago(delta.created_at)), h('span', {}, href ? h('a', { href, 'aria-label': `${delta.kind} of ${delta.identity}` }, kind) : kind, ' '),
     h('span', {}, h('strong', {}, delta.identity), ' ', words(delta) || ''));
-}
-
-/** A column for each role in the order of the work; of each state the first few, the rest as a number. */
-function boardOf(id, rows) {
-  if (!rows.length) return empty('No tasks.');
-  return h('div.board', {}, rows.map((row) => h('section.column', { 'aria-label': row.role || 'no role' },
-    h('h3', {}, row.role || 'no role'),
-    h('p.meta', {}, Object.entries(row.counts).filter(([, count]) => count).map(([word, count]) => `${count} ${word.replace('_', ' ')}`).join(' · ')),
-    SHELVES.filter(([key]) => row[key]?.length).map(([key, word]) => [
-      row[key].map((one) => h('div.card', { key: one.id },
-        h('div.row', {}, h('a', { href: `#/task/${part(id)}/${part(one.id)}` }, one.title)),
-        h('div.row', {}, state(word), chip(`P${one.priority}`), one.attempts ? chip(`tried ${one.attempts}×`, 'bad') : null,
-          one.assignee ? h('span.meta', {}, one.assignee) : null))),
-      row.counts[key] > row[key].length ? h('p.quiet', {}, `${row.counts[key] - row[key].length} more ${word}`) : null,
-    ]))));
 }
 
 function newTask(id) {

@@ -26,6 +26,7 @@ async function fetchAnswer(asked) {
   const held = answers.get(asked.key) || {};
   answers.set(asked.key, held);
   held.on = asked.on;
+  held.ledgerOf = asked.ledgerOf;
   held.dirty = false;
   held.busy = true;
   try {
@@ -45,9 +46,10 @@ let renewals = [];
 let lastRenewal = 0;
 let renewTimer = 0;
 
-/** Marks what an event touches. What is not shown is asked for anew when it is shown again. */
+/** Marks what an event touches. What is not shown is asked for anew when it is shown again; a ledger that is shown takes the event itself. */
 function touched(event) {
-  for (const [, held] of answers) if (held.on?.(event)) held.dirty = true;
+  const isAway = (key) => !shown.some((one) => one.key === key);
+  for (const [key, held] of answers) if (held.on?.(event) || (held.ledgerOf === event.project_id && isAway(key))) held.dirty = true;
   for (const one of shown) if (one.on(event)) renewSoon(one);
 }
 

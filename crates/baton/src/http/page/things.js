@@ -107,17 +107,24 @@ const handoff = {
       h('div.row', {}, h('h1', {}, one.subject), state(one.state)),
       h('div.row', {}, (ACTIONS[one.state] || []).map(([verb, label, risky]) => button(label, () => advance(one.handoff_id, one.subject, verb, label, risky), risky ? 'risky' : 'main'))),
       one.last_error ? h('p.error', {}, one.last_error) : null,
-      facts([['From', [toProject(one.from_project_id), ` ${one.from_identity}`]], ['To', toProject(one.to_project_id)], ['For', one.to_identity || one.to_role],
-        ['Task', one.task?.url ? h('a', { href: safe(one.task.url), rel: 'noreferrer' }, one.task.id) : one.task ? h('a', { href: `#/task/${part(one.to_project_id)}/${part(one.task.id)}` }, one.task.id) : null],
-        ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by], ['Result', one.result]]),
+      handoffFacts(one),
       steps.length ? [h('h2', {}, 'Steps'), h('ul.feed', {}, steps.map((step) => h('li', {}, h('span', {}, state(step.state)), h('span', {}, step.step || step.name), h('span', {}, step.last_error || ''))))] : null,
-      one.description ? [h('h2', {}, 'Description'), documentOf(one.description, 'Description')] : null,
-      one.note ? [h('h2', {}, 'Note'), rawText(one.note.text || '', 'Note')] : null,
-      one.packet ? [h('h2', {}, 'The packet, as the receiver gets it'), packetOf(one.packet, 'Hand-off packet')]
-        : one.description || one.note ? null : empty('It carries no description and no packet: the subject is all there is.'),
+      handoffWords(one),
     ];
   },
 };
+
+const handoffFacts = (one) => facts([['From', [toProject(one.from_project_id), ` ${one.from_identity}`]], ['To', toProject(one.to_project_id)], ['For', one.to_identity || one.to_role],
+  ['Task', one.task?.url ? h('a', { href: safe(one.task.url), rel: 'noreferrer' }, one.task.id) : one.task ? h('a', { href: `#/task/${part(one.to_project_id)}/${part(one.task.id)}` }, one.task.id) : null],
+  ['Made', ago(one.created_at)], ['Accepted by', one.accepted_by], ['Result', one.result]]);
+
+/** What a hand-off carries. */
+const handoffWords = (one) => [
+  one.description ? [h('h2', {}, 'Description'), documentOf(one.description, 'Description')] : null,
+  one.note ? [h('h2', {}, 'Note'), rawText(one.note.text || '', 'Note')] : null,
+  one.packet ? [h('h2', {}, 'The packet, as the receiver gets it'), packetOf(one.packet, 'Hand-off packet')]
+    : one.description || one.note ? null : empty('It carries no description and no packet: the subject is all there is.'),
+];
 
 const BLOCKED = (one) => one.blocked || one.status === 'blocked';
 

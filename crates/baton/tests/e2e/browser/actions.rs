@@ -246,13 +246,16 @@ fn a_drawing_by_itself_leaves_the_focus_and_the_place_alone() {
     tab.until("document.documentElement.scrollHeight > 1500");
     tab.eval("document.querySelector('main .push button').focus(), window.scrollTo(0, 333)");
     stage.terminal("Donna").json(&["note", "Something new"]);
-    tab.reads("Something new");
+    tab.reads("1 new");
     assert_eq!(tab.eval("document.activeElement.innerText"), "New task");
     assert_eq!(tab.eval("Math.round(window.scrollY)"), 333);
+    tab.press("n");
+    tab.reads("Something new");
+    assert_eq!(tab.eval("document.activeElement.innerText"), "New task");
     tab.eval("document.querySelector('#query').focus()");
     tab.type_in("half a wo");
     stage.terminal("Donna").json(&["note", "Something newer"]);
-    tab.reads("Something newer");
+    tab.reads("1 new");
     assert_eq!(tab.eval("document.activeElement.value"), "half a wo");
 }
 

@@ -49,6 +49,16 @@ fn a_hand_off_that_failed_is_tried_again() {
     assert_eq!(made["state"], "failed", "{made:#}");
     hub.script(None);
     let server = Server::start(&with_github(&stage.terminal("Server"), &hub));
+    // The list shows beside itself what a row is about, and the deed that helps is in the row.
+    let list = Tab::open(&browser, &server.address, "handoffs/failed", WIDE);
+    list.reads("The row that you go to");
+    list.press("j");
+    list.until("document.querySelector('.preview h2')?.textContent === 'Round'");
+    list.until("document.querySelector('.preview .facts')");
+    list.press("x");
+    list.until("document.querySelector('dialog[open] h2')?.textContent.startsWith('Try again')");
+    list.press("Escape");
+    list.assert_clean();
     let overview = Tab::open(&browser, &server.address, "project/shop", WIDE);
     overview.reads("Sent hand-offs (1)");
     overview.reads("GitHub answered 410");
@@ -79,8 +89,26 @@ fn a_session_of_another_tool_is_assigned_after_its_document_was_shown() {
     stage.file(&format!("home/.claude/projects/-shop/{session}.jsonl"), content);
     let server = Server::start(&stage.terminal("Server"));
     let tab = Tab::open(&browser, &server.address, "transcripts", WIDE);
+    // Words that no title has are looked for in what was said, as they are typed.
+    tab.fill("Words", "migrat*");
+    tab.reads("Said in (1)");
+    tab.fill("Words", "\"open");
+    tab.until("!document.querySelector('main li a')");
+    tab.fill("Words", "round");
+    tab.until("document.querySelector('main li a')?.textContent === 'Round prices'");
+    tab.eval("{ const one = document.querySelector('#by-agents'); one.value = 'claude'; one.dispatchEvent(new Event('change')); }");
+    tab.until("location.hash === '#/transcripts/claude'");
     tab.click_on("document.querySelector('main li a')");
     tab.reads("What the next agent would get");
+    // The conversation stands beside the document.
+    tab.until("document.querySelector('.talk .user')?.textContent.includes('Never touch the migrations')");
+    tab.until("document.querySelector('.talk .result details')");
+    assert_eq!(
+        tab.eval("document.querySelector('.talk').getBoundingClientRect().left > document.querySelector('.beside .document').getBoundingClientRect().right - 1"),
+        true
+    );
+    tab.eval("{ const one = document.querySelector('#go-on-in'); one.value = 'codex'; one.dispatchEvent(new Event('change')); }");
+    tab.reads(&format!("baton continue {session} --in codex"));
     let before = stage.deltas();
     tab.click("Assign…");
     tab.until("document.querySelector('dialog[open] pre')?.getBoundingClientRect().height > 40");

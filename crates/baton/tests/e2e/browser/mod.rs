@@ -6,6 +6,7 @@ mod actions;
 mod axe;
 mod chromium;
 mod deeds;
+mod feeds;
 mod figures;
 mod glance;
 mod pictures;

@@ -1,0 +1,41 @@
+// Entries that come while a feed is read wait behind a button with their number: what is read stays where it is.
+
+const FEED_ROWS = 60;
+
+/** The feed of a view: the rows that were there when one came to it, or since one asked for what is new, and older ones below. */
+function feed(view, newest, older = []) {
+  if (!view.rows?.length) view.rows = newest;
+  return [newButton(newCount(view, newest)), h('ul.feed', { id: 'ledger' }, [...view.rows, ...older].map(entry))];
+}
+
+/** How many of the newest entries are not shown yet. */
+function newCount(view, newest) {
+  const shownSeq = view.rows?.[0]?.seq ?? 0;
+  return newest.filter((row) => row.seq > shownSeq).length;
+}
+
+const newWords = (count) => `${count < FEED_ROWS ? count : `${FEED_ROWS} or more`} new`;
+
+function newButton(count) {
+  return h('p.new', { hidden: !count }, h('button', { type: 'button', id: 'new-rows', title: 'Show what is new (n)', onclick: showNew }, newWords(count)));
+}
+
+/** Brings the number up to date without drawing the view. */
+function countNew(newest) {
+  const button = $('new-rows');
+  const count = newCount(viewStates.get(location.hash) || {}, newest);
+  if (!button || !count) return;
+  button.textContent = newWords(count);
+  button.parentElement.hidden = false;
+}
+
+/** Shows what is new. Who pressed the button goes on at the first row; otherwise the focus stays. */
+async function showNew() {
+  const view = viewStates.get(location.hash);
+  if (!view?.rows || !$('new-rows')) return;
+  const isPressed = document.activeElement === $('new-rows');
+  view.rows = null;
+  if (location.hash.startsWith('#/ledger/')) view.cursors = [];
+  await draw();
+  if (isPressed) $('ledger')?.querySelector('a')?.focus();
+}
