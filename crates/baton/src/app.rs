@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use baton_model::id::check_project;
 use baton_model::refusal::{Kind, Refusal};
 use baton_ops::op::{Caller, Cx, Entry, Env, Host};
-use baton_store::{Failure, Store, outbox};
+use baton_store::{Failure, Store, Target, outbox};
 use serde_json::Value;
 
 use crate::clock;
@@ -114,6 +114,21 @@ impl App {
             self.store = Some(store);
         }
         self.store.as_mut().ok_or_else(|| anyhow::anyhow!("the store is not open").into())
+    }
+
+    /// Refuses to read where the settings name a store that is not there: an empty one in its place would look like a project without
+    /// work. The one beside Baton's own data is made on first use.
+    pub(crate) fn require_named_store(&self) -> Result<(), Refusal> {
+        let (Target::File(path), Some((_, origin))) = (&self.config.store, self.config.origins.get("store"))
+        else {
+            return Ok(());
+        };
+        if self.store.is_some() || path.exists() {
+            return Ok(());
+        }
+        let what = format!("there is no store at {}, which {origin} names", path.display());
+        let hint = "correct the path, or make a new store there with `baton init`";
+        Err(Refusal::new(Kind::NotFound, "store_missing", what, hint))
     }
 
     /// Refuses what concerns the store itself where it is on a server.

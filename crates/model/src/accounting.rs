@@ -47,6 +47,8 @@ pub enum RemarkKind {
     ExportedBaton,
     /// Another session at work has the same working copy.
     SharedWorkingCopy,
+    /// A hand-off from another project that was accepted and has no result yet.
+    AcceptedHandoff,
     /// A packet tells less than the session did.
     NoAccounting,
     /// A packet does not mention a focus that the session began with.
@@ -69,8 +71,6 @@ pub struct Outcomes {
     pub sessions: usize,
     /// Of these, those that wrapped.
     pub wraps: usize,
-    /// Of these, those that went silent, were taken over when they were, or came back in another process.
-    pub unwrapped: usize,
 }
 
 impl Outcomes {
@@ -84,14 +84,13 @@ impl Outcomes {
         limits: Limits,
     ) -> Self {
         let silent = open.iter().filter(|session| unwrapped(session, now, limits).is_some());
-        let recent = silent.clone().filter(|session| session.started_at >= since).count();
+        let recent = silent.filter(|session| session.started_at >= since).count();
         let of = |wanted: &[ReleaseReason]| -> usize {
             released.iter().filter(|(reason, _)| wanted.contains(reason)).map(|(_, n)| n).sum()
         };
         Self {
             sessions: released.iter().map(|(_, n)| n).sum::<usize>() + recent,
             wraps: of(&[ReleaseReason::Wrapped]),
-            unwrapped: of(&[ReleaseReason::Reconnect, ReleaseReason::Stale]) + silent.count(),
         }
     }
 
@@ -136,15 +135,16 @@ pub fn reminders(facts: &ReminderFacts) -> Vec<Remark> {
     if let Some((at, by)) = &facts.last_wrap {
         say(RemarkKind::LastWrap, format!("last wrap {} by {by}", ago(facts.now, *at)));
     }
-    let unwrapped = facts.outcomes.unwrapped;
-    if unwrapped > 0 {
-        let mut message = format!("{unwrapped} {} went silent without a wrap", plural(unwrapped, "session"));
+    let silent = facts.silent.len();
+    if silent > 0 {
         let named = facts.silent.iter().take(SILENT_NAMED);
         let named: Vec<String> =
             named.map(|(name, since)| format!("{}, {}", visible(name), ago(facts.now, *since))).collect();
-        if !named.is_empty() {
-            message.push_str(&format!(": {}", named.join("; ")));
-        }
+        let message = format!(
+            "{silent} {} went silent without a wrap: {}",
+            plural(silent, "session"),
+            named.join("; ")
+        );
         say(RemarkKind::UnwrappedSessions, message);
     }
     if facts.overdue > 0 {

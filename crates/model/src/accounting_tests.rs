@@ -8,7 +8,7 @@ fn kinds(remarks: &[Remark]) -> Vec<RemarkKind> {
 }
 
 fn is_low(wraps: usize, sessions: usize) -> bool {
-    let outcomes = Outcomes { sessions, wraps, unwrapped: 0 };
+    let outcomes = Outcomes { sessions, wraps };
     let reminded = kinds(&reminders(&ReminderFacts { now: NOW, outcomes, ..ReminderFacts::default() }));
     assert_eq!(reminded, NONE, "the rate is for an audit, and no reminder");
     outcomes.is_low()
@@ -35,7 +35,7 @@ fn every_reminder_counts_what_it_is_about() {
         now: NOW,
         open_tasks: 2,
         last_wrap: Some((NOW - 7_200_000, "Lola".into())),
-        outcomes: Outcomes { sessions: 4, wraps: 1, unwrapped: 1 },
+        outcomes: Outcomes { sessions: 4, wraps: 1 },
         silent: vec![("Donna".into(), NOW - 3_600_000)],
         overdue: 3,
     };
@@ -63,7 +63,7 @@ fn outcomes_tell_wrapped_from_lost() {
     let sessions =
         [open(NOW, NOW), open(silent, silent), open(NOW - WINDOW, silent), open(NOW - WINDOW - 1, silent)];
     let outcomes = Outcomes::count(&released, &sessions, NOW - WINDOW, NOW, limits);
-    assert_eq!(outcomes, Outcomes { sessions: 11, wraps: 3, unwrapped: 6 });
+    assert_eq!(outcomes, Outcomes { sessions: 11, wraps: 3 });
     assert_eq!(outcomes.percent(), Some(27));
 }
 

@@ -91,8 +91,18 @@ impl Reason {
             Self::BatonWaiting => "waiting baton",
             Self::AckLate => "late acknowledgement",
             Self::TaskRetried => "retried task",
-            Self::TaskBlocked => "blocked P0",
+            Self::TaskBlocked => "blocked P0 task",
             Self::LeaseConflict => "lease conflict",
+        }
+    }
+
+    /// So many of them, in words of people: `2 failed hand-offs`.
+    pub fn count(self, count: usize) -> String {
+        let title = self.title();
+        match self {
+            _ if count == 1 => format!("1 {title}"),
+            Self::TaskBlocked => format!("{count} blocked P0 tasks"),
+            _ => format!("{count} {title}s"),
         }
     }
 
@@ -149,10 +159,13 @@ impl SuggestedCommand<'_> {
                 format!("baton pickup --from-session {brief} --project {project_id}")
             }
             (Reason::HandoffFailed | Reason::HandoffStuck, _) => format!("baton handoff retry {brief}"),
-            (Reason::HandoffStarving | Reason::HandoffWaiting, _) => {
-                format!("baton handoff accept {brief} --project {project_id}")
-            }
-            (Reason::BatonStarving | Reason::BatonWaiting, _) => {
+            (
+                Reason::HandoffStarving
+                | Reason::HandoffWaiting
+                | Reason::BatonStarving
+                | Reason::BatonWaiting,
+                _,
+            ) => {
                 format!("baton pickup --handoff {brief} --project {project_id}")
             }
             (Reason::AckLate, Some(to)) => {

@@ -214,14 +214,14 @@ impl From<&Task> for OpenTask {
 
 /// Reads the card of a project.
 pub(crate) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Card, Failure> {
-    read_with(tx, env, project_id, |_| {})
+    read_with(tx, env, (project_id, None), |_| {})
 }
 
-/// The same, in one round trip with what the caller is going to ask besides.
+/// The same for an identity, in one round trip with what the caller is going to ask besides.
 pub(crate) fn read_with(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
-    project_id: &str,
+    (project_id, identity): (&str, Option<&str>),
     prefetch_more: impl FnOnce(&mut Tx<'_>),
 ) -> Result<Card, Failure> {
     tx.prefetch(|tx| {
@@ -232,7 +232,7 @@ pub(crate) fn read_with(
         drop(baton::unspent(tx, project_id, SHOWN));
         drop(baton::kept_automatically(tx, project_id));
         drop(handoffs::of_project(tx, project_id));
-        unread::prefetch(tx, env, project_id);
+        unread::prefetch(tx, env, project_id, identity);
         prefetch_reminders(tx, env, project_id);
     });
     let project = project::get(tx, project_id)?.ok_or_else(|| resolve::unknown_project(project_id))?;
@@ -251,7 +251,7 @@ pub(crate) fn read_with(
         sessions: open.iter().map(|session| ownership::view(env, session)).collect(),
         handoffs: waiting,
         sent: sent(tx, env, project_id, all)?,
-        unread: unread::read(tx, env, project_id)?,
+        unread: unread::read(tx, env, project_id, identity)?,
         tasks: tasks.iter().map(OpenTask::from).collect(),
         reminders,
     })

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_ops::answer::AnswerView;
 use baton_ops::handoff::{HandoffOrBaton, Row, Show, ShowInput};
 use baton_ops::memory::MemoryScope;
-use baton_ops::op::{Caller, Operation, TransferEffect, run_typed};
+use baton_ops::op::{Access, Caller, Operation, TransferEffect, run_typed};
 use futures_util::FutureExt;
 use serde::Deserialize;
 use serde_json::Value;
@@ -41,6 +41,9 @@ impl App {
         tracing::debug!(operation = O::NAME, ledger = %self.config.ledger(), "runs");
         // An answer that may hold a whole project, or thousands of transcripts, stays of its type.
         if self.config.server.is_none() && (O::META.is_plain_task_read() || O::META.only_caches) {
+            if !O::META.only_caches {
+                self.require_named_store()?;
+            }
             let _bar = self.progress(O::META.slow);
             let read = |app: &mut Self| app.within(caller, |cx| run_typed::<O>(input, cx));
             return match O::META.only_caches {
@@ -93,7 +96,12 @@ impl Runner for App {
         let _bar = self.progress(entry.slow);
         match self.config.server {
             Some(_) => self.call_remote(&caller, entry, input),
-            None => self.within(&caller, |cx| (entry.run)(input, cx)),
+            None => {
+                if entry.access == Access::Read {
+                    self.require_named_store()?;
+                }
+                self.within(&caller, |cx| (entry.run)(input, cx))
+            }
         }
     }
 

@@ -51,8 +51,7 @@ fn text(found: &AttentionOutput) -> String {
     let rows = |matters: &[AttentionItem]| matters.iter().map(row).collect::<Vec<_>>();
     let others: Vec<AttentionItem> =
         found.items.iter().filter(|matter| !found.mine.contains(matter)).cloned().collect();
-    let counts: Vec<String> =
-        found.counts.iter().map(|row| format!("{} {}", row.count, row.reason.title())).collect();
+    let counts: Vec<String> = found.counts.iter().map(|row| row.reason.count(row.count)).collect();
     let title = if found.mine.is_empty() { "the oldest" } else { "for others" };
     let mut text = format!("{} in all: {}\n", found.total, counts.join(", "));
     text.push_str(&render::section("for you", &rows(&found.mine)));

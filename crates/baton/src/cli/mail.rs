@@ -306,7 +306,11 @@ fn message_text(message: &View, taken: bool) -> String {
     }
     match (message.ack_by, message.acked_at) {
         (_, Some(at)) => text.push_str(&format!("  acknowledged {}\n", render::since(at))),
-        (Some(by), None) => text.push_str(&format!("  to be acknowledged by {}\n", rfc3339(by.0))),
+        (Some(by), None) => text.push_str(&format!(
+            "  to be acknowledged by {}: `baton mail ack {}`\n",
+            rfc3339(by.0),
+            visible(&message.message_id)
+        )),
         (None, None) => {}
     }
     match (&message.content, &message.body, &message.readers) {

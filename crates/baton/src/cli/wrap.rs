@@ -142,8 +142,13 @@ fn answer_text(wrapped: &WrapOutput) -> String {
     if wrapped.earlier_changes.iter().any(is_passed_on) {
         apply = " --apply";
     }
+    let next = match wrapped.to.as_deref().map(|to| to.strip_prefix("role:").ok_or(to)) {
+        None => "the next agent continues".to_owned(),
+        Some(Ok(role)) => format!("an agent of the role {} continues", visible(role)),
+        Some(Err(name)) => format!("{} continues", visible(name)),
+    };
     format!(
-        "wrapped: baton {baton} waits\n  {summary}\n{warnings}{changes}  the next agent continues with `baton pickup{apply}`\n"
+        "wrapped: baton {baton} waits\n  {summary}\n{warnings}{changes}  {next} with `baton pickup{apply}`\n"
     )
 }
 

@@ -186,6 +186,7 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
     let args = ["status", "--porcelain=v2", "--branch", "--ignore-submodules=all", "--no-renames"];
     let Some(text) = run(&root, &args, &filters) else { return head(&root) };
     let mut state = Git { dirty: Some(false), ..Git::default() };
+    let mut may_be_registration = false;
     for line in text.lines() {
         match line.split_once(' ') {
             Some(("#", rest)) => match rest.split_once(' ') {
@@ -197,8 +198,13 @@ pub(crate) fn state(folder: &Path) -> Option<Git> {
                 }
                 _ => {}
             },
+            // Git names a folder of which nothing is tracked, and not what is in it.
+            _ if line.ends_with(" docs/") || line.ends_with(" docs/PROJECT.md") => may_be_registration = true,
             _ => state.dirty = Some(true),
         }
+    }
+    if may_be_registration && state.dirty == Some(false) {
+        state.dirty = uncommitted(folder).map(|files| !files.is_empty());
     }
     Some(state)
 }

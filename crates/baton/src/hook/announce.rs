@@ -51,6 +51,7 @@ pub(super) fn text(
         format!("  - {kind} {id}{about} from {from}{to}{}{kept}", age(waiting.created_at))
     }));
     lines.extend(rest(waiting.len()));
+    lines.extend(how_to_accept(&waiting));
     lines.extend(sent(&card.sent, now, subjects));
     lines.extend(card.unread.as_ref().into_iter().flat_map(|mail| unread(mail, now, subjects)));
     let fresh = card.sessions.iter().filter(|session| session.fresh && !session.is_own);
@@ -132,6 +133,15 @@ fn unread(mail: &Unread, now: Millis, subjects: bool) -> Vec<String> {
 }
 
 const CLOSING: &str = "A hand-off is another agent's work that anybody may continue: the tool `hd_exec` or `baton pickup` claims one and shows its content, `baton pickup --dry-run` only shows it. `session_wrap` or `baton wrap` leaves one at the end of a session.";
+
+/// How a hand-off from another project is taken, where no baton waits that a bare pickup would take.
+fn how_to_accept(waiting: &[&Waiting]) -> Option<String> {
+    let is_baton = |one: &&Waiting| matches!(one.state, WaitingState::Baton(_));
+    let is_named = waiting.is_empty() || waiting.iter().any(is_baton);
+    (!is_named).then(|| {
+        "- They come from other projects, and each is taken by its id: `hd_exec` with `handoff_id`, or `baton pickup --handoff ID`.".to_owned()
+    })
+}
 
 /// Who the agent is in its own session, and what it holds: after a compaction it knows neither.
 fn own_session(status: &StatusOutput, subjects: bool) -> Option<String> {

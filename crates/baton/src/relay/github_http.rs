@@ -224,11 +224,13 @@ fn too_long(limit: usize) -> RequestError {
 
 /// An error of the client. Only where no connection was made is it certain that nothing arrived.
 fn none(error: &reqwest::Error) -> RequestError {
-    let mut why = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        why = format!("{why}: {inner}");
-        source = inner.source();
-    }
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
+    let cause = causes.last().map(ToString::to_string).unwrap_or_default();
+    let host = error.url().and_then(|url| url.host_str()).unwrap_or("the tracker");
+    let why = match (error.is_timeout(), error.is_connect()) {
+        (true, _) => format!("{host} did not answer in time"),
+        (_, true) => format!("{host} cannot be reached: {cause}"),
+        _ => format!("the call to {host} failed: {cause}"),
+    };
     RequestError { why, was_sent: !error.is_connect() && !error.is_builder(), after: None }
 }

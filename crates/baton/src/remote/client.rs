@@ -252,6 +252,14 @@ impl Remote {
         }
         let mut refusal =
             Refusal::new(kind(status), self.code(&code), message, text("hint").unwrap_or_default());
+        if code == "token_invalid" && self.server.token.is_some() {
+            refusal.message = format!(
+                "BATON_TOKEN is set, and {} does not take it: it is wrong, revoked or expired",
+                self.server.url
+            )
+            .into();
+            refusal.hint = "ask the operator of the server for a new one (`baton token create`)".into();
+        }
         let beside = ["code", "message", "hint", "type", "title", "status"];
         let details = value.as_object().into_iter().flatten();
         refusal.details.extend(

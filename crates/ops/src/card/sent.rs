@@ -19,6 +19,8 @@ const SHOWN: usize = 50;
 const RECENT: Millis = 7 * 86_400_000;
 /// The most characters of a reason or a result.
 const WHY: usize = 160;
+/// The option that the advice for an unknown repository names.
+const OTHER_REPOSITORY: &str = "--repo OWNER/NAME";
 
 /// A hand-off that the project sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,9 +90,11 @@ fn row(tx: &mut Tx<'_>, env: &Env<'_>, one: &Handoff) -> Result<SentHandoff, Fai
     let view = isolation::shown_to(tx, Some(&one.from_project_id), one, Row::of(one, &[]))?.handoff;
     let id = short(&view.handoff_id);
     let (why, help) = match view.state {
-        State::Failed => (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}"))),
-        State::Planned | State::Pending => {
-            (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}")))
+        State::Failed | State::Planned | State::Pending => {
+            let names_repository =
+                view.last_error.as_ref().is_some_and(|error| error.contains(OTHER_REPOSITORY));
+            let option = if names_repository { format!(" {OTHER_REPOSITORY}") } else { String::new() };
+            (view.last_error.map(first_clauses), Some(format!("baton handoff retry {id}{option}")))
         }
         State::Declined | State::Expired | State::Completed => {
             let said = view.result.filter(|_| !env.hides_subjects());

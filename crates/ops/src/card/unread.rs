@@ -40,24 +40,30 @@ pub struct UnreadMessage {
 }
 
 /// The question of [`read`].
-pub(super) fn prefetch(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) {
-    if let Some(identity) = mailbox(env) {
+pub(super) fn prefetch(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str, named: Option<&str>) {
+    if let Some(identity) = mailbox(env, named) {
         drop(message::pending(tx, project_id, &identity, env.now));
     }
 }
 
-/// Whose messages the caller may read: those of the name that it gives, or of the one that its token is bound to.
-fn mailbox(env: &Env<'_>) -> Option<String> {
+/// Whose messages the caller may read: those of the session that it has just begun, of the name that it gives, or of the one that its
+/// token is bound to.
+fn mailbox(env: &Env<'_>, named: Option<&str>) -> Option<String> {
     let is_bound = env.caller.grant.bearer.as_ref().is_some_and(|bearer| bearer.identities.is_some());
-    if env.caller.identity.is_none() && !is_bound {
+    if named.is_none() && env.caller.identity.is_none() && !is_bound {
         return None;
     }
-    resolve::identity(env.caller, None).ok()
+    resolve::identity(env.caller, named).ok()
 }
 
 /// What waits for the caller's identity. A caller without one has no mailbox to name.
-pub(super) fn read(tx: &mut Tx<'_>, env: &Env<'_>, project_id: &str) -> Result<Option<Unread>, Failure> {
-    let Some(identity) = mailbox(env) else { return Ok(None) };
+pub(super) fn read(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    named: Option<&str>,
+) -> Result<Option<Unread>, Failure> {
+    let Some(identity) = mailbox(env, named) else { return Ok(None) };
     let waiting = message::pending(tx, project_id, &identity, env.now)?;
     if waiting.is_empty() {
         return Ok(None);

@@ -139,6 +139,14 @@ fn held_by_another(
     acceptor: &Acceptor,
 ) -> Result<Refusal, Failure> {
     let refusal = refusal_of_others(known, &acceptor.holder().describe(), &acceptor.identity);
+    if let Some(baton) = crate::session::baton_of(tx, known)? {
+        let hint = format!(
+            "{} has wrapped, and it goes with the baton: `baton pickup --handoff {}`, then repeat this",
+            acceptor.identity,
+            short(&baton)
+        );
+        return Ok(Refusal { hint, ..refusal });
+    }
     if !crate::session::is_abandoned(tx, env, known)? {
         return Ok(refusal);
     }

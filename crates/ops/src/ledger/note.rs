@@ -83,13 +83,14 @@ impl Operation for Note {
     type Output = NoteOutput;
 
     fn run(input: NoteInput, cx: &mut Cx<'_>) -> Result<NoteOutput, Failure> {
-        if input.text.trim().is_empty() || input.text.len() > baton_model::packet::MAX_BYTES {
-            return Err(Refusal::invalid(
-                "text_invalid",
-                "the text is empty or over 256 KiB",
-                "say it in a few sentences",
-            )
-            .into());
+        if input.text.trim().is_empty() {
+            return Err(
+                Refusal::invalid("text_invalid", "the text is empty", "say it in a few sentences").into()
+            );
+        }
+        if input.text.len() > baton_model::packet::MAX_BYTES {
+            let what = format!("the text has {} bytes; 256 KiB fit", input.text.len());
+            return Err(Refusal::invalid("text_invalid", what, "shorten it, or name a file in it").into());
         }
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;

@@ -237,7 +237,7 @@ fn draft(input: &MailSendInput, cx: &mut Cx<'_>) -> Result<Draft, Failure> {
     let (own_subject, body, urgency) = text(input, kind, &envelope)?;
     let of_reply = reply.as_ref().map(|reply| reply.subject.clone());
     let subject = input.subject.clone().or(own_subject).or(of_reply).unwrap_or_default();
-    check(&subject, &body)?;
+    check_words(&subject, &body)?;
     let mut draft = Draft {
         from_project,
         to_project,
@@ -292,17 +292,21 @@ fn text(input: &MailSendInput, kind: &'static str, envelope: &Envelope<'_>) -> R
     Ok((subject, content.to_string(), urgency))
 }
 
-fn check(subject: &str, body: &str) -> Result<(), Refusal> {
-    let bad = subject.trim().is_empty() || subject.len() > 500 || subject.chars().any(char::is_control);
-    if bad || body.len() > BODY {
-        let what = "the subject is not one line of 1 to 500 bytes, or the body has over 64 KiB";
-        return Err(Refusal::invalid(
-            "message_invalid",
-            what,
-            "say --subject; shorten it, or name a file in it",
-        ));
-    }
-    Ok(())
+/// Refuses a subject or a body that cannot be stored and shown.
+pub(super) fn check_words(subject: &str, body: &str) -> Result<(), Refusal> {
+    let (what, hint) = if subject.trim().is_empty() {
+        ("the subject is missing", "say in one line what it is about: --subject TEXT".to_owned())
+    } else if subject.len() > 500 {
+        ("the subject has over 500 bytes", "shorten it; the rest belongs into the text".to_owned())
+    } else if subject.chars().any(char::is_control) {
+        ("the subject is not one line", "take line breaks and control characters out of it".to_owned())
+    } else if body.len() > BODY {
+        let hint = format!("it has {} bytes: shorten it, or name a file in it", body.len());
+        ("the text has over 64 KiB", hint)
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::invalid("message_invalid", what, hint))
 }
 
 /// The receiver's project has to be there: mail makes none.

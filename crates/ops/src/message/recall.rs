@@ -79,7 +79,7 @@ fn unknown(identity: &str) -> Refusal {
         refusal::Kind::NotFound,
         "message_unknown",
         format!("{identity} sent no such signal"),
-        "`baton signal pending --as RECEIVER` lists them",
+        "say who sent it with `--as SENDER`; `baton signal pending --as RECEIVER` lists what waits",
     )
 }
 

@@ -125,13 +125,7 @@ fn later(now: Millis, seconds: i64) -> Millis {
 fn check(input: &SendInput) -> Result<&'static str, Refusal> {
     check_identity(&input.to)?;
     let kind = signal_type(&input.kind)?;
-    let bad_subject = input.subject.trim().is_empty()
-        || input.subject.len() > 500
-        || input.subject.chars().any(char::is_control);
-    if bad_subject || input.body.len() > 64 * 1024 {
-        let what = "the subject is not one line of 1 to 500 bytes, or the body has over 64 KiB";
-        return Err(Refusal::invalid("message_invalid", what, "shorten it, or name a file in it"));
-    }
+    super::mail_send::check_words(&input.subject, &input.body)?;
     if let Some(seconds) = input.ack_by_s {
         check_to_be_acknowledged(kind)?;
         super::mail_send::seconds(Some(seconds), "be acknowledged")?;

@@ -1,5 +1,6 @@
 //! The life of a session: start, checkpoint, wrap, pickup, end.
 
+mod accepted_handoffs;
 mod bundle_view;
 mod checkpoint;
 mod commit_origin;
@@ -31,6 +32,7 @@ mod work_search;
 mod working_copy;
 mod wrap;
 mod wrap_accounting;
+mod wrap_packet;
 mod wrap_text;
 
 use baton_model::baton::Baton;
@@ -61,7 +63,7 @@ pub use history::{ClaimedTask, History, HistoryInput, HistoryOutput, HistoryRow,
 pub(crate) use leave::{Address, LeaveResult, leave, spend};
 pub use pickup::{Pickup, PickupInput, PickupResult};
 pub(crate) use pickup::{PickupRequest, claim};
-pub(crate) use pickup_handoff::is_abandoned;
+pub(crate) use pickup_handoff::{baton_of, is_abandoned};
 pub use pickup_transfer::{Check, CheckKind, Document, NamedDocument, SessionState, Transfer};
 pub(crate) use reassign::entrusted_packet;
 pub use reassign::{Reassign, ReassignInput, ReassignOutput};

@@ -17,7 +17,7 @@ use super::recovery::{name_recovered, recoverable, saved_by};
 use super::{
     RegisterResult, Registration, Releaser, again, move_baton, notify, release, replace, working_copy,
 };
-use super::{pickup_handoff, waiting_changes, work_search};
+use super::{accepted_handoffs, pickup_handoff, waiting_changes, work_search};
 use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::request::{self, Request, Requester};
@@ -181,7 +181,6 @@ fn preview(
     if let (Some(ClaimOutcome::Again), RegisterResult::Same(own)) = (&decision.claim, &decision.own) {
         return repeat_answer(tx, own, &decision);
     }
-    pickup_handoff::require_baton(tx, project_id, &decision)?;
     let recovered = decision.taken_from().or(decision.unwrapped.clone());
     Ok(PickupResult {
         identity: decision.own.identity(),
@@ -239,7 +238,6 @@ fn pick(
         keep(tx, env, request.as_ref(), project_id, &mut picked)?;
         return Ok(picked);
     }
-    pickup_handoff::require_baton(tx, project_id, &decision)?;
     let holder = decision.taken_from();
     let (mut own, is_new) = match decision.own {
         RegisterResult::Same(session) => (session, false),
@@ -263,6 +261,9 @@ fn pick(
         preempt(tx, env, silent, &own, ReleaseReason::Stale, input.why.as_deref())?;
     }
     take(tx, env, &mut own, before.as_ref(), decision.found.as_ref())?;
+    if let (Some(before), Some(_)) = (&before, &decision.found) {
+        accepted_handoffs::pass_on(tx, env, &decision.accepted, before, &own)?;
+    }
     working_copy::save(tx, env, &mut own, is_new)?;
     let body = pickup_body(env, input, &own, (before.as_ref(), decision.found.as_ref(), &recovered));
     let pickup = append_json(tx, env, &Author::session(&own), Kind::Pickup, &body)?;

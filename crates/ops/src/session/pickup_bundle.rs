@@ -11,8 +11,9 @@ use baton_model::project::Project;
 use baton_model::session::{Session, View};
 use baton_model::task::Task;
 use baton_model::time::{Millis, Timestamp};
-use baton_store::{Failure, Tx, baton, delta, message, project, session, task};
+use baton_store::{Failure, Tx, baton, delta, handoff, message, project, session, task};
 
+use super::accepted_handoffs;
 use super::bundle_view::{Ancestor, Bundle, Context, InProgress, PickedBaton};
 use super::late_words::{late_words_remark, prefetch_late_words};
 use super::pickup::PickupResult;
@@ -193,6 +194,10 @@ fn reminders(
     }
     let brought: Vec<&str> = recovered.iter().flat_map(|left| &left.sessions).map(String::as_str).collect();
     found.extend(left_beside(tx, env, &project.project_id, &brought)?);
+    if let Some(id) = &picked.session_id {
+        let accepted = handoff::accepted(tx, &project.project_id)?;
+        found.extend(accepted_handoffs::duties(&accepted, id, &picked.identity));
+    }
     let before = picked.predecessor_session_id.as_deref();
     found.extend(late_words_remark(tx, env, &project.project_id, before)?);
     Ok(found)
@@ -259,6 +264,9 @@ fn prefetch_queries(
     if picked.baton_id.is_none() {
         prefetch_exports(tx, project_id);
     }
+    if picked.session_id.is_some() {
+        drop(handoff::accepted(tx, project_id));
+    }
     drop(session::open(tx, project_id));
     drop(task::open(tx, project_id, limits.tasks_read()));
     drop(delta::newest_kind(tx, project_id, Kind::Decision, rows(limits.decisions)));
@@ -321,8 +329,9 @@ fn warnings(picked: &PickupResult, recovered: Option<&Recovered>) -> Vec<Warning
                 .to_owned()
         }
         n => format!(
-            "no open baton is meant for {}; {n} wait for others and can be taken by id",
-            picked.identity
+            "no open baton is meant for {}; {n} {} for others and can be taken by id",
+            picked.identity,
+            if n == 1 { "waits" } else { "wait" }
         ),
     };
     vec![Warning::new(WarningKind::Baton(BatonWarning::NoBaton), message)]

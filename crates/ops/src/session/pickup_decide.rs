@@ -1,15 +1,16 @@
 //! Which baton a picker gets, and who has to give way: the first four steps of a pickup, without writing anything.
 
 use baton_model::baton::{Baton, ClaimOutcome, Picker, State, check_predecessor};
+use baton_model::handoff::Handoff;
 use baton_model::id::{is_bot, short};
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
 use baton_model::time::rfc3339;
-use baton_store::{Failure, Tx, agent, baton, session};
+use baton_store::{Failure, Tx, agent, baton, handoff, session};
 use serde_json::{Value, json};
 
 use super::pickup::PickupInput;
-use super::{RegisterResult, register};
+use super::{RegisterResult, accepted_handoffs, pickup_handoff, register};
 use crate::op::Env;
 use crate::ownership::{is_at_work, is_process_gone};
 use crate::portable::exported_refusal;
@@ -141,6 +142,8 @@ pub(super) struct Decision {
     /// The session that the call names, where no baton is left of it: what it saved is recovered.
     pub(super) unwrapped: Option<Session>,
     pub(super) waiting_for_others: usize,
+    /// The hand-offs that the project has accepted and not ended.
+    pub(super) accepted: Vec<Handoff>,
 }
 
 impl Decision {
@@ -172,10 +175,18 @@ pub(super) fn decide(
     };
     let identity = own.identity();
     let held = own.held_baton(tx)?;
+    tx.prefetch(|tx| {
+        drop(agent::roles(tx, project_id, &identity));
+        drop(handoff::accepted(tx, project_id));
+    });
     let roles = agent::roles(tx, project_id, &identity)?;
+    let accepted = handoff::accepted(tx, project_id)?;
     let (mut found, waiting_for_others) = find(tx, input, project_id, &identity, from.as_ref(), &roles)?;
     if let (Some(id), None, None) = (&held, &input.handoff_id, &from) {
         found = baton::get(tx, project_id, id)?;
+    }
+    if found.is_none() && from.is_none() && !input.force && !answers_for_one(&own, &accepted) {
+        pickup_handoff::require_baton(tx, env, project_id, own_id.as_deref())?;
     }
     let picker = Picker {
         identity: &identity,
@@ -204,7 +215,24 @@ pub(super) fn decide(
     {
         return Err(already_holding(held).into());
     }
-    Ok(Decision { own, found, claim, predecessor, predecessor_yields, unwrapped, waiting_for_others })
+    Ok(Decision {
+        own,
+        found,
+        claim,
+        predecessor,
+        predecessor_yields,
+        unwrapped,
+        waiting_for_others,
+        accepted,
+    })
+}
+
+/// Whether the caller's session answers for a hand-off: it asks for what it has.
+fn answers_for_one(own: &RegisterResult, accepted: &[Handoff]) -> bool {
+    match own {
+        RegisterResult::Same(session) => accepted_handoffs::is_acceptor(accepted, session),
+        RegisterResult::New(..) => false,
+    }
 }
 
 fn claim_baton(

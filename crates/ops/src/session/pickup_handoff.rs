@@ -12,11 +12,13 @@ use baton_store::state::State;
 use baton_store::{Failure, Store, Tx, baton, handoff, session, state, task};
 use serde_json::json;
 
+use super::accepted_handoffs;
 use super::bundle_view::Bundle;
 use super::pickup::{Pickup, PickupInput, PickupResult, keep, preempt};
 use super::pickup_bundle;
-use super::pickup_decide::{Decision, own_session};
+use super::pickup_decide::own_session;
 use super::pickup_transfer::{facts, transfer};
+use super::recovery::recoverable;
 use super::{RegisterResult, replace, working_copy};
 use crate::handoff::acceptor::is_acceptor;
 use crate::handoff::steps::Plan;
@@ -54,14 +56,19 @@ pub(super) fn find_handoff(
 }
 
 /// Refuses a pickup that names nothing where only hand-offs wait: it would open a session with nothing in it.
-pub(super) fn require_baton(tx: &mut Tx<'_>, project_id: &str, decision: &Decision) -> Result<(), Failure> {
-    let is_empty = decision.found.is_none() && decision.predecessor.is_none();
-    if !is_empty || matches!(decision.own, RegisterResult::Same(_)) {
-        return Ok(());
-    }
+pub(super) fn require_baton(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    own: Option<&str>,
+) -> Result<(), Failure> {
     let mut offered = handoff::of_project(tx, project_id)?;
     offered.retain(|one| one.to_project_id == project_id && one.state == HandoffState::Offered);
     let Some(first) = offered.first() else { return Ok(()) };
+    let (saved, _) = recoverable(tx, env, project_id, (own, false))?;
+    if !saved.is_empty() {
+        return Ok(());
+    }
     let what = match offered.len() {
         1 => "no baton waits here, and 1 hand-off from another project does".to_owned(),
         n => format!("no baton waits here, and {n} hand-offs from other projects do"),
@@ -145,15 +152,12 @@ fn take(
         if let Some(before) = &abandoned {
             take_over(tx, env, (&handoff, before), &own, input)?;
         } else if !is_acceptor {
-            handoff.state = handoff
-                .state
-                .advance(Event::Accept)
-                .map_err(|refusal| accepted_refusal(&handoff, &plan, refusal))?;
+            handoff.state = match handoff.state.advance(Event::Accept) {
+                Ok(state) => state,
+                Err(refusal) => return Err(accepted_refusal(tx, &handoff, &plan, refusal)?.into()),
+            };
         }
-        plan.accepted_by = Some(own.session_id.clone());
-        plan.accepted_as = Some(own.identity.clone());
-        plan.accepted_place = Some(own.place.clone());
-        plan.accepted_bearer = token_rights::token_id(env);
+        accepted_handoffs::set_acceptor(env, &mut plan, &own);
         handoff.plan = plan.to_text();
         handoff.updated_at = env.now;
         handoff::put(tx, &handoff)?;
@@ -186,8 +190,8 @@ fn open_own_session(
     })
 }
 
-/// The session that accepted a hand-off and left it: it is over without a wrap, or silent and open still, and its agent has begun no other
-/// one since. With force, one that is at work, too.
+/// The session that accepted a hand-off and left it: it is over, or silent and open still, its agent has begun no other one since, and no baton
+/// of it waits, with which the hand-off goes. With force, one that is at work, too.
 fn abandoned_by(
     tx: &mut Tx<'_>,
     env: &Env<'_>,
@@ -200,7 +204,25 @@ fn abandoned_by(
     let Some(by) = session::get(tx, &handoff.to_project_id, &id)? else { return Ok(None) };
     let last = session::last_of(tx, &handoff.to_project_id, &by.identity)?;
     let is_busy = [Some(&by), last.as_ref()].into_iter().flatten().any(|of| is_at_work(env, of));
-    Ok(Some(by).filter(|by| !by.has_wrapped() && (force || !is_busy)))
+    let is_waiting = waiting_baton(tx, &by)?.is_some();
+    Ok(Some(by).filter(|_| !is_waiting && (force || !is_busy)))
+}
+
+/// The baton that a session left and that waits to be picked up.
+fn waiting_baton(tx: &mut Tx<'_>, by: &Session) -> Result<Option<String>, Failure> {
+    let left = baton::of_session(tx, &by.project_id, &by.session_id)?.filter(|_| by.has_wrapped());
+    Ok(left.filter(|one| one.spent_by.is_none() && one.holder_session_id.is_none()).map(|one| one.baton_id))
+}
+
+/// The baton with which an accepted hand-off waits.
+pub(crate) fn baton_of(tx: &mut Tx<'_>, handoff: &Handoff) -> Result<Option<String>, Failure> {
+    let Some(id) = Plan::of(handoff).accepted_by.filter(|_| handoff.state == HandoffState::Accepted) else {
+        return Ok(None);
+    };
+    match session::get(tx, &handoff.to_project_id, &id)? {
+        Some(by) => waiting_baton(tx, &by),
+        None => Ok(None),
+    }
 }
 
 /// Whether the acceptor of the hand-off has left it, so that another agent may take it over.
@@ -219,14 +241,7 @@ fn take_over(
     let is_forced = input.force && is_at_work(env, before);
     let reason = if is_forced { ReleaseReason::PreemptedByPickup } else { ReleaseReason::Stale };
     preempt(tx, env, before, own, reason, input.why.as_deref())?;
-    let Some(id) = &handoff.task_id else { return Ok(()) };
-    let Some(task) = task::get(tx, &handoff.to_project_id, id)? else { return Ok(()) };
-    let is_theirs = |name: &String| identity_key(name) == identity_key(&before.identity);
-    if !task.is_open() || !task.assignee.as_ref().is_some_and(is_theirs) {
-        return Ok(());
-    }
-    let after = Task { assignee: Some(own.identity.clone()), updated_at: env.now, ..task.clone() };
-    crate::task::update_without_delta(tx, &task, &after)
+    accepted_handoffs::reassign_task(tx, env, handoff, &before.identity, own)
 }
 
 /// Writes the pickup into the ledger; returns its entry.
@@ -269,19 +284,34 @@ fn claim(tx: &mut Tx<'_>, env: &Env<'_>, handoff: &Handoff, own: &Session) -> Re
     Ok(())
 }
 
-fn accepted_refusal(handoff: &Handoff, plan: &Plan, refusal: Refusal) -> Refusal {
+fn accepted_refusal(
+    tx: &mut Tx<'_>,
+    handoff: &Handoff,
+    plan: &Plan,
+    refusal: Refusal,
+) -> Result<Refusal, Failure> {
     if handoff.state != HandoffState::Accepted {
-        return refusal;
+        return Ok(refusal);
     }
+    let id = short(&handoff.handoff_id);
+    let hint = match baton_of(tx, handoff)? {
+        Some(baton) => format!(
+            "it goes with the baton that its acceptor left: `baton pickup --handoff {}`",
+            short(&baton)
+        ),
+        None => format!(
+            "once its session is silent or over, whoever picks it up takes it over; now, `baton pickup --handoff {id} --force --why REASON` does. `baton status` lists what else waits"
+        ),
+    };
     let claimed = Refusal::new(
         refusal::Kind::Conflict,
         "handoff_claimed",
         "somebody else has accepted this hand-off",
-        "once its session is silent or over, whoever picks it up takes it over; now, `baton pickup --handoff ID --force --why REASON` does. `baton status` lists what else waits",
+        hint,
     );
     let holder = [("holder_session_id", &plan.accepted_by), ("holder", &plan.accepted_as)];
-    holder.into_iter().fold(claimed, |claimed, (field, value)| match value {
+    Ok(holder.into_iter().fold(claimed, |claimed, (field, value)| match value {
         Some(value) => claimed.with(field, value.clone()),
         None => claimed,
-    })
+    }))
 }

@@ -123,11 +123,34 @@ fn recoverable_among(
     (own, limits): (Option<&str>, &UnwrappedLimits),
 ) -> Result<(Vec<Session>, bool), Failure> {
     let mut sessions = unwrapped(tx, env, newest, own, limits)?;
+    if let Some(first) = sessions.first() {
+        let carried_on = carried_on(tx, env, &first.project_id, own)?;
+        sessions.retain(|session| !carried_on.contains(&session.session_id));
+    }
     let has_more = sessions.len() > limits.sessions;
     if has_more {
         sessions.remove(0);
     }
     Ok((sessions, has_more))
+}
+
+/// The sessions whose work another one brought without a baton and is at work on now.
+fn carried_on(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    project_id: &str,
+    own: Option<&str>,
+) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for pickup in delta::newest_kind(tx, project_id, Kind::Pickup, FULL.looked_at)? {
+        let picker = pickup.session_id.clone().filter(|id| Some(id.as_str()) != own);
+        let (Some(picker), brought) = (picker, recovered_by(&[pickup])) else { continue };
+        let is_live = |by: Session| by.is_open() && is_at_work(env, &by);
+        if !brought.is_empty() && session::get(tx, project_id, &picker)?.is_some_and(is_live) {
+            found.extend(brought);
+        }
+    }
+    Ok(found)
 }
 
 /// The session that a pickup names, where it saved or said something that no baton carries.

@@ -87,7 +87,8 @@ impl Operation for Start {
                 }
                 false => Replay::default(),
             };
-            let mut card = card::read_with(tx, env, &project_id, |tx| prefetch_left(tx, &project_id))?;
+            let whose = (project_id.as_str(), Some(begun.session.identity.as_str()));
+            let mut card = card::read_with(tx, env, whose, |tx| prefetch_left(tx, &project_id))?;
             let waits = card.has_open_baton();
             card.reminders.extend(left_remarks(tx, env, &project_id, waits)?);
             card.reminders.extend(remind(tx, &project_id, &begun.session.identity, env.now)?);

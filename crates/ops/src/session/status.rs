@@ -41,7 +41,7 @@ impl Operation for Status {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let Cx { store, env } = cx;
         let card = store.read(|tx| {
-            let mut card = card::read_with(tx, env, &project_id, |tx| {
+            let mut card = card::read_with(tx, env, (&project_id, None), |tx| {
                 prefetch_exports(tx, &project_id);
                 prefetch_left(tx, &project_id);
             })?;

@@ -37,6 +37,8 @@ pub enum BatonWarning {
     BatonTaken,
     /// None waits that the caller could continue from.
     NoBaton,
+    /// It is addressed to a name that nobody has here.
+    AddresseeUnknown,
 }
 
 impl Warning {

@@ -5,10 +5,9 @@ use baton_model::changes::Manifest;
 use baton_model::conversation::Origin;
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label};
-use baton_model::packet::{Packet, Party, Text, ValidatedPacket, one_line};
+use baton_model::packet::{ValidatedPacket, one_line};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Release, ReleaseReason, Session};
-use baton_model::time::rfc3339;
 use baton_store::{Failure, Tx, conversation, session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +17,7 @@ use super::conversation::{BatonStanding, EarlierBaton, earlier_baton, keep, keep
 use super::force::EndRequest;
 use super::leave::{finish, spend_held};
 use super::warning::Warning;
+use super::wrap_packet::packet;
 use super::wrap_text::{baton_taken_warning, keep_late_wrap, whole_packet};
 use super::{Address, leave, notify, working_copy, wrap_accounting};
 use crate::changes::{ChangesPlace, EarlierChanges};
@@ -25,7 +25,7 @@ use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Meta, Operation};
 use crate::replay::{Replay, mark};
 use crate::request::{self, Request, Requester};
-use crate::{changes, packet_input, resolve};
+use crate::{card, changes, resolve};
 
 /// Ends a session and leaves a baton.
 pub struct Wrap;
@@ -102,6 +102,9 @@ pub struct WrapOutput {
     pub baton_id: String,
     /// What happened, in a sentence.
     pub summary: String,
+    /// For whom it was left: a name, or the address of a role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
     /// What the caller should know; nothing was refused because of it.
     pub warnings: Vec<Warning>,
     /// The changes of the working copy that go with the baton.
@@ -162,47 +165,6 @@ impl Operation for Wrap {
     }
 }
 
-fn packet(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refusal> {
-    let Some(packet) = packet_input::read(input.packet.as_ref(), input.packet_text.as_deref())? else {
-        return summarized(input, env);
-    };
-    let is_alone = input.summary.is_none() && input.next.is_empty() && input.focus.is_empty();
-    if is_alone && !input.done && input.fields.is_empty() {
-        return Ok(packet);
-    }
-    Err(Refusal::invalid(
-        "packet_invalid",
-        "a packet is stored as it is, so --summary, --next, --focus and --done cannot be added to it",
-        "put them into the packet, or leave the packet out",
-    ))
-}
-
-/// The packet of a summary and what was given beside it.
-fn summarized(input: &WrapInput, env: &Env<'_>) -> Result<ValidatedPacket, Refusal> {
-    let summary = input.summary.clone().unwrap_or_default();
-    let mut view = Packet { summary, ..Packet::default() };
-    if !input.fields.is_empty() {
-        let mut fields = input.fields.clone();
-        fields.insert("summary".into(), json!(view.summary));
-        view = ValidatedPacket::parse(Value::Object(fields).to_string())?.view().clone();
-    }
-    let next = input.next.iter().map(|text| Text { text: text.clone(), at: None });
-    view.next_steps.splice(..0, next);
-    view.focus.splice(..0, input.focus.iter().cloned());
-    view.source = Some(source(input, env)?);
-    view.created_at = Some(rfc3339(env.now));
-    view.git = view.git.or_else(|| env.caller.git_root.as_deref().and_then(|root| env.host.git(root)));
-    view.other.extend(input.done.then(|| ("done".to_owned(), json!(true))));
-    ValidatedPacket::from_view(view)
-}
-
-/// Who hands over, as far as the call itself tells.
-fn source(input: &WrapInput, env: &Env<'_>) -> Result<Party, Refusal> {
-    let named = input.session.is_none().then(|| resolve::identity(env.caller, input.identity.as_deref()));
-    let surface = Some(env.caller.surface.clone()).filter(|surface| !surface.is_empty());
-    Ok(Party { agent: surface, id: named.transpose()?, path: None })
-}
-
 fn wrap(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
@@ -236,6 +198,7 @@ fn wrap(
     let remarks = wrap_accounting::warnings(tx, &own, packet)?;
     let mut warnings: Vec<_> = remarks.into_iter().map(Warning::from).chain(warning.cloned()).collect();
     let to = Address { identity: input.to.as_deref(), role: input.role.as_deref() };
+    warnings.extend(wrap_accounting::addressee_warning(tx, project_id, &to)?);
     let packet = &whole_packet(tx, &own, packet, forced_by.is_some())?;
     let left = leave_once(tx, env, &own, (packet, to), input.again)?;
     let (changes, earlier_changes) = replace(tx, env, &own, (&left, has_changes), input.changes.as_ref())?;
@@ -252,6 +215,7 @@ fn wrap(
         delta_id: left.delta_id,
         baton_id: left.baton_id,
         summary: left.summary,
+        to: card::addressee(input.to.clone(), input.role.clone()),
         warnings,
         changes,
         earlier_changes,

@@ -1,18 +1,23 @@
 //! What a wrap is warned of: accounting is soft, it never blocks.
 
 use baton_model::accounting::{self, Remark, SessionActivity, WrapFacts};
+use baton_model::id::{is_bot, visible};
 use baton_model::packet::ValidatedPacket;
 use baton_model::session::Session;
-use baton_store::{Failure, Tx, conversation, delta, task};
+use baton_model::suggest::near;
+use baton_store::{Failure, Tx, conversation, delta, handoff, task};
 
-use super::warning::{Warning, WarningKind};
+use super::Address;
+use super::accepted_handoffs;
+use super::warning::{BatonWarning, Warning, WarningKind};
 use crate::op::Cx;
-use crate::{changes, roles};
+use crate::{agent, changes, roles};
 
 /// Whether the baton of a session that wraps came with changes, or one before it did. One round trip with what the wrap asks next.
 pub(super) fn has_earlier_changes(tx: &mut Tx<'_>, own: &Session) -> Result<bool, Failure> {
     tx.prefetch(|tx| {
         drop(changes::has_earlier(tx, own));
+        drop(handoff::accepted(tx, &own.project_id));
         drop(delta::of_session(tx, &own.project_id, &own.session_id));
         drop(conversation::of_session(tx, &own.project_id, &own.session_id));
     });
@@ -38,12 +43,36 @@ pub(super) fn role_warning(
     }
 }
 
+/// A baton for a name that nobody has waits for whoever takes it.
+pub(super) fn addressee_warning(
+    tx: &mut Tx<'_>,
+    project_id: &str,
+    to: &Address<'_>,
+) -> Result<Option<Warning>, Failure> {
+    let Some(name) = to.identity.filter(|name| !is_bot(name) && baton_tools::by_name(name).is_none()) else {
+        return Ok(None);
+    };
+    if agent::first_name(tx, project_id, name)?.is_some() {
+        return Ok(None);
+    }
+    let known = agent::known_names(tx, project_id)?;
+    let near = near(name, known.iter().map(String::as_str));
+    let meant =
+        if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+    let message = format!(
+        "nobody called {} has worked in project {project_id} yet: the baton waits for that name{meant}",
+        visible(name)
+    );
+    Ok(Some(Warning::new(WarningKind::Baton(BatonWarning::AddresseeUnknown), message)))
+}
+
 /// The warnings of a session that wraps with this packet.
 pub(super) fn warnings(
     tx: &mut Tx<'_>,
     own: &Session,
     packet: &ValidatedPacket,
 ) -> Result<Vec<Remark>, Failure> {
+    let accepted = handoff::accepted(tx, &own.project_id)?;
     let did = SessionActivity::read(&delta::of_session(tx, &own.project_id, &own.session_id)?);
     let focus = match &own.baton_id {
         Some(baton_id) => focus(tx, &own.project_id, baton_id)?,
@@ -56,7 +85,9 @@ pub(super) fn warnings(
         }
     }
     let wrapping = WrapFacts { packet, did: &did, focus: &focus, labels: &labels };
-    Ok(accounting::warnings(&wrapping))
+    let mut remarks = accounting::warnings(&wrapping);
+    remarks.extend(accepted_handoffs::when_wrapped(&accepted, own, accounting::is_finished(packet.view())));
+    Ok(remarks)
 }
 
 /// The tags of a baton's packet.

@@ -81,6 +81,6 @@ impl Operation for Create {
 }
 
 fn too_long(seconds: i64) -> Refusal {
-    let what = format!("a share cannot last {seconds} seconds");
+    let what = format!("a share cannot last {} days", seconds / 86_400);
     Refusal::invalid("expiry_invalid", what, within(MAX_SHARE))
 }

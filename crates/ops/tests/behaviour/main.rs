@@ -55,6 +55,7 @@ mod ledger;
 mod mail;
 mod memories;
 mod packets;
+mod passed_on_handoffs;
 mod passing;
 mod pickup;
 mod portable;

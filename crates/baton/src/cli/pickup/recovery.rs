@@ -19,7 +19,8 @@ pub(super) fn recovered_text(recovered: &Recovered) -> String {
         None if recovered.last_checkpoint.is_some() => {
             text.push_str("it saved its state, without a summary\n");
         }
-        None => text.push_str("it saved no checkpoint\n"),
+        None if recovered.deltas.is_empty() => text.push_str("it saved nothing\n"),
+        None => {}
     }
     if let Some(state) = recovered.state() {
         text.push_str(&format!("its state:\n{}", part(&format!("{state:#}"), &mut has_more)));

@@ -1,5 +1,6 @@
 //! What `baton top` reads from the ledger: the rows of a view, and a thing in full.
 
+use baton_model::accounting::plural;
 use baton_model::attention::{AttentionItem, Reason};
 use baton_model::id::visible;
 use baton_ops::attention::{Attention, AttentionInput, AttentionOutput};
@@ -100,7 +101,11 @@ impl Reader<'_> {
             .flat_map(|page| page.items.iter().map(|of| agent(of, page.project_id.as_deref())))
             .collect();
         let more = if is_more { " and more" } else { "" };
-        let heading = self.scoped(&format!("{}{more} open sessions, the newest first", rows.len()));
+        let heading = self.scoped(&format!(
+            "{}{more} open {}, the newest first",
+            rows.len(),
+            plural(rows.len(), "session")
+        ));
         let columns = &["agent", "state", "project", "tool", "heard", "branch", "words"];
         Ok(Listing { heading, columns, rows, is_more })
     }
@@ -165,7 +170,8 @@ impl Reader<'_> {
         let input = message::ThreadsInput { project: self.scope.clone(), limit };
         let found = self.app.run::<message::Threads>(&input)?;
         let rows = found.items.iter().map(|row| thread_row(row, &found.project_id)).collect::<Vec<_>>();
-        let heading = format!("{} threads of {}", rows.len(), visible(&found.project_id));
+        let heading =
+            format!("{} {} of {}", rows.len(), plural(rows.len(), "thread"), visible(&found.project_id));
         let columns = &["waiting", "age", "who", "subject"];
         Ok(Listing { heading, columns, rows, is_more: found.more && found.items.len() == limit })
     }
@@ -196,8 +202,7 @@ fn inbox_heading(found: &AttentionOutput) -> String {
     if found.total == 0 {
         return "nothing needs you".to_owned();
     }
-    let counts: Vec<String> =
-        found.counts.iter().map(|row| format!("{} {}", row.count, row.reason.title())).collect();
+    let counts: Vec<String> = found.counts.iter().map(|row| row.reason.count(row.count)).collect();
     format!("{} in all: {}", found.total, counts.join(", "))
 }
 

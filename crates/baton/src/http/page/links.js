@@ -10,6 +10,8 @@ const at = (project, rest) => `/projects/${part(project)}${rest}`;
 const facts = (rows) => h('dl.facts', {}, rows.filter(([, value]) => value).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
 const button = (text, onclick, tone = '') => h('button', { type: 'button', class: tone, onclick }, text);
 
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 /** Only addresses of the web become links. */
 const safe = (url) => (/^https?:\/\//.test(url) ? url : '#');
 

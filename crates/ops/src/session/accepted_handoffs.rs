@@ -1,0 +1,105 @@
+//! The hand-offs from other projects that a session accepted and nobody ended: they go with its baton, and whoever has it answers for them.
+
+use baton_model::accounting::{Remark, RemarkKind};
+use baton_model::handoff::Handoff;
+use baton_model::id::{identity_key, is_bot, short, visible};
+use baton_model::session::Session;
+use baton_model::task::Task;
+use baton_store::{Failure, Tx, handoff, task};
+
+use crate::handoff::steps::Plan;
+use crate::op::Env;
+use crate::token_rights;
+
+/// Of the accepted hand-offs of a project, those that this session answers for.
+fn of_session<'a>(
+    accepted: &'a [Handoff],
+    session_id: &'a str,
+    identity: &'a str,
+) -> impl Iterator<Item = &'a Handoff> {
+    accepted.iter().filter(move |one| {
+        let plan = Plan::of(one);
+        match (&plan.accepted_by, &plan.accepted_as) {
+            (Some(by), _) => by == session_id,
+            (None, Some(name)) => !is_bot(name) && identity_key(name) == identity_key(identity),
+            (None, None) => false,
+        }
+    })
+}
+
+/// Whether this session answers for any of them.
+pub(super) fn is_acceptor(accepted: &[Handoff], own: &Session) -> bool {
+    of_session(accepted, &own.session_id, &own.identity).next().is_some()
+}
+
+/// Makes the session that takes a baton the acceptor of what the one before it had accepted.
+pub(super) fn pass_on(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    accepted: &[Handoff],
+    before: &Session,
+    own: &Session,
+) -> Result<(), Failure> {
+    for one in of_session(accepted, &before.session_id, &before.identity) {
+        let mut plan = Plan::of(one);
+        set_acceptor(env, &mut plan, own);
+        handoff::put(tx, &Handoff { plan: plan.to_text(), updated_at: env.now, ..one.clone() })?;
+        reassign_task(tx, env, one, &before.identity, own)?;
+    }
+    Ok(())
+}
+
+/// Writes down who has accepted it.
+pub(super) fn set_acceptor(env: &Env<'_>, plan: &mut Plan, own: &Session) {
+    plan.accepted_by = Some(own.session_id.clone());
+    plan.accepted_as = Some(own.identity.clone());
+    plan.accepted_place = Some(own.place.clone());
+    plan.accepted_bearer = token_rights::token_id(env);
+}
+
+/// The open task of a hand-off goes from its acceptor to the next one.
+pub(super) fn reassign_task(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    one: &Handoff,
+    from: &str,
+    own: &Session,
+) -> Result<(), Failure> {
+    let Some(id) = &one.task_id else { return Ok(()) };
+    let Some(task) = task::get(tx, &one.to_project_id, id)? else { return Ok(()) };
+    let is_theirs = |name: &String| identity_key(name) == identity_key(from);
+    if !task.is_open() || !task.assignee.as_ref().is_some_and(is_theirs) {
+        return Ok(());
+    }
+    let after = Task { assignee: Some(own.identity.clone()), updated_at: env.now, ..task.clone() };
+    crate::task::update_without_delta(tx, &task, &after)
+}
+
+/// Says which hand-offs the picker of a baton answers for.
+pub(super) fn duties(accepted: &[Handoff], session_id: &str, identity: &str) -> Vec<Remark> {
+    let remark = |one: &Handoff| {
+        let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
+        let message = format!(
+            "you answer for hand-off {id} (“{subject}”): when it is done, `baton handoff complete {id} --result TEXT`"
+        );
+        Remark { kind: RemarkKind::AcceptedHandoff, message }
+    };
+    of_session(accepted, session_id, identity).map(remark).collect()
+}
+
+/// Says of the hand-offs that a session accepted what becomes of them when it wraps.
+pub(super) fn when_wrapped(accepted: &[Handoff], own: &Session, is_done: bool) -> Vec<Remark> {
+    let remark = |one: &Handoff| {
+        let (id, subject) = (short(&one.handoff_id), visible(&one.subject));
+        let message = match is_done {
+            true => format!(
+                "hand-off {id} (“{subject}”), which you accepted, waits for its result: `baton handoff complete {id} --result TEXT`"
+            ),
+            false => format!(
+                "hand-off {id} (“{subject}”), which you accepted, goes with this baton: whoever picks it up completes it"
+            ),
+        };
+        Remark { kind: RemarkKind::AcceptedHandoff, message }
+    };
+    of_session(accepted, &own.session_id, &own.identity).map(remark).collect()
+}

@@ -1,0 +1,134 @@
+//! What a session accepted from another project goes with its baton; what waits is named to whoever would find nothing.
+
+use serde_json::{Value, json};
+
+use crate::world::{Agent, STALE, World, agent, list, text};
+
+fn at_q(name: &str) -> Agent {
+    agent(name).project("q")
+}
+
+fn offer(w: &mut World, subject: &str) -> String {
+    let sent = json!({ "to_project_id": "q", "subject": subject, "description": "GET /x" });
+    text(&w.ok(&agent("Lola"), "handoff_create", sent), "handoff_id")
+}
+
+#[track_caller]
+fn complete(w: &mut World, who: &Agent, id: &str) -> Value {
+    w.ok(who, "handoff_advance", json!({ "id": id, "action": "complete", "result": "both halves" }))
+}
+
+#[track_caller]
+fn not_complete(w: &mut World, who: &Agent, id: &str) -> Value {
+    w.no(
+        who,
+        "handoff_advance",
+        json!({ "id": id, "action": "complete", "result": "x" }),
+        "handoff_not_yours",
+    )
+}
+
+fn says(value: &Value, words: &str) -> bool {
+    value.to_string().contains(words)
+}
+
+on_every_backend! {
+    fn an_accepted_hand_off_goes_with_the_baton_through_several_hands(w) {
+        w.register("q");
+        let id = offer(w, "an endpoint");
+        w.ok(&at_q("Dora"), "hd_exec", json!({ "handoff_id": id }));
+        let wrapped = w.ok(&at_q("Dora"), "session_wrap", json!({ "summary": "half of it", "next": ["the rest"] }));
+        assert!(says(&wrapped["warnings"], "goes with this baton"), "{wrapped:#}");
+        let baton = text(&wrapped, "baton_id");
+        // While the baton waits, both ways lead to it.
+        for refused in [
+            not_complete(w, &at_q("Emil"), &id),
+            w.no(&at_q("Fritz"), "hd_exec", json!({ "handoff_id": id }), "handoff_claimed"),
+        ] {
+            assert!(text(&refused, "hint").contains(&format!("baton pickup --handoff {}", &baton[..13])), "{refused:#}");
+        }
+        let picked = w.ok(&at_q("Emil"), "hd_exec", json!({}));
+        assert!(says(&picked["rules_reminders"], "you answer for hand-off"), "{picked:#}");
+        w.no(&at_q("Fritz"), "hd_exec", json!({ "handoff_id": id }), "handoff_claimed");
+        not_complete(w, &at_q("Dora"), &id);
+        let shown = w.ok(&at_q("Emil"), "handoff_show", json!({ "id": id }));
+        assert_eq!(shown["accepted_by"], "Emil");
+        let task = w.ok(&at_q("Emil"), "task_show", json!({ "id": shown["task"]["id"] }));
+        assert_ne!(task["assignee"], "Dora", "{task:#}");
+        w.ok(&at_q("Emil"), "session_wrap", json!({ "summary": "nearly all" }));
+        w.ok(&at_q("Gus"), "hd_exec", json!({}));
+        assert_eq!(complete(w, &at_q("Gus"), &id)["state"], "completed");
+    }
+
+    fn who_is_done_is_told_of_the_hand_off_that_waits_for_its_result(w) {
+        w.register("q");
+        let id = offer(w, "an endpoint");
+        let taken = w.ok(&at_q("Dora"), "hd_exec", json!({ "handoff_id": id }));
+        assert!(says(&taken["rules_reminders"], &format!("baton handoff complete {}", &id[..13])), "{taken:#}");
+        let wrapped = w.ok(&at_q("Dora"), "session_wrap", json!({ "summary": "all of it", "done": true }));
+        assert!(says(&wrapped["warnings"], "waits for its result"), "{wrapped:#}");
+        // No baton waits of it, so another one may take it over.
+        w.ok(&at_q("Fritz"), "hd_exec", json!({ "handoff_id": id }));
+        assert_eq!(complete(w, &at_q("Fritz"), &id)["state"], "completed");
+    }
+
+    fn a_pickup_that_finds_no_baton_names_the_hand_offs_that_wait(w) {
+        w.register("q");
+        let (one, two) = (offer(w, "one"), offer(w, "two"));
+        w.ok(&at_q("Otto"), "hd_exec", json!({ "handoff_id": one }));
+        // Otto is at work, which is no reason to say nothing of the other one.
+        let refused = w.no_trace(&at_q("Quin"), "hd_exec", json!({}), "handoff_unnamed");
+        assert_eq!(refused["handoff_id"], json!(two));
+        w.ok(&at_q("Otto"), "handoff_advance", json!({ "id": one, "action": "decline", "result": "not ours" }));
+        w.no_trace(&at_q("Otto"), "hd_exec", json!({}), "handoff_unnamed");
+        w.end(&at_q("Otto"));
+        w.no_trace(&at_q("Quin"), "hd_exec", json!({}), "handoff_unnamed");
+        // What a killed agent saved is brought all the same.
+        w.start(&at_q("Kim"));
+        w.checkpoint(&at_q("Kim"), "the lexer works");
+        w.advance(STALE + 1);
+        let picked = w.ok(&at_q("Quin"), "hd_exec", json!({}));
+        assert!(says(&picked["recovered"], "the lexer works"), "{picked:#}");
+    }
+
+    fn work_that_somebody_recovered_is_not_offered_to_others_meanwhile(w) {
+        w.start(&agent("Kim"));
+        w.checkpoint(&agent("Kim"), "the lexer works");
+        w.advance(STALE + 1);
+        let offered = |w: &mut World| says(&w.ok(&agent("Reader"), "session_status", json!({}))["reminders"], "left work without a baton");
+        assert!(offered(w));
+        let picked = w.ok(&agent("Nia"), "hd_exec", json!({}));
+        assert!(says(&picked["recovered"], "the lexer works"), "{picked:#}");
+        assert!(!offered(w), "Nia has it");
+        assert!(!says(&w.ok(&agent("Reader"), "session_status", json!({})), "went silent"), "Kim's session is over");
+        let again = w.ok(&agent("Nia"), "hd_exec", json!({}));
+        assert!(says(&again["recovered"], "the lexer works"), "who has it gets it again: {again:#}");
+        // It is offered again when Nia falls silent, too.
+        w.advance(STALE + 1);
+        assert!(offered(w));
+    }
+
+    fn who_starts_under_a_name_hears_what_waits_for_it(w) {
+        w.start(&agent("Donna"));
+        w.end(&agent("Donna"));
+        w.start(&agent("Lola"));
+        w.ok(&agent("Lola"), "mail_send", json!({ "to": "Donna", "subject": "cart", "body": "does it add up?" }));
+        let started = w.ok(&agent("Somebody").nameless(), "session_start", json!({ "identity": "Donna" }));
+        assert_eq!((started["unread"]["identity"].clone(), started["unread"]["total"].clone()), (json!("Donna"), json!(1)), "{started:#}");
+    }
+
+    fn a_wrap_for_a_name_that_nobody_has_says_so(w) {
+        w.start(&agent("Lola"));
+        w.end(&agent("Lola"));
+        w.start(&agent("Ann"));
+        let wrapped = w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "x", "to": "Lolla" }));
+        let warned = list(&wrapped["warnings"]);
+        assert_eq!(warned[0]["kind"], "addressee_unknown", "{wrapped:#}");
+        assert!(text(&warned[0], "message").contains("did you mean Lola?"), "{wrapped:#}");
+        for known in ["lola", "codex"] {
+            w.start(&agent("Ann"));
+            let wrapped = w.ok(&agent("Ann"), "session_wrap", json!({ "summary": "x", "to": known }));
+            assert!(!says(&wrapped["warnings"], "addressee_unknown"), "{wrapped:#}");
+        }
+    }
+}
