@@ -11,11 +11,10 @@ use axum::Router;
 use hyper::body::Incoming;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio_rustls::TlsAcceptor;
 
 use super::limit::Peer;
@@ -28,6 +27,10 @@ const CONNECTIONS: usize = 8_192;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The largest head: request line and headers.
 const HEAD_SIZE: usize = 64 * 1024;
+
+/// How long a connection without a request may still bring its first one when the server takes no more: whoever connected before is
+/// answered, although the request is on its way.
+const FIRST_REQUEST: Duration = Duration::from_millis(500);
 
 /// Connections that may wait in the system's queue, as far as the system allows.
 const BACKLOG: u32 = 4_096;
@@ -51,7 +54,8 @@ pub(super) async fn serve(
     stop: impl Future<Output = ()>,
     settled: impl Future<Output = ()>,
 ) {
-    let graceful = GracefulShutdown::new();
+    let (stopped, stopping) = watch::channel(false);
+    let (open, mut closed) = mpsc::channel::<()>(1);
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     tokio::pin!(stop);
     let mut short = false;
@@ -68,14 +72,15 @@ pub(super) async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 short = false;
-                let watcher = graceful.watcher();
                 let guest = ClientConnection {
                     peer,
                     tls: tls.as_deref().map(Certificate::acceptor),
                     router: router.clone(),
                     permit,
+                    stopping: stopping.clone(),
+                    _open: open.clone(),
                 };
-                tokio::spawn(guest.served(stream, watcher));
+                tokio::spawn(guest.served(stream));
             }
             Err(error) => {
                 // Out of file descriptors or memory: accepting resumes once open connections have closed.
@@ -88,8 +93,11 @@ pub(super) async fn serve(
         }
     }
     drop(listener);
+    drop(open);
+    let _ = stopped.send(true);
     tokio::select! {
-        () = graceful.shutdown() => {}
+        // Nothing is ever sent: it ends with the last connection.
+        _ = closed.recv() => {}
         () = settled => {}
     }
 }
@@ -98,6 +106,8 @@ pub(super) async fn serve(
 struct PeerService {
     inner: TowerToHyperService<Router>,
     peer: Peer,
+    /// A request has come.
+    begun: Arc<Notify>,
 }
 
 impl Service<hyper::Request<Incoming>> for PeerService {
@@ -106,6 +116,7 @@ impl Service<hyper::Request<Incoming>> for PeerService {
     type Future = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Future;
 
     fn call(&self, mut request: hyper::Request<Incoming>) -> Self::Future {
+        self.begun.notify_one();
         request.extensions_mut().insert(self.peer);
         self.inner.call(request)
     }
@@ -116,37 +127,62 @@ struct ClientConnection {
     tls: Option<TlsAcceptor>,
     router: Router,
     permit: OwnedSemaphorePermit,
+    /// Whether the server takes no more.
+    stopping: watch::Receiver<bool>,
+    /// Dropped with the connection, for which the server waits.
+    _open: mpsc::Sender<()>,
 }
 
 impl ClientConnection {
-    async fn served(self, stream: TcpStream, watcher: hyper_util::server::graceful::Watcher) {
+    async fn served(self, stream: TcpStream) {
         let _ = stream.set_nodelay(true);
         match self.tls.clone() {
-            None => self.serve_connection(stream, watcher).await,
+            None => self.serve_connection(stream).await,
             Some(tls) => match tokio::time::timeout(HEAD_TIME, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.serve_connection(stream, watcher).await,
+                Ok(Ok(stream)) => self.serve_connection(stream).await,
                 Ok(Err(error)) => tracing::debug!(%error, peer = %self.peer, "no TLS handshake"),
                 Err(_) => tracing::debug!(peer = %self.peer, "no TLS handshake in time"),
             },
         }
     }
 
-    async fn serve_connection<S>(self, stream: S, watcher: hyper_util::server::graceful::Watcher)
+    async fn serve_connection<S>(mut self, stream: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let peer = self.peer;
+        let begun = Arc::new(Notify::new());
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIME)
             .max_buf_size(HEAD_SIZE)
             .serve_connection(
                 TokioIo::new(StallGuard::new(stream)),
-                PeerService { inner: TowerToHyperService::new(self.router), peer: Peer(peer.ip()) },
+                PeerService {
+                    inner: TowerToHyperService::new(self.router),
+                    peer: Peer(peer.ip()),
+                    begun: Arc::clone(&begun),
+                },
             );
-        if let Err(error) = watcher.watch(connection).await {
+        tokio::pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = is_over(&mut self.stopping, &begun) => {
+                // It closes at once where no request is under way.
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
             tracing::debug!(%error, %peer, "a connection ended");
         }
         drop(self.permit);
     }
+}
+
+/// Resolves when the server takes no more and the connection had a request, or brings none in time.
+async fn is_over(stopping: &mut watch::Receiver<bool>, begun: &Notify) {
+    // The sender is gone where the server has ended.
+    let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
+    let _ = tokio::time::timeout(FIRST_REQUEST, begun.notified()).await;
 }
