@@ -55,7 +55,7 @@ enum Verb {
         id: String,
     },
     /// Accept a hand-off
-    Accept(Answer),
+    Accept(AcceptArgs),
     /// Decline a hand-off
     Decline(EndArgs),
     /// Complete a hand-off: tell the sender the result and close the task
@@ -90,6 +90,14 @@ enum Verb {
     Reclaim(file::Reclaim),
     /// Turn a session of any coding agent into a document the next agent can start from
     FromTranscript(Box<from_transcript::FromTranscript>),
+}
+
+#[derive(clap::Args)]
+struct AcceptArgs {
+    /// Hand-off id or a unique prefix
+    id: String,
+    #[command(flatten)]
+    who: ActingIdentity,
 }
 
 #[derive(clap::Args)]
@@ -234,7 +242,10 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
             let shown = app.run::<Show>(&ShowInput { id, project: app.project.clone() })?;
             app.show(&shown, show::text)
         }
-        Verb::Accept(answer) => advance(Action::Accept, answer.plainly(), app),
+        Verb::Accept(AcceptArgs { id, who }) => {
+            let answer = Answer { id, who, result: None };
+            advance(Action::Accept, EndArgs { answer, force: false, why: None }, app)
+        }
         Verb::Decline(ending) => advance(Action::Decline, ending, app),
         Verb::Complete(ending) => advance(Action::Complete, ending, app),
         Verb::Cancel(ending) => advance(Action::Cancel, ending, app),
@@ -298,13 +309,6 @@ fn create(create: Create, app: &mut App) -> Result<(), AppError> {
             format!("nothing was written: this is what would be\n{}{warnings}", progress::would(preview))
         }),
         CreateOutput::Made(progress) => show_progress(&progress, app),
-    }
-}
-
-impl Answer {
-    /// Without force.
-    fn plainly(self) -> EndArgs {
-        EndArgs { answer: self, force: false, why: None }
     }
 }
 
