@@ -3,13 +3,12 @@
 use baton_model::access::Grant;
 use baton_model::delta::Kind;
 use baton_model::handoff::{Event, Handoff, State as HandoffState};
-use baton_model::id::{identity_key, short};
+use baton_model::id::short;
 use baton_model::refusal::{self, Refusal};
 use baton_model::session::{ReleaseReason, Session};
-use baton_model::task::Task;
 use baton_model::time::rfc3339;
 use baton_store::state::State;
-use baton_store::{Failure, Store, Tx, baton, handoff, session, state, task};
+use baton_store::{Failure, Store, Tx, baton, handoff, session, state};
 use serde_json::json;
 
 use super::accepted_handoffs;
@@ -27,7 +26,6 @@ use crate::ledger::{Author, append_json};
 use crate::op::{Cx, Env, Operation};
 use crate::ownership::is_at_work;
 use crate::saga::expire_overdue;
-use crate::token_rights;
 
 /// The hand-off that is meant, if the id names one to this project and not a baton.
 pub(super) fn find_handoff(
