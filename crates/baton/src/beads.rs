@@ -9,7 +9,7 @@ use baton_model::refusal::{Kind, Refusal};
 use baton_model::task::conflict::Conflict;
 use baton_ops::task::{
     BeadsExport, BeadsExportInput, BeadsExportOutput, BeadsImportOutput, BeadsPublished, BeadsPublishedInput,
-    Complaint, ExportLine, Published,
+    Complaint, EmptiedText, ExportLine, Published,
 };
 use baton_ops::{ImportRequest, Lines};
 use serde::Serialize;
@@ -86,6 +86,7 @@ pub(crate) fn sync(
             taken.updated += done.updated;
             taken.complaints.extend(done.complaints);
             taken.conflicts.extend(done.conflicts);
+            taken.emptied.extend(done.emptied);
         }
         let head = head(app, project.as_deref())?;
         let kept = LineSelection::Last(0);
@@ -249,6 +250,7 @@ fn step(
         let imported = app.import_lines(&request, &mut lines)?;
         findings.lines = imported.complaints.iter().map(complaint_text).collect();
         findings.settled.extend(imported.conflicts.iter().map(Conflict::summary));
+        findings.settled.extend(imported.emptied.iter().map(EmptiedText::summary));
         let unreadable = imported.complaints.iter().filter(|complaint| complaint.unreadable);
         kept = LineSelection::Numbers(unreadable.map(|complaint| complaint.line).collect());
         whole = head(app, Some(project))?;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::packet::ValidatedPacket;
 use crate::time::{Millis, Timestamp};
 
 /// What a delta records.
@@ -193,7 +194,9 @@ impl Delta {
         let fields =
             [&told.summary, &told.text, &told.what, &told.reason, &told.picker_identity, &told.subject];
         let text = fields.into_iter().find_map(Value::as_str);
-        text.map(crate::packet::one_line).unwrap_or_default()
+        // What came too late is what such a note is about.
+        let late = text.filter(|_| self.body.contains("\"late_")).and_then(|_| words(&self.body_json()));
+        text.map(|text| crate::packet::one_line(late.as_deref().unwrap_or(text))).unwrap_or_default()
     }
 
     /// The same of a body that gives a field twice: the last one counts.
@@ -227,12 +230,21 @@ fn carried(late: &Value) -> String {
     let is_summary =
         |fields: &Map<String, Value>| fields.iter().all(|(key, value)| key == "summary" || value.is_null());
     match late {
-        Value::String(text) => text.clone(),
+        Value::String(text) => packet_words(text).unwrap_or_else(|| text.clone()),
         Value::Object(fields) if is_summary(fields) => {
             late["summary"].as_str().unwrap_or_default().to_owned()
         }
         _ => words(late).unwrap_or_else(|| late.to_string()),
     }
+}
+
+/// The summary of a packet and its next steps, where a text is one.
+fn packet_words(text: &str) -> Option<String> {
+    let packet = ValidatedPacket::parse_stored(text.to_owned()).ok()?;
+    let view = packet.view();
+    let next: Vec<&str> = view.next_steps.iter().map(|step| step.text.as_str()).collect();
+    let next = if next.is_empty() { String::new() } else { format!("; next: {}", next.join("; ")) };
+    (!view.summary.trim().is_empty()).then(|| format!("{}{next}", view.summary))
 }
 
 /// The fields that may say in a line what happened. The others are passed over: a body may be a whole packet.

@@ -67,6 +67,9 @@ pub(super) fn run_import(args: ImportArgs, app: &mut App) -> Result<(), AppError
         for conflict in &imported.conflicts {
             text.push_str(&format!("warning: {}\n", conflict.summary()));
         }
+        for emptied in &imported.emptied {
+            text.push_str(&format!("warning: {}\n", emptied.summary()));
+        }
         text
     })
 }
@@ -115,6 +118,9 @@ pub(super) fn sync(
     }
     for conflict in &taken.conflicts {
         app.remark(&format!("warning: {}", conflict.summary()));
+    }
+    for emptied in &taken.emptied {
+        app.remark(&format!("warning: {}", emptied.summary()));
     }
     Ok((taken, written))
 }

@@ -24,6 +24,8 @@ use crate::store_pool::Pool;
 
 /// How long an answer about a token is believed: a token that was taken back works no longer than this.
 const CACHE_TTL: Duration = Duration::from_millis(500);
+/// How long it is believed that nobody needs a token, for requests that only read. What writes always asks.
+const OPEN_TTL: Duration = Duration::from_millis(50);
 /// Tokens remembered at once; a flood of wrong ones empties the memory, nothing else.
 const REMEMBERED: usize = 1_024;
 
@@ -45,9 +47,15 @@ impl Authenticator {
         Self { pool, always, known: Mutex::default(), limiter }
     }
 
-    /// What the bearer may do.
-    async fn grant(&self, secret: Option<String>) -> Result<Grant, AppError> {
-        if let Some(grant) = self.remembered(&secret) {
+    /// What the bearer may do; `reads`: the request cannot write.
+    async fn grant(&self, secret: Option<String>, reads: bool) -> Result<Grant, AppError> {
+        let is_open = secret.is_none() && !self.always;
+        let lasts = match (is_open, reads) {
+            (true, true) => OPEN_TTL,
+            (true, false) => Duration::ZERO,
+            (false, _) => CACHE_TTL,
+        };
+        if let Some(grant) = self.remembered(&secret, lasts) {
             return grant.ok_or_else(|| token_invalid().into());
         }
         let input = CheckInput { token: secret.clone() };
@@ -63,10 +71,10 @@ impl Authenticator {
         grant.ok_or_else(|| token_invalid().into())
     }
 
-    fn remembered(&self, secret: &Option<String>) -> Option<Option<Grant>> {
+    fn remembered(&self, secret: &Option<String>, lasts: Duration) -> Option<Option<Grant>> {
         let known = self.known.lock().ok()?;
         let (since, grant) = known.get(secret)?;
-        (since.elapsed() < CACHE_TTL).then(|| grant.clone())
+        (since.elapsed() < lasts).then(|| grant.clone())
     }
 
     fn remember(&self, secret: Option<String>, grant: Option<Grant>) {
@@ -97,7 +105,7 @@ pub(super) async fn authenticate(
 ) -> Response {
     let secret = bearer(request.headers());
     let peer = request.extensions().get::<Peer>().copied();
-    let granted = authenticator.grant(secret.clone()).await;
+    let granted = authenticator.grant(secret.clone(), request.method().is_safe()).await;
     let who = match (&granted, &secret, peer) {
         (Ok(_), Some(secret), _) => Some(LimitKey::Token(secret.clone())),
         (Err(_), _, Some(Peer(address))) => Some(LimitKey::Stranger(address)),
@@ -133,7 +141,7 @@ fn as_long_as_valid(
         loop {
             tokio::time::sleep(CACHE_TTL).await;
             // Only a `token_invalid` refusal closes the connection; a store that does not answer does not.
-            if matches!(authenticator.grant(secret.clone()).await, Err(AppError::Refused(refusal)) if refusal.code == "token_invalid")
+            if matches!(authenticator.grant(secret.clone(), true).await, Err(AppError::Refused(refusal)) if refusal.code == "token_invalid")
             {
                 return;
             }

@@ -30,6 +30,17 @@ fn soon(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
+fn the_first_token_closes_the_door_at_once() {
+    let (stage, server) = served();
+    let note = json!({ "project": "shop", "identity": "Nobody", "text": "open" });
+    assert_eq!(ask(&server, "POST", "/api/v1/ops/ledger_note", &note, &[]).status, 200, "the local user");
+    token(&stage, &["--scope", "read"]);
+    assert_eq!(ask(&server, "POST", "/api/v1/ops/ledger_note", &note, &[]).status, 401);
+    let made = json!({ "name": "evil", "scope": "operator" });
+    assert_eq!(ask(&server, "POST", "/api/v1/ops/token_create", &made, &[]).status, 401);
+}
+
+#[test]
 fn a_stream_ends_with_the_token_that_opened_it() {
     let (stage, server) = served();
     let (id, bearer) = token(&stage, &["--scope", "read"]);

@@ -1,15 +1,19 @@
 //! Late calls: what an agent sends to a session that was released is refused, and kept as a note.
 
-use baton_model::delta::Kind;
-use baton_model::id::short;
+use baton_model::delta::{Kind, words};
+use baton_model::id::{check_identity, identity_key, short, visible};
 use baton_model::refusal::Refusal;
 use baton_model::session::{Session, session_released};
-use baton_store::{Failure, Tx};
+use baton_store::{Failure, Tx, baton, session};
 use serde_json::{Value, json};
 
 use super::{Author, append_json};
 use crate::op::Env;
 use crate::request::Request;
+use crate::session::send_signal;
+
+/// How many characters of what came too late go into the signal.
+const MAX_TOLD: usize = 8_000;
 
 /// Keeps what a late call carried as a note of the released session, and returns the refusal that names the note. The
 /// same content is kept once for each session, so a retry adds nothing, with or without a request id; what Baton itself
@@ -27,10 +31,41 @@ pub(crate) fn keep_late_note(
         None => {
             let note = append_json(tx, env, &Author::session(released), Kind::Note, body)?;
             once.keep(tx, env.now, &note.delta_id)?;
+            tell_successor(tx, env, released, &note.delta_id, body)?;
             note.delta_id
         }
     };
     let mut refusal = session_released(released, env.now);
     refusal.hint = format!("what you sent is kept as note {}; {}", short(&delta_id), refusal.hint);
     Ok(refusal.with("kept_delta_id", delta_id))
+}
+
+/// Sends what came too late to whoever has the work now: the holder of the baton that was left, whom it waits for, or the session that took
+/// over.
+fn tell_successor(
+    tx: &mut Tx<'_>,
+    env: &mut Env<'_>,
+    released: &Session,
+    note: &str,
+    body: &Value,
+) -> Result<(), Failure> {
+    let (project_id, from) = (&released.project_id, &released.identity);
+    let left = baton::of_session(tx, project_id, &released.session_id)?;
+    let holder = left.as_ref().and_then(|left| left.holder_session_id.clone());
+    let successor = released.release.as_ref().and_then(|release| release.successor.clone());
+    let next = match holder.or(successor) {
+        Some(id) => session::get(tx, project_id, &id)?.map(|next| next.identity),
+        None => left.and_then(|left| left.to_identity),
+    };
+    let is_sendable =
+        |next: &String| identity_key(next) != identity_key(from) && check_identity(next).is_ok();
+    let Some(next) = next.filter(is_sendable) else { return Ok(()) };
+    let subject = format!("{} sent more after its session was over", visible(from));
+    let text = words(body).unwrap_or_default();
+    // A signal holds 64 KiB; the ledger has all of it.
+    let text = match text.char_indices().nth(MAX_TOLD) {
+        Some((end, _)) => format!("{}…\n\nThe rest is note {note} of the ledger.", &text[..end]),
+        None => text,
+    };
+    send_signal(tx, env, (project_id, from, &next), (&subject, &text))
 }

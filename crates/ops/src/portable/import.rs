@@ -4,10 +4,11 @@ use baton_model::baton::Baton;
 use baton_model::baton_file::{FileLocation, MAX_RECEIPTS, PortableBaton, Receipt, invalid};
 use baton_model::delta::Kind;
 use baton_model::id::{check_identity, check_label, check_project, short, visible};
+use baton_model::packet::ValidatedPacket;
 use baton_model::refusal::{self, Refusal};
 use baton_model::repository::{WorkingCopy, canonical_address, is_commit_id};
 use baton_model::session::{Place, Release, ReleaseReason, Session};
-use baton_store::{Failure, Tx, baton, project};
+use baton_store::{Failure, Tx, baton, delta, project};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -37,6 +38,9 @@ pub struct BatonImportInput {
     pub identity: Option<String>,
     /// The baton out of the file. The content of its changes was uploaded.
     pub baton: PortableBaton,
+    /// Has it wait beside one that was imported of another file of the same baton.
+    #[serde(default)]
+    pub again: bool,
 }
 
 /// Answer of `baton_import`.
@@ -52,7 +56,7 @@ pub struct BatonImportOutput {
     pub summary: String,
     /// Whether changes go with it.
     pub has_changes: bool,
-    /// Whether the same file was imported before: nothing was left anew.
+    /// Whether a file with the same content was imported before: nothing was left anew.
     #[serde(default)]
     pub imported_before: bool,
     /// What became of it since, in a clause, where it was imported before and waits no more.
@@ -109,7 +113,7 @@ impl Operation for BatonImport {
             if is_origin_elsewhere {
                 require_exported(tx, env, &input.baton)?;
             }
-            let output = import(tx, env, &author, &input.baton)?;
+            let output = import(tx, env, &author, (&input.baton, input.again))?;
             Ok(BatonImportOutput { receipts, ..output })
         })
     }
@@ -196,20 +200,31 @@ fn import(
     tx: &mut Tx<'_>,
     env: &mut Env<'_>,
     author: &Author<'_>,
-    of: &PortableBaton,
+    (of, again): (&PortableBaton, bool),
 ) -> Result<BatonImportOutput, Failure> {
     if let Some(known) = baton::get(tx, author.project_id, &of.baton_id)? {
         return known_here(tx, env, known);
     }
-    let once = Request::of_content(author.project_id, BatonImport::NAME, &of.baton_id);
-    if let Some(before) = once.answered::<BatonImportOutput>(tx)? {
+    let packet = of.sealed_packet()?;
+    let mut once = Request::of_content(author.project_id, BatonImport::NAME, &of.baton_id);
+    let mut before = once.answered::<BatonImportOutput>(tx)?;
+    if let Some(other) = &before
+        && differs(tx, other, of, &packet)?
+    {
+        if !again {
+            return Err(other_content(of, other).into());
+        }
+        let content = format!("{} {}", of.baton_id, packet.text());
+        once = Request::of_content(author.project_id, BatonImport::NAME, &content);
+        before = once.answered(tx)?;
+    }
+    if let Some(before) = before {
         let progress = match baton::get(tx, author.project_id, &before.baton_id)? {
             Some(here) => progress(tx, env, &here)?,
             None => None,
         };
         return Ok(BatonImportOutput { imported_before: true, progress, ..before });
     }
-    let packet = of.sealed_packet()?;
     // A token writes under its own names only: whose the words are is in the entry.
     let identity = match &env.caller.grant.bearer {
         Some(_) => author.identity.to_owned(),
@@ -247,6 +262,35 @@ fn import(
     };
     once.keep(tx, env.now, &output)?;
     Ok(output)
+}
+
+/// Whether the baton that was imported of another file says something else than this one: it was worked on in between, or one of the two was
+/// edited.
+fn differs(
+    tx: &mut Tx<'_>,
+    before: &BatonImportOutput,
+    of: &PortableBaton,
+    packet: &ValidatedPacket,
+) -> Result<bool, Failure> {
+    let (project_id, id) = (before.project_id.as_str(), before.baton_id.as_str());
+    let is_other = delta::get(tx, project_id, id)?.is_some_and(|wrap| wrap.body != packet.text());
+    // Changes that were dropped since say nothing.
+    let hash = crate::changes::of_baton(tx, project_id, id)?.map(|one| one.manifest.content_hash);
+    let theirs = of.changes.as_ref().map(|manifest| &manifest.content_hash);
+    Ok(is_other || (before.has_changes && hash.is_some() && hash.as_ref() != theirs))
+}
+
+fn other_content(of: &PortableBaton, before: &BatonImportOutput) -> Refusal {
+    let (id, here) = (short(&of.baton_id), short(&before.baton_id));
+    let what = format!(
+        "another file of baton {id} was imported here before, as baton {here} (\u{201c}{}\u{201d}), and this one says something else",
+        visible(&before.summary)
+    );
+    let hint = format!(
+        "`baton handoff show {here}` shows that one; `baton handoff import FILE --again` has this one wait beside it"
+    );
+    Refusal::new(refusal::Kind::Conflict, "baton_file_differs", what, hint)
+        .with("baton_id", before.baton_id.as_str())
 }
 
 /// Refuses a file whose baton its own project, which is in this store, has taken back or never let go: the work would wait twice. A

@@ -70,11 +70,33 @@ pub struct BeadsImportOutput {
     pub ids: Vec<String>,
     /// Fields that both sides had changed, and which side was kept.
     pub conflicts: Vec<Conflict>,
+    /// Texts that the file took away; what they said stays in the ledger.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub emptied: Vec<EmptiedText>,
     /// What is wrong with single lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<Complaint>,
     /// Whether nothing was changed.
     pub dry_run: bool,
+}
+
+/// A text of a task that a file took away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmptiedText {
+    /// The task.
+    pub id: String,
+    /// The field.
+    pub field: String,
+}
+
+impl EmptiedText {
+    /// One sentence, with where the text is now.
+    pub fn summary(&self) -> String {
+        let (id, field) = (visible(&self.id), visible(&self.field));
+        format!(
+            "{id} {field} was taken away by the file; what it said is in the ledger: `baton log --json` has it as `replaced`"
+        )
+    }
 }
 
 impl Operation for BeadsImport {
@@ -243,7 +265,8 @@ fn note_replaced(
         false => vec![replaced],
     };
     for part in parts {
-        let what = format!("task {id} was changed by a file");
+        let fields: Vec<String> = part.keys().map(|field| visible(field)).collect();
+        let what = format!("task {id} was changed by a file, which replaced its {}", fields.join(", "));
         let body = json!({ "summary": what, "task_id": id, "replaced": part });
         append_json(tx, env, author, Kind::Other, &body)?;
     }

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use task::line;
 
 use super::beads_export::{full_record, keep_line};
-use super::beads_import::{BeadsImportOutput, Lines};
+use super::beads_import::{BeadsImportOutput, EmptiedText, Lines};
 use super::beads_renames::{RenamedLines, is_rename};
 use super::beads_rows::{insert, update};
 use super::claim_elsewhere::ClaimChange;
@@ -213,11 +213,17 @@ impl Progress<'_, '_> {
         conflicts.retain(|conflict| refused.iter().all(|one| one.field != conflict.field));
         conflicts.extend(refused);
         self.note_authors(&task.task_id, &entries(&ours), &merged);
-        self.output.conflicts.extend(conflicts);
         let replaced = replaced_by(&ours, &merged);
+        let left = entries(&merged);
+        let is_named = |field: &str| conflicts.iter().any(|conflict| conflict.field == field);
+        let emptied = replaced.keys().filter(|field| !left.contains_key(*field) && !is_named(field));
+        let emptied = emptied.map(|field| EmptiedText { id: task.task_id.clone(), field: field.clone() });
+        let emptied: Vec<EmptiedText> = emptied.collect();
+        self.output.conflicts.extend(conflicts);
         let after = update(tx, task, &ours, merged)?;
         self.ended.extend(after.as_ref().and_then(|after| ClaimChange::of(task, after)));
         if after.is_some() && !replaced.is_empty() {
+            self.output.emptied.extend(emptied);
             self.replaced.push((task.task_id.clone(), replaced));
         }
         Ok(after)

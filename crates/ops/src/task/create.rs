@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::answer::TaskAnswer;
-use super::depend::{DependencyRequest, link};
+use super::depend::{DependencyRequest, link, require_free};
 use super::write::{answer, reload, write};
 use super::{by_id_to_change, instant, prefix, readiness, secret};
 use crate::ledger::{Author, append_json};
@@ -200,6 +200,7 @@ pub(super) fn place(
     for request in &wishes {
         if request.kind == "blocks" && request.reversed {
             let held = by_id_to_change(tx, author.project_id, &request.on)?;
+            require_free(tx, env, author, &held)?;
             link(tx, env, author, &held, &DependencyRequest::new("blocks", &made.task_id))?;
         } else {
             link(tx, env, author, &made, request)?;

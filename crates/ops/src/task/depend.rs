@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use task::dependency;
 
-use super::write::{change, write};
+use super::write::{change, check_and_renew_lease, write};
 use super::{by_id, by_id_to_change, cycle};
 use crate::ledger::Author;
 use crate::op::{Cx, Env, Meta, Operation};
@@ -132,10 +132,18 @@ pub(super) fn attempt(
     let from = by_id_to_change(tx, author.project_id, &input.id)?;
     let (status, on) = if input.remove {
         let on = removed_target(tx, &from, &input.on)?;
+        let edges = dependency::of(tx, &from.project_id, &from.task_id)?;
+        let between = edges.iter().filter(|edge| edge.depends_on_id == on);
+        if between.into_iter().any(|edge| edge.gate.is_some() || edge.kind == "parent-child") {
+            require_free(tx, env, author, &from)?;
+        }
         (unlink(tx, env, author, &from, &on, &input.kind)?, on)
     } else {
         let mut request = DependencyRequest::new(&input.kind, &input.on);
         request.metadata = input.metadata.clone();
+        if request.is_decisive() {
+            require_free(tx, env, author, &from)?;
+        }
         link(tx, env, author, &from, &request)?
     };
     Ok(DependOutput {
@@ -146,6 +154,16 @@ pub(super) fn attempt(
         depends_on_id: on,
         kind: input.kind.clone(),
     })
+}
+
+/// Refuses to hold back or free a task that another agent has claimed, or to make it a part of another one: its holder alone changes it.
+pub(super) fn require_free(
+    tx: &mut Tx<'_>,
+    env: &Env<'_>,
+    author: &Author<'_>,
+    held: &Task,
+) -> Result<(), Failure> {
+    check_and_renew_lease(tx, env, author, &mut held.clone(), None)
 }
 
 /// What a dependency that is to go depends on: its target may be gone itself.
@@ -169,6 +187,12 @@ pub(super) struct DependencyRequest {
 impl DependencyRequest {
     pub(super) fn new(kind: &str, on: &str) -> Self {
         Self { kind: kind.to_owned(), on: on.to_owned(), reversed: false, metadata: Map::new() }
+    }
+
+    /// Whether it decides when the task can be done, or what it is a part of.
+    fn is_decisive(&self) -> bool {
+        let metadata = Value::Object(self.metadata.clone());
+        self.kind == "parent-child" || Gate::of(&self.kind, Some(&metadata)).is_some()
     }
 
     /// Reads `ID` or `TYPE:ID`.

@@ -59,7 +59,7 @@ use crate::resolve;
 pub use answer::{ClaimedTask, LinkTarget, LinkedTask, TaskAnswer};
 pub use batch::{Batch, BatchInput, BatchOutput, BatchResult, BatchStep};
 pub use beads_export::{BeadsExport, BeadsExportInput, BeadsExportOutput, ExportLine};
-pub use beads_import::{BeadsImport, BeadsImportInput, BeadsImportOutput, ImportRequest};
+pub use beads_import::{BeadsImport, BeadsImportInput, BeadsImportOutput, EmptiedText, ImportRequest};
 pub use beads_import::{Lines, import_lines};
 pub use beads_memory::{
     BeadsFileMemory, BeadsMemory, BeadsMemoryInput, BeadsMemoryOutput, memory as beads_file_memory,

@@ -49,6 +49,7 @@ mod import_shared;
 mod increments;
 mod inheritance;
 mod isolation;
+mod kept_whole;
 mod keys;
 mod leases;
 mod ledger;

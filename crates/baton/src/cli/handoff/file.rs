@@ -71,6 +71,9 @@ pub(super) struct Import {
     /// File to write the transcript to that came with it, as events, one per line
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
+    /// Let it wait beside one that was imported from another file of the same baton
+    #[arg(long)]
+    again: bool,
 }
 
 #[derive(clap::Args)]
@@ -263,7 +266,7 @@ pub(super) fn import(args: Import, app: &mut App) -> Result<(), AppError> {
             app.run::<Upload>(&UploadInput { project: project.clone(), content_hash, part, content })?;
         }
     }
-    let input = BatonImportInput { project, identity: args.who.identity, baton };
+    let input = BatonImportInput { project, identity: args.who.identity, baton, again: args.again };
     let imported = app.run::<BatonImport>(&input)?;
     if let Some(file) = args.transcript.filter(|_| !transcript.is_empty()) {
         let lines: String = transcript.iter().map(|event| format!("{event}\n")).collect();
