@@ -179,16 +179,16 @@ impl Plot<'_> {
         let (last, count) = (self.last(), self.random.in_range(1000, 99_000));
         let seconds = self.random.in_range(3, 90);
         let asked = format!("How long does it take with {count} records?");
-        let told = format!("With {count} records it takes {seconds} seconds on this machine.");
+        let answer = format!("With {count} records it takes {seconds} seconds on this machine.");
         self.turns[last - 1].user.push(asked.clone());
-        self.turns[last - 1].close.push(told.clone());
+        self.turns[last - 1].close.push(answer.clone());
         let opening = format!(
             "I looked at the request and changed {} places in `{}`.",
             self.random.in_range(2, 9),
             self.random.pick(self.world.files)
         );
         self.turns[last].close.insert(0, opening.clone());
-        for text in [asked, told, opening] {
+        for text in [asked, answer, opening] {
             self.facts.push(Fact::new(9, plain(&text)));
         }
     }

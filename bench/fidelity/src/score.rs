@@ -68,8 +68,8 @@ impl Document {
             true => self.under(fact.kind),
             false => self.passages.iter().collect(),
         };
-        let told = passages.into_iter().find(|passage| self.tells(passage, &fact.check))?;
-        Some(format!("[{}] {}", told.heading, told.text()))
+        let evidence = passages.into_iter().find(|passage| self.tells(passage, &fact.check))?;
+        Some(format!("[{}] {}", evidence.heading, evidence.text()))
     }
 
     /// The passages that claim to hold facts of a kind; in a document without such a heading all but the turns.
@@ -209,13 +209,13 @@ fn file(passage: &Passage, path: &str, how: &str, from: Option<&str>) -> bool {
     passage.lines.iter().any(|line| {
         let Some(at) = find_whole(line, &path) else { return false };
         let rest = format!("{} {}", &line[..at], &line[at + path.len()..]);
-        let told = said_how(&rest, from.is_some()).or_else(|| said_how(&passage.heading, false));
+        let change = said_how(&rest, from.is_some()).or_else(|| said_how(&passage.heading, false));
         let from = from.map(plain);
         // A name may hold any word: `error.tsx`.
         let rest = from.as_ref().map_or(rest.clone(), |from| rest.replace(from.as_str(), " "));
         let failed = ["failed", "fails", "refused", "error", "not changed", "not modified", "unchanged"];
         let refused = failed.iter().any(|word| find_whole(&rest, word).is_some());
-        told == Some(how) && !refused && from.is_none_or(|from| find_whole(line, &from).is_some())
+        change == Some(how) && !refused && from.is_none_or(|from| find_whole(line, &from).is_some())
     })
 }
 
@@ -244,9 +244,9 @@ fn exit_code(line: &str, command: &str) -> Option<i64> {
         let more = after.starts_with(" -") || after.starts_with(" /");
         if whole && !more {
             let codes_after = codes(after);
-            let told = codes_after.first().or(codes(before).last()).copied();
-            if told.is_some() {
-                return told;
+            let code = codes_after.first().or(codes(before).last()).copied();
+            if code.is_some() {
+                return code;
             }
         }
         from = at + command.len();

@@ -188,10 +188,16 @@ impl Delta {
 
     /// One line that says what happened, at most 200 characters.
     pub fn headline(&self) -> String {
-        let told: SummaryFields =
+        let summary: SummaryFields =
             serde_json::from_str(&self.body).or_else(|_| self.told_twice()).unwrap_or_default();
-        let fields =
-            [&told.summary, &told.text, &told.what, &told.reason, &told.picker_identity, &told.subject];
+        let fields = [
+            &summary.summary,
+            &summary.text,
+            &summary.what,
+            &summary.reason,
+            &summary.picker_identity,
+            &summary.subject,
+        ];
         let text = fields.into_iter().find_map(Value::as_str);
         text.map(crate::packet::one_line).unwrap_or_default()
     }

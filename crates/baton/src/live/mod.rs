@@ -153,9 +153,9 @@ impl Live {
     pub(crate) fn start(redis: &Redis, limits: Limits, clock: Clock) -> Arc<Self> {
         let (live, words) = Self::new(redis);
         thread::start(redis.clone(), (limits, clock), Arc::clone(&live.shared), words);
-        let (asked, told) = &live.shared.asked;
+        let (asked, changed) = &live.shared.asked;
         if let Ok(asked) = asked.lock() {
-            let _ = told.wait_timeout_while(asked, PATIENCE, |asked| !*asked);
+            let _ = changed.wait_timeout_while(asked, PATIENCE, |asked| !*asked);
         }
         live
     }

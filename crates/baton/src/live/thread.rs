@@ -80,7 +80,7 @@ pub(super) fn start(
         while let Some(PendingCommands { said, waiting, is_all }) = keeper.next_batch(&words) {
             keeper.flush(said, is_all);
             // Waiters are released also where Redis is unreachable: waiting longer would not help.
-            waiting.into_iter().for_each(|told| _ = told.try_send(()));
+            waiting.into_iter().for_each(|waiter| _ = waiter.try_send(()));
         }
     });
 }
@@ -107,8 +107,8 @@ impl LiveThread {
                     notes.into_iter().for_each(|note| said.note(note));
                     until = Instant::now();
                 }
-                Ok(LiveCommand::Flush(told)) => {
-                    waiting.push(told);
+                Ok(LiveCommand::Flush(waiter)) => {
+                    waiting.push(waiter);
                     until = Instant::now();
                 }
                 Err(RecvTimeoutError::Disconnected) if said.is_empty() && waiting.is_empty() => return None,

@@ -208,8 +208,8 @@ mod tests {
         assert_eq!(with(1 << 8, None), r#"{"error_logs":"assertion failed\n"}"#);
         assert_eq!(with(2 << 8, None), r#"{"error_logs":"assertion failed\n"}"#);
         assert_eq!(with(0, None), "{}", "nothing failed");
-        let told = r#"{"result":"fail","context":{"failure_details":"2 red"}}"#;
-        assert_eq!(with(1 << 8, Some(told)), r#"{"failure_details":"2 red"}"#);
+        let line = r#"{"result":"fail","context":{"failure_details":"2 red"}}"#;
+        assert_eq!(with(1 << 8, Some(line)), r#"{"failure_details":"2 red"}"#);
     }
 
     #[test]

@@ -280,8 +280,8 @@ fn quiet_before_or_behind_the_verb_leaves_errors_alone_and_no_reason_leaves_no_c
         assert_eq!(bd(&ann, args).done().out, "", "{args:?}");
     }
     for args in [&["-q", "close", &a, "shop-none"][..], &["close", &a, "shop-none-2", "-q"]] {
-        let told = bd(&ann, args);
-        assert!(told.err.contains("shop-none") && told.out.is_empty(), "{args:?}: {}", told.err);
+        let output = bd(&ann, args);
+        assert!(output.err.contains("shop-none") && output.out.is_empty(), "{args:?}: {}", output.err);
     }
     assert_eq!(bd(&ann, &["close", &b]).done().out, format!("✓ Closed {b}\n"));
     assert_eq!(bd(&ann, &["close", &c, "--reason", "Fixed"]).done().out, format!("✓ Closed {c}: Fixed\n"));

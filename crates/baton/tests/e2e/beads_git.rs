@@ -390,12 +390,12 @@ fn what_both_changed_is_told_and_stands_in_the_ledger() {
         ben.git("commit -qm bens");
         let pulled = ben.try_git("pull -q --no-rebase --no-edit");
         let listed = ben.who("Ann").run(&["task", "list"]).done();
-        let told = format!("{}{}", pulled.err, listed.err);
+        let output = format!("{}{}", pulled.err, listed.err);
         assert!(
-            told.contains("title was changed on both sides")
-                && told.contains("Ann's title")
-                && told.contains("Ben's title"),
-            "{has_driver}: {told}"
+            output.contains("title was changed on both sides")
+                && output.contains("Ann's title")
+                && output.contains("Ben's title"),
+            "{has_driver}: {output}"
         );
         let said: Vec<Value> =
             ben.stage.ledger("shop").into_iter().filter(|delta| delta["body"]["field"] == "title").collect();

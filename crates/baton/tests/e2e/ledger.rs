@@ -128,9 +128,9 @@ fn what_nobody_could_read_goes_on_waiting() {
         assert_eq!(waits(), 1, "{nowhere}");
     }
     let full = read(">/dev/full");
-    let told = String::from_utf8_lossy(&full.stderr);
-    assert_eq!(full.status.code(), Some(1), "{told}");
-    assert!(told.contains("output_full") && !told.contains("fault of ours"), "{told}");
+    let stderr = String::from_utf8_lossy(&full.stderr);
+    assert_eq!(full.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("output_full") && !stderr.contains("fault of ours"), "{stderr}");
     assert_eq!(waits(), 1, "no room");
     donna.json(&["mail", "read", &sent]);
     assert_eq!(waits(), 0);

@@ -294,20 +294,20 @@ fn tools(value: &Value) -> Vec<(Option<String>, String)> {
 /// The tool results that a request carries, in whichever API's shape.
 fn results(request: &Value) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let told = |content: &Value| content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+    let text_of = |content: &Value| content.as_str().map_or_else(|| content.to_string(), str::to_owned);
     let mut all = Vec::new();
     for message in list(&request["messages"]) {
         let parts = list(&message["content"]);
         let parts = parts.iter().filter(|part| part["type"] == "tool_result");
-        all.extend(parts.map(|part| told(&part["content"])));
+        all.extend(parts.map(|part| text_of(&part["content"])));
     }
     let input = list(&request["input"]);
     let input = input.iter().filter(|item| item["type"] == "function_call_output");
-    all.extend(input.map(|item| told(&item["output"])));
+    all.extend(input.map(|item| text_of(&item["output"])));
     for content in list(&request["contents"]) {
         let parts = list(&content["parts"]);
         let parts = parts.iter().map(|part| &part["functionResponse"]).filter(|part| !part.is_null());
-        all.extend(parts.map(|part| told(&part["response"])));
+        all.extend(parts.map(|part| text_of(&part["response"])));
     }
     all
 }

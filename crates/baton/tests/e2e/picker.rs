@@ -78,9 +78,9 @@ fn worked() -> Stage {
         [("aaaa1111", "Round the prices"), ("bbbb2222", "Paint the shed"), ("cccc3333", "Round the corners")]
     {
         let line = |kind: &str, uuid: &str, parent: Option<&str>, content: &str| {
-            let told = json!({ "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": stage.shop(),
+            let record = json!({ "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": stage.shop(),
                 "timestamp": "2026-11-20T10:00:00.000Z", "message": { "role": kind, "content": content } });
-            format!("{told}\n")
+            format!("{record}\n")
         };
         let content =
             line("user", "u1", None, asked) + &line("assistant", "a1", Some("u1"), "Half of it is done.");

@@ -114,8 +114,8 @@ fn qdrant_away_slow_or_talking_nonsense_leaves_the_words_and_is_said() {
         assert!(text(&answer, "recall_why").contains(said), "{fault:?}: {answer:#}");
     }
     qdrant.script(Some(Box::new(|_| Fault::Refuse(503, None))));
-    let told = ann.run(&["memory", "search", "deploy"]).done();
-    assert!(told.err.contains("found by words alone: Qdrant answered 503"), "{}", told.err);
+    let output = ann.run(&["memory", "search", "deploy"]).done();
+    assert!(output.err.contains("found by words alone: Qdrant answered 503"), "{}", output.err);
     let late = add(&ann, "the port is 7077");
     let doctor = ann.run(&["doctor", "--json"]);
     assert_eq!((doctor.code, &doctor.json()["recall"]["qdrant"]["answers"]), (1, &json!(false)));
@@ -276,8 +276,8 @@ fn a_key_is_shown_and_never_told() {
     let (_, answer) = found(&wrong, "deploy");
     assert!(text(&answer, "recall_why").contains("Qdrant answered 401"), "{answer:#}");
     for args in [&["doctor", "--json"][..], &["config", "show", "--json"]] {
-        let told = wrong.run(args);
-        assert!(!told.out.contains("secret") && !told.err.contains("secret"), "{args:?}: {}", told.out);
+        let output = wrong.run(args);
+        assert!(!output.out.contains("secret") && !output.err.contains("secret"), "{args:?}: {}", output.out);
     }
 }
 

@@ -302,8 +302,8 @@ pub(crate) fn wait_for(path: &Path) {
 }
 
 pub(crate) fn tell(child: &Child, signal: &str) {
-    let told = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
-    assert!(told.success());
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
+    assert!(status.success());
 }
 
 #[test]

@@ -129,10 +129,10 @@ impl Machine {
 
 fn told(answer: &Value) -> BTreeMap<String, i64> {
     let listed = items(answer);
-    let told: BTreeMap<String, i64> =
+    let rows: BTreeMap<String, i64> =
         listed.iter().map(|item| (text(item, "id"), item["passages"].as_i64().expect("a count"))).collect();
-    assert_eq!(told.len(), listed.len(), "a session was found twice: {answer:#}");
-    told
+    assert_eq!(rows.len(), listed.len(), "a session was found twice: {answer:#}");
+    rows
 }
 
 /// Bytes of the index and its log.

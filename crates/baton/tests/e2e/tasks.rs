@@ -238,8 +238,8 @@ fn a_server_keeps_its_projects_file_in_step_and_other_projects_stay_out_of_it() 
     holds(&file, "seen by the server");
     stage.terminal("Ann").json(&["--project", "bank", "task", "create", "of another project"]);
     outside.json(&["--project", "shop", "task", "create", "written last"]);
-    let told = std::process::Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
-    assert!(told.expect("kill runs").success());
+    let status = std::process::Command::new("kill").args(["-TERM", &server.id().to_string()]).status();
+    assert!(status.expect("kill runs").success());
     server.wait().expect("it ends");
     let text = fs::read_to_string(&file).expect("the file");
     assert!(text.contains("written last"), "what was written last is in the file: {text}");

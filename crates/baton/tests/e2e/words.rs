@@ -221,8 +221,8 @@ fn routing_as_people_read_it() {
         (&ann, &["task", "show", "shop-4"]),
     ] {
         // What a worker's command says is told elsewhere.
-        let told = told(who, &stage, args);
-        day.push_str(if args.contains(&"work") { "(Vera tries shop-4 and fails)\n\n" } else { &told });
+        let text = told(who, &stage, args);
+        day.push_str(if args.contains(&"work") { "(Vera tries shop-4 and fails)\n\n" } else { &text });
     }
     assert_snapshot!(day);
 }
@@ -344,8 +344,8 @@ fn the_demo_across_projects_tells_the_round_trip() {
         assert!(answer.out.contains(word), "{word}: {}", answer.out);
     }
     assert_snapshot!(cross_story(&answer.out, &stage));
-    let told = lola.json(&["demo", "--cross-project"]);
-    assert!(told["steps"].as_array().is_some_and(|steps| steps.len() >= 8) && told["handoff_id"].is_string());
+    let demo = lola.json(&["demo", "--cross-project"]);
+    assert!(demo["steps"].as_array().is_some_and(|steps| steps.len() >= 8) && demo["handoff_id"].is_string());
 }
 
 /// The story without the emulator's port and the ids in hidden lines.

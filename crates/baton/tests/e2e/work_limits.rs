@@ -45,8 +45,8 @@ fn twenty_tasks_whose_agent_hits_a_limit_wait_for_its_end_with_one_letter() {
     std::thread::sleep(std::time::Duration::from_millis(2_500));
     let (statuses, attempts) = standing(&stage);
     assert!(attempts == 0 && !statuses.iter().any(|status| status == "blocked"), "{attempts}: {statuses:?}");
-    let told = letters(&stage);
-    assert!(told.len() == 1 && told[0].contains("impl-1 has hit a limit"), "{told:?}");
+    let received = letters(&stage);
+    assert!(received.len() == 1 && received[0].contains("impl-1 has hit a limit"), "{received:?}");
     fs::write(stage.root().join("good"), "").expect("written");
     wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
     assert_eq!(letters(&stage).len(), 1);
@@ -61,8 +61,8 @@ fn a_limit_that_names_a_time_of_the_clock_is_read_in_the_zone_of_the_machine() {
     let said = "echo 'You have hit your usage limit. Try again at Nov 25th, 2030 5:20 PM.' >&2; exit 7";
     let args = ["work", "--role", "implementation", "--max", "1", "--poll", "50ms", "--", "sh", "-c", said];
     at.run(&args).done();
-    let told = letters(&stage);
-    assert!(told.len() == 1 && told[0].contains("again at 2030-11-25 07:50 UTC"), "{told:?}");
+    let received = letters(&stage);
+    assert!(received.len() == 1 && received[0].contains("again at 2030-11-25 07:50 UTC"), "{received:?}");
     assert_eq!(standing(&stage), (vec!["open".to_owned()], 0));
 }
 
@@ -107,8 +107,8 @@ fn an_agent_that_fails_everything_is_set_aside_and_named_once() {
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     let (statuses, attempts) = standing(&stage);
     assert!(attempts <= 4 && !statuses.iter().any(|status| status == "blocked"), "{attempts}: {statuses:?}");
-    let told = letters(&stage);
-    assert!(told.len() == 1 && told[0].contains("impl-1 fails at everything"), "{told:?}");
+    let received = letters(&stage);
+    assert!(received.len() == 1 && received[0].contains("impl-1 fails at everything"), "{received:?}");
     fs::write(stage.root().join("good"), "").expect("written");
     wait_for("all are done", || standing(&stage).0.iter().all(|status| status == "closed"));
 }

@@ -218,10 +218,10 @@ fn a_hook_keeps_them_at_the_end_of_a_session_where_the_setting_says_so() {
     let line = json!({ "type": "user", "sessionId": "s-1", "cwd": stage.shop(), "timestamp": "2026-11-20T10:00:00.000Z",
         "uuid": "u-1", "version": "2.1.329", "message": { "role": "user", "content": "please finish the cart" } });
     let path = stage.file("home/.claude/projects/shop/s-1.jsonl", format!("{line}\n"));
-    let told = json!({ "session_id": "s-1", "cwd": stage.shop(), "transcript_path": path,
+    let payload = json!({ "session_id": "s-1", "cwd": stage.shop(), "transcript_path": path,
         "hook_event_name": "SessionEnd", "reason": "logout" });
     let hook = ["hook", "session-end", "--agent", "claude"];
-    stage.bare().with("BATON_WRAP_CHANGES", "always").feed(told.to_string().as_bytes(), &hook).done();
+    stage.bare().with("BATON_WRAP_CHANGES", "always").feed(payload.to_string().as_bytes(), &hook).done();
     let ann = stage.terminal("Ann");
     let shown = (0..200).find_map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));

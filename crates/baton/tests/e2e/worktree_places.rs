@@ -34,11 +34,11 @@ fn the_card_and_the_announcement_say_where_each_agent_works() {
     lola.json(&["checkpoint", "--summary", "s"]);
     let card = stage.terminal("Ann").text(&["status"]);
     assert!(card.contains("branch other at"), "{card}");
-    let told = json!({ "session_id": "s-1", "cwd": stage.shop(), "hook_event_name": "SessionStart", "source": "startup" });
+    let payload = json!({ "session_id": "s-1", "cwd": stage.shop(), "hook_event_name": "SessionStart", "source": "startup" });
     let said = stage
         .bare()
         .within(stage.root())
-        .feed(told.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"])
+        .feed(payload.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"])
         .done();
     assert!(said.out.contains("branch other at"), "{said:#?}");
 }

@@ -176,16 +176,16 @@ mod tests {
         let (ours, theirs) =
             (row("12:10:00", r#","design":"ours""#), row("12:20:00", r#","design":"theirs""#));
         let (merged, conflicts) = merge_lines(Some(&base), &ours, &theirs).expect("merged");
-        let told =
+        let cases =
             |conflict: &Conflict| (conflict.ours.clone(), conflict.theirs.clone(), conflict.kept.as_str());
         assert_eq!(merged["design"], "theirs");
         assert_eq!(
-            conflicts.iter().map(told).collect::<Vec<_>>(),
+            conflicts.iter().map(cases).collect::<Vec<_>>(),
             [("ours".into(), "theirs".into(), "theirs")]
         );
         let (_, conflicts) = merge_lines(Some(&base), &theirs, &ours).expect("merged");
         assert_eq!(
-            conflicts.iter().map(told).collect::<Vec<_>>(),
+            conflicts.iter().map(cases).collect::<Vec<_>>(),
             [("theirs".into(), "ours".into(), "ours")]
         );
     }

@@ -199,20 +199,20 @@ impl CaptureJob<'_> {
         if self.input.event != "failure" || told_once.answered::<CaptureOutput>(tx)?.is_some() {
             return Ok(output);
         }
-        let mut told = output;
-        let kept = Request::of_content(&told.project_id, Capture::NAME, &self.key());
-        if told.delta_id.is_none() && kept.answered::<CaptureOutput>(tx)?.is_some() {
-            let own = resolve::session_by_id(tx, &told.project_id, &told.session_id)?;
+        let mut failure = output;
+        let kept = Request::of_content(&failure.project_id, Capture::NAME, &self.key());
+        if failure.delta_id.is_none() && kept.answered::<CaptureOutput>(tx)?.is_some() {
+            let own = resolve::session_by_id(tx, &failure.project_id, &failure.session_id)?;
             let body = json!({
                 "text": "the agent stopped at a failure or a limit; what it had done was kept already",
                 "event": self.input.event,
                 "transcript": { "agent": self.meant.format.id(), "id": self.meant.header.id },
             });
             let note = append_json(tx, env, &Author::session(&own), Kind::Note, &body)?;
-            told.delta_id = Some(note.delta_id);
+            failure.delta_id = Some(note.delta_id);
         }
-        told_once.keep(tx, env.now, &told)?;
-        Ok(told)
+        told_once.keep(tx, env.now, &failure)?;
+        Ok(failure)
     }
 
     /// The same file in the same state is kept once.

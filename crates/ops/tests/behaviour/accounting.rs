@@ -137,10 +137,10 @@ on_every_backend! {
         w.advance(5);
         let again = w.ok(&agent("Donna"), "signal_ack", json!({ "message_id": id }));
         assert_eq!((again["acked_before"].clone(), again["acked_at"].clone()), (json!(true), first["acked_at"].clone()));
-        let told = w.pending(&agent("Lola"));
-        assert_eq!(column(&told, "type"), ["Acknowledgment"]);
-        assert_eq!(column(&told, "subject"), ["acknowledged: which parser?"]);
-        assert_eq!((text(&told[0], "from"), text(&told[0], "body")), ("Donna".into(), "on it".into()));
+        let pending = w.pending(&agent("Lola"));
+        assert_eq!(column(&pending, "type"), ["Acknowledgment"]);
+        assert_eq!(column(&pending, "subject"), ["acknowledged: which parser?"]);
+        assert_eq!((text(&pending[0], "from"), text(&pending[0], "body")), ("Donna".into(), "on it".into()));
     }
 
     fn only_its_receiver_acknowledges_and_only_what_asks_for_it(w) {

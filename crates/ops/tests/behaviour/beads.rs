@@ -139,9 +139,9 @@ on_every_backend! {
         w.ok(&agent("Ann"), "task_update", json!({ "id": "x-8", "add_labels": ["b"], "notes": "n" }));
         publish(w);
         let taken = import(w, &[line("x-8", "").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-02")]);
-        let told = text(&taken["complaints"][0], "text");
-        assert!(told.contains("x-8 (labels:b): \"b\" is kept, the line has empty") && told.contains("x-8 (notes): \"n\" is kept"), "{taken}");
-        assert!(told.contains("baton task update"), "{taken}");
+        let complaint = text(&taken["complaints"][0], "text");
+        assert!(complaint.contains("x-8 (labels:b): \"b\" is kept, the line has empty") && complaint.contains("x-8 (notes): \"n\" is kept"), "{taken}");
+        assert!(complaint.contains("baton task update"), "{taken}");
     }
 
     fn an_old_file_undoes_nothing(w) {

@@ -264,8 +264,8 @@ on_every_backend! {
             let kept = capture(w, &agent("Donna"), name, "session-end", wrap);
             let before = w.deltas("note").len();
             for _ in 0..2 {
-                let told = capture(w, &agent("Donna"), name, "failure", wrap);
-                assert_eq!(told["session_id"], kept["session_id"]);
+                let failure = capture(w, &agent("Donna"), name, "failure", wrap);
+                assert_eq!(failure["session_id"], kept["session_id"]);
             }
             let notes = w.deltas("note");
             let note = notes.last().expect("a note");

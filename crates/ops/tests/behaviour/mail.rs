@@ -174,9 +174,9 @@ on_every_backend! {
         let first = w.ok(&agent("Tess"), "mail_ack", ack.clone());
         assert_eq!((&first["acked_before"], &first["to"]), (&json!(false), &json!("Lola")));
         assert_eq!(w.ok(&agent("Tess"), "mail_ack", ack)["acked_before"], true);
-        let told = inbox(w, &agent("Lola"));
-        assert_eq!(column(&told, "type"), ["Acknowledgment"]);
-        assert_eq!((&told[0]["from"], &told[0]["reply_to"], &told[0]["thread_id"]), (&json!("Tess"), &sent["message_id"], &sent["message_id"]));
+        let received = inbox(w, &agent("Lola"));
+        assert_eq!(column(&received, "type"), ["Acknowledgment"]);
+        assert_eq!((&received[0]["from"], &received[0]["reply_to"], &received[0]["thread_id"]), (&json!("Tess"), &sent["message_id"], &sent["message_id"]));
         assert!(inbox(w, &agent("Tess")).is_empty());
     }
 

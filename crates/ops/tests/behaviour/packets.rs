@@ -58,8 +58,8 @@ on_every_backend! {
             w.ok(&agent("Bo"), "task_release", json!({ "id": made["id"], "why": why }));
         }
         let given = packet(w, "Cy", &made["id"]);
-        let told = json!([{ "by": "Bo", "why": "it took longer than 5 s" }, { "by": "Bo", "why": "cannot reach db" }]);
-        assert_eq!((&given["failed_attempts"], &given["attempts"]), (&told, &json!(2)), "{given:#}");
+        let attempts = json!([{ "by": "Bo", "why": "it took longer than 5 s" }, { "by": "Bo", "why": "cannot reach db" }]);
+        assert_eq!((&given["failed_attempts"], &given["attempts"]), (&attempts, &json!(2)), "{given:#}");
     }
 
     fn a_verification_that_begins_has_no_attempts_of_its_own(w) {

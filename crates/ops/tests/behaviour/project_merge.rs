@@ -321,8 +321,8 @@ on_every_backend! {
         assert_eq!(column(&list(&inbox["items"]), "subject"), ["run it"], "{inbox:#}");
         let id = w.ok(&at("Otto", "other"), "mail_inbox", json!({}))["items"][0]["message_id"].clone();
         w.ok(&at("Otto", "other"), "mail_ack", json!({ "message_id": id, "body": "because" }));
-        let told = Value::from(w.pending(&at("Ann", "p"))).to_string();
-        assert!(told.contains("acknowledged: why"), "{told}");
+        let pending = Value::from(w.pending(&at("Ann", "p"))).to_string();
+        assert!(pending.contains("acknowledged: why"), "{pending}");
     }
 
     fn nothing_begins_in_a_project_that_was_merged(w) {
@@ -368,13 +368,13 @@ on_every_backend! {
 
     fn the_card_of_a_merged_project_says_where_its_work_goes_on(w) {
         w.register("fix");
-        let told = |w: &mut World| {
+        let advice = |w: &mut World| {
             let reminders = w.ok(&at("Ann", "fix"), "session_status", json!({}))["reminders"].clone();
             list(&reminders).into_iter().find(|one| one["kind"] == "project_merged").map(|one| text(&one, "message"))
         };
-        assert_eq!(told(w), None);
+        assert_eq!(advice(w), None);
         w.ok(&agent("Owner"), "project_merge", json!({ "from": "fix", "into": "p" }));
-        assert!(told(w).is_some_and(|message| message.contains("merged into p") && message.contains("--project p")));
+        assert!(advice(w).is_some_and(|message| message.contains("merged into p") && message.contains("--project p")));
     }
 
     fn late_words_after_a_split_are_kept_where_the_folder_went(w) {

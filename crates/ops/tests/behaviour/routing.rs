@@ -181,8 +181,8 @@ on_every_backend! {
         let blocked = route(w, json!({ "max_attempts": 3 }));
         assert_eq!(column(&list(&blocked["blocked"][0]["failed_attempts"]), "by"), ["Abe", "Bob", "Abe"]);
         assert_eq!(show(w, &id)["status"], "blocked");
-        let told = w.pending(&agent("human"));
-        let body = text(&told[0], "body");
+        let pending = w.pending(&agent("human"));
+        let body = text(&pending[0], "body");
         assert!(["exit 0", "exit 1", "exit 2"].iter().all(|why| body.contains(why)), "{body}");
         w.ok(&agent("Ann"), "task_update", json!({ "id": id, "status": "open" }));
         assert_eq!(route(w, json!({ "max_attempts": 3 }))["items"][0]["agent"], "Bob", "a human gave it three more");

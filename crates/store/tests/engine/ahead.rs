@@ -81,21 +81,21 @@ fn a_batch_in_which_one_failed_late_is_kept_as_it_was_answered_or_not_at_all() {
         on_every_engine(|place| {
             let mut store = place.with_projects();
             store.begin_batch().unwrap();
-            let mut told = vec![store.write(&["a"], |tx| add(tx, 1)).is_ok()];
+            let mut answers = vec![store.write(&["a"], |tx| add(tx, 1)).is_ok()];
             let late = store.write(&["a"], |tx| {
                 add(tx, 2)?;
                 Ok(tx.execute_deferred(TWICE, params!["a"])?)
             });
-            told.push(late.is_ok());
+            answers.push(late.is_ok());
             if next {
-                told.push(store.write_shared(|tx| add(tx, 3)).is_ok());
+                answers.push(store.write_shared(|tx| add(tx, 3)).is_ok());
             }
             if last {
-                told.push(store.write(&["b"], |tx| add(tx, 4)).is_ok());
+                answers.push(store.write(&["b"], |tx| add(tx, 4)).is_ok());
             }
             let kept = store.commit_batch();
-            let expected = if kept.is_ok() { told.iter().filter(|told| **told).count() } else { 0 };
-            assert_eq!(count(&mut store), expected, "{}: {told:?} {kept:?}", place.name);
+            let expected = if kept.is_ok() { answers.iter().filter(|answers| **answers).count() } else { 0 };
+            assert_eq!(count(&mut store), expected, "{}: {answers:?} {kept:?}", place.name);
             store.write(&["b"], |tx| append(tx, "b", "after")).unwrap();
         });
     }
@@ -233,12 +233,12 @@ fn a_foreseen_question_that_fails_is_never_a_commit_that_did_not_happen() {
             });
             assert_eq!(read.unwrap(), "note 1");
             store.begin_batch().unwrap();
-            let told = [
+            let answers = [
                 store.write(&["a"], |tx| add(tx, 8)).is_ok(),
                 announced(&mut store, sql, params![1]).is_ok(),
                 store.write(&["b"], |tx| add(tx, 9)).is_ok(),
             ];
-            assert!(store.commit_batch().is_err(), "{told:?}");
+            assert!(store.commit_batch().is_err(), "{answers:?}");
             assert_eq!(count(&mut store), 5);
         }
         store.write(&["a"], |tx| add(tx, 8)).unwrap();

@@ -72,18 +72,18 @@ mod tests {
 
     #[test]
     fn only_the_summary_itself_is_left() {
-        let told = "This session is being continued from a previous conversation that ran out of context. \
+        let summary = "This session is being continued from a previous conversation that ran out of context. \
 The summary below covers the earlier portion of the conversation.\n\n<system-reminder>\n<tools>Bash</tools>\n\
 </system-reminder>\nFixed add(). Remaining: docs.\n\nIf you need specific details from before compaction, read the \
 full transcript at: /x.jsonl\nContinue the conversation from where it left off without asking. Resume directly.\n\n\
 The messages after this summary are the most recent messages, kept verbatim. So be it.";
-        assert_eq!(bare(told), "Fixed add(). Remaining: docs.\n\nSo be it.");
+        assert_eq!(bare(summary), "Fixed add(). Remaining: docs.\n\nSo be it.");
     }
 
     #[test]
     fn a_summary_on_the_line_of_the_frame_stays() {
-        let told = "This session is being continued from a previous conversation that ran out of context. Half ported.";
-        assert_eq!(bare(told), "Half ported.");
+        let summary = "This session is being continued from a previous conversation that ran out of context. Half ported.";
+        assert_eq!(bare(summary), "Half ported.");
         assert_eq!(bare("<state_snapshot>\n<goal>x</goal>\n</state_snapshot>"), "<goal>x</goal>");
         assert_eq!(bare("Half ported."), "Half ported.");
         assert_eq!(bare("<system-reminder>open"), "<system-reminder>open");

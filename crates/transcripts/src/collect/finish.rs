@@ -155,8 +155,9 @@ impl Collector<'_> {
         summary.constraints = self.constraints.iter().map(|said| label.text(said)).collect();
         let decision = |held: &StandingDecision| Decision { at: label.at(&held.at), ..held.decision.clone() };
         summary.decisions = self.decisions.iter().map(decision).collect();
-        let told = self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
-        summary.failed_attempts.extend(told);
+        let attempts =
+            self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
+        summary.failed_attempts.extend(attempts);
         summary.remarks = self.remarks(summary, label);
         let message = |(role, said): &(&str, Sentence)| Message {
             role: (*role).to_owned(),
@@ -169,8 +170,8 @@ impl Collector<'_> {
     /// What else was said, but for what became a question or a step at the end, and for what first and last request and
     /// last answer tell anyway.
     fn remarks(&self, summary: &Packet, label: &Label) -> Vec<Remark> {
-        let told = |text: &str| {
-            summary.open_loops.iter().chain(&summary.next_steps).any(|told| told.text.contains(text))
+        let listed = |text: &str| {
+            summary.open_loops.iter().chain(&summary.next_steps).any(|listed| listed.text.contains(text))
         };
         const SHORT: usize = 1000;
         let whole = [&self.first_request, &self.last_request, &self.last_answer];
@@ -184,7 +185,7 @@ impl Collector<'_> {
             at: label.at(&kept.said.at),
         };
         let all = self.remarks.in_order().into_iter();
-        all.filter(|kept| !told(&kept.said.text) && !quoted(kept)).map(remark).collect()
+        all.filter(|kept| !listed(&kept.said.text) && !quoted(kept)).map(remark).collect()
     }
 
     fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {
@@ -213,12 +214,14 @@ impl Collector<'_> {
 
     fn git(&self) -> Git {
         let owned = |value: &Option<std::borrow::Cow<'_, str>>| value.as_deref().map(str::to_owned);
-        let (told, state) = (&self.session, &self.calls.git);
+        let (session, state) = (&self.session, &self.calls.git);
         Git {
-            branch: state.branch.clone().or(owned(&told.branch)).filter(|branch| branch != "HEAD"),
-            commit: state.commit.clone().or(owned(&told.commit)),
+            branch: state.branch.clone().or(owned(&session.branch)).filter(|branch| branch != "HEAD"),
+            commit: state.commit.clone().or(owned(&session.commit)),
             // Changed files mean something to git only where there is a repository.
-            dirty: state.dirty.filter(|_| state.answered || told.branch.is_some() || told.commit.is_some()),
+            dirty: state
+                .dirty
+                .filter(|_| state.answered || session.branch.is_some() || session.commit.is_some()),
             ahead: None,
         }
     }

@@ -57,7 +57,7 @@ impl Collector<'_> {
                 && !looks
                 && (call.answered || matters || call.at.line >= since)
         };
-        let mut told = Vec::new();
+        let mut listed = Vec::new();
         let ended_since = |call: &&Open| {
             let same = |run: &Run| run.at.line > call.at.line && core(&run.command) == core(&call.target);
             call.category == Category::Shell && self.calls.commands.iter().any(same)
@@ -72,9 +72,9 @@ impl Collector<'_> {
                 }
                 _ => format!("`{what}` was called; its outcome is not known"),
             };
-            if !told.contains(&text) {
+            if !listed.contains(&text) {
                 add(text.clone(), &call.at);
-                told.push(text);
+                listed.push(text);
             }
         }
         let request = self.last_request.as_ref().map_or(0, |said| said.at.line);

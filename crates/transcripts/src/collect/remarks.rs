@@ -160,7 +160,7 @@ mod tests {
         remarks.agent("Shall I drop the old column?", passage("Shall I drop the old column?", 22), &at(1));
         remarks.user("No, not yet.", Vec::new(), &at(2));
         remarks.user("ok", Vec::new(), &at(3));
-        let told: Vec<&str> = remarks.in_order().iter().map(|kept| kept.said.text.as_str()).collect();
-        assert_eq!(told, ["Shall I drop the old column? — the user: “No, not yet.”"]);
+        let texts: Vec<&str> = remarks.in_order().iter().map(|kept| kept.said.text.as_str()).collect();
+        assert_eq!(texts, ["Shall I drop the old column? — the user: “No, not yet.”"]);
     }
 }

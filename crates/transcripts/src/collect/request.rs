@@ -21,23 +21,23 @@ impl Collector<'_> {
         let whole = self.cleaner.clean_text(text);
         let mended = self.calls.failure.take_if(|failure| failure.is_resolved_by_word(&whole));
         mended.iter().for_each(|failure| self.calls.mended(failure, None));
-        let mut told = Vec::new();
+        let mut recorded = Vec::new();
         for sentence in prose::constraints(&whole) {
             let known = self.constraints.iter().any(|one| one.text == sentence);
             if !known {
                 self.constraints.push(Sentence { text: sentence.to_owned(), at: at.clone() });
             }
-            told.push(PacketWords::new(sentence, true));
+            recorded.push(PacketWords::new(sentence, true));
         }
         if prose::corrects(&whole) {
             self.take_back(&whole, &at);
         }
-        told.extend(self.decide("user", &prose::typed(&whole), &at));
+        recorded.extend(self.decide("user", &prose::typed(&whole), &at));
         if is_builtin(whole.trim()) {
             self.remember("user", Sentence { text: whole.trim().to_owned(), at });
             return;
         }
-        let passages = prose::users_passages(&whole, &told);
+        let passages = prose::users_passages(&whole, &recorded);
         for passage in passages.iter().filter(|passage| !prose::only_asks(&passage.text)) {
             self.reopen(&passage.text, &at);
         }

@@ -66,9 +66,9 @@ impl TranscriptReader for Grok {
 
     fn read(&self, path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
         let mut emitter = EventEmitter::new(sink);
-        let mut told = false;
+        let mut reported = false;
         emitter.each_line(path, &mut |emitter, json| {
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut reported, true) {
                 session(emitter, path);
             }
             update(emitter, json.at(&["params", "update"]), json.at(&["params", "_meta"]));

@@ -473,11 +473,11 @@ fn the_list_of_all_tasks_is_how_they_stand() {
         agent("So it stands."),
     ];
     let tasks = claude(&messages)["pending_tasks"].clone();
-    let told: Vec<(&str, &str)> = tasks
+    let states: Vec<(&str, &str)> = tasks
         .as_array()
         .into_iter()
         .flatten()
         .map(|task| (task["title"].as_str().unwrap_or_default(), task["status"].as_str().unwrap_or_default()))
         .collect();
-    assert_eq!(told, [("Show them", "completed"), ("Ship", "pending")]);
+    assert_eq!(states, [("Show them", "completed"), ("Ship", "pending")]);
 }

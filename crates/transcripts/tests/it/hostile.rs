@@ -49,8 +49,8 @@ fn times_far_out_are_read_or_left_and_never_wrong_by_overflow() {
     ] {
         let packet = read(line("user", at, &json!({"role": "user", "content": "Fix the cart"})).as_bytes());
         assert_eq!(packet["requests"]["last"]["text"], "Fix the cart", "{at}");
-        let told = packet["created_at"].as_str().unwrap_or_default();
-        assert!(told.is_empty() || told.starts_with(&at[..4]), "{at} became {told}");
+        let created_at = packet["created_at"].as_str().unwrap_or_default();
+        assert!(created_at.is_empty() || created_at.starts_with(&at[..4]), "{at} became {created_at}");
     }
 }
 

@@ -119,7 +119,7 @@ fn work_is_given_out_once_however_many_servers_there_are() {
     };
     in_time("a task is given out", || made.iter().any(given));
     std::thread::sleep(Duration::from_secs(3));
-    let told = stage
+    let events = stage
         .ledger("shop")
         .into_iter()
         .filter(|delta| delta.to_string().contains("is given to Lola"))
@@ -127,8 +127,8 @@ fn work_is_given_out_once_however_many_servers_there_are() {
     let mail = items(&stage.terminal("Lola").json(&["mail", "inbox"]));
     let assigned = made.iter().filter(|task| given(task)).count();
     assert!(
-        told <= assigned && mail.len() <= assigned,
-        "{told} told, {} letters, {assigned} given",
+        events <= assigned && mail.len() <= assigned,
+        "{events} told, {} letters, {assigned} given",
         mail.len()
     );
     stage.assert_sound();

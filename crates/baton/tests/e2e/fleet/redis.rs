@@ -135,8 +135,8 @@ fn a_session_that_a_hook_wraps_is_gone_from_redis() {
     let exists = || field.redis.ask::<i64>(&["EXISTS", &format!("baton:session:{session}")]) == 1;
     in_time("it is there", exists);
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../transcripts/samples/claude/compacted.jsonl");
-    let told = json!({ "session_id": "s", "transcript_path": sample, "cwd": field.stage.shop() });
-    donna.feed(told.to_string().as_bytes(), &["hook", "session-end", "--agent", "claude"]).done();
+    let payload = json!({ "session_id": "s", "transcript_path": sample, "cwd": field.stage.shop() });
+    donna.feed(payload.to_string().as_bytes(), &["hook", "session-end", "--agent", "claude"]).done();
     in_time("it went with its session", || !exists());
 }
 

@@ -46,15 +46,15 @@ impl PacketWords {
 
 /// The agent's passages with a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what other sections
 /// have already.
-pub(crate) fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
+pub(crate) fn passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
     let mut all = Vec::new();
     for block in blocks(text) {
         if all.len() >= MAX_PASSAGES {
             break;
         }
         match block {
-            Block::Line(line) => prose(&line, told, &mut all),
-            Block::List { lead, items } => list(lead, &items, told, &mut all),
+            Block::Line(line) => prose(&line, recorded, &mut all),
+            Block::List { lead, items } => list(lead, &items, recorded, &mut all),
         }
     }
     all.retain(|passage| passage.weight >= LEAST && passage.text.split(' ').nth(2).is_some());
@@ -63,10 +63,10 @@ pub(crate) fn passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
 }
 
 /// What the user said, all of it but chatter and what only asks: the user's words are few, and each may be a rule.
-pub(crate) fn users_passages(text: &str, told: &[PacketWords]) -> Vec<Passage> {
+pub(crate) fn users_passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
     const SHORT: usize = 200;
     let said: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
-    let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, told)).collect();
+    let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, recorded)).collect();
     let size: usize = said.iter().map(|sentence| sentence.len() + 1).sum();
     let passages = if size <= SHORT {
         vec![joined(&said)]
@@ -158,10 +158,10 @@ fn is_speech(line: &str) -> bool {
 }
 
 /// Passages of a line: as a whole where it is short, else its telling sentences, each with its neighbours.
-fn prose(line: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
+fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     if let [one] = line {
         let weight = weigh(&lowered(one)).sum;
-        if weight >= LEAST && !is_told(one, told) {
+        if weight >= LEAST && !is_told(one, recorded) {
             all.push(Passage { weight, text: one_line(one, MAX_PASSAGE) });
         }
         return;
@@ -169,12 +169,13 @@ fn prose(line: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
     let narration = line.iter().take_while(|sentence| narrates(&lowered(sentence))).count();
     let line = &line[narration..];
     let weights: Vec<u8> = line.iter().map(|sentence| weigh(&lowered(sentence)).sum).collect();
-    let new: Vec<bool> = line.iter().map(|sentence| !is_told(sentence, told)).collect();
+    let new: Vec<bool> = line.iter().map(|sentence| !is_told(sentence, recorded)).collect();
     let size: usize = line.iter().map(|sentence| sentence.len() + 1).sum();
     if size <= MAX_PASSAGE {
         let untold: Vec<&str> = line.iter().zip(&new).filter(|(_, new)| **new).map(|(one, _)| *one).collect();
         // What was classed without a reason may have it in the sentence beside it.
-        let bare = |one: &&str| told.iter().any(|told| !told.reasoned && told.text.contains(*one));
+        let bare =
+            |one: &&str| recorded.iter().any(|recorded| !recorded.reasoned && recorded.text.contains(*one));
         let beside = !untold.is_empty() && line.iter().any(bare);
         if beside || joined(&untold).weight >= LEAST {
             let whole = joined(line);
@@ -200,14 +201,14 @@ fn prose(line: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
 }
 
 /// Items that say something, after the line that leads to them, as many as fit together.
-fn list(lead: Option<&str>, items: &[&str], told: &[PacketWords], all: &mut Vec<Passage>) {
+fn list(lead: Option<&str>, items: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     let lead = lead.map(|lead| lead.trim_end_matches([':', ' ', '*']).trim_start_matches('*'));
     let mut open = false;
     for item in items.iter().take(MAX_PASSAGES) {
         let parts = sentences(item);
         let whole = lead.map_or((*item).to_owned(), |lead| format!("{lead}: {item}"));
         let passage = joined(&[&whole]);
-        if passage.weight < LEAST || parts.iter().all(|sentence| is_told(sentence, told)) {
+        if passage.weight < LEAST || parts.iter().all(|sentence| is_told(sentence, recorded)) {
             continue;
         }
         match all.last_mut().filter(|last| open && last.text.len() + item.len() + 2 <= MAX_PASSAGE) {
@@ -251,8 +252,8 @@ fn joined(sentences: &[&str]) -> Passage {
     Passage { weight: weigh(&lowered(&text)).sum, text }
 }
 
-fn is_told(sentence: &str, told: &[PacketWords]) -> bool {
-    told.iter().any(|told| told.text.contains(sentence))
+fn is_told(sentence: &str, recorded: &[PacketWords]) -> bool {
+    recorded.iter().any(|recorded| recorded.text.contains(sentence))
 }
 
 /// What an agent says while it works, which its calls tell better.
@@ -314,8 +315,8 @@ mod tests {
     #[test]
     fn what_is_told_elsewhere_is_not_told_again() {
         let text = "I went with a map over a list because it is faster. Good.";
-        let told = [PacketWords::new("I went with a map over a list because it is faster.", true)];
-        assert_eq!(passages(text, &told), []);
+        let recorded = [PacketWords::new("I went with a map over a list because it is faster.", true)];
+        assert_eq!(passages(text, &recorded), []);
         assert_eq!(passages(text, &[]).len(), 1);
         let half = "Bigger pages: no good. The page count grows.";
         assert_eq!(texts(&passages(half, &[PacketWords::new("Bigger pages: no good.", false)])), [half]);

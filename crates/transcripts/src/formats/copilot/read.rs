@@ -179,9 +179,9 @@ fn usage(usage: &Json<'_>) -> Usage {
 
 /// The sums by model that stand at the end.
 fn totals(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
-    let told = data.at(&["accountingSnapshot", "modelMetrics"]);
-    let told = if told.is_null() { data.get("modelMetrics") } else { told };
-    for (_, one) in told.fields() {
+    let metrics = data.at(&["accountingSnapshot", "modelMetrics"]);
+    let metrics = if metrics.is_null() { data.get("modelMetrics") } else { metrics };
+    for (_, one) in metrics.fields() {
         emitter.spend(usage(one.get("usage")));
     }
 }

@@ -58,7 +58,8 @@ impl Parts {
         let id = data.get("tool_call_id").str().unwrap_or_default();
         let at = self.open.iter().position(|(open, ..)| open == id);
         let (_, category, edits) = at.map(|at| self.open.swap_remove(at)).unwrap_or_default();
-        let told = data.get("metadata").str().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
+        let metadata =
+            data.get("metadata").str().and_then(|text| Json::parse(text).ok()).unwrap_or(Json::Null);
         let (output, cwd) = place(data.get("content").str().unwrap_or_default());
         if let Some(cwd) = cwd.filter(|_| !self.placed) {
             self.placed = true;
@@ -77,7 +78,7 @@ impl Parts {
             ok,
             exit_code,
             output: Cow::Borrowed(without_code(output)),
-            edits: if failed { Vec::new() } else { changed(&told, &edits) },
+            edits: if failed { Vec::new() } else { changed(&metadata, &edits) },
         });
     }
 }
@@ -108,10 +109,10 @@ fn without_code(output: &str) -> &str {
 }
 
 /// The change as the tool reports it: a file that had no content before is new.
-fn changed(told: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
+fn changed(metadata: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
     let [edit] = edits else { return Vec::new() };
-    let new = matches!(told.get("old_content"), Json::Str(old) if old.is_empty());
-    match told.get("diff").str() {
+    let new = matches!(metadata.get("old_content"), Json::Str(old) if old.is_empty());
+    match metadata.get("diff").str() {
         Some(diff) => vec![Edit::with_diff(&edit.path, edit.change, replaced::hunks(diff))],
         None if new => vec![Edit { change: Change::Created, ..edit.clone() }],
         None => Vec::new(),

@@ -140,8 +140,8 @@ fn spent(context: &Path) -> Usage {
     let Ok(file) = File::open(context.with_file_name(WIRE)) else { return total };
     let mut lines = Lines::new(file);
     while let Some(line) = lines.next_line() {
-        let told = line.bytes.filter(|bytes| memchr::memmem::find(bytes, b"\"token_usage\"").is_some());
-        let text = String::from_utf8_lossy(told.unwrap_or_default());
+        let usage = line.bytes.filter(|bytes| memchr::memmem::find(bytes, b"\"token_usage\"").is_some());
+        let text = String::from_utf8_lossy(usage.unwrap_or_default());
         let Ok(json) = Json::parse(&text) else { continue };
         let count = |key| json.at(&["message", "payload", "token_usage", key]).count();
         total.input = total.input.saturating_add(count("input_other"));

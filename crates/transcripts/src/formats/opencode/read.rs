@@ -225,19 +225,21 @@ impl Reader<'_> {
     /// Emits the changes that no tool reported: made by commands or by hand.
     fn changes(&mut self) {
         let edited = std::mem::take(&mut self.edited);
-        let mut told: Vec<Edit> = Vec::new();
+        let mut reported: Vec<Edit> = Vec::new();
         // What says how a file changed comes first, what only names it last.
         let (full, bare): (Vec<Edit>, Vec<Edit>) =
             std::mem::take(&mut self.loose).into_iter().partition(|edit| edit.diff.is_some());
         for edit in full.into_iter().chain(bare) {
             let known = |path: &String| is_same(path, &edit.path);
-            if !edited.iter().any(known) && !told.iter().any(|one| known(&one.path) && edit.diff.is_none()) {
-                told.push(edit);
+            if !edited.iter().any(known)
+                && !reported.iter().any(|one| known(&one.path) && edit.diff.is_none())
+            {
+                reported.push(edit);
             }
         }
-        if !told.is_empty() {
+        if !reported.is_empty() {
             let id = Cow::Borrowed("working copy");
-            self.emitter.outcome(Outcome { id, ok: Some(true), edits: told, ..Outcome::default() });
+            self.emitter.outcome(Outcome { id, ok: Some(true), edits: reported, ..Outcome::default() });
         }
     }
 }

@@ -86,25 +86,25 @@ fn assistant(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool
 }
 
 fn results(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    let told = json.get("toolCallResult");
+    let result = json.get("toolCallResult");
     let parts = json.at(&["message", "parts"]).items().iter().map(|part| part.get("functionResponse"));
     for response in parts.filter(|response| !response.is_null()) {
-        let id = response.get("id").str().or(told.get("callId").str()).unwrap_or_default();
+        let id = response.get("id").str().or(result.get("callId").str()).unwrap_or_default();
         let output = response.get("response").first(&["output", "error"]).unwrap_or_default();
-        let ok = match told.get("status").str() {
+        let ok = match result.get("status").str() {
             Some("success") => Some(true),
             Some(_) => Some(false),
             None => Some(response.at(&["response", "error"]).is_null()),
         };
-        let ended = message::call_end(emitter, id, ok, output, told.get("resultDisplay"));
+        let ended = message::call_end(emitter, id, ok, output, result.get("resultDisplay"));
         emitter.end_call(ended);
     }
 }
 
 fn system(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
-    let told = json.at(&["systemPayload", "uiEvent"]);
-    if told.get("event.name").str().is_some_and(|name| name.ends_with("api_error")) {
-        return emitter.provider_error(told.first(&["error_message", "error"]).unwrap_or_default());
+    let event = json.at(&["systemPayload", "uiEvent"]);
+    if event.get("event.name").str().is_some_and(|name| name.ends_with("api_error")) {
+        return emitter.provider_error(event.first(&["error_message", "error"]).unwrap_or_default());
     }
     if json.get("subtype").str() != Some("chat_compression") {
         return;

@@ -254,10 +254,10 @@ impl<'s> EventEmitter<'s> {
         let at = self.open.iter().rposition(|open| open.id == ended.id);
         let open = at.and_then(|at| self.open.remove(at));
         let shell = open.is_some_and(|open| open.category == Category::Shell);
-        let told = shell::told_exit(&ended.output).filter(|_| shell && ended.code.is_none());
-        let exit_code = ended.code.or(told);
+        let reported = shell::told_exit(&ended.output).filter(|_| shell && ended.code.is_none());
+        let exit_code = ended.code.or(reported);
         let ok = exit_code.map(|code| code == 0).or(ended.ok);
-        let output = match told {
+        let output = match reported {
             Some(_) => Cow::Borrowed(shell::without_exit(&ended.output)),
             None => Cow::Borrowed(ended.output.as_ref()),
         };

@@ -30,9 +30,9 @@ pub(super) fn former(emitter: &mut EventEmitter<'_>, data: &Json<'_>, fallback_i
     if matches!(status, "loading" | "pending" | "running" | "") && result.is_null() {
         return;
     }
-    let told = result.get("exitCodeV2").int().or(result.get("exitCode").int());
+    let reported = result.get("exitCodeV2").int().or(result.get("exitCode").int());
     let exit_code =
-        (category == Category::Shell).then(|| told.or_else(|| shell::told_exit(output))).flatten();
+        (category == Category::Shell).then(|| reported.or_else(|| shell::told_exit(output))).flatten();
     let refused = matches!(status, "error" | "cancelled" | "rejected") || result.get("rejected").is_true();
     let ok = match (refused, exit_code) {
         (true, _) => Some(false),
