@@ -93,7 +93,7 @@ impl Document {
 
     fn tells(&self, passage: &Passage, check: &Check) -> bool {
         match check {
-            Check::Words { said, keys } => words(&passage.text(), said, keys),
+            Check::Words { said: phrase, keys } => words(&passage.text(), phrase, keys),
             Check::File { path, how, from } => file(passage, path, how, from.as_deref()),
             Check::Command { command, exit, message } => {
                 let ended = passage.lines.iter().any(|line| exit_code(line, command) == Some(*exit));
@@ -128,12 +128,12 @@ impl Document {
 }
 
 /// The keys in their order, close to each other, and not in a sentence that says the opposite.
-fn words(text: &str, said: &str, keys: &[String]) -> bool {
+fn words(text: &str, phrase: &str, keys: &[String]) -> bool {
     let keys: Vec<String> = keys.iter().map(|key| trimmed(&plain(key))).collect();
-    let said = plain(said);
+    let phrase = plain(phrase);
     let Some(first) = keys.first() else { return false };
-    let meant = said.find(first.as_str()).map_or(0, |at| negations(&said[..at], 60));
-    let reach = said.len() * 2 + 80;
+    let meant = phrase.find(first.as_str()).map_or(0, |at| negations(&phrase[..at], 60));
+    let reach = phrase.len() * 2 + 80;
     let mut from = 0;
     while let Some(at) = text[from..].find(first.as_str()).map(|at| at + from) {
         let window = &text[at..floor(text, at + reach)];

@@ -189,8 +189,8 @@ impl Server {
         if named || caller.identity.is_some() || !opens {
             return Ok(None);
         }
-        if let Some(said) = replies.answer("identity") {
-            caller.identity = Some(said.to_owned());
+        if let Some(reply) = replies.answer("identity") {
+            caller.identity = Some(reply.to_owned());
             return Ok(None);
         }
         if replies.was_asked("identity") {

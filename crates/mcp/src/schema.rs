@@ -227,8 +227,8 @@ fn merge(properties: &mut Map<String, Value>, name: &str, property: Value) {
         properties.insert(name.to_owned(), property);
         return;
     };
-    let said = |schema: &Value| schema["description"].as_str().unwrap_or_default().to_owned();
-    let (before, now) = (said(known), said(&property));
+    let description = |schema: &Value| schema["description"].as_str().unwrap_or_default().to_owned();
+    let (before, now) = (description(known), description(&property));
     if !now.is_empty() && !before.split(" / ").any(|part| part == now) {
         let both = if before.is_empty() { now } else { format!("{before} / {now}") };
         known["description"] = json!(both);

@@ -219,12 +219,12 @@ impl Row {
 pub fn words(body: &Value) -> Option<String> {
     let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let why = text("why").map(|why| format!(" ({why})")).unwrap_or_default();
-    let said = text("text").or_else(|| text("what")).map(|said| format!("{said}{why}"));
+    let sentence = text("text").or_else(|| text("what")).map(|sentence| format!("{sentence}{why}"));
     let late = ["late_checkpoint", "late_note", "late_packet", "late_reason"];
     let carried = late.into_iter().find_map(|name| body.get(name)).map(carried);
-    match (said, carried) {
-        (Some(said), Some(carried)) => Some(format!("{said}: {carried}")),
-        (said, carried) => said.or(carried),
+    match (sentence, carried) {
+        (Some(sentence), Some(carried)) => Some(format!("{sentence}: {carried}")),
+        (sentence, carried) => sentence.or(carried),
     }
 }
 
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_words_of_a_late_call_are_all_that_it_carried() {
-        for (body, said) in [
+        for (body, expected) in [
             (json!({ "text": "ask Tom" }), Some("ask Tom")),
             (json!({ "what": "use jiff", "why": "no clock" }), Some("use jiff (no clock)")),
             (
@@ -287,7 +287,7 @@ mod tests {
             (json!({ "text": "late", "late_reason": "tired" }), Some("late: tired")),
             (json!({ "reason": "stale" }), None),
         ] {
-            assert_eq!(words(&body).as_deref(), said, "{body}");
+            assert_eq!(words(&body).as_deref(), expected, "{body}");
         }
     }
 

@@ -238,9 +238,9 @@ pub fn no_candidate_reason(wanted: &Requirements, agents: &[Candidate]) -> Strin
         (count(Ineligibility::Silent), "not heard of lately".to_owned()),
         (count(Ineligibility::Full), "with as many tasks as allowed".to_owned()),
     ];
-    let said: Vec<String> =
+    let reasons: Vec<String> =
         parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    format!("{of_role} with the role {}: {}", wanted.role, said.join(", "))
+    format!("{of_role} with the role {}: {}", wanted.role, reasons.join(", "))
 }
 
 /// The type of the message that goes out with an assignment: the one that was stored, else what the context says.

@@ -157,8 +157,8 @@ impl Document {
         let text = RepoFile::new(&root, DOCUMENT).text(SMALL).ok().flatten()?;
         let enterprise = enterprise_of(&app.config.github.api);
         let parse = |text: &str| parse_issues_repo(text, enterprise.as_deref()).ok();
-        let said = project_document::read(&text).ok()?;
-        let repo = said.issues_github_repo.or(said.vcs_remote_url).and_then(|text| parse(&text))?;
+        let document = project_document::read(&text).ok()?;
+        let repo = document.issues_github_repo.or(document.vcs_remote_url).and_then(|text| parse(&text))?;
         let own = git::remote(&root).and_then(|remote| parse(&remote));
         if own.is_some_and(|own| is_same_repo(&own, &repo)) {
             return None;
@@ -199,9 +199,9 @@ fn ask(path: &Path, settings: &[Setting], app: &App) -> Result<(), AppError> {
     let question = format!("{path} sets\n{}Let all of it count as yours? [y/N] ", render::table(&rows));
     write!(err, "{}", render::for_terminal(&question, false))?;
     err.flush()?;
-    let mut said = String::new();
-    std::io::stdin().read_line(&mut said)?;
-    if matches!(said.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
     let hint = "nothing was changed; ask again when you like";

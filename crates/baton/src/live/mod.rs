@@ -198,8 +198,8 @@ impl Live {
 
     /// For a process that is about to end: waits a moment until everything was said.
     pub(crate) fn flush(&self) {
-        let (said, heard) = sync_channel(1);
-        if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(said)).is_ok() {
+        let (sender, heard) = sync_channel(1);
+        if self.state() != State::Away && self.words.try_send(LiveCommand::Flush(sender)).is_ok() {
             let _ = heard.recv_timeout(PATIENCE);
         }
     }

@@ -303,16 +303,17 @@ pub(super) fn classify_answer(
         reset: answer.reset,
         message: &message,
     };
-    let said = |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
+    let sentence =
+        |text: &str| format!("GitHub answered {}: {}", answer.status, baton_model::id::visible(text));
     match retry_decision(answer.status, &marks, clock::now()) {
         RetryDecision::Good => Ok(answer),
-        RetryDecision::Later(after) => Err(Stop::Retry(said(marks.message), after, false)),
+        RetryDecision::Later(after) => Err(Stop::Retry(sentence(marks.message), after, false)),
         RetryDecision::Unknown => {
-            Err(Stop::Retry(said(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
+            Err(Stop::Retry(sentence(marks.message), answer.retry_after.map(|s| s * 1_000), changes))
         }
         RetryDecision::Never if answer.status == 410 && !changes => Err(Stop::Deleted),
         RetryDecision::Never => {
-            Err(Stop::Final(format!("{}; {}", said(marks.message), advice(answer.status))))
+            Err(Stop::Final(format!("{}; {}", sentence(marks.message), advice(answer.status))))
         }
     }
 }

@@ -407,16 +407,16 @@ mod tests {
             Kind::Outside,
         ];
         for kind in kinds {
-            let said =
+            let refusal =
                 AppError::from(Refusal::new(kind, "baton_held", "held", "wait").with("holder", "Donna"));
-            let status = StatusCode::from_u16(said.http_status()).expect("a status");
-            let mut body = said.to_json()["error"].take();
+            let status = StatusCode::from_u16(refusal.http_status()).expect("a status");
+            let mut body = refusal.to_json()["error"].take();
             body["type"] = json!("urn:baton:baton_held");
             body["title"] = json!("held");
             body["status"] = json!(status.as_u16());
             let heard = remote().understood(status, body.to_string().as_bytes()).expect_err("a no");
-            assert_eq!(heard.exit_code(), said.exit_code(), "{kind:?}");
-            assert_eq!(heard.to_json(), said.to_json(), "{kind:?}");
+            assert_eq!(heard.exit_code(), refusal.exit_code(), "{kind:?}");
+            assert_eq!(heard.to_json(), refusal.to_json(), "{kind:?}");
         }
     }
 

@@ -92,11 +92,11 @@ impl Outcome {
     /// What the exit code says, with the words of a report that names no result.
     fn with_report(
         self,
-        said: String,
+        report: String,
         context: Map<String, Value>,
         instructions: Map<String, Value>,
     ) -> Self {
-        let reason = if said.trim().is_empty() { self.reason().to_owned() } else { said };
+        let reason = if report.trim().is_empty() { self.reason().to_owned() } else { report };
         match self {
             Self::Closed { result, .. } => Self::Closed { result, reason, context, instructions },
             Self::Failed { .. } => Self::Failed { reason, context, instructions },

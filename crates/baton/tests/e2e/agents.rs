@@ -128,8 +128,8 @@ impl Cli {
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("log")).stderr(log);
         ended(command.spawn().expect("the agent starts"));
         let results = model.results();
-        let said = std::fs::read_to_string(output).unwrap_or_default();
-        assert_eq!(results.len(), calls, "{self:?} brought back {results:#?} and said {said}");
+        let text = std::fs::read_to_string(output).unwrap_or_default();
+        assert_eq!(results.len(), calls, "{self:?} brought back {results:#?} and said {text}");
         results
     }
 }
@@ -242,9 +242,9 @@ fn at_a_limit_the_next_agent_is_told_what_the_first_was_asked() {
     let prompt = next.texts("Round the prices of the cart").into_iter().next().unwrap_or_default();
     // Claude Code names the folder of its transcripts after the working copy.
     let prompt = prompt.replace(&stage.shop().display().to_string().replace('/', "-"), "«shop»");
-    let said: Vec<&str> =
+    let messages: Vec<&str> =
         answer.err.lines().filter(|line| line.contains("session ") || line.contains("stopped at")).collect();
-    record_text("J7", &stage, &format!("{}\n\nThe prompt of Codex:\n\n{prompt}", said.join("\n")));
+    record_text("J7", &stage, &format!("{}\n\nThe prompt of Codex:\n\n{prompt}", messages.join("\n")));
     stage.assert_sound();
 }
 

@@ -397,10 +397,14 @@ fn what_both_changed_is_told_and_stands_in_the_ledger() {
                 && output.contains("Ben's title"),
             "{has_driver}: {output}"
         );
-        let said: Vec<Value> =
+        let deltas: Vec<Value> =
             ben.stage.ledger("shop").into_iter().filter(|delta| delta["body"]["field"] == "title").collect();
-        assert_eq!((said.len(), &said[0]["body"]["task_id"]), (1, &json!(id)), "{has_driver}: {said:?}");
-        assert!(said[0]["body"]["summary"].as_str().is_some_and(|text| text.contains("Ann's title")));
+        assert_eq!(
+            (deltas.len(), &deltas[0]["body"]["task_id"]),
+            (1, &json!(id)),
+            "{has_driver}: {deltas:?}"
+        );
+        assert!(deltas[0]["body"]["summary"].as_str().is_some_and(|text| text.contains("Ann's title")));
     }
 }
 
@@ -450,9 +454,9 @@ fn whatever_git_does_both_clones_end_with_everything() {
             let clone = if dice.roll(2) == 0 { &ann } else { &ben };
             match dice.roll(8) {
                 0..=2 => {
-                    let said = format!("said {step}");
-                    clone.bd(&["comment", &id, &said]);
-                    comments.push(said);
+                    let note = format!("said {step}");
+                    clone.bd(&["comment", &id, &note]);
+                    comments.push(note);
                 }
                 3 => {
                     clone.try_git("add -A");

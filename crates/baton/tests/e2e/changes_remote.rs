@@ -154,9 +154,9 @@ fn a_push_that_is_killed_is_named_by_the_doctor_until_its_reference_is_removed()
     assert_eq!(references(&of).len(), 1);
     let found = ann.json(&["doctor"])["interrupted_pushes"].clone();
     assert!(references(&of)[0].ends_with(&text(&found[0], "reference")), "{found:#}");
-    let said = ann.text(&["doctor"]);
+    let output = ann.text(&["doctor"]);
     let command = text(&found[0], "remove");
-    assert!(said.contains("was killed and left a reference") && said.contains(&command), "{said}");
+    assert!(output.contains("was killed and left a reference") && output.contains(&command), "{output}");
     fs::remove_file(&hook).expect("removed");
     ann.shell(&command).done();
     assert_eq!(references(&of), Vec::<String>::new());

@@ -156,8 +156,8 @@ impl Play<'_> {
             let again = self.start(&create);
             let answer = self.end(again, &create);
             self.end(beside, &["status"]);
-            let said: Option<Value> = serde_json::from_str(&answer.out).ok();
-            if let Some(id) = said.and_then(|v| v["handoff_id"].as_str().map(str::to_owned)) {
+            let answered: Option<Value> = serde_json::from_str(&answer.out).ok();
+            if let Some(id) = answered.and_then(|v| v["handoff_id"].as_str().map(str::to_owned)) {
                 break id;
             }
         };

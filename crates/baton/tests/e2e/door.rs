@@ -371,10 +371,10 @@ fn what_was_refused_at_the_door_is_logged_once() {
     );
     let pid = child.id().to_string();
     std::process::Command::new("kill").args(["-TERM", &pid]).status().expect("kill runs");
-    let said: Vec<String> = lines.collect();
+    let log: Vec<String> = lines.collect();
     assert!(child.wait().expect("it ends").success());
-    let refused: Vec<&String> = said.iter().filter(|line| line.contains("refused")).collect();
-    assert_eq!(refused.len(), 1, "{said:#?}");
+    let refused: Vec<&String> = log.iter().filter(|line| line.contains("refused")).collect();
+    assert_eq!(refused.len(), 1, "{log:#?}");
     for word in ["/api/v1/ops/session_start", "403", "127.0.0.1"] {
         assert!(refused[0].contains(word), "{word}: {}", refused[0]);
     }

@@ -234,9 +234,9 @@ fn of_two_at_once_one_wraps_and_the_other_is_told_and_takes_nothing() {
     let left = text(&donna.json(&["wrap", "--summary", "the cart rounds"]), "baton_id");
     // A hook of the other's tool says that something waits.
     let payload = json!({ "session_id": "t", "cwd": stage.shop(), "hook_event_name": "SessionStart" });
-    let said =
+    let output =
         lola.feed(payload.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"]).done().out;
-    assert!(said.contains(&left), "{said}");
+    assert!(output.contains(&left), "{output}");
     lola.json(&["note", "still at the taxes"]);
     lola.json(&["checkpoint", "--summary", "half of the taxes"]);
     let pickups = stage.ledger("shop").into_iter().filter(|delta| delta["kind"] == "pickup").count();

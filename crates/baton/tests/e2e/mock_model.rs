@@ -159,7 +159,7 @@ fn collect(value: &Value, words: &str, found: &mut BTreeSet<String>) {
 
 fn mentions(value: &Value, text: &str) -> bool {
     match value {
-        Value::String(said) => said.contains(text),
+        Value::String(content) => content.contains(text),
         Value::Array(values) => values.iter().any(|value| mentions(value, text)),
         Value::Object(members) => members.values().any(|value| mentions(value, text)),
         _ => false,
@@ -169,7 +169,7 @@ fn mentions(value: &Value, text: &str) -> bool {
 /// What a model says whose user has used up what was paid for.
 /// How each provider says that the limit is reached.
 fn limit_of(path: &str) -> String {
-    let said = match path.split('?').next().unwrap_or_default() {
+    let message = match path.split('?').next().unwrap_or_default() {
         "/v1/responses" => {
             json!({ "error": { "type": "usage_limit_reached", "message": "The usage limit has been reached",
             "plan_type": "plus", "resets_in_seconds": 7200 } })
@@ -181,7 +181,7 @@ fn limit_of(path: &str) -> String {
                 "quotaId": "GenerateRequestsPerDayPerProjectPerModel" }] }] } }),
         _ => json!({ "type": "error", "error": { "type": "rate_limit_error", "message": "over the limit" } }),
     };
-    said.to_string()
+    message.to_string()
 }
 
 /// Answers the requests of one connection.

@@ -277,10 +277,10 @@ fn an_agent_that_its_provider_stopped_is_told_with_the_providers_words() {
     set_up(&stage, &format!("{}\ntopics = \"limit\"", by_command(&stage)));
     let shop = stage.shop().display().to_string();
     let id = "66666666-aaaa-4000-8000-00000000abcd";
-    let line = |uuid: &str, parent: Value, role: &str, said: &str, is_error: bool| {
+    let line = |uuid: &str, parent: Value, role: &str, words: &str, is_error: bool| {
         let line = json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": shop,
             "timestamp": "2026-11-26T10:00:00.000Z", "isApiErrorMessage": is_error,
-            "message": { "role": role, "model": "m", "content": [{ "type": "text", "text": said }] } });
+            "message": { "role": role, "model": "m", "content": [{ "type": "text", "text": words }] } });
         format!("{line}\n")
     };
     let limit = "You've hit your limit · resets 3pm (Europe/Berlin)";

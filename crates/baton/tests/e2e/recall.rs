@@ -100,7 +100,7 @@ fn qdrant_away_slow_or_talking_nonsense_leaves_the_words_and_is_said() {
     ann.json(&["init"]);
     let known = add(&ann, "deploying on fridays");
     assert_eq!(found(&ann, "deploy").1["recall"], "qdrant");
-    for (fault, said) in [
+    for (fault, expected) in [
         (Fault::Refuse(503, None), "answered 503"),
         (Fault::Refuse(429, Some(1)), "answered 429"),
         (Fault::DropBefore, "Qdrant"),
@@ -111,7 +111,7 @@ fn qdrant_away_slow_or_talking_nonsense_leaves_the_words_and_is_said() {
         qdrant.script(Some(Box::new(move |_| fault)));
         let (shown, answer) = found(&ann, "deploy");
         assert_eq!((shown, &answer["recall"]), (vec![known.clone()], &json!("text")), "{fault:?}");
-        assert!(text(&answer, "recall_why").contains(said), "{fault:?}: {answer:#}");
+        assert!(text(&answer, "recall_why").contains(expected), "{fault:?}: {answer:#}");
     }
     qdrant.script(Some(Box::new(|_| Fault::Refuse(503, None))));
     let output = ann.run(&["memory", "search", "deploy"]).done();
@@ -173,9 +173,9 @@ fn a_collection_of_somebody_else_is_neither_filled_nor_thrown_away() {
     for call in [&["memory", "reindex", "--fresh"][..], &["memory", "reindex"]] {
         let refused = ann.run(call);
         assert_eq!(refused.code, 5, "{refused:#?}");
-        let said = refused.out + &refused.err;
-        assert!(said.contains("was not made by Baton"), "{said}");
-        assert!(said.contains("BATON_QDRANT_COLLECTION") && !said.contains("--fresh"), "{said}");
+        let output = refused.out + &refused.err;
+        assert!(output.contains("was not made by Baton"), "{output}");
+        assert!(output.contains("BATON_QDRANT_COLLECTION") && !output.contains("--fresh"), "{output}");
         assert_eq!(count(&qdrant), 1, "what is theirs stays");
     }
 }

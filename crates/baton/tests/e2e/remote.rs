@@ -77,7 +77,7 @@ fn without_store(line: String) -> String {
 
 /// What a team does in a day, each command with everything that it says.
 fn day(stage: &Stage) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut outputs = Vec::new();
     let mut last = String::new();
     for line in DAY.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (who, call) = line.split_once(": ").expect("who: what");
@@ -109,9 +109,9 @@ fn day(stage: &Stage) -> Vec<String> {
         let shown: Vec<String> = shown.lines().filter(is_steady).map(unnumbered).map(without_store).collect();
         let root = stage.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let shown: Vec<String> = shown.iter().map(|line| line.replace(&root, "«root»")).collect();
-        said.push(format!("{line}\n{}", shown.join("\n")));
+        outputs.push(format!("{line}\n{}", shown.join("\n")));
     }
-    said
+    outputs
 }
 
 const DAY: &str = "

@@ -119,8 +119,8 @@ fn a_long_sensitive_context_is_changed_through_a_server_as_with_a_store() {
             [("agent_context", "--agent-context"), ("handoff_instructions", "--handoff-instructions")]
         {
             for more in [&[flag, &long("k", 17)][..], &[flag, &long("d", 2), "--merge"]] {
-                let said = updated(more);
-                assert!(said.contains(&format!("{field} has ")) && said.contains("16384"), "{said}");
+                let output = updated(more);
+                assert!(output.contains(&format!("{field} has ")) && output.contains("16384"), "{output}");
             }
         }
         tess.refused(1, "context_too_large", &["task", "close", &id, "--context", &long("d", 2)]);

@@ -181,9 +181,9 @@ fn another_agents_live_conversation_is_not_taken() {
         let kept = kept(&donna.run(&[&["--json", "run", "--"], command].concat()).done());
         assert_eq!((kept["kept"].as_str(), &kept["transcript"]), (Some("nothing"), &Value::Null), "{kept:#}");
         // It may be one that a known tool took up again: then its name is said, and how it is taken.
-        let said =
+        let text =
             kept["warnings"].to_string().contains(&format!("baton import-transcript {OTHER} --agent claude"));
-        assert_eq!(said, command == ["claude"], "{kept:#}");
+        assert_eq!(text, command == ["claude"], "{kept:#}");
     }
     // Named on the command line, it is the run's own.
     let named = kept(&donna.run(&["--json", "run", "--", "claude", "--resume", OTHER]).done());

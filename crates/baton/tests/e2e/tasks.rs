@@ -42,8 +42,8 @@ echo "$impl $test"
 fn the_seeds_own_script_runs() {
     let stage = Stage::ready();
     let ann = stage.terminal("Ann");
-    let said = ann.shell(SEED).done();
-    let (build, test) = said.out.trim().split_once(' ').expect("two bare ids");
+    let output = ann.shell(SEED).done();
+    let (build, test) = output.out.trim().split_once(' ').expect("two bare ids");
     let read = |name: &str| -> Value {
         serde_json::from_str(&fs::read_to_string(stage.shop().join(name)).expect("written")).expect("json")
     };

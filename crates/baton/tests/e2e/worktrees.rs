@@ -73,8 +73,8 @@ fn a_hook_speaks_in_a_worktree() {
         json!({ "session_id": "s-1", "cwd": path, "hook_event_name": "SessionStart", "source": "startup" });
     let elsewhere = stage.bare().within(stage.root());
     let hook = &["hook", "session-start", "--agent", "claude"];
-    let said = elsewhere.feed(payload.to_string().as_bytes(), hook).done();
-    assert!(said.out.contains("project shop") && said.out.contains("from Donna"), "{said:#?}");
+    let output = elsewhere.feed(payload.to_string().as_bytes(), hook).done();
+    assert!(output.out.contains("project shop") && output.out.contains("from Donna"), "{output:#?}");
 }
 
 #[test]

@@ -66,9 +66,9 @@ pub fn render(record: &Record, last: Option<&str>, earlier: &[String]) -> String
 /// Whether the clocks of a line cover every change of the known record. A line with an earlier time for the same change
 /// would not win.
 fn tells_when(line: &Record, record: &Record) -> bool {
-    let (said, known) = (clocks_of(line), clocks_of(record));
+    let (stated, known) = (clocks_of(line), clocks_of(record));
     let mut dated = known.entries.keys().filter(|name| !is_comment(name));
-    dated.all(|name| said.of(name) >= known.of(name))
+    dated.all(|name| stated.of(name) >= known.of(name))
 }
 
 /// Whether a line looks like one that carries clocks.

@@ -103,8 +103,8 @@ fn add_index_hits(
     let setup = env.host.recall();
     let found = env.caller.found.as_deref();
     let why = || {
-        let said = found.and_then(|found| found.why.clone());
-        Some(said.unwrap_or_else(|| "nobody asked the index for this call".to_owned()))
+        let reason = found.and_then(|found| found.why.clone());
+        Some(reason.unwrap_or_else(|| "nobody asked the index for this call".to_owned()))
     };
     if setup.outside {
         let Some(hits) = found.and_then(|found| found.hits.as_ref()) else {

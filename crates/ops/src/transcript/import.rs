@@ -196,8 +196,8 @@ impl ImportJob<'_> {
         if self.again {
             return self.leave(tx, env, &known, None);
         }
-        let said = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
-        let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(said);
+        let news = if self.says_more(&earlier) { Progress::Words } else { Progress::None };
+        let progress = progress(tx, (&known, &earlier), (self.meant, self.packet))?.max(news);
         match arrival(Some(earlier.facts()), Origin::Transcript, progress) {
             ArrivalAction::Leave => self.leave(tx, env, &known, None),
             ArrivalAction::Supersede => self.leave(tx, env, &known, Some(&earlier)),

@@ -169,7 +169,7 @@ fn rows_of_event(event: &Value) -> Vec<Message> {
         "tool_call" => Role::Tool,
         _ => return Vec::new(),
     };
-    let said = match role {
+    let label = match role {
         Role::Tool => format!("{} {}", text("tool"), text("target")),
         Role::User if text("event") == "interrupted" => "[interrupted]".to_owned(),
         _ => text("text"),
@@ -184,7 +184,7 @@ fn rows_of_event(event: &Value) -> Vec<Message> {
     let result = event.get("result").and_then(Value::as_str).filter(|_| role == Role::Tool);
     let exit_code = event.get("exit_code").and_then(Value::as_i64);
     let result = result.map(|output| message(Role::Result, outcome_text(exit_code, output)));
-    std::iter::once(message(role, said)).chain(result).collect()
+    std::iter::once(message(role, label)).chain(result).collect()
 }
 
 fn outcome_text(exit_code: Option<i64>, output: &str) -> String {

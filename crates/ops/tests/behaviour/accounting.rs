@@ -125,8 +125,8 @@ on_every_backend! {
             let end = days.map(|days| rfc3339(w.now + days * DAY));
             assert_eq!(sent["expires_at"], json!(end), "{kind}");
         }
-        let said = json!({ "to": "Donna", "type": "Question", "subject": "s", "expires_in_s": 1 });
-        assert_eq!(w.ok(&agent("Lola"), "signal_send", said)["expires_at"], rfc3339(w.now + 1_000));
+        let question = json!({ "to": "Donna", "type": "Question", "subject": "s", "expires_in_s": 1 });
+        assert_eq!(w.ok(&agent("Lola"), "signal_send", question)["expires_at"], rfc3339(w.now + 1_000));
     }
 
     fn an_acknowledgement_goes_back_to_the_sender_once(w) {

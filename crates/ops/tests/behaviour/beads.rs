@@ -125,9 +125,9 @@ on_every_backend! {
         let clash = theirs.replace("\"t\"", "\"other\"").replace("01-02T", "01-03T");
         let taken = import(w, &[clash]);
         assert_eq!((&taken["conflicts"][0]["kept"], &taken["conflicts"][0]["theirs"]), (&json!("ours"), &json!("other")));
-        let said = w.ledger().into_iter().find(|delta| delta["body"]["field"] == "title").expect("a delta");
-        assert_eq!((&said["body"]["task_id"], &said["body"]["theirs"], &said["body"]["kept"]), (&json!("x-1"), &json!("other"), &json!("ours")));
-        assert_eq!(said["body"]["summary"], "task x-1 title was changed on both sides: ours \"anew\" is kept, theirs was \"other\"");
+        let delta = w.ledger().into_iter().find(|delta| delta["body"]["field"] == "title").expect("a delta");
+        assert_eq!((&delta["body"]["task_id"], &delta["body"]["theirs"], &delta["body"]["kept"]), (&json!("x-1"), &json!("other"), &json!("ours")));
+        assert_eq!(delta["body"]["summary"], "task x-1 title was changed on both sides: ours \"anew\" is kept, theirs was \"other\"");
         // A line that is older than the ledger's, and was never seen: nothing of it is taken, and that is said.
         let newest = line("x-9", "").replace("\"updated_at\":\"2026-01-01", "\"updated_at\":\"2026-01-05");
         import(w, std::slice::from_ref(&newest));

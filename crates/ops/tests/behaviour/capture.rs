@@ -29,10 +29,10 @@ fn talk(dir: &Path, asked: &[&str]) -> Value {
     let path = dir.join(format!("{id}.jsonl"));
     let mut text = String::new();
     for (n, asked) in asked.iter().enumerate() {
-        let line = |uuid: String, parent: Value, role: &str, said: &str| {
+        let line = |uuid: String, parent: Value, role: &str, message: &str| {
             json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": "/w",
                 "timestamp": format!("2026-11-24T10:0{n}:00.000Z"),
-                "message": { "role": role, "content": [{ "type": "text", "text": said }] } })
+                "message": { "role": role, "content": [{ "type": "text", "text": message }] } })
         };
         let before = n.checked_sub(1).map_or(Value::Null, |before| json!(format!("a{before}")));
         text += &format!("{}\n", line(format!("u{n}"), before, "user", asked));
@@ -246,8 +246,8 @@ on_every_backend! {
         let error = json!({ "type": "assistant", "uuid": "e", "parentUuid": "a1", "sessionId": "55555555-aaaa-4000-8000-00000000abcd",
             "cwd": "/w", "timestamp": "2026-11-24T10:01:30.000Z", "isApiErrorMessage": true, "message": { "role": "assistant",
             "model": "<synthetic>", "content": [{ "type": "text", "text": "You've hit your limit · try again in 2 hours" }] } });
-        let said = std::fs::read_to_string(&path).expect("the transcript");
-        std::fs::write(&path, format!("{said}{error}\n")).expect("written");
+        let text = std::fs::read_to_string(&path).expect("the transcript");
+        std::fs::write(&path, format!("{text}{error}\n")).expect("written");
         (input["event"], input["over"]) = (json!("failure"), json!(false));
         w.ok(&agent("Donna"), "transcript_capture", input.clone());
         let waiting = |w: &mut World| w.ok(&agent("Hal"), "session_status", json!({}))["handoffs"][0].clone();

@@ -22,8 +22,8 @@ impl Talk {
         let path = dir.path().join("aaaaaaaa-0000-4000-8000-000000000001.jsonl");
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcripts/samples/claude/normal.jsonl");
         let sample = std::fs::read_to_string(sample).expect("the sample");
-        let said: Vec<&str> = sample.lines().filter(|line| line.contains("\"parentUuid\"")).collect();
-        std::fs::write(&path, said.join("\n") + "\n").expect("a copy");
+        let lines: Vec<&str> = sample.lines().filter(|line| line.contains("\"parentUuid\"")).collect();
+        std::fs::write(&path, lines.join("\n") + "\n").expect("a copy");
         let mut talk = Self { _dir: dir, path, said: 0 };
         talk.line(&json!({ "role": "user", "content": "And now?" }), "user");
         talk

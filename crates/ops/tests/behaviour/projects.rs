@@ -84,8 +84,8 @@ on_every_backend! {
     fn the_provider_is_guessed_from_the_remote_unless_said(w) {
         let guessed = init(w, "/repos/a", json!({ "remote": "git@github.com:o/a.git" }));
         assert_eq!(guessed["project"]["vcs_provider"], "github");
-        let said = init(w, "/repos/b", json!({ "remote": "git@github.com:o/b.git", "vcs": "pantheon" }));
-        assert_eq!(said["project"]["vcs_provider"], "pantheon");
+        let project = init(w, "/repos/b", json!({ "remote": "git@github.com:o/b.git", "vcs": "pantheon" }));
+        assert_eq!(project["project"]["vcs_provider"], "pantheon");
         let here = nowhere().at("/repos/c", None);
         w.no_trace(&here, "project_init", json!({ "vcs": "cvs" }), "vcs_unknown");
         w.no_trace(&here, "project_init", json!({ "issues_repo": "not a repo" }), "repo_invalid");

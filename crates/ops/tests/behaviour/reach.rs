@@ -184,10 +184,10 @@ fn places(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (prefix, object) in std::iter::once(own).chain(defs) {
         for (name, property) in object["properties"].as_object().into_iter().flatten() {
-            let said = property["description"].as_str().unwrap_or_default();
-            let said = said.replace("else from the working directory", "").to_lowercase();
+            let description = property["description"].as_str().unwrap_or_default();
+            let description = description.replace("else from the working directory", "").to_lowercase();
             let words: Vec<&str> =
-                said.split(|c: char| !c.is_alphanumeric()).chain(name.split('_')).collect();
+                description.split(|c: char| !c.is_alphanumeric()).chain(name.split('_')).collect();
             let tells = |word: &&str| TELLING.iter().any(|t| word == t || word.strip_suffix('s') == Some(t));
             if words.iter().any(tells) {
                 found.push(format!("{prefix}{name}"));

@@ -214,9 +214,9 @@ on_every_backend! {
         w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "half up, or to even?" }));
         hub.lose = 2;
         drive(w, &mut hub, &id);
-        let said = &hub.issues[0].comments;
-        assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[0].starts_with("This hand-off is accepted by Donna.") && said[1].starts_with("Donna says:\n\nhalf up, or to even?"), "{said:?}");
+        let comments = &hub.issues[0].comments;
+        assert_eq!(comments.len(), 2, "{comments:?}");
+        assert!(comments[0].starts_with("This hand-off is accepted by Donna.") && comments[1].starts_with("Donna says:\n\nhalf up, or to even?"), "{comments:?}");
         w.ok(&receiver(), "task_comment", json!({ "id": "gh-o/r-1", "text": "x".repeat(65_536) }));
         drive(w, &mut hub, &id);
         assert!(hub.issues[0].comments[2].chars().count() <= 65_536);

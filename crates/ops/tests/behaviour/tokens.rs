@@ -23,19 +23,31 @@ const CANARY: &str = "canary7";
 fn secret_project(w: &mut World) -> BTreeSet<String> {
     w.register("q");
     let owner = agent("Owner").project("q");
-    let said = |what: &str| format!("{CANARY} {what}");
+    let canary = |what: &str| format!("{CANARY} {what}");
     let mut answers = vec![w.ok(&owner, "session_start", json!({}))];
-    answers.push(w.ok(&owner, "project_set", json!({ "phase": said("phase"), "focus": [said("focus")] })));
+    answers.push(w.ok(
+        &owner,
+        "project_set",
+        json!({ "phase": canary("phase"), "focus": [canary("focus")] }),
+    ));
     answers.push(w.ok(
         &owner,
         "session_checkpoint",
-        json!({ "summary": said("state"), "state": { "k": said("v") } }),
+        json!({ "summary": canary("state"), "state": { "k": canary("v") } }),
     ));
-    answers.push(w.ok(&owner, "ledger_note", json!({ "text": said("note") })));
-    answers.push(w.ok(&owner, "task_create", json!({ "title": said("task") })));
-    answers.push(w.ok(&owner, "signal_send", json!({ "to": "Spy", "subject": said("signal"), "body": "" })));
-    answers.push(w.ok(&owner, "handoff_create", json!({ "to_project_id": "q", "subject": said("handoff") })));
-    answers.push(w.ok(&owner, "session_wrap", json!({ "summary": said("wrap") })));
+    answers.push(w.ok(&owner, "ledger_note", json!({ "text": canary("note") })));
+    answers.push(w.ok(&owner, "task_create", json!({ "title": canary("task") })));
+    answers.push(w.ok(
+        &owner,
+        "signal_send",
+        json!({ "to": "Spy", "subject": canary("signal"), "body": "" }),
+    ));
+    answers.push(w.ok(
+        &owner,
+        "handoff_create",
+        json!({ "to_project_id": "q", "subject": canary("handoff") }),
+    ));
+    answers.push(w.ok(&owner, "session_wrap", json!({ "summary": canary("wrap") })));
     let mut ids = BTreeSet::new();
     for answer in &answers {
         gather(answer, &mut ids);

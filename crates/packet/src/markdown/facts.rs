@@ -77,8 +77,8 @@ fn sentence(text: &str, limit: usize) -> String {
 
 /// Reason and rejected options, as far as the sentence itself does not name them.
 fn why_and_rejected(decision: &Decision, limit: usize) -> String {
-    let said = cut::head(&decision.what, limit);
-    let news = |text: &str| !said.contains(text.trim());
+    let decided = cut::head(&decision.what, limit);
+    let news = |text: &str| !decided.contains(text.trim());
     let why = decision
         .why
         .as_deref()

@@ -78,8 +78,8 @@ pub(super) fn earlier_sessions(cx: &RenderContext, out: &mut Vec<Entry>) {
 
 /// What could not be read, what was taken out, and what did not fit into the packet.
 pub(super) fn losses(cx: &RenderContext, out: &mut Vec<Entry>) {
-    let mut line = |said: &str, detail: Option<String>| {
-        let text = detail.filter(|detail| !detail.is_empty()).map(|detail| format!("- {said}: {detail}\n"));
+    let mut line = |label: &str, detail: Option<String>| {
+        let text = detail.filter(|detail| !detail.is_empty()).map(|detail| format!("- {label}: {detail}\n"));
         out.extend(text.map(|text| Entry::unshortened(Section::Provenance, "origins", rank::DETAIL, text)));
     };
     let field = |key: &str| cx.packet.metadata.get(key);

@@ -38,12 +38,12 @@ pub(super) fn overview(cx: &RenderContext, out: &mut Vec<Entry>) {
 
 /// `claude (BlueLake)`; the id is left to its own row where it is the session's.
 fn party(party: Option<&Party>, session: Option<&str>) -> Option<String> {
-    let said = |text: &&str| !text.trim().is_empty();
-    let agent = party?.agent.as_deref().filter(said).map(|agent| quote::cell(&cut::head(agent, 60)));
+    let has_text = |text: &&str| !text.trim().is_empty();
+    let agent = party?.agent.as_deref().filter(has_text).map(|agent| quote::cell(&cut::head(agent, 60)));
     let id = party?
         .id
         .as_deref()
-        .filter(said)
+        .filter(has_text)
         .filter(|id| Some(*id) != session)
         .map(|id| quote::code_cell(&cut::middle(id, 80)));
     match (agent, id) {

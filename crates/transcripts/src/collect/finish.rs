@@ -32,8 +32,11 @@ impl Collector<'_> {
         let id = self.session.id.as_deref().unwrap_or(stem).to_owned();
         let label = Label::new(agent, &id);
         let open = self.calls.still_open();
-        let said_at =
-            [&self.last_request, &self.last_answer].into_iter().flatten().map(|said| said.at.line).max();
+        let said_at = [&self.last_request, &self.last_answer]
+            .into_iter()
+            .flatten()
+            .map(|sentence| sentence.at.line)
+            .max();
         self.calls.drop_failure_made_good(said_at.unwrap_or(0));
         let failed_at = self.calls.failure.as_ref().map_or(0, |failure| failure.run.at.line);
         let gone =
@@ -49,7 +52,7 @@ impl Collector<'_> {
             session_id: Some(id),
             created_at: self.last_ms.map(time::format),
             requests: Some(self.requests(&label)),
-            last_answer: self.last_answer.as_ref().map(|said| label.text(said)),
+            last_answer: self.last_answer.as_ref().map(|sentence| label.text(sentence)),
             next_steps: self.next_steps(&label),
             open_loops: self.open_loops(&open, &label),
             git: Some(self.git()),
@@ -68,7 +71,7 @@ impl Collector<'_> {
     }
 
     fn requests(&self, label: &Label) -> Requests {
-        let text = |said: &Option<Sentence>| said.as_ref().map(|said| label.text(said));
+        let text = |sentence: &Option<Sentence>| sentence.as_ref().map(|sentence| label.text(sentence));
         Requests { first: text(&self.first_request), last: text(&self.last_request) }
     }
 
@@ -152,17 +155,17 @@ impl Collector<'_> {
         note(left_out, "failed_attempts", self.attempts.left_out);
         note(left_out, "remarks", self.remarks.left_out);
         note(left_out, "messages", self.recent.left_out);
-        summary.constraints = self.constraints.iter().map(|said| label.text(said)).collect();
+        summary.constraints = self.constraints.iter().map(|sentence| label.text(sentence)).collect();
         let decision = |held: &StandingDecision| Decision { at: label.at(&held.at), ..held.decision.clone() };
         summary.decisions = self.decisions.iter().map(decision).collect();
         let attempts =
             self.attempts.iter().map(|(attempt, at)| Attempt { at: label.at(at), ..attempt.clone() });
         summary.failed_attempts.extend(attempts);
         summary.remarks = self.remarks(summary, label);
-        let message = |(role, said): &(&str, Sentence)| Message {
+        let message = |(role, sentence): &(&str, Sentence)| Message {
             role: (*role).to_owned(),
-            text: said.text.clone(),
-            at: label.at(&said.at),
+            text: sentence.text.clone(),
+            at: label.at(&sentence.at),
         };
         summary.recent_messages = self.recent.iter().map(message).collect();
     }
@@ -176,7 +179,10 @@ impl Collector<'_> {
         const SHORT: usize = 1000;
         let whole = [&self.first_request, &self.last_request, &self.last_answer];
         let quoted = |kept: &TimedRemark| {
-            whole.into_iter().flatten().any(|said| said.at == kept.said.at && said.text.len() <= SHORT)
+            whole
+                .into_iter()
+                .flatten()
+                .any(|sentence| sentence.at == kept.said.at && sentence.text.len() <= SHORT)
         };
         let remark = |kept: &TimedRemark| Remark {
             role: kept.role.to_owned(),
@@ -260,9 +266,9 @@ impl Collector<'_> {
         })));
         put(
             "compaction",
-            self.compaction.as_ref().map_or(Value::Null, |said| {
+            self.compaction.as_ref().map_or(Value::Null, |sentence| {
                 json!({
-                    "count": self.compactions, "summary": said.text, "at": label.at(&said.at),
+                    "count": self.compactions, "summary": sentence.text, "at": label.at(&sentence.at),
                 })
             }),
         );

@@ -379,9 +379,9 @@ impl<'r> Collector<'r> {
         found
     }
 
-    fn remember(&mut self, role: &'static str, said: Sentence) {
-        let text = crate::shared::words::clip(&said.text, MAX_MESSAGE);
-        self.recent.push((role, Sentence { text, at: said.at }));
+    fn remember(&mut self, role: &'static str, sentence: Sentence) {
+        let text = crate::shared::words::clip(&sentence.text, MAX_MESSAGE);
+        self.recent.push((role, Sentence { text, at: sentence.at }));
     }
 }
 

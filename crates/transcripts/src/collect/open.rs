@@ -21,7 +21,7 @@ impl Collector<'_> {
         let unanswered = self.last_request.iter().filter(|_| !self.replied);
         let mut steps: Vec<Text> = match self.go_on.as_ref().filter(|_| !self.replied) {
             Some(word) => vec![Text { text: go_on(word), at: label.at(&word.at) }],
-            None => unanswered.map(|said| label.text(said)).collect(),
+            None => unanswered.map(|sentence| label.text(sentence)).collect(),
         };
         if let Some(answer) = &self.last_answer {
             let named = prose::next_steps(&answer.text).into_iter();
@@ -77,8 +77,8 @@ impl Collector<'_> {
                 listed.push(text);
             }
         }
-        let request = self.last_request.as_ref().map_or(0, |said| said.at.line);
-        let answer = self.last_answer.as_ref().map(|said| said.text.as_str());
+        let request = self.last_request.as_ref().map_or(0, |sentence| sentence.at.line);
+        let answer = self.last_answer.as_ref().map(|sentence| sentence.text.as_str());
         if let Some((line, at)) = self.calls.failed_edits.line_since(request, answer) {
             add(line, at);
         }

@@ -79,8 +79,8 @@ impl Remarks {
 
     fn add(&mut self, role: &'static str, passage: Passage, at: &Location) {
         self.count += 1;
-        let said = Sentence { text: passage.text, at: at.clone() };
-        self.push(TimedRemark { role, said, weight: passage.weight, nth: self.count });
+        let sentence = Sentence { text: passage.text, at: at.clone() };
+        self.push(TimedRemark { role, said: sentence, weight: passage.weight, nth: self.count });
     }
 
     fn push(&mut self, kept: TimedRemark) {

@@ -51,7 +51,7 @@ fn what_the_user_says_in_a_rejection_is_a_request_and_a_constraint() {
         .agent("I keep it.")
         .summary();
     assert!(
-        summary.recent_messages.iter().any(|said| said.text == "keep the lock"),
+        summary.recent_messages.iter().any(|message| message.text == "keep the lock"),
         "{:?}",
         summary.recent_messages
     );
@@ -65,7 +65,7 @@ fn what_the_user_answers_is_a_decision() {
     let words = "SQLite — the user's answer to “Which store?”";
     assert_eq!(summary.decisions.iter().map(|one| one.what.as_str()).collect::<Vec<_>>(), [words]);
     assert_eq!(summary.decisions[0].at.as_deref(), Some("claude:x#3"));
-    assert!(summary.recent_messages.iter().any(|said| said.text == words));
+    assert!(summary.recent_messages.iter().any(|message| message.text == words));
     let summary =
         SessionScript::new().user("x").call("a", Category::Read, "a.md").ended("a", 0, answered).summary();
     assert_eq!(summary.decisions, [], "a file that holds such words is no answer");

@@ -432,7 +432,7 @@ fn a_title_is_never_that_of_another_session() {
 #[test]
 fn what_a_sub_agent_did_is_read_where_the_tool_wrote_it_among_the_sessions_own_lines() {
     let progress = |message: Value| json!({"role": "progress", "data": {"type": "agent_progress", "agentId": "a1", "message": message}});
-    let said = |role: &str, content: Value| {
+    let line = |role: &str, content: Value| {
         progress(json!({"type": role, "message": {"role": role, "content": content}}))
     };
     let messages = [
@@ -440,13 +440,13 @@ fn what_a_sub_agent_did_is_read_where_the_tool_wrote_it_among_the_sessions_own_l
         call("t1", "TaskCreate", json!({"subject": "Show them"})),
         result("t1", "Task #1 created", false),
         call("c1", "Task", json!({"description": "Write it", "prompt": "Write it"})),
-        said("user", json!([{"type": "text", "text": "Write it, and never push"}])),
-        said(
+        line("user", json!([{"type": "text", "text": "Write it, and never push"}])),
+        line(
             "assistant",
             json!([{"type": "tool_use", "id": "e1", "name": "Edit", "input": {"file_path": "/w/p/sum.go", "old_string": "a", "new_string": "b"}}]),
         ),
-        said("user", json!([{"type": "tool_result", "tool_use_id": "e1", "content": "done"}])),
-        said(
+        line("user", json!([{"type": "tool_result", "tool_use_id": "e1", "content": "done"}])),
+        line(
             "assistant",
             json!([{"type": "tool_use", "id": "u1", "name": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}}]),
         ),

@@ -108,10 +108,10 @@ fn read(
     let outcome = catch_unwind(AssertUnwindSafe(|| check(format, path, key)));
     std::panic::set_hook(hook);
     let outcome = outcome.unwrap_or_else(|panic| {
-        let said = panic.downcast_ref::<String>().cloned();
+        let message = panic.downcast_ref::<String>().cloned();
         Err(format!(
             "panicked: {}",
-            said.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
+            message.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
         ))
     });
     (outcome, begin.elapsed())

@@ -248,6 +248,6 @@ fn a_url_that_is_none_is_refused_and_a_password_is_not_shown() {
     let terminal = stage.terminal("Donna").with("BATON_REDIS_URL", "redis://me:hunter2@127.0.0.1:1");
     let shown = terminal.json(&["config", "show"]);
     assert_eq!(shown["settings"]["redis_url"]["value"], "redis://me:[hidden]@127.0.0.1:1");
-    let said = terminal.json(&["doctor"]).to_string();
-    assert!(said.contains("away") && !said.contains("hunter2"), "{said}");
+    let output = terminal.json(&["doctor"]).to_string();
+    assert!(output.contains("away") && !output.contains("hunter2"), "{output}");
 }

@@ -222,8 +222,8 @@ fn another_tools_change_counts_from_the_version_that_it_was_made_from() {
     let after = merge(&known, &ours, &theirs).0;
     assert_eq!((after.task.title.as_str(), after.task.closed_at.is_some()), ("by hand", true));
     // A line without clocks that has not the comment of the newest version was made from an older one.
-    let said = json!([{ "id": 1, "author": "a", "text": "t", "created_at": SECOND }]);
-    let newest = record(json!({ "title": "second", "comments": said, "updated_at": SECOND }));
+    let comments = json!([{ "id": 1, "author": "a", "text": "t", "created_at": SECOND }]);
+    let newest = record(json!({ "title": "second", "comments": comments, "updated_at": SECOND }));
     let after = merge(
         &[begun, newest.clone()],
         &adopt(&newest),
@@ -265,7 +265,8 @@ fn a_comment_that_a_line_lacks_stays_whatever_its_clocks_and_its_time() {
     // A comment has no clock: the version with it has those of the one that another tool, whose clock is late, goes on from.
     let mut theirs = Record { comments: vec![comment("theirs")], ..line.clone() };
     theirs.task.updated_at -= 5000;
-    let texts = |record: &Record| record.comments.iter().map(|said| said["text"].clone()).collect::<Vec<_>>();
+    let texts =
+        |record: &Record| record.comments.iter().map(|entry| entry["text"].clone()).collect::<Vec<_>>();
     let after = merge(&[line.clone(), ours.clone()], &ours, &theirs).0;
     assert_eq!(texts(&after), ["ours", "theirs"]);
     // A line whose clocks say that a comment was taken away, as they once did.

@@ -65,20 +65,21 @@ pub(crate) fn passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
 /// What the user said, all of it but chatter and what only asks: the user's words are few, and each may be a rule.
 pub(crate) fn users_passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
     const SHORT: usize = 200;
-    let said: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
-    let new: Vec<&str> = said.iter().copied().filter(|sentence| !is_told(sentence, recorded)).collect();
-    let size: usize = said.iter().map(|sentence| sentence.len() + 1).sum();
+    let all_sentences: Vec<&str> = speech(text).flat_map(sentences).take(MAX_PASSAGES * 2).collect();
+    let new: Vec<&str> =
+        all_sentences.iter().copied().filter(|sentence| !is_told(sentence, recorded)).collect();
+    let size: usize = all_sentences.iter().map(|sentence| sentence.len() + 1).sum();
     let passages = if size <= SHORT {
-        vec![joined(&said)]
+        vec![joined(&all_sentences)]
     } else if size <= MAX_PASSAGE {
         vec![joined(&new)]
     } else {
         chunks(&new)
     };
     let counts = |text: &str| {
-        let said = text.trim_end_matches('?');
-        let weighs = weigh(&lowered(said)).sum >= LEAST;
-        weighs || (said.len() == text.len() && says_much(text))
+        let all_sentences = text.trim_end_matches('?');
+        let weighs = weigh(&lowered(all_sentences)).sum >= LEAST;
+        weighs || (all_sentences.len() == text.len() && says_much(text))
     };
     let news = counts(&joined(&new).text);
     passages.into_iter().filter(|passage| news && counts(&passage.text)).take(MAX_PASSAGES).collect()
@@ -105,10 +106,10 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         if let Some(line) = lead.take() {
             blocks.push(Block::Line(sentences(line)));
         }
-        let mut said = sentences(line);
-        lead = said.pop_if(|last| leads(line, last)).map(unmarked);
-        if !said.is_empty() {
-            blocks.push(Block::Line(said));
+        let mut line_sentences = sentences(line);
+        lead = line_sentences.pop_if(|last| leads(line, last)).map(unmarked);
+        if !line_sentences.is_empty() {
+            blocks.push(Block::Line(line_sentences));
         }
     }
     blocks.extend(lead.map(|line| Block::Line(sentences(line))));
@@ -328,11 +329,11 @@ mod tests {
 
     #[test]
     fn users_are_told_whatever_the_words_but_for_chatter() {
-        for said in ["ok", "yes please", "thanks, looks good", "go on"] {
-            assert_eq!(users_passages(said, &[]), [], "{said}");
+        for text in ["ok", "yes please", "thanks, looks good", "go on"] {
+            assert_eq!(users_passages(text, &[]), [], "{text}");
         }
-        let said = "Turns out we got it wrong with the cache: it is stale.\nSwitch to the database.";
-        assert_eq!(texts(&users_passages(said, &[])), [said.replace('\n', " ")]);
+        let text = "Turns out we got it wrong with the cache: it is stale.\nSwitch to the database.";
+        assert_eq!(texts(&users_passages(text, &[])), [text.replace('\n', " ")]);
         let pasted =
             format!("Have a look at this please:\n```\n{}```\n", "error: no such file\n".repeat(200));
         assert_eq!(texts(&users_passages(&pasted, &[])), ["Have a look at this please:"]);

@@ -78,10 +78,10 @@ impl Messages {
                 } else {
                     emitter.outcome(outcome(&id, &category, body, false));
                 }
-                return xml::user_texts(text, false).iter().for_each(|said| emitter.user(said));
+                return xml::user_texts(text, false).iter().for_each(|message| emitter.user(message));
             }
         }
-        xml::user_texts(text, true).iter().for_each(|said| emitter.user(said));
+        xml::user_texts(text, true).iter().for_each(|message| emitter.user(message));
     }
 
     fn assistant(&mut self, emitter: &mut EventEmitter<'_>, block: &Json<'_>) {
@@ -99,8 +99,8 @@ impl Messages {
     }
 
     fn assistant_text(&mut self, emitter: &mut EventEmitter<'_>, text: &str) {
-        let (said, tools) = xml::split(text);
-        emitter.assistant(&said);
+        let (message, tools) = xml::split(text);
+        emitter.assistant(&message);
         for (name, fields) in tools {
             self.tagged += 1;
             let id = format!("tag-{}", self.tagged);
@@ -156,7 +156,7 @@ impl Messages {
             }
             None => {
                 emitter.outcome(outcome(id, &kind, xml::result_body(&text), block.get("is_error").is_true()));
-                xml::user_texts(&text, false).iter().for_each(|said| emitter.user(said));
+                xml::user_texts(&text, false).iter().for_each(|message| emitter.user(message));
             }
         }
     }

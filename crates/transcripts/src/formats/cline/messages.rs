@@ -81,8 +81,8 @@ impl MessageReader {
             "reasoning" => emitter.thinking(text),
             "followup" | "plan_mode_respond" => {
                 let json = json::Json::parse(text).unwrap_or(Json::Null);
-                let said = json.first(&["question", "response"]).unwrap_or(text);
-                self.answer(emitter, said);
+                let message = json.first(&["question", "response"]).unwrap_or(text);
+                self.answer(emitter, message);
             }
             "command" => self.command(emitter, text),
             "tool" => self.tool(emitter, text),

@@ -85,8 +85,8 @@ impl Parts {
 
 /// What a provider said when a request failed: in short, and in its own words.
 fn provider_error(data: &Json<'_>) -> String {
-    let said = ["message", "details"].iter().filter_map(|key| data.get(key).str());
-    said.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
+    let texts = ["message", "details"].iter().filter_map(|key| data.get(key).str());
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
 /// An output without the working directory that the shell puts behind it.
@@ -121,15 +121,15 @@ fn changed(metadata: &Json<'_>, edits: &[Edit]) -> Vec<Edit> {
 
 /// A command that the user ran himself.
 fn shell_command(emitter: &mut EventEmitter<'_>, data: &Json<'_>) {
-    let said = |key| Cow::Borrowed(data.get(key).str().unwrap_or_default());
+    let field = |key| Cow::Borrowed(data.get(key).str().unwrap_or_default());
     let (id, exit_code) = (Cow::Borrowed("shell_command"), data.get("exit_code").int());
     emitter.send(EventKind::Call(Call {
         id: id.clone(),
         name: id.clone(),
         category: Category::Shell,
-        target: said("command"),
+        target: field("command"),
         ..Call::default()
     }));
     let ok = exit_code.map(|code| code == 0);
-    emitter.outcome(Outcome { id, ok, exit_code, output: said("output"), edits: Vec::new() });
+    emitter.outcome(Outcome { id, ok, exit_code, output: field("output"), edits: Vec::new() });
 }

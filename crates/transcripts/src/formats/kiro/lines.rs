@@ -72,8 +72,8 @@ fn classic(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let parts = data.get("content").items();
     match json.get("kind").str().unwrap_or_default() {
         "Prompt" => {
-            let said = parts.iter().filter(|part| part.get("kind").str() == Some("text"));
-            emitter.user(&crate::shared::json::join(said.filter_map(|part| part.get("data").str())));
+            let texts = parts.iter().filter(|part| part.get("kind").str() == Some("text"));
+            emitter.user(&crate::shared::json::join(texts.filter_map(|part| part.get("data").str())));
         }
         "AssistantMessage" => parts.iter().for_each(|part| match part.get("kind").str() {
             Some("text") => emitter.assistant(part.get("data").str().unwrap_or_default()),

@@ -131,12 +131,12 @@ impl Reader<'_> {
     fn begin(&mut self, session: &Session) -> Option<RevertPoint> {
         if self.emitter.agent.is_none() {
             self.emitter.at_ms = session.created_ms;
-            let said = |value: &Option<String>| value.clone().map(Cow::Owned);
+            let field = |value: &Option<String>| value.clone().map(Cow::Owned);
             self.emitter.session(crate::event::Session {
                 id: Some(Cow::Borrowed(&session.id)),
-                cwd: said(&session.directory),
-                branch: said(&session.branch),
-                version: said(&session.version),
+                cwd: field(&session.directory),
+                branch: field(&session.branch),
+                version: field(&session.version),
                 ..crate::event::Session::default()
             });
         }
@@ -168,8 +168,8 @@ impl Reader<'_> {
         let cut = undone.and_then(|undone| undone.part.as_deref());
         let parts = parts.iter().take_while(|(id, _)| cut != Some(*id)).map(|(_, part)| *part);
         if info.get("role").str() == Some("user") {
-            let said: Vec<&str> = parts.filter_map(own_text).collect();
-            self.emitter.user(&said.join("\n"));
+            let texts: Vec<&str> = parts.filter_map(own_text).collect();
+            self.emitter.user(&texts.join("\n"));
             let diffs = info.at(&["summary", "diffs"]).items();
             self.loose.extend(diffs.iter().filter_map(tools::file));
             return;
@@ -182,9 +182,9 @@ impl Reader<'_> {
             None => {}
             Some("MessageAbortedError") => self.emitter.send(EventKind::Interrupted),
             Some(name) => {
-                let said =
-                    info.at(&["error", "data", "message"]).str().filter(|said| !said.trim().is_empty());
-                self.emitter.provider_error(said.unwrap_or(name));
+                let texts =
+                    info.at(&["error", "data", "message"]).str().filter(|texts| !texts.trim().is_empty());
+                self.emitter.provider_error(texts.unwrap_or(name));
             }
         }
     }

@@ -31,13 +31,13 @@ pub(super) fn read(path: &Path, sink: &mut dyn FnMut(&Event<'_>)) -> Report {
 fn record(emitter: &mut EventEmitter<'_>, json: &Json<'_>, planned: &mut bool) {
     let agent = json.get("agentId").str().or(is_side(json).then_some("sidechain"));
     emitter.agent = agent.map(str::to_owned);
-    let said = |key| json.get(key).str().map(Cow::Borrowed);
+    let field = |key| json.get(key).str().map(Cow::Borrowed);
     emitter.session(Session {
-        id: said("sessionId"),
-        cwd: said("cwd"),
-        branch: said("gitBranch"),
-        model: said("model"),
-        version: said("version"),
+        id: field("sessionId"),
+        cwd: field("cwd"),
+        branch: field("gitBranch"),
+        model: field("model"),
+        version: field("version"),
         commit: None,
     });
     match json.get("type").str().unwrap_or_default() {
@@ -112,9 +112,9 @@ fn system(emitter: &mut EventEmitter<'_>, json: &Json<'_>) {
     let history = json.at(&["systemPayload", "compressedHistory"]).items();
     let summary =
         history.iter().map(|one| one.get("parts").text()).find(|text| text.contains("<state_snapshot>"));
-    let said =
+    let message =
         || join(history.iter().filter_map(|one| one.get("parts").items().first()?.get("text").str()).take(1));
-    let text = summary.unwrap_or_else(said);
+    let text = summary.unwrap_or_else(message);
     emitter.compaction(if text.is_empty() {
         "The tool keeps no summary of what it compacted."
     } else {

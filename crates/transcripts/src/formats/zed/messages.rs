@@ -12,8 +12,8 @@ use crate::shared::shell;
 /// A message; `root` is the name of the project's folder, with which Zed begins its paths.
 pub(super) fn message(emitter: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
     if let Json::Obj(_) = message.get("User") {
-        let said = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
-        let text = crate::shared::json::join(said);
+        let texts = message.at(&["User", "content"]).items().iter().filter_map(|part| part.get("Text").str());
+        let text = crate::shared::json::join(texts);
         return emitter.user(&text);
     }
     if let Json::Obj(_) = message.get("Agent") {
@@ -64,11 +64,11 @@ fn older(emitter: &mut EventEmitter<'_>, message: &Json<'_>, root: &str) {
 
 fn text_of(message: &Json<'_>) -> String {
     let segments = message.get("segments").items().iter();
-    let said = segments.filter(|segment| segment.get("type").str() != Some("thinking"));
-    let said: Vec<&str> = said.filter_map(|segment| segment.get("text").str()).collect();
-    match said.is_empty() {
+    let texts = segments.filter(|segment| segment.get("type").str() != Some("thinking"));
+    let texts: Vec<&str> = texts.filter_map(|segment| segment.get("text").str()).collect();
+    match texts.is_empty() {
         true => message.get("text").str().unwrap_or_default().to_owned(),
-        false => said.join("\n"),
+        false => texts.join("\n"),
     }
 }
 

@@ -131,13 +131,13 @@ impl<'s> EventEmitter<'s> {
 
     /// Emits the pending text, merged from pieces.
     fn flush(&mut self) {
-        let Some(said) = self.pieces.take() else { return };
+        let Some(message) = self.pieces.take() else { return };
         let now = (self.place, self.at_ms);
-        (self.place, self.at_ms) = (said.place, said.at_ms);
-        match said.who {
-            Speaker::User => self.user(&said.text),
-            Speaker::Assistant => self.assistant(&said.text),
-            Speaker::Thinking => self.thinking(&said.text),
+        (self.place, self.at_ms) = (message.place, message.at_ms);
+        match message.who {
+            Speaker::User => self.user(&message.text),
+            Speaker::Assistant => self.assistant(&message.text),
+            Speaker::Thinking => self.thinking(&message.text),
         }
         (self.place, self.at_ms) = now;
     }

@@ -7,14 +7,14 @@ fn an_edit_of_a_tool_whose_clock_is_behind_counts_where_nobody_else_changed_the_
     // The line that Baton writes of a new task has no clocks; the other tool's time is before the task began.
     let begun = record(json!({}));
     let early = "2025-12-31T23:59:40Z";
-    let said = json!([{ "id": 1, "author": "x", "text": "hello", "created_at": early }]);
+    let comments = json!([{ "id": 1, "author": "x", "text": "hello", "created_at": early }]);
     let edits = [
         json!({ "notes": "n" }),
         json!({ "title": "edited" }),
         json!({ "status": "in_progress" }),
         json!({ "priority": 0 }),
         json!({ "labels": ["x"] }),
-        json!({ "comments": said }),
+        json!({ "comments": comments }),
     ];
     for edit in edits {
         let mut fields = edit.clone();
