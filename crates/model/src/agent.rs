@@ -210,13 +210,13 @@ impl Agent {
 
 /// Each once, at its first place, whatever the case.
 fn once(names: Vec<String>) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::with_capacity(names.len());
+    let mut unique: Vec<String> = Vec::with_capacity(names.len());
     for name in names {
-        if !kept.iter().any(|known| identity_key(known) == identity_key(&name)) {
-            kept.push(name);
+        if !unique.iter().any(|known| identity_key(known) == identity_key(&name)) {
+            unique.push(name);
         }
     }
-    kept
+    unique
 }
 
 #[cfg(test)]

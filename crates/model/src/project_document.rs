@@ -460,14 +460,14 @@ mod tests {
         let text = "---\ntitle: \"Shop\" # ours\nims:\n  owner: me\n  vcs:\n    branch: main\nlist:\n  - a: 1\n---\n\n# Shop\n\n--- \ntext\n";
         let new = write(Some(text), &project()).expect("written");
         assert_eq!(read(&new), Ok(of(&project())));
-        for kept in [
+        for line in [
             "title: \"Shop\" # ours\n",
             "  owner: me\n",
             "    branch: main\n",
             "  - a: 1\n",
             "# Shop\n\n--- \ntext\n",
         ] {
-            assert!(new.contains(kept), "{kept:?} is gone:\n{new}");
+            assert!(new.contains(line), "{line:?} is gone:\n{new}");
         }
         let bare = write(Some("# Shop\n"), &project()).expect("written");
         assert!(bare.ends_with("---\n\n# Shop\n") && read(&bare) == Ok(of(&project())), "{bare}");

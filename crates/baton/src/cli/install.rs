@@ -72,8 +72,8 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
     if args.tools.is_empty() && !args.all {
         return overview(&args, &places, app);
     }
-    let kept = app.config.data_dir.join("installed.json");
-    let mut record = Record::read(&kept);
+    let record_file = app.config.data_dir.join("installed.json");
+    let mut record = Record::read(&record_file);
     let jobs = jobs(&args, &places, &record)?;
     if let ([ToolJob { plan: Err(refusal), .. }], false) = (jobs.as_slice(), args.all) {
         return Err(refusal.clone().into());
@@ -93,9 +93,9 @@ pub(super) fn run(args: Args, app: &mut App) -> Result<(), AppError> {
         ask(app, &diff, "look with --dry-run, then say --yes")?;
     }
     if !args.dry_run {
-        install::apply::apply(&whole, &mut record, &kept)?;
+        install::apply::apply(&whole, &mut record, &record_file)?;
         if args.uninstall {
-            install::apply::forget(&whole, &mut record, &kept)?;
+            install::apply::forget(&whole, &mut record, &record_file)?;
         }
     }
     let installed = Installed {

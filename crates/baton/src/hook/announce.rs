@@ -45,10 +45,10 @@ pub(super) fn text(
         let to = waiting.to.as_deref().filter(|to| !to.is_empty());
         let to = to.map_or_else(String::new, |to| format!(", for {}", visible(to)));
         let (kind, id, from) = (waiting.kind.as_str(), visible(&waiting.id), visible(&waiting.from));
-        let kept = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
-        let kept = kept.unwrap_or_default();
+        let origin = waiting.kept.then(|| format!(", {}", render::why_kept(waiting.stopped.as_ref())));
+        let origin = origin.unwrap_or_default();
         let about = quotation(waiting.subject.as_deref(), subjects);
-        format!("  - {kind} {id}{about} from {from}{to}{}{kept}", age(waiting.created_at))
+        format!("  - {kind} {id}{about} from {from}{to}{}{origin}", age(waiting.created_at))
     }));
     lines.extend(rest(waiting.len()));
     lines.extend(sent(&card.sent, now, subjects));

@@ -78,7 +78,7 @@ impl Remote {
         mut input: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Value, AppError> {
-        let kept = self.kept_back(entry, &mut input, caller).await?;
+        let withheld = self.kept_back(entry, &mut input, caller).await?;
         let mut call = Call { input, caller: CallerHeader::of(caller), facts: Vec::new() };
         let key = (entry.access == Access::Write && entry.retention != Retention::Nothing).then(key);
         let mut texts: Vec<(String, String)> = Vec::new();
@@ -95,7 +95,7 @@ impl Remote {
                 break;
             }
             for question in questions {
-                let answer = self.answer(&question, entry, (&call, &kept), caller, &mut texts).await?;
+                let answer = self.answer(&question, entry, (&call, &withheld), caller, &mut texts).await?;
                 call.facts.push(AnsweredQuestion { question, answer });
             }
         }
@@ -145,13 +145,13 @@ impl Remote {
         &self,
         question: &Question,
         entry: &Entry,
-        (call, kept): (&Call, &WithheldText),
+        (call, withheld): (&Call, &WithheldText),
         caller: &Caller,
         texts: &mut Vec<(String, String)>,
     ) -> Result<Value, AppError> {
         match question {
             Question::Seal { recipients, text } if placeholder::seals(entry.name) => {
-                let whole = kept.restore_placeholders(text, texts);
+                let whole = withheld.restore_placeholders(text, texts);
                 let whole = whole
                     .ok_or_else(|| self.unreadable("it wants something encrypted that it was not given"))?;
                 placeholder::check_whole(entry.name, (&call.input, text), &whole)?;
@@ -271,9 +271,9 @@ impl Remote {
         if known.len() >= CODES || code.len() > 64 || !code.chars().all(is_code) {
             return OTHER;
         }
-        let kept: &'static str = String::leak(code.to_owned());
-        known.push(kept);
-        kept
+        let leaked: &'static str = String::leak(code.to_owned());
+        known.push(leaked);
+        leaked
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Refusal {

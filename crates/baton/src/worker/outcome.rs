@@ -186,10 +186,10 @@ mod tests {
         assert_eq!(check(1 << 8, Some("{\"context\":{}}"), "testing"), "fail: the command ended with 1");
         assert_eq!(check(3 << 8, Some(report), "implementation"), "failed: built");
         let ended = CommandEnd::Ended(ExitStatus::from_raw(0));
-        let kept = Outcome::of(&ended, Some(Ok(report.to_owned())), Some("implementation"));
+        let outcome = Outcome::of(&ended, Some(Ok(report.to_owned())), Some("implementation"));
         assert!(
-            matches!(&kept, Outcome::Closed { context, .. } if context["work_completed"] == "x"),
-            "{kept:?}"
+            matches!(&outcome, Outcome::Closed { context, .. } if context["work_completed"] == "x"),
+            "{outcome:?}"
         );
     }
 

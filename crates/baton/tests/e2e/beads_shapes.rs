@@ -136,8 +136,8 @@ fn a_short_lived_issue_is_neither_in_the_file_nor_in_the_list_unless_it_is_asked
     bd(&ann, &["promote", &wisp]).done();
     assert!(file().contains(&wisp), "{}", file());
     let other = made(&ann, &["another check", "--ephemeral"]);
-    let kept = bd(&ann, &["mol", "wisp", "gc"]).done();
-    assert!(!kept.out.contains(&other), "{kept:?}");
+    let collected = bd(&ann, &["mol", "wisp", "gc"]).done();
+    assert!(!collected.out.contains(&other), "{collected:?}");
     bd(&ann, &["close", &other, "--reason", "seen"]).done();
     assert!(bd(&ann, &["mol", "wisp", "gc", "--closed", "--force"]).done().out.contains(&other));
     assert_eq!(bd_json(&ann, &["wisp", "list", "--all"])["count"], 0);

@@ -47,9 +47,9 @@ fn changes_in_a_remote_arrive_and_go_with_a_drop() {
     let baton = text(&left, "baton_id");
     assert!(!of.laptop.root().join("ran").exists());
     assert_eq!(git(&of.laptop, of.laptop.shop(), &["for-each-ref"]), before, "no reference here");
-    let kept = &left["changes"]["remote"];
+    let remote = &left["changes"]["remote"];
     assert_eq!(references(&of).len(), 1);
-    assert!(references(&of)[0].ends_with(&text(kept, "reference")), "{kept}");
+    assert!(references(&of)[0].ends_with(&text(remote, "reference")), "{remote}");
     let donna = of.donna();
     assert!(donna.text(&["changes", "show"]).contains("kept in "), "it says where");
     assert!(donna.text(&["changes", "diff"]).contains("+edited"));

@@ -37,13 +37,13 @@ fn a_stream_ends_with_the_token_that_opened_it() {
     let (_, short) = token(&stage, &["--scope", "read", "--expires-in", "2s"]);
     std::thread::sleep(Duration::from_millis(600));
     let mut revoked = Events::open(&server, "", &[("authorization", &bearer)]);
-    let mut kept = Events::open(&server, "", &[("authorization", &other)]);
+    let mut stream = Events::open(&server, "", &[("authorization", &other)]);
     let mut expired = Events::open(&server, "", &[("authorization", &short)]);
     stage.terminal("Owner").json(&["token", "revoke", &id]);
     revoked.until_it_ends();
     expired.until_it_ends();
     stage.terminal("Owner").json(&["note", "hello"]);
-    assert_eq!(kept.next().1["summary"], "hello", "another token's stream goes on");
+    assert_eq!(stream.next().1["summary"], "hello", "another token's stream goes on");
 }
 
 #[test]

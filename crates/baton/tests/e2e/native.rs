@@ -137,11 +137,11 @@ impl Model {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("address").port();
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let kept = asked.clone();
+        let received = asked.clone();
         thread::spawn(move || {
             for stream in listener.incoming().filter_map(Result::ok) {
-                let kept = kept.clone();
-                thread::spawn(move || _ = answer(stream, &kept));
+                let received = received.clone();
+                thread::spawn(move || _ = answer(stream, &received));
             }
         });
         Self { port, asked }
@@ -154,7 +154,7 @@ impl Model {
     }
 }
 
-fn answer(mut stream: TcpStream, kept: &Mutex<Vec<(String, String)>>) -> std::io::Result<()> {
+fn answer(mut stream: TcpStream, received: &Mutex<Vec<(String, String)>>) -> std::io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let mut bytes = Vec::new();
     let mut buffer = [0; 64 * 1024];
@@ -185,7 +185,7 @@ fn answer(mut stream: TcpStream, kept: &Mutex<Vec<(String, String)>>) -> std::io
     }
     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
     let (kind, body) = reply(&path);
-    kept.lock().expect("lock").push((path, String::from_utf8_lossy(&bytes).into_owned()));
+    received.lock().expect("lock").push((path, String::from_utf8_lossy(&bytes).into_owned()));
     write!(
         stream,
         "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",

@@ -232,8 +232,8 @@ fn the_quiet_hours_keep_what_is_new_for_later() {
     donna.json(&["start"]);
     donna.json(&["wrap", "--summary", "half of the cart", "--next", "the taxes"]);
     let lola = stage.terminal("Lola").with("TZ", "UTC");
-    let kept = lola.json(&["notify", "send"]);
-    assert_eq!((&kept["is_quiet"], &kept["sent"]), (&json!(true), &json!(0)));
+    let sent = lola.json(&["notify", "send"]);
+    assert_eq!((&sent["is_quiet"], &sent["sent"]), (&json!(true), &json!(0)));
     set_up(&stage, &by_command(&stage));
     lola.json(&["notify", "send"]);
     assert!(text(&notifications(&stage, 1)[0], "text").contains("half of the cart"));

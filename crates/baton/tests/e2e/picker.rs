@@ -27,14 +27,14 @@ impl Seat {
         let mut child = script.spawn().expect("script runs");
         let (keys, mut screen) = (child.stdin.take().expect("keys"), child.stdout.take().expect("screen"));
         let drawn = Arc::new((Mutex::new(String::new()), Condvar::new()));
-        let kept = drawn.clone();
+        let copy = drawn.clone();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n) = screen.read(&mut bytes)
                 && n > 0
             {
-                kept.0.lock().expect("lock").push_str(&String::from_utf8_lossy(&bytes[..n]));
-                kept.1.notify_all();
+                copy.0.lock().expect("lock").push_str(&String::from_utf8_lossy(&bytes[..n]));
+                copy.1.notify_all();
             }
         });
         Self { child, keys, drawn }

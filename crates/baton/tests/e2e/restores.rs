@@ -165,16 +165,16 @@ fn a_kept_store_is_restored_with_its_log() {
     let (stage, backup) = with_backup();
     let lola = stage.terminal("Lola");
     // As an older version has kept it: two files.
-    let kept = stage.store().with_file_name("baton.db.before-1");
+    let previous = stage.store().with_file_name("baton.db.before-1");
     for suffix in ["", "-wal"] {
-        fs::copy(beside(&stage.store(), suffix), beside(&kept, suffix)).expect("copied");
+        fs::copy(beside(&stage.store(), suffix), beside(&previous, suffix)).expect("copied");
     }
     lola.json(&["restore", "--yes", &backup]);
-    lola.json(&["restore", "--yes", kept.to_str().expect("text")]);
+    lola.json(&["restore", "--yes", previous.to_str().expect("text")]);
     assert_eq!(notes(&stage), ["before", "after"]);
-    fs::remove_file(beside(&kept, "-wal")).expect("removed");
-    lola.refused(1, "store_incomplete", &["restore", "--yes", kept.to_str().expect("text")]);
-    lola.with("BATON_STORE", &kept).refused(1, "store_incomplete", &["doctor"]);
+    fs::remove_file(beside(&previous, "-wal")).expect("removed");
+    lola.refused(1, "store_incomplete", &["restore", "--yes", previous.to_str().expect("text")]);
+    lola.with("BATON_STORE", &previous).refused(1, "store_incomplete", &["doctor"]);
     assert_eq!(notes(&stage), ["before", "after"]);
     stage.assert_sound();
 }

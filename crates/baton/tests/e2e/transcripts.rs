@@ -111,8 +111,8 @@ fn what_was_said_in_any_session_is_found_and_leads_to_it() {
         lola.run(&["transcripts", "search", "chrome", "bump*", "--jsonl"]).done().lines(),
         items(&found).to_vec()
     );
-    let kept = lola.json(&["transcripts", "search", "chrome", "--no-refresh", "--agent", "aider"]);
-    assert_eq!((items(&kept).len(), &kept["index"]["refreshed"]), (1, &Value::Null));
+    let hits = lola.json(&["transcripts", "search", "chrome", "--no-refresh", "--agent", "aider"]);
+    assert_eq!((items(&hits).len(), &hits["index"]["refreshed"]), (1, &Value::Null));
     assert!(lola.text(&["transcripts", "search", "zzzzunheard"]).contains("nothing was found in 3 sessions"));
     lola.refused(1, "query_empty", &["transcripts", "search", "\"\"", "*"]);
     lola.refused(2, "usage", &["transcripts", "search"]);
@@ -229,11 +229,11 @@ fn another_program_writes_the_summary_and_no_fact_changes() {
     (plain["summary"], written["summary"]) = (Value::Null, Value::Null);
     assert_eq!(plain, written, "the facts stay");
     for broken in ["exit 4", "true", "no-such-program-at-all"] {
-        let (mut kept, err) = packet(&["--summarize", broken]);
+        let (mut packet_json, err) = packet(&["--summarize", broken]);
         assert!(err.contains("warning: --summarize"), "{broken}: {err}");
-        kept["summary"] = Value::Null;
-        kept["metadata"].as_object_mut().expect("an object").remove("summary_by");
-        assert_eq!(kept, plain, "{broken}");
+        packet_json["summary"] = Value::Null;
+        packet_json["metadata"].as_object_mut().expect("an object").remove("summary_by");
+        assert_eq!(packet_json, plain, "{broken}");
     }
     let imported = lola.json(&["import-transcript", NORMAL, "--summarize", "echo by hand"]);
     assert_eq!(imported["summary"], "by hand");

@@ -301,13 +301,13 @@ fn names_of_files_move_no_cursor() {
     let (ann, second) = (stage.terminal("Ann"), second(&stage));
     let left = ann.text(&[&WRAP[..], &["--with-changes"]].concat());
     let baton = text(&ann.json(&["changes", "show"])["changes"], "baton_id");
-    let kept = ann.text(&["changes", "keep", &baton]);
+    let saved = ann.text(&["changes", "keep", &baton]);
     let lola = stage.terminal("Lola").within(&second);
     let shown = ann.text(&["changes", "show"]);
     let preview = lola.text(&["pickup", "--dry-run"]);
     let applied = lola.text(&["changes", "apply"]);
     let refused = lola.run(&["changes", "apply"]);
-    for output in [left, kept, shown, preview, applied, refused.out, refused.err] {
+    for output in [left, saved, shown, preview, applied, refused.out, refused.err] {
         assert!(!output.contains(['\u{1b}', '\u{202e}']), "{output:?}");
     }
 }

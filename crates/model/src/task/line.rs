@@ -25,17 +25,17 @@ pub fn remember(mut earlier: Vec<String>, last: &str, next: &str) -> Vec<String>
     let (first, newest) = (earlier.iter().position(is_bare), earlier.iter().rposition(is_bare));
     let (mut count, mut bytes) = (0, 0);
     let mut at = earlier.len();
-    let mut kept: Vec<String> = Vec::new();
+    let mut recent: Vec<String> = Vec::new();
     while let Some(line) = earlier.pop() {
         at -= 1;
         let fits = (count < MAX_VERSIONS || first == Some(at)) && bytes + line.len() <= MAX_BYTES;
         if count == 0 || fits || newest == Some(at) {
             (count, bytes) = (count + 1, bytes + line.len());
-            kept.push(line);
+            recent.push(line);
         }
     }
-    kept.reverse();
-    kept
+    recent.reverse();
+    recent
 }
 
 /// The line of a record: the last one with what differs, or an earlier one that says just that, byte for byte, where every reader

@@ -71,9 +71,9 @@ pub fn ignored_changes(known: &[Record], merged: &Record, theirs: &Record) -> Ve
     }
     let is_known = known.iter().any(|version| version.task.updated_at == theirs.task.updated_at);
     let versions: Vec<Map<String, Value>> = known.iter().map(entries).collect();
-    let (kept, line) = (entries(merged), entries(theirs));
+    let (merged_entries, line) = (entries(merged), entries(theirs));
     let is_passed = |name: &&String| {
-        let (our, their) = (kept.get(*name), line.get(*name));
+        let (our, their) = (merged_entries.get(*name), line.get(*name));
         let is_old = |known: &Map<String, Value>| {
             is_known && known.get(*name) == their || text::is_more(name, known.get(*name), their)
         };
@@ -83,10 +83,11 @@ pub fn ignored_changes(known: &[Record], merged: &Record, theirs: &Record) -> Ve
         };
         is_said && our != their && !text::is_more(name, our, their)
     };
-    let names = line.keys().chain(kept.keys().filter(|name| !line.contains_key(*name)));
+    let names = line.keys().chain(merged_entries.keys().filter(|name| !line.contains_key(*name)));
     let names = names.filter(|name| *name == "status" || !CLOSING.contains(&name.as_str()));
     let passed = |name: &String| {
-        let [ours, theirs] = [kept.get(name), line.get(name)].map(|value| value.cloned().unwrap_or_default());
+        let [ours, theirs] =
+            [merged_entries.get(name), line.get(name)].map(|value| value.cloned().unwrap_or_default());
         let (id, field) = (merged.task.task_id.clone(), name.replace('/', "."));
         Conflict { id, field, ours, theirs, kept: Side::Ours }
     };
@@ -288,9 +289,15 @@ fn conflicts(
         let is_reason = name == "close_reason" && our.is_some() && their.is_some();
         let is_said = name == "status" || is_reason || !CLOSING.contains(&name.as_str());
         if is_said && is_new && both && !entry::is_member(name) {
-            let kept = if theirs_kept.contains(name) { Side::Theirs } else { Side::Ours };
+            let winner = if theirs_kept.contains(name) { Side::Theirs } else { Side::Ours };
             let [ours, theirs] = [our, their].map(|value| value.cloned().unwrap_or_default());
-            found.push(Conflict { id: id.to_owned(), field: name.replace('/', "."), ours, theirs, kept });
+            found.push(Conflict {
+                id: id.to_owned(),
+                field: name.replace('/', "."),
+                ours,
+                theirs,
+                kept: winner,
+            });
         }
     }
     found

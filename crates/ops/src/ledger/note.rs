@@ -128,9 +128,9 @@ fn add(
     }
     let (kind, body) = body(input);
     if let Some(released) = session.as_ref().filter(|s| !s.is_open()) {
-        let kept =
+        let late =
             json!({ "text": "note of a released session", "late_note": body, "late_kind": kind.as_str() });
-        return Ok(Err(keep_late_note(tx, env, released, (&kept, &kept))?));
+        return Ok(Err(keep_late_note(tx, env, released, (&late, &late))?));
     }
     let delta = append_json(tx, env, &author, kind, &body)?;
     if let Some(session) = &session {

@@ -267,8 +267,8 @@ impl RegistrationInput<'_> {
         };
         let written = document.issues_github_repo.clone().filter(|repo| self.is_confirmed(repo));
         let known_repo = known.issues_github_repo.clone();
-        let kept = if input.sync { written.or(known_repo) } else { known_repo.or(written) };
-        let repo = self.flag.map(str::to_owned).or(kept);
+        let issues_repo = if input.sync { written.or(known_repo) } else { known_repo.or(written) };
+        let repo = self.flag.map(str::to_owned).or(issues_repo);
         let undecided = match input.document {
             Some(_) => self.unconfirmed(),
             None => known.suggested_repo.clone(),

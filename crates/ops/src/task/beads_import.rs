@@ -225,10 +225,10 @@ fn keep_others(
     );
     let is_replaced =
         |line: &str| lines.contains(line) || memory(line).is_some_and(|memory| names.contains(&memory.key));
-    let mut kept = line::others(tx, &output.project_id)?;
-    kept.retain(|line| !is_replaced(line));
-    kept.extend(others);
-    Ok(line::put_others(tx, &output.project_id, &kept)?)
+    let mut stored = line::others(tx, &output.project_id)?;
+    stored.retain(|line| !is_replaced(line));
+    stored.extend(others);
+    Ok(line::put_others(tx, &output.project_id, &stored)?)
 }
 
 /// Says in the ledger which texts of a task the file has replaced. What is too large for one entry has one for each field.

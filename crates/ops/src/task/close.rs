@@ -194,9 +194,9 @@ fn closed_before(
     (outcome, input, secret): (Option<Outcome>, &CloseInput, Option<&Secret>),
 ) -> Result<CloseOutput, Failure> {
     if outcome.is_none_or(|outcome| known.result.as_deref() == Some(outcome.word())) {
-        let kept = comment::late_comments(tx, env, author, known, &late_comment(input, known, secret))?;
+        let late = comment::late_comments(tx, env, author, known, &late_comment(input, known, secret))?;
         let task = answer(&reload(tx, known.clone())?, env, author);
-        return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: kept });
+        return Ok(CloseOutput { task, unblocked: Vec::new(), set_off: Vec::new(), kept_comment_id: late });
     }
     let was = known.result.as_deref().unwrap_or("pass");
     Err(Refusal::new(

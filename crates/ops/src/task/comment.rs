@@ -167,10 +167,10 @@ pub(super) fn keep_late(
     };
     let named = by_id(tx, author.project_id, id)?;
     let found = successor(tx, &named)?.unwrap_or(named);
-    let Some(kept) = late_comments(tx, env, author, &found, words)? else { return Err(refusal.into()) };
+    let Some(late) = late_comments(tx, env, author, &found, words)? else { return Err(refusal.into()) };
     let what = if words.is_part { "of what you gave, the reason is kept" } else { "what you gave is kept" };
     refusal.message = format!("{}; {what} as a comment", refusal.message);
-    Ok(refusal.with("kept_comment_id", kept))
+    Ok(refusal.with("kept_comment_id", late))
 }
 
 /// Keeps the caller's words as comments, all of them or none; returns the id of the first.

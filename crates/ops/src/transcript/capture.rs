@@ -107,9 +107,9 @@ impl Operation for Capture {
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             home.adopt(tx)?;
-            let kept = CaptureJob { input: &input, meant: &meant, packet: &packet };
-            let output = kept.keep(tx, env, &project_id)?;
-            kept.record_failure(tx, env, output)
+            let job = CaptureJob { input: &input, meant: &meant, packet: &packet };
+            let output = job.keep(tx, env, &project_id)?;
+            job.record_failure(tx, env, output)
         })
     }
 }
@@ -200,8 +200,8 @@ impl CaptureJob<'_> {
             return Ok(output);
         }
         let mut failure = output;
-        let kept = Request::of_content(&failure.project_id, Capture::NAME, &self.key());
-        if failure.delta_id.is_none() && kept.answered::<CaptureOutput>(tx)?.is_some() {
+        let request = Request::of_content(&failure.project_id, Capture::NAME, &self.key());
+        if failure.delta_id.is_none() && request.answered::<CaptureOutput>(tx)?.is_some() {
             let own = resolve::session_by_id(tx, &failure.project_id, &failure.session_id)?;
             let body = json!({
                 "text": "the agent stopped at a failure or a limit; what it had done was kept already",

@@ -93,19 +93,19 @@ on_every_backend! {
         assert_eq!(w.deltas("wrap").len(), 1, "Ann's");
         let edit = json!({ "file_path": "/w/a.rs", "old_string": "a", "new_string": "b" });
         let end = pickup_talk(dir.path(), "Pick up the work that waits", &answer, Some(("Edit", edit)));
-        let kept = w.ok(&agent("Donna"), "transcript_capture", end);
-        assert_eq!(kept["identity"], "Donna", "what was done otherwise is its own: {kept:#}");
+        let captured = w.ok(&agent("Donna"), "transcript_capture", end);
+        assert_eq!(captured["identity"], "Donna", "what was done otherwise is its own: {captured:#}");
         assert_eq!(w.roster()[0]["session_id"], held["session_id"]);
     }
 
     fn an_agent_that_never_began_gets_a_session_which_ends_with_it(w) {
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
-        assert_eq!((&kept["identity"], w.roster().len()), (&json!("Donna"), 1));
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
+        assert_eq!((&captured["identity"], w.roster().len()), (&json!("Donna"), 1));
         let checkpoint = &w.deltas("checkpoint")[0];
         assert_eq!(checkpoint["body"]["transcript"]["agent"], "claude", "{checkpoint:#}");
         assert!(checkpoint["body"]["packet"]["files_modified"].is_array(), "{checkpoint:#}");
         let later = capture(w, &agent("Donna"), "compacted.jsonl", "session-end", false);
-        assert_eq!(later["session_id"], kept["session_id"]);
+        assert_eq!(later["session_id"], captured["session_id"]);
         assert_eq!((w.deltas("checkpoint").len(), w.roster().len()), (2, 0));
         assert_eq!(w.deltas("release")[0]["body"]["reason"], "ended");
     }
@@ -123,15 +123,15 @@ on_every_backend! {
 
     fn an_agents_own_session_is_checkpointed_and_ends_with_the_agent(w) {
         let started = w.start(&agent("Donna"));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
-        assert_eq!(kept["session_id"], started["session_id"]);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
+        assert_eq!(captured["session_id"], started["session_id"]);
         assert_eq!((w.deltas("start").len(), w.deltas("checkpoint").len(), w.roster().len()), (1, 1, 0));
     }
 
     fn an_agents_own_session_is_checkpointed_and_goes_on(w) {
         let started = w.start(&agent("Donna"));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
-        assert_eq!(kept["session_id"], started["session_id"]);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "before-compaction", false);
+        assert_eq!(captured["session_id"], started["session_id"]);
         assert_eq!((w.deltas("start").len(), w.roster().len()), (1, 1));
         w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "mine": 1 }, "expected_version": 0 }));
     }
@@ -141,8 +141,8 @@ on_every_backend! {
         let own = w.start(&agent("Donna"));
         let forced = json!({ "session": own["session_id"], "summary": "enough", "force": true, "why": "stuck" });
         w.ok(&agent("Chief"), "session_wrap", forced);
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!(kept["session_id"], own["session_id"]);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(captured["session_id"], own["session_id"]);
         assert!(w.newest("note").to_string().contains("transcript"), "{:#}", w.newest("note"));
     }
 
@@ -153,8 +153,8 @@ on_every_backend! {
             let left = w.ok(&agent("Lola"), "session_wrap", json!({ "packet": packet }));
             let held = w.pickup(&agent("Donna"));
             w.ok(&agent("Donna"), "session_checkpoint", json!({ "state": { "b": "y".repeat(60_000) } }));
-            let kept = capture(w, &agent("Donna"), "normal.jsonl", event, true);
-            assert_eq!(kept["baton_id"], Value::Null, "{event}");
+            let captured = capture(w, &agent("Donna"), "normal.jsonl", event, true);
+            assert_eq!(captured["baton_id"], Value::Null, "{event}");
             let next = w.pickup(&agent("Mina"));
             assert_eq!(next["baton"]["delta_id"], left["delta_id"], "{event}");
             assert_eq!(next["recovered"]["sessions"], json!([held["session_id"]]), "{event}");
@@ -191,9 +191,9 @@ on_every_backend! {
         let first = capture(w, &agent("Bot").process("agent"), "normal.jsonl", "before-compaction", false);
         w.advance(400_000);
         let started = w.start(&agent("Worker").process("agent"));
-        let kept = capture(w, &agent("Bot").process("agent"), "compacted.jsonl", "session-end", false);
-        assert_eq!(kept["session_id"], started["session_id"]);
-        assert_ne!(kept["session_id"], first["session_id"]);
+        let captured = capture(w, &agent("Bot").process("agent"), "compacted.jsonl", "session-end", false);
+        assert_eq!(captured["session_id"], started["session_id"]);
+        assert_ne!(captured["session_id"], first["session_id"]);
         assert_eq!(w.roster(), Vec::<Value>::new());
     }
 
@@ -261,16 +261,16 @@ on_every_backend! {
 
     fn a_failure_whose_work_another_hook_kept_first_is_still_told_once(w) {
         for (name, wrap) in [("normal.jsonl", false), ("compacted.jsonl", true)] {
-            let kept = capture(w, &agent("Donna"), name, "session-end", wrap);
+            let captured = capture(w, &agent("Donna"), name, "session-end", wrap);
             let before = w.deltas("note").len();
             for _ in 0..2 {
                 let failure = capture(w, &agent("Donna"), name, "failure", wrap);
-                assert_eq!(failure["session_id"], kept["session_id"]);
+                assert_eq!(failure["session_id"], captured["session_id"]);
             }
             let notes = w.deltas("note");
             let note = notes.last().expect("a note");
             assert_eq!((notes.len(), &note["body"]["event"]), (before + 1, &json!("failure")));
-            assert_eq!(note["session_id"], kept["session_id"]);
+            assert_eq!(note["session_id"], captured["session_id"]);
         }
         assert_eq!((w.deltas("checkpoint").len(), w.deltas("wrap").len(), w.roster().len()), (1, 1, 0));
     }
@@ -285,10 +285,10 @@ on_every_backend! {
     }
 
     fn with_the_setting_it_leaves_a_baton_that_another_picks_up(w) {
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "failure", true);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "failure", true);
         assert_eq!(w.roster().len(), 0);
         let picked = w.pickup(&agent("Lola"));
-        assert_eq!(picked["baton"]["delta_id"], kept["baton_id"]);
+        assert_eq!(picked["baton"]["delta_id"], captured["baton_id"]);
         let again = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
         assert_eq!((&again["delta_id"], w.deltas("wrap").len()), (&Value::Null, 1));
         // What was done since is kept in a baton of its own.
@@ -299,8 +299,8 @@ on_every_backend! {
     fn a_baton_that_the_agent_held_is_spent_by_the_wrap(w) {
         w.leave_baton(&agent("Lola"), "half");
         let picked = w.pickup(&agent("Donna"));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!(kept["session_id"], picked["session_id"]);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(captured["session_id"], picked["session_id"]);
         let baton = json!({ "handoff_id": picked["baton"]["delta_id"] });
         w.no(&agent("Bert"), "hd_exec", baton, "baton_spent");
     }
@@ -310,23 +310,23 @@ on_every_backend! {
         w.advance(60_000);
         w.wrap(&agent("Donna"), "all said");
         let before = w.ledger();
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!(kept["delta_id"], Value::Null);
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(captured["delta_id"], Value::Null);
         assert_eq!(w.ledger(), before);
     }
 
     fn a_conversation_that_began_after_the_wrap_is_another(w) {
         w.leave_baton(&agent("Donna"), "the one before");
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!(w.deltas("wrap").len(), 2, "{kept:#}");
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!(w.deltas("wrap").len(), 2, "{captured:#}");
     }
 
     fn a_session_that_was_taken_over_stays_over_and_its_work_is_a_note(w) {
         let started = w.start(&agent("Donna"));
         w.advance(60_000);
         w.ok(&agent("Lola"), "hd_exec", json!({ "from_session": started["session_id"], "force": true, "why": "urgent" }));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
-        assert_eq!((&kept["session_id"], w.deltas("wrap").len()), (&started["session_id"], 0));
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
+        assert_eq!((&captured["session_id"], w.deltas("wrap").len()), (&started["session_id"], 0));
         let note = &w.deltas("note")[0];
         assert_eq!(note["body"]["late_checkpoint"]["packet"]["source"]["agent"], "claude", "{note:#}");
         capture(w, &agent("Donna"), "normal.jsonl", "session-end", true);
@@ -335,8 +335,8 @@ on_every_backend! {
 
     fn a_name_that_is_at_work_elsewhere_is_not_disturbed(w) {
         let started = w.start(&agent("Donna").process("elsewhere"));
-        let kept = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
-        assert_eq!(kept["identity"], "Bot");
+        let captured = capture(w, &agent("Donna"), "normal.jsonl", "session-end", false);
+        assert_eq!(captured["identity"], "Bot");
         assert_eq!(w.roster()[0]["session_id"], started["session_id"]);
     }
 

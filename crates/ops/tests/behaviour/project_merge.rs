@@ -391,8 +391,8 @@ on_every_backend! {
         let late = at("Sil", "cart").process("gone");
         w.no(&late, "session_checkpoint", json!({ "summary": "late words" }), "session_released");
         w.no(&late.in_session(&own), "session_wrap", json!({ "summary": "the last words" }), "session_released");
-        let kept = w.everything().into_iter().filter(|row| row.starts_with("delta") && row.contains("cart")).collect::<String>();
-        assert!(kept.contains("late words") && kept.contains("the last words"), "{kept}");
+        let rows = w.everything().into_iter().filter(|row| row.starts_with("delta") && row.contains("cart")).collect::<String>();
+        assert!(rows.contains("late words") && rows.contains("the last words"), "{rows}");
         w.assert_sound();
     }
 }

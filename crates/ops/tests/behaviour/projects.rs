@@ -68,13 +68,13 @@ on_every_backend! {
     }
 
     fn credentials_are_never_stored(w) {
-        for (folder, remote, kept) in [
+        for (folder, remote, stored) in [
             ("/repos/a", "https://user:hunter2@git.example/o/a", "https://git.example/o/a"),
             ("/repos/b", "https://hunter2@github.com/o/b.git", "https://github.com/o/b.git"),
             ("/repos/c", "ssh://git:hunter2@git.example:22/o/c", "ssh://git.example:22/o/c"),
         ] {
             let made = init(w, folder, json!({ "remote": remote, "issues_repo": "https://hunter2@github.com/o/r" }));
-            assert_eq!(made["project"]["vcs_remote_url"], kept);
+            assert_eq!(made["project"]["vcs_remote_url"], stored);
             assert_eq!(made["project"]["issues_github_repo"], "o/r");
         }
         let all = w.everything().join("\n");

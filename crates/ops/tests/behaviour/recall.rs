@@ -155,8 +155,8 @@ on_every_backend! {
         let named: Vec<Value> = pages.flat_map(|effect| list(&effect["memory_ids"])).collect();
         assert_eq!(named.len(), 69);
         assert_eq!(effects_before.last().expect("one")["forget_before"], w.now, "what is of no memory goes last");
-        let kept = w.store.read(|tx| Ok(vector::get(tx, "p", &ids[1])?)).expect("read").expect("a vector");
-        assert_eq!((kept.embedder.as_str(), kept.packed), (HASHING, Some(QuantizedVector::of(&hashing("deploying number 1")))));
+        let stored = w.store.read(|tx| Ok(vector::get(tx, "p", &ids[1])?)).expect("read").expect("a vector");
+        assert_eq!((stored.embedder.as_str(), stored.packed), (HASHING, Some(QuantizedVector::of(&hashing("deploying number 1")))));
         let again = w.ok(&donna(), "memory_reindex", json!({}));
         assert_eq!(again["embedded"], 0);
     }

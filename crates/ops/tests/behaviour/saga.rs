@@ -388,8 +388,8 @@ on_every_backend! {
         w.start(&receiver());
         w.ok(&receiver(), "session_checkpoint", json!({ "state": { "mine": 1 }, "task": task, "expected_version": 1 }));
         act(w, &sender(), &text(&made, "handoff_id"), "cancel");
-        let kept = w.ok(&receiver(), "session_resolve", json!({ "task": task }));
-        assert_eq!(kept["state"], json!({ "mine": 1 }));
+        let resolved = w.ok(&receiver(), "session_resolve", json!({ "task": task }));
+        assert_eq!(resolved["state"], json!({ "mine": 1 }));
     }
 
     fn what_a_sender_names_is_not_read_off_a_servers_disk(w) {

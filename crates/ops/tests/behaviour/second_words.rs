@@ -47,8 +47,8 @@ fn task_of(w: &mut World, id: &str) -> Value {
 /// The late results of a hand-off, as who said what.
 fn late(w: &mut World, id: &str) -> Vec<(String, String)> {
     let shown = show(w, id);
-    let Some(kept) = shown["late_results"].as_array() else { return Vec::new() };
-    kept.iter().map(|one| (text(one, "by"), text(one, "result"))).collect()
+    let Some(results) = shown["late_results"].as_array() else { return Vec::new() };
+    results.iter().map(|one| (text(one, "by"), text(one, "result"))).collect()
 }
 
 fn comments(w: &mut World, task: &Value) -> Vec<String> {

@@ -328,8 +328,8 @@ on_every_backend! {
         let again = w.once(&me, create, json!({ "scope": "read" }), "k1").expect_err("shown once");
         assert_eq!((&again["code"], &again["token_id"]), (&json!("secret_shown_once"), &made["token_id"]));
         assert_eq!(w.ok(&me, "token_list", json!({}))["items"].as_array().map(Vec::len), Some(1));
-        let kept = w.everything().join("\n");
-        assert!(!kept.contains(&text(&made, "token")), "the secret is kept nowhere");
+        let stored = w.everything().join("\n");
+        assert!(!stored.contains(&text(&made, "token")), "the secret is kept nowhere");
     }
 
     fn what_is_read_encrypted_is_not_kept_in_plain_text(w) {
@@ -342,10 +342,10 @@ on_every_backend! {
         let answer = w.once(&tess, read, input.clone(), "k1").expect("read");
         assert!(answer.to_string().contains("canary9"), "{answer:#}");
         assert_eq!(w.once(&tess, read, input, "k1").expect("read again")["body"], answer["body"]);
-        let kept: Vec<String> = w.everything().into_iter().filter(|row| row.starts_with("request:") && row.contains("mail_read")).collect();
+        let stored: Vec<String> = w.everything().into_iter().filter(|row| row.starts_with("request:") && row.contains("mail_read")).collect();
         // What the request did is kept for a retry, and nothing of the message.
         let did = json!({ "taken": answer["taken"], "deliver": answer["deliver"] }).to_string();
-        assert!(kept.len() == 1 && kept[0].contains(&format!("{did:?}")), "{kept:#?}");
+        assert!(stored.len() == 1 && stored[0].contains(&format!("{did:?}")), "{stored:#?}");
         assert!(!w.everything().join("\n").contains("canary9"), "no row holds its text");
     }
 

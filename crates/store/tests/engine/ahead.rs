@@ -93,9 +93,10 @@ fn a_batch_in_which_one_failed_late_is_kept_as_it_was_answered_or_not_at_all() {
             if last {
                 answers.push(store.write(&["b"], |tx| add(tx, 4)).is_ok());
             }
-            let kept = store.commit_batch();
-            let expected = if kept.is_ok() { answers.iter().filter(|answers| **answers).count() } else { 0 };
-            assert_eq!(count(&mut store), expected, "{}: {answers:?} {kept:?}", place.name);
+            let committed = store.commit_batch();
+            let expected =
+                if committed.is_ok() { answers.iter().filter(|answers| **answers).count() } else { 0 };
+            assert_eq!(count(&mut store), expected, "{}: {answers:?} {committed:?}", place.name);
             store.write(&["b"], |tx| append(tx, "b", "after")).unwrap();
         });
     }

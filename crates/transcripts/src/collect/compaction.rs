@@ -18,17 +18,17 @@ const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
 /// What the summary itself says.
 pub(super) fn bare(text: &str) -> String {
     let text = without_reminders(text);
-    let mut kept = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let rest = sentence_frame(line);
         let blank = rest.trim().is_empty();
-        if blank && (!line.trim().is_empty() || kept.ends_with("\n\n")) {
+        if blank && (!line.trim().is_empty() || out.ends_with("\n\n")) {
             continue;
         }
-        kept.push_str(rest);
-        kept.push('\n');
+        out.push_str(rest);
+        out.push('\n');
     }
-    let mut bare = kept.trim();
+    let mut bare = out.trim();
     while let Some(inside) = AROUND.iter().find_map(|tag| inside(bare, tag)) {
         bare = inside.trim();
     }

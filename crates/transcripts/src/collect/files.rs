@@ -214,11 +214,11 @@ mod tests {
         let changes = |edits: &[Edit]| -> Vec<(String, Change)> {
             check(edits).into_iter().map(|(path, change, _)| (path, change)).collect()
         };
-        let kept = ("srcs/b.rs".to_owned(), Change::Modified);
-        assert_eq!(changes(&edits), [("lib/a.rs".to_owned(), Change::Renamed), kept.clone()]);
+        let expected = ("srcs/b.rs".to_owned(), Change::Modified);
+        assert_eq!(changes(&edits), [("lib/a.rs".to_owned(), Change::Renamed), expected.clone()]);
         let [one, other, _] = edits;
         let removed = [one, other, Edit::bare("src/", Change::Deleted)];
-        assert_eq!(changes(&removed), [("src/a.rs".to_owned(), Change::Deleted), kept]);
+        assert_eq!(changes(&removed), [("src/a.rs".to_owned(), Change::Deleted), expected]);
     }
 
     #[test]

@@ -178,20 +178,20 @@ impl Collector<'_> {
         };
         const SHORT: usize = 1000;
         let whole = [&self.first_request, &self.last_request, &self.last_answer];
-        let quoted = |kept: &TimedRemark| {
+        let quoted = |entry: &TimedRemark| {
             whole
                 .into_iter()
                 .flatten()
-                .any(|sentence| sentence.at == kept.said.at && sentence.text.len() <= SHORT)
+                .any(|sentence| sentence.at == entry.said.at && sentence.text.len() <= SHORT)
         };
-        let remark = |kept: &TimedRemark| Remark {
-            role: kept.role.to_owned(),
-            text: kept.said.text.clone(),
-            weight: kept.weight.into(),
-            at: label.at(&kept.said.at),
+        let remark = |entry: &TimedRemark| Remark {
+            role: entry.role.to_owned(),
+            text: entry.said.text.clone(),
+            weight: entry.weight.into(),
+            at: label.at(&entry.said.at),
         };
         let all = self.remarks.in_order().into_iter();
-        all.filter(|kept| !listed(&kept.said.text) && !quoted(kept)).map(remark).collect()
+        all.filter(|entry| !listed(&entry.said.text) && !quoted(entry)).map(remark).collect()
     }
 
     fn files_into(&mut self, summary: &mut Packet, label: &Label, left_out: &mut Map<String, Value>) {

@@ -118,12 +118,12 @@ pub(crate) fn unlabel(text: &str) -> (Option<i64>, String) {
             )
     };
     let code = text.lines().rev().find_map(|line| line.strip_prefix("Exit Code: ")?.trim().parse().ok());
-    let kept: Vec<&str> = text
+    let lines: Vec<&str> = text
         .lines()
         .filter(|line| !dropped(line))
         .map(|line| line.strip_prefix("Output: ").unwrap_or(line))
         .collect();
-    (code, kept.join("\n"))
+    (code, lines.join("\n"))
 }
 
 /// The command line out of an argument list such as `["bash", "-lc", "npm test"]`.

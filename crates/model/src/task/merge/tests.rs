@@ -57,13 +57,13 @@ fn each_side_keeps_what_it_changed() {
 
 #[test]
 fn what_both_changed_is_told_and_the_later_change_is_kept() {
-    for (ours, theirs, title, kept) in [(SECOND, THIRD, "c", "theirs"), (THIRD, SECOND, "b", "ours")] {
+    for (ours, theirs, title, winner) in [(SECOND, THIRD, "c", "theirs"), (THIRD, SECOND, "b", "ours")] {
         let (row, conflicts) = merged(
             json!({}),
             json!({ "title": "b", "updated_at": ours }),
             json!({ "title": "c", "updated_at": theirs }),
         );
-        assert_eq!((row["title"].clone(), conflicts), (json!(title), vec![format!("title {kept}")]));
+        assert_eq!((row["title"].clone(), conflicts), (json!(title), vec![format!("title {winner}")]));
     }
 }
 
@@ -108,8 +108,8 @@ fn a_deletion_keeps_why_the_other_side_had_closed_the_issue() {
     let closed = json!({ "status": "closed", "closed_at": THIRD, "close_reason": "fixed by 1a2b", "updated_at": THIRD });
     for (ours, theirs) in [(deleted.clone(), closed.clone()), (closed, deleted)] {
         let (row, _) = merged(json!({}), ours, theirs);
-        let kept = ["status", "close_reason", "delete_reason"].map(|field| row[field].clone());
-        assert_eq!(kept, [json!("tombstone"), json!("fixed by 1a2b"), json!("stale")]);
+        let fields = ["status", "close_reason", "delete_reason"].map(|field| row[field].clone());
+        assert_eq!(fields, [json!("tombstone"), json!("fixed by 1a2b"), json!("stale")]);
     }
 }
 

@@ -172,13 +172,13 @@ fn inside(text: &str, tag: &str) -> Vec<String> {
 
 fn without(text: &str, tag: &str) -> String {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-    let mut kept = String::new();
+    let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(&open) {
-        kept.push_str(before);
+        out.push_str(before);
         rest = after.split_once(&close).map_or("", |(_, rest)| rest);
     }
-    kept + rest
+    out + rest
 }
 
 #[cfg(test)]

@@ -105,8 +105,8 @@ fn a_comment_is_the_same_whatever_its_number_and_the_parts_of_its_second() {
     assert_eq!(ids.len(), 3, "{:?}", after.comments);
     assert!(ids.contains(&&json!(1)) && ids.contains(&&json!(2)) && ids.contains(&&json!(9)), "{ids:?}");
     let line = super::super::super::record::write(&theirs, None);
-    let kept = Record { task: theirs.task.clone(), comments: after.comments.clone(), ..Record::default() };
-    let written = super::super::super::record::write(&kept, Some(&line));
+    let merged = Record { task: theirs.task.clone(), comments: after.comments.clone(), ..Record::default() };
+    let written = super::super::super::record::write(&merged, Some(&line));
     assert_eq!(written["comments"], line["comments"], "the line stays as the other tool has it");
     // One that says the same twice within a second has said it twice.
     let twice = record(json!({ "comments": [comment(1, "t", exact), comment(2, "t", whole)] }));
