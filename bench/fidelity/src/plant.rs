@@ -178,9 +178,9 @@ impl Plot<'_> {
     fn last_turns(&mut self) {
         let (last, count) = (self.last(), self.random.in_range(1000, 99_000));
         let seconds = self.random.in_range(3, 90);
-        let asked = format!("How long does it take with {count} records?");
+        let question = format!("How long does it take with {count} records?");
         let answer = format!("With {count} records it takes {seconds} seconds on this machine.");
-        self.turns[last - 1].user.push(asked.clone());
+        self.turns[last - 1].user.push(question.clone());
         self.turns[last - 1].close.push(answer.clone());
         let opening = format!(
             "I looked at the request and changed {} places in `{}`.",
@@ -188,7 +188,7 @@ impl Plot<'_> {
             self.random.pick(self.world.files)
         );
         self.turns[last].close.insert(0, opening.clone());
-        for text in [asked, answer, opening] {
+        for text in [question, answer, opening] {
             self.facts.push(Fact::new(9, plain(&text)));
         }
     }

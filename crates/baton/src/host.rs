@@ -116,9 +116,9 @@ impl Machine {
 
     /// Sets the clock after the store's. A small difference is left alone: asking takes time, too.
     pub(crate) fn follow_clock(&self, store: &mut Store) {
-        let asked = clock::now();
+        let sent_at = clock::now();
         let Ok(Some(theirs)) = store.server_time() else { return };
-        let ahead = theirs - (asked + clock::now()) / 2;
+        let ahead = theirs - (sent_at + clock::now()) / 2;
         let ahead = if ahead.abs() < CLOSE_ENOUGH { 0 } else { ahead };
         if self.ahead.swap(ahead, Ordering::Relaxed) == 0 && ahead != 0 {
             tracing::warn!(

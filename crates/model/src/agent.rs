@@ -172,7 +172,7 @@ impl Agent {
         let (max_tasks, max_tasks_from) = match (strictest, self.max_tasks) {
             (_, Some(0)) => (0, "registered".to_owned()),
             (Some(limit), _) => (limit.value, limit.origin.describe()),
-            (None, Some(asked)) => (asked, "registered".to_owned()),
+            (None, Some(max)) => (max, "registered".to_owned()),
             (None, None) => (USUAL_TASKS, "built in".to_owned()),
         };
         Capability {

@@ -148,16 +148,16 @@ pub enum StateChoice {
 }
 
 /// Chooses: the exact tuple; else, with a request to go on, the one candidate or a choice between several; else new.
-pub fn choose(asked: &StateRequest<'_>, mut candidates: Vec<Candidate>) -> StateChoice {
-    let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(asked.identity);
-    let exact = asked.task_id.and_then(|task| candidates.iter().position(|c| mine(c) && c.task_id == task));
+pub fn choose(request: &StateRequest<'_>, mut candidates: Vec<Candidate>) -> StateChoice {
+    let mine = |c: &Candidate| identity_key(&c.identity) == identity_key(request.identity);
+    let exact = request.task_id.and_then(|task| candidates.iter().position(|c| mine(c) && c.task_id == task));
     if let Some(at) = exact {
         return StateChoice::Continue(candidates.swap_remove(at));
     }
-    if !asked.resume && !asked.said.is_some_and(wants_to_go_on) {
+    if !request.resume && !request.said.is_some_and(wants_to_go_on) {
         return StateChoice::New;
     }
-    let words = crate::memory::words(asked.said.unwrap_or_default());
+    let words = crate::memory::words(request.said.unwrap_or_default());
     candidates.sort_by_key(|c| {
         (!mine(c), std::cmp::Reverse(matching(c, &words)), -c.updated_at, c.session_id.clone())
     });
@@ -238,8 +238,8 @@ mod tests {
         }
     }
 
-    fn check(asked: StateRequest<'_>, candidates: &[Candidate]) -> String {
-        match choose(&StateRequest { identity: "Donna", ..asked }, candidates.to_vec()) {
+    fn check(request: StateRequest<'_>, candidates: &[Candidate]) -> String {
+        match choose(&StateRequest { identity: "Donna", ..request }, candidates.to_vec()) {
             StateChoice::New => "new".into(),
             StateChoice::Continue(c) => c.session_id,
             StateChoice::Required(all) => {

@@ -189,9 +189,9 @@ impl LiveThread {
     fn forget(&self, link: &mut RedisConnection) -> Result<(), LinkError> {
         let mut all: Vec<Cmd> = self.unsent.by_name().map(|session_id| forget(session_id)).collect();
         if self.unsent.is_any() {
-            let mut asked = command("ZRANGEBYSCORE", HEARD);
-            asked.arg("-inf").arg("+inf").arg("WITHSCORES");
-            all.extend(link.scores(&asked)?.iter().map(|(session_id, _)| forget(session_id)));
+            let mut query = command("ZRANGEBYSCORE", HEARD);
+            query.arg("-inf").arg("+inf").arg("WITHSCORES");
+            all.extend(link.scores(&query)?.iter().map(|(session_id, _)| forget(session_id)));
         }
         // So few at once that each answer comes in time.
         all.chunks(BATCH).try_for_each(|some| link.send(some).map(drop))
@@ -206,9 +206,9 @@ impl LiveThread {
         let now = (self.clock)();
         let since =
             self.looked_at.map_or(now - self.limits.stale_after, |looked_at| looked_at.min(now) - OVERLAP);
-        let mut asked = command("ZRANGEBYSCORE", HEARD);
-        asked.arg(since).arg(now + AHEAD).arg("WITHSCORES");
-        for (session_id, at) in link.scores(&asked)? {
+        let mut query = command("ZRANGEBYSCORE", HEARD);
+        query.arg(since).arg(now + AHEAD).arg("WITHSCORES");
+        for (session_id, at) in link.scores(&query)? {
             self.shared.record_heartbeat(&session_id, at);
         }
         self.looked_at = Some(now);

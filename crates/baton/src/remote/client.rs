@@ -378,8 +378,8 @@ fn key() -> String {
 }
 
 fn questions(refusal: &Refusal) -> Vec<Question> {
-    let asked = refusal.details.get("questions").cloned().unwrap_or_default();
-    serde_json::from_value(asked).unwrap_or_default()
+    let questions = refusal.details.get("questions").cloned().unwrap_or_default();
+    serde_json::from_value(questions).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -104,15 +104,15 @@ fn a_token_that_asks_too_often_is_told_when_to_come_back() {
     let (_, one) = token(&stage, &["--scope", "read"]);
     let (_, other) = token(&stage, &["--scope", "read"]);
     std::thread::sleep(Duration::from_millis(600));
-    let asked =
+    let status =
         |bearer: &str| ask(&server, "GET", "/projects/shop", &Value::Null, &[("authorization", bearer)]);
-    let refused = all_at_once(&|| asked(&one));
+    let refused = all_at_once(&|| status(&one));
     let refused = refused.iter().find(|answer| answer.status == 429).expect("too often");
     assert_eq!(refused.json()["code"], "rate_limited");
     assert!(
         refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u64>().is_ok_and(|s| s >= 1))
     );
-    assert_eq!(asked(&other).status, 200, "another token is not concerned");
+    assert_eq!(status(&other).status, 200, "another token is not concerned");
     // The command line waits and comes back.
     let lola = stage.terminal("Lola").with("BATON_SERVER", format!("http://{}", server.address));
     let lola = lola.with("BATON_TOKEN", one.trim_start_matches("Bearer "));

@@ -136,21 +136,21 @@ impl Model {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("address").port();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let received = asked.clone();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let received = requests.clone();
         thread::spawn(move || {
             for stream in listener.incoming().filter_map(Result::ok) {
                 let received = received.clone();
                 thread::spawn(move || _ = answer(stream, &received));
             }
         });
-        Self { port, asked }
+        Self { port, asked: requests }
     }
 
     /// What was asked at paths with this part, all together.
     fn asked(&self, part: &str) -> String {
-        let asked = self.asked.lock().expect("lock");
-        asked.iter().filter(|(path, _)| path.contains(part)).map(|(_, body)| body.as_str()).collect()
+        let requests = self.asked.lock().expect("lock");
+        requests.iter().filter(|(path, _)| path.contains(part)).map(|(_, body)| body.as_str()).collect()
     }
 }
 
@@ -274,20 +274,20 @@ impl Real {
         let output = command.output().expect("it runs");
         let printed =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let asked: Vec<String> =
+        let requests: Vec<String> =
             self.model.asked.lock().expect("lock").iter().map(|(path, _)| path.clone()).collect();
-        assert!(output.status.success(), "{} {args:?}: {printed}; asked {asked:?}", program.display());
+        assert!(output.status.success(), "{} {args:?}: {printed}; asked {requests:?}", program.display());
         printed
     }
 
     /// What the model was sent holds our words, and what is asked now.
     fn heard(&self, part: &str, text: &str) {
-        let asked = self.model.asked(part);
+        let requests = self.model.asked(part);
         for fact in [SAID, ASKED, "Please go on now"] {
             assert!(
-                asked.contains(fact),
+                requests.contains(fact),
                 "the model was not sent `{fact}`: {text}\n{}",
-                &asked[..asked.len().min(4_000)]
+                &requests[..requests.len().min(4_000)]
             );
         }
     }
@@ -320,11 +320,11 @@ fn claude_code_itself_takes_a_session_of_another_machine_up() {
     let args = ["continue", ID, "--in", "claude", "--native", "--", "-p"];
     let output = real.run_at(&donna, "baton", &args);
     assert!(output.contains("goes on in Claude Code") && output.contains("going on"), "{output}");
-    let asked = real.model.asked("/messages");
+    let requests = real.model.asked("/messages");
     for fact in [SAID, "Never touch the migrations.", "which this session holds"] {
-        assert!(asked.contains(fact), "the model was not sent `{fact}`: {output}");
+        assert!(requests.contains(fact), "the model was not sent `{fact}`: {output}");
     }
-    assert!(!asked.contains(SECRET) && asked.contains(&of.clone.display().to_string()), "{output}");
+    assert!(!requests.contains(SECRET) && requests.contains(&of.clone.display().to_string()), "{output}");
     // From here on it is a session of this machine, which Claude Code itself resumes.
     let listed = donna.json(&["transcripts", "list", "--agent", "claude"]);
     let own = text(&items(&listed)[0], "id");

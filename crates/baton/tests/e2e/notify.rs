@@ -156,9 +156,9 @@ fn a_question_to_me_is_told_and_mail_that_wants_no_answer_is_not() {
         "--ack-by",
         "1h",
     ]);
-    let asked = notifications(&stage, 1);
-    assert!(text(&asked[0], "text").contains("May I drop the table?"), "{asked:#?}");
-    assert_eq!(text(&asked[0], "title"), "Donna asks you in shop");
+    let sent = notifications(&stage, 1);
+    assert!(text(&sent[0], "text").contains("May I drop the table?"), "{sent:#?}");
+    assert_eq!(text(&sent[0], "title"), "Donna asks you in shop");
 }
 
 #[test]

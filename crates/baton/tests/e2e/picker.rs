@@ -74,7 +74,7 @@ pub(crate) fn script() -> bool {
 /// Three sessions, and a stand-in for Codex.
 fn worked() -> Stage {
     let stage = Stage::ready();
-    for (id, asked) in
+    for (id, text) in
         [("aaaa1111", "Round the prices"), ("bbbb2222", "Paint the shed"), ("cccc3333", "Round the corners")]
     {
         let line = |kind: &str, uuid: &str, parent: Option<&str>, content: &str| {
@@ -83,7 +83,7 @@ fn worked() -> Stage {
             format!("{record}\n")
         };
         let content =
-            line("user", "u1", None, asked) + &line("assistant", "a1", Some("u1"), "Half of it is done.");
+            line("user", "u1", None, text) + &line("assistant", "a1", Some("u1"), "Half of it is done.");
         stage.file(&format!("home/.claude/projects/-shop/{id}.jsonl"), content);
     }
     install_codex(&stage);

@@ -220,8 +220,8 @@ fn an_endpoints_vectors_find_what_means_the_same_on_one_machine() {
     );
     ann.json(&["memory", "reindex"]);
     assert_eq!(found(&ann, "doctor").0.first(), Some(&before));
-    let asked = embedder.requests();
-    assert!(asked.iter().all(|body| body["model"] == "meaning"), "{asked:#?}");
+    let requests = embedder.requests();
+    assert!(requests.iter().all(|body| body["model"] == "meaning"), "{requests:#?}");
     embedder.script(Some(Box::new(|_| Fault::Refuse(500, None))));
     let (shown, answer) = found(&ann, "automobile");
     assert_eq!((shown, &answer["recall"]), (vec![car], &json!("text")));

@@ -52,8 +52,8 @@ fn what_is_sensitive_leaves_the_machine_encrypted_only() {
     assert_eq!(shown(&lola)["agent_context"], all);
     assert!(shown(&stage.terminal("Rex"))["agent_context"].get("sealed_for").is_some());
 
-    let asked = lola.json(&["mail", "send", "--to", "Tess", "--subject", "s"]);
-    let ack = ["mail", "ack", &text(&asked, "message_id"), "--text", "canary-ack", "--sensitive"];
+    let mail = lola.json(&["mail", "send", "--to", "Tess", "--subject", "s"]);
+    let ack = ["mail", "ack", &text(&mail, "message_id"), "--text", "canary-ack", "--sensitive"];
     let acked = tess.json(&ack);
     assert_eq!(lola.json(&["mail", "read", &text(&acked, "ack_message_id")])["body"], "canary-ack");
 

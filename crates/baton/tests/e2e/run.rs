@@ -35,14 +35,14 @@ eval "$DO"
 "#;
 
 /// Donna's terminal with this agent on the path; what it does, and what it is asked, if it writes that down.
-pub(crate) fn agent<'a>(stage: &'a Stage, program: &str, asked: &str, does: &str) -> Terminal<'a> {
+pub(crate) fn agent<'a>(stage: &'a Stage, program: &str, prompt: &str, does: &str) -> Terminal<'a> {
     let path = stage.file(&format!("bin/{program}"), AGENT);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
     let bin = Path::new(&path).parent().expect("bin").display().to_string();
     let mut at = stage.bare();
     at.set("BATON_IDENTITY", "Donna");
     at.set("PATH", format!("{bin}:{}", env("PATH").expect("PATH")));
-    at.set("ASKED", asked);
+    at.set("ASKED", prompt);
     at.set("ID", "22222222-aaaa-4000-8000-00000000abcd");
     at.set("DO", does);
     at.set("BATON", BATON);
@@ -112,12 +112,12 @@ fn an_agent_that_has_wrapped_is_told_how_it_goes_on_with_the_next_baton() {
 fn a_wrapped_agent_whose_session_another_took_is_not_said_to_have_ended_it() {
     let does =
         "\"$BATON\" reassign \"$BATON_SESSION\" --to Lola --as Op --why 'on holiday' --json > /dev/null";
-    for asked in ["", "Round the prices"] {
+    for prompt in ["", "Round the prices"] {
         let stage = Stage::ready();
-        let donna = agent(&stage, "claude", asked, does);
+        let donna = agent(&stage, "claude", prompt, does);
         let answer = donna.run(&["run", "--", "claude"]).done();
         assert!(!answer.err.contains("by the agent itself"), "{answer:#?}");
-        let words = if asked.is_empty() { "was ended by another meanwhile" } else { "released meanwhile" };
+        let words = if prompt.is_empty() { "was ended by another meanwhile" } else { "released meanwhile" };
         assert!(answer.err.contains(words), "{answer:#?}");
     }
 }

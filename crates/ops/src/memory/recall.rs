@@ -111,8 +111,8 @@ fn add_index_hits(
             return Ok((SearchMethod::Text, why(), Vec::new()));
         };
         // An index outside may hold anything: what is of no project that was asked for goes no further.
-        let asked = hits.iter().filter(|(project, _, _)| projects.contains(project));
-        let ranking = asked.map(|(project, id, score)| ((project.clone(), id.clone()), *score)).collect();
+        let relevant = hits.iter().filter(|(project, _, _)| projects.contains(project));
+        let ranking = relevant.map(|(project, id, score)| ((project.clone(), id.clone()), *score)).collect();
         return Ok((SearchMethod::Qdrant, found.and_then(|found| found.why.clone()), ranking));
     }
     let question = match &setup.endpoint {

@@ -155,9 +155,9 @@ pub fn import_lines(
     request: &ImportRequest<'_>,
     lines: &mut dyn Lines,
 ) -> Result<BeadsImportOutput, Failure> {
-    let asked = (request.project, request.identity, BeadsImport::NAME);
+    let scope = (request.project, request.identity, BeadsImport::NAME);
     let mut counted = None;
-    let done = write(cx, asked, |tx, env, author| {
+    let done = write(cx, scope, |tx, env, author| {
         let mut output = BeadsImportOutput {
             project_id: author.project_id.to_owned(),
             identity: author.identity.to_owned(),

@@ -123,9 +123,9 @@ impl Operation for Close {
         let secret = match input.context.is_empty() {
             true => None,
             false => {
-                let asked = TaskWrite { project, identity, id: &input.id, sensitive: false };
+                let target = TaskWrite { project, identity, id: &input.id, sensitive: false };
                 let change = |task: &mut Task| patch::merge(&mut task.agent_context, &input.context);
-                let secret = secret::changed(cx, &asked, change)?;
+                let secret = secret::changed(cx, &target, change)?;
                 secret.map(|secret| secret.with_given(cx, project, &input.context)).transpose()?
             }
         };

@@ -60,8 +60,8 @@ impl Operation for Comment {
 
     fn run(input: CommentInput, cx: &mut Cx<'_>) -> Result<CommentOutput, Failure> {
         check(&input.text)?;
-        let asked = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
-        write(cx, asked, |tx, env, author| {
+        let request = (input.project.as_deref(), input.identity.as_deref(), Self::NAME);
+        write(cx, request, |tx, env, author| {
             let found = by_id_to_change(tx, author.project_id, &input.id)?;
             let comment = add_comment(tx, env, author, &found, (&input.text, &[]))?;
             Ok(CommentOutput {

@@ -235,8 +235,8 @@ fn decision(of: &Delta) -> String {
 }
 
 fn work(packet: &Packet) -> ThreadWork {
-    let asked = packet.requests.iter().flat_map(|asked| [&asked.first, &asked.last]);
-    let mut requests: Vec<String> = asked.flatten().map(|text| text.text.clone()).collect();
+    let texts = packet.requests.iter().flat_map(|texts| [&texts.first, &texts.last]);
+    let mut requests: Vec<String> = texts.flatten().map(|text| text.text.clone()).collect();
     requests.dedup();
     let change = |file: &baton_model::packet::FileChange| ThreadChange {
         path: file.path.clone(),

@@ -24,18 +24,18 @@ fn capture(w: &mut World, who: &Agent, name: &str, event: &str, wrap: bool) -> V
 }
 
 /// The input for the end of a conversation in which this was asked, one after the other.
-fn talk(dir: &Path, asked: &[&str]) -> Value {
+fn talk(dir: &Path, prompts: &[&str]) -> Value {
     let id = "55555555-aaaa-4000-8000-00000000abcd";
     let path = dir.join(format!("{id}.jsonl"));
     let mut text = String::new();
-    for (n, asked) in asked.iter().enumerate() {
+    for (n, prompts) in prompts.iter().enumerate() {
         let line = |uuid: String, parent: Value, role: &str, message: &str| {
             json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": "/w",
                 "timestamp": format!("2026-11-24T10:0{n}:00.000Z"),
                 "message": { "role": role, "content": [{ "type": "text", "text": message }] } })
         };
         let before = n.checked_sub(1).map_or(Value::Null, |before| json!(format!("a{before}")));
-        text += &format!("{}\n", line(format!("u{n}"), before, "user", asked));
+        text += &format!("{}\n", line(format!("u{n}"), before, "user", prompts));
         text += &format!("{}\n", line(format!("a{n}"), json!(format!("u{n}")), "assistant", "Fine."));
     }
     std::fs::write(&path, text).expect("written");
@@ -43,12 +43,12 @@ fn talk(dir: &Path, asked: &[&str]) -> Value {
 }
 
 /// The end of a conversation in which the agent wanted to pick up and got this answer, and then did more, or nothing.
-fn pickup_talk(dir: &Path, asked: &str, answer: &str, then: Option<(&str, Value)>) -> Value {
+fn pickup_talk(dir: &Path, prompt: &str, answer: &str, then: Option<(&str, Value)>) -> Value {
     // Not every tool says that an answer was a refusal.
     let is_error = then.is_none();
     let id = "55555555-aaaa-4000-8000-00000000abce";
     let mut messages = vec![
-        ("user", json!([{ "type": "text", "text": asked }])),
+        ("user", json!([{ "type": "text", "text": prompt }])),
         (
             "assistant",
             json!([{ "type": "tool_use", "id": "t1", "name": "mcp__baton__hd_exec", "input": {} }]),
@@ -254,8 +254,8 @@ on_every_backend! {
         let stopped = json!({ "text": "You've hit your limit · try again in 2 hours", "again": "again at 2026-11-24 12:01 UTC" });
         assert_eq!(waiting(w)["stopped"], stopped);
         // It went on.
-        let asked = ["Count the cart", "Now the taxes", "And the refunds"];
-        w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &asked));
+        let prompts = ["Count the cart", "Now the taxes", "And the refunds"];
+        w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &prompts));
         assert_eq!((&waiting(w)["stopped"], w.deltas("wrap").len()), (&Value::Null, 2));
     }
 
@@ -342,10 +342,10 @@ on_every_backend! {
 
     fn a_greeting_that_ends_leaves_no_trace_and_a_question_a_baton(w) {
         let dir = tempfile::tempdir().expect("a folder");
-        for asked in ["hi", "Go on", "ok, thanks"] {
-            let input = talk(dir.path(), &[asked]);
+        for prompt in ["hi", "Go on", "ok, thanks"] {
+            let input = talk(dir.path(), &[prompt]);
             w.no(&agent("Donna"), "transcript_capture", input, "transcript_empty");
-            assert!(w.deltas("start").is_empty(), "{asked}: no session is made of it");
+            assert!(w.deltas("start").is_empty(), "{prompt}: no session is made of it");
         }
         w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &["Why does the cart round down?"]));
         assert_eq!(w.deltas("wrap").len(), 1);
@@ -353,12 +353,12 @@ on_every_backend! {
 
     fn what_a_session_saved_is_said_once_however_often_its_conversation_goes_on(w) {
         let dir = tempfile::tempdir().expect("a folder");
-        let mut asked = vec!["Why does the cart round down?"];
+        let mut prompts = vec!["Why does the cart round down?"];
         w.start(&agent("Donna"));
         w.ok(&agent("Donna"), "ledger_note", json!({ "kind": "decision", "text": "half up" }));
         for next in ["Mend it", "And the taxes", "And the rest"] {
-            w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &asked));
-            asked.push(next);
+            w.ok(&agent("Donna"), "transcript_capture", talk(dir.path(), &prompts));
+            prompts.push(next);
         }
         let newest = w.deltas("wrap").pop().expect("a wrap")["body"].to_string();
         assert!(newest.contains("And the taxes"), "{newest}");
@@ -381,10 +381,10 @@ on_every_backend! {
     fn who_was_told_only_to_go_on_is_told_by_what_it_went_on_with(w) {
         let dir = tempfile::tempdir().expect("a folder");
         w.leave_baton(&agent("Ann"), "Prices are rounded in the cart");
-        for (name, asked) in [("Ben", "continue"), ("Cid", "Pick up the baton and go on from there, please.")] {
+        for (name, prompt) in [("Ben", "continue"), ("Cid", "Pick up the baton and go on from there, please.")] {
             w.pickup(&agent(name));
             w.ok(&agent(name), "session_checkpoint", json!({ "summary": format!("by {name}") }));
-            let end = pickup_talk(dir.path(), asked, "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
+            let end = pickup_talk(dir.path(), prompt, "{}", Some(("Write", json!({ "file_path": "/w/a.rs", "content": "a" }))));
             w.ok(&agent(name), "transcript_capture", end);
             let subject = w.ok(&agent("Reader"), "session_status", json!({}))["handoffs"][0]["subject"].to_string();
             assert!(subject.starts_with("\"Went on with 'Prices are rounded in the cart'"), "{subject}");

@@ -25,9 +25,9 @@ fn all_at_once(ground: &Ground, crowd: &[Agent], verb: &str, input: &Value) -> V
     };
     let ask = &ask;
     thread::scope(|scope| {
-        let asked: Vec<_> =
+        let threads: Vec<_> =
             parts.iter().enumerate().map(|(at, part)| scope.spawn(move || ask(at, part))).collect();
-        asked.into_iter().flat_map(|answers| answers.join().expect("no thread fails")).collect()
+        threads.into_iter().flat_map(|answers| answers.join().expect("no thread fails")).collect()
     })
 }
 
@@ -35,7 +35,7 @@ fn all_at_once(ground: &Ground, crowd: &[Agent], verb: &str, input: &Value) -> V
 fn race(ground: &Ground, seed: u64, calls: Vec<(Agent, &'static str, Value)>) -> Vec<Result<Value, Value>> {
     let gate = &Barrier::new(calls.len());
     thread::scope(|scope| {
-        let asked: Vec<_> = (seed..)
+        let threads: Vec<_> = (seed..)
             .zip(calls)
             .map(|(seed, (who, verb, input))| {
                 scope.spawn(move || {
@@ -45,7 +45,7 @@ fn race(ground: &Ground, seed: u64, calls: Vec<(Agent, &'static str, Value)>) ->
                 })
             })
             .collect();
-        asked.into_iter().map(|answer| answer.join().expect("no thread fails")).collect()
+        threads.into_iter().map(|answer| answer.join().expect("no thread fails")).collect()
     })
 }
 

@@ -168,8 +168,8 @@ on_every_backend! {
 
     fn acknowledging_tells_the_sender_once_and_takes_mail_of_a_role(w) {
         people(w);
-        let asked = json!({ "to": "role:testing", "subject": "test it", "ack_by_s": 60 });
-        let sent = w.ok(&agent("Lola"), "mail_send", asked);
+        let request = json!({ "to": "role:testing", "subject": "test it", "ack_by_s": 60 });
+        let sent = w.ok(&agent("Lola"), "mail_send", request);
         let ack = json!({ "message_id": &text(&sent, "message_id")[..24], "body": "on it" });
         let first = w.ok(&agent("Tess"), "mail_ack", ack.clone());
         assert_eq!((&first["acked_before"], &first["to"]), (&json!(false), &json!("Lola")));

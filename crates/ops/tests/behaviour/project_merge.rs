@@ -313,9 +313,9 @@ on_every_backend! {
         w.ok(&at("Tess", "fix"), "agent_register", json!({ "roles": ["testing"] }));
         w.ok(&at("Ann", "fix"), "agent_register", json!({}));
         w.ok(&at("Ann", "fix"), "mail_send", json!({ "to": "role:testing", "subject": "run it", "body": "b" }));
-        let asked = json!({ "to": "Otto", "to_project": "other", "subject": "why", "body": "b" });
+        let mail = json!({ "to": "Otto", "to_project": "other", "subject": "why", "body": "b" });
         w.ok(&at("Otto", "other"), "agent_register", json!({}));
-        w.ok(&at("Ann", "fix"), "mail_send", asked);
+        w.ok(&at("Ann", "fix"), "mail_send", mail);
         merge(w);
         let inbox = w.ok(&at("Tess", "p"), "mail_inbox", json!({}));
         assert_eq!(column(&list(&inbox["items"]), "subject"), ["run it"], "{inbox:#}");

@@ -238,11 +238,11 @@ fn every_question_to_the_machine_is_known() {
     let from = source.find("pub trait Host {").expect("the trait");
     let body = &source[from..];
     let body = &body[..body.find("\n}").expect("its end")];
-    let asked: BTreeSet<&str> = body
+    let calls: BTreeSet<&str> = body
         .lines()
         .filter_map(|line| line.strip_prefix("    fn "))
         .filter_map(|line| line.split('(').next())
         .collect();
     let listed: BTreeSet<&str> = QUESTIONS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(asked, listed, "say in QUESTIONS what a caller over a socket gets");
+    assert_eq!(calls, listed, "say in QUESTIONS what a caller over a socket gets");
 }

@@ -261,8 +261,8 @@ on_every_backend! {
         register(w, "Abe", "testing", json!({ "max_tasks": 2 }));
         register(w, "Bob", "testing", json!({}));
         let first = task(w, json!({ "title": "t", "agent_role": "testing" }));
-        let asked = route(w, json!({ "agent": "Bob", "limit": 1 }));
-        assert_eq!((&asked["items"][0]["task_id"], &asked["items"][0]["agent"]), (&json!(first), &json!("Bob")));
+        let routed = route(w, json!({ "agent": "Bob", "limit": 1 }));
+        assert_eq!((&routed["items"][0]["task_id"], &routed["items"][0]["agent"]), (&json!(first), &json!("Bob")));
         assert_eq!(route(w, json!({ "agent": "Bob", "limit": 1 }))["not_begun"], json!([first]));
         w.ok(&agent("Bob"), "task_release", json!({ "id": first }));
         assert_eq!(route(w, json!({ "agent": "Bob", "limit": 1 }))["items"], json!([]), "Abe has not tried yet");

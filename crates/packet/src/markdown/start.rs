@@ -174,8 +174,8 @@ fn next_by_state(cx: &RenderContext) -> &'static str {
 /// Whether a failure is older than the last request, so that it need not be what that was about.
 fn is_before_request(packet: &Packet, failure: &Failure) -> bool {
     let last = packet.requests.as_ref().and_then(|requests| requests.last.as_ref());
-    let asked = place::line_of(last.and_then(|last| last.at.as_deref()));
-    place::line_of(failure.at.as_deref()).zip(asked).is_some_and(|(failed, asked)| failed < asked)
+    let request = place::line_of(last.and_then(|last| last.at.as_deref()));
+    place::line_of(failure.at.as_deref()).zip(request).is_some_and(|(failed, request)| failed < request)
 }
 
 /// Whether a step is nothing but the last request itself.

@@ -300,9 +300,9 @@ fn large_answers_may_be_asked_for_in_any_order_or_never() {
         for order in [[4, 3, 2, 1, 0], [2, 0, 4, 1, 3], [4, 4, 4, 0, 0]] {
             let read = |tx: &mut Tx<'_>| {
                 foresee(tx);
-                let asked =
+                let queries =
                     order.iter().map(|seq| Ok(tx.query(NOTES, params!["a", *seq])?.len() + *seq as usize));
-                asked.collect::<Result<Vec<_>, Failure>>()
+                queries.collect::<Result<Vec<_>, Failure>>()
             };
             assert_eq!(store.read(read).unwrap(), [20; 5]);
             let deleted = store.write(&["a"], |tx| {

@@ -36,10 +36,10 @@ impl Remarks {
     /// Adds the passages of one message of the user. A word or two after a question of the agent is added to the
     /// question.
     pub(super) fn user(&mut self, message: &str, passages: Vec<Passage>, at: &Location) {
-        let asked = self.asked.take();
+        let question_nth = self.asked.take();
         let short = message.trim();
         if passages.is_empty() && !short.is_empty() && short.len() <= MAX_SHORT_ANSWER {
-            if let Some(question) = self.agent.iter_mut().find(|entry| Some(entry.nth) == asked) {
+            if let Some(question) = self.agent.iter_mut().find(|entry| Some(entry.nth) == question_nth) {
                 question.said.text.push_str(&format!(" — the user: “{}”", short.replace('\n', " ")));
             }
             return;

@@ -169,8 +169,8 @@ fn the_same_request_to_two_servers_at_once_is_done_once() {
                 assert_eq!(answer.status, 200, "{answer:#?}");
                 answer.json()
             };
-            let asked: Vec<_> = servers.iter().map(|server| scope.spawn(move || ask(server))).collect();
-            asked.into_iter().map(|one| one.join().expect("answered")).collect()
+            let requests: Vec<_> = servers.iter().map(|server| scope.spawn(move || ask(server))).collect();
+            requests.into_iter().map(|one| one.join().expect("answered")).collect()
         });
         assert_eq!(answers[0]["delta_id"], answers[1]["delta_id"]);
     }

@@ -85,10 +85,10 @@ fn tool(emitter: &mut EventEmitter<'_>, value: &Json<'_>, result: Option<&Json<'
     if let Some(own) = inside(&call.target).filter(|_| !root.is_empty()) {
         call.target = Cow::Owned(own);
     }
-    let (category, asked) = (call.category.clone(), call.edits.clone());
+    let (category, edits) = (call.category.clone(), call.edits.clone());
     emitter.call_with(call, input);
     if let Some(result) = result {
-        emitter.outcome(outcome(id, &category, &asked, result));
+        emitter.outcome(outcome(id, &category, &edits, result));
     }
 }
 
@@ -112,7 +112,7 @@ fn edits(call: &mut Call<'_>, name: &str, input: &Json<'_>) {
     }
 }
 
-fn outcome<'a>(id: &'a str, category: &Category, asked: &[Edit], result: &'a Json<'a>) -> Outcome<'a> {
+fn outcome<'a>(id: &'a str, category: &Category, requested: &[Edit], result: &'a Json<'a>) -> Outcome<'a> {
     let content = result.get("content");
     let text = match content.get("Text") {
         Json::Null => content.text(),
@@ -125,7 +125,7 @@ fn outcome<'a>(id: &'a str, category: &Category, asked: &[Edit], result: &'a Jso
     let ok = Some(exit_code.map_or(!failed, |code| code == 0));
     let diff = result.at(&["output", "diff"]).str();
     let text = if shell { unfenced(text) } else { text };
-    let edits = match (asked, diff) {
+    let edits = match (requested, diff) {
         ([edit], Some(diff)) if !failed => {
             vec![Edit::with_diff(&edit.path, edit.change, replaced::hunks(diff))]
         }
