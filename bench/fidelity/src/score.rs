@@ -132,12 +132,12 @@ fn words(text: &str, phrase: &str, keys: &[String]) -> bool {
     let keys: Vec<String> = keys.iter().map(|key| trimmed(&plain(key))).collect();
     let phrase = plain(phrase);
     let Some(first) = keys.first() else { return false };
-    let meant = phrase.find(first.as_str()).map_or(0, |at| negations(&phrase[..at], 60));
+    let negated = phrase.find(first.as_str()).map_or(0, |at| negations(&phrase[..at], 60));
     let reach = phrase.len() * 2 + 80;
     let mut from = 0;
     while let Some(at) = text[from..].find(first.as_str()).map(|at| at + from) {
         let window = &text[at..floor(text, at + reach)];
-        if in_order(window, &keys) && sentence_negations(&text[..at]) <= meant {
+        if in_order(window, &keys) && sentence_negations(&text[..at]) <= negated {
             return true;
         }
         from = at + first.len();

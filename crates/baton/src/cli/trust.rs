@@ -212,13 +212,13 @@ fn remove(folder: &Path, app: &mut App) -> Result<(), AppError> {
     let mut trusted = TrustStore::read(&app.config.config_dir);
     let held = trusted.folders.iter().chain(&trusted.documents).map(|entry| entry.folder.clone());
     // The folder itself, or the one above it whose file counts here.
-    let meant = held.filter(|known| folder.starts_with(known)).max_by_key(|known| known.as_os_str().len());
-    let meant = meant.unwrap_or_else(|| folder.to_owned());
-    let changed = trusted.remove(&meant);
+    let target = held.filter(|known| folder.starts_with(known)).max_by_key(|known| known.as_os_str().len());
+    let target = target.unwrap_or_else(|| folder.to_owned());
+    let changed = trusted.remove(&target);
     if changed {
         keep(&trusted, app)?;
     }
-    let answer = Removed { folder: meant.display().to_string(), trusted: false, changed };
+    let answer = Removed { folder: target.display().to_string(), trusted: false, changed };
     app.show(&answer, |answer| {
         let folder = visible(&answer.folder);
         let verb = if changed { "no longer trusted" } else { "was not trusted" };

@@ -88,12 +88,12 @@ impl Operation for Capture {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         cx.store.read(|tx| resolve::require_project(tx, &project_id))?;
         let found = read(cx, &DocumentRequest::of(&input.id, input.agent.as_deref()));
-        let found = found.and_then(|(meant, packet)| {
+        let found = found.and_then(|(transcript, packet)| {
             let is_end = input.over || input.wrap;
             let is_left_out = is_end && hands_nothing_over(cx, &project_id, packet.view())?;
-            if is_left_out { Err(refuse_idle(&meant).into()) } else { Ok((meant, packet)) }
+            if is_left_out { Err(refuse_idle(&transcript).into()) } else { Ok((transcript, packet)) }
         });
-        let (meant, packet) = match found {
+        let (transcript, packet) = match found {
             Err(Failure::Refused(refusal)) if input.over => {
                 let Cx { store, env } = cx;
                 store.write(&[&project_id], |tx| end_of_caller(tx, env, &project_id, &input.event))?;
@@ -101,13 +101,13 @@ impl Operation for Capture {
             }
             read => read?,
         };
-        let home = ConversationHome::of_running(cx, &project_id, &meant)?;
+        let home = ConversationHome::of_running(cx, &project_id, &transcript)?;
         let project_id = home.project_id().to_owned();
         let Cx { store, env } = cx;
         store.write(&[&project_id], |tx| {
             resolve::require(tx, &project_id)?;
             home.adopt(tx)?;
-            let job = CaptureJob { input: &input, meant: &meant, packet: &packet };
+            let job = CaptureJob { input: &input, meant: &transcript, packet: &packet };
             let output = job.keep(tx, env, &project_id)?;
             job.record_failure(tx, env, output)
         })

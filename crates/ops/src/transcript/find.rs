@@ -370,10 +370,10 @@ fn unknown(wanted: &str) -> Refusal {
 }
 
 /// Refuses a transcript in which nothing was said, with what is wrong with the file.
-pub(super) fn refuse_empty(meant: &FoundTranscript, complaints: &impl Serialize) -> Refusal {
+pub(super) fn refuse_empty(transcript: &FoundTranscript, complaints: &impl Serialize) -> Refusal {
     Refusal::invalid(
         "transcript_empty",
-        format!("{} holds no conversation that can be read", meant.path.display()),
+        format!("{} holds no conversation that can be read", transcript.path.display()),
         "the file may be damaged or of an unknown version; `complaints` says what was skipped",
     )
     .with("complaints", json!(complaints))

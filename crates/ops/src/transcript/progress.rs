@@ -18,14 +18,14 @@ const LAST_WORDS: Millis = 60_000;
 pub(super) fn progress(
     tx: &mut Tx<'_>,
     (known, earlier): (&Conversation, &EarlierBaton),
-    (meant, packet): (&FoundTranscript, &ValidatedPacket),
+    (transcript, packet): (&FoundTranscript, &ValidatedPacket),
 ) -> Result<Progress, Failure> {
-    let (bytes, last_entry_at) = extent(meant);
+    let (bytes, last_entry_at) = extent(transcript);
     if !known.is_behind(bytes, last_entry_at) {
         return Ok(Progress::None);
     }
     let (_, origin) = earlier.facts();
-    let has_work = match (origin, meant.wrapped_line) {
+    let has_work = match (origin, transcript.wrapped_line) {
         (Origin::Transcript, _) => {
             let wrap = delta::get(tx, &earlier.baton.project_id, &earlier.baton.baton_id)?;
             let before = wrap.and_then(|wrap| ValidatedPacket::parse_stored(wrap.body).ok());

@@ -27,8 +27,8 @@ impl Collector<'_> {
             let named = prose::next_steps(&answer.text).into_iter();
             steps.extend(named.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
             if steps.is_empty() && self.plan.iter().all(|item| item.status == "completed") {
-                let meant = prose::announced(&answer.text);
-                steps.extend(meant.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
+                let announced = prose::announced(&answer.text);
+                steps.extend(announced.map(|text| Text { text: text.to_owned(), at: label.at(&answer.at) }));
                 let cut_off =
                     self.at_work.iter().filter(|_| steps.is_empty() && self.calls.failure.is_none());
                 let cut_off: Vec<Text> =

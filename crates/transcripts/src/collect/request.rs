@@ -61,14 +61,14 @@ impl Collector<'_> {
     fn take_back(&mut self, words: &str, at: &Location) {
         let since = self.spoke_at;
         let lower = words.to_lowercase();
-        let meant = |held: &StandingDecision| {
+        let is_named = |held: &StandingDecision| {
             let names = |word: &String| has_phrase(&lower, word);
             held.role == "assistant"
                 && held.at.line >= since
                 && held.at != *at
                 && held.named.iter().any(names)
         };
-        while let Some(held) = self.decisions.take(meant) {
+        while let Some(held) = self.decisions.take(is_named) {
             let before = Passage { text: held.decision.what, weight: u8::MAX };
             self.remarks.attach(held.role, before, &held.at);
             self.superseded += 1;
