@@ -81,7 +81,7 @@ impl GitHub {
     /// Carries a call out. `taken` is when the step was taken under its lease.
     pub(super) async fn ask(&self, call: &Call, taken: StepTime) -> CallEnd {
         let maybe = call.may_exist();
-        let came = match call {
+        let result = match call {
             Call::Create(draft) => self.create(draft, taken).await,
             Call::Find(draft) => self.find(draft).await,
             Call::Close { repo, number, comment, reason, marker, may_exist } => {
@@ -101,8 +101,8 @@ impl GitHub {
                 self.edit(&path, edit).await.map(|()| TrackerResult::Edited)
             }
         };
-        match came {
-            Ok(came) => CallEnd::Completed(came),
+        match result {
+            Ok(result) => CallEnd::Completed(result),
             Err(Stop::Retry(why, after, unknown)) => CallEnd::Retry { why, after, unknown: unknown || maybe },
             Err(Stop::Final(why)) => CallEnd::Final { why, unknown: maybe },
             Err(Stop::Deleted) => CallEnd::Completed(if matches!(call, Call::Close { .. }) {

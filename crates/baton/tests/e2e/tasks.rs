@@ -148,10 +148,10 @@ fn a_file_goes_in_and_out_and_is_never_shrunk() {
     ann.json(&["export", "beads", &copy]);
     let sorted = fs::read_to_string(&copy).expect("written");
     let mut lines: Vec<&str> = rich.lines().collect();
-    let mut came: Vec<&str> = sorted.lines().collect();
+    let mut exported: Vec<&str> = sorted.lines().collect();
     lines.sort_unstable();
-    came.sort_unstable();
-    assert_eq!(came, lines, "byte for byte");
+    exported.sort_unstable();
+    assert_eq!(exported, lines, "byte for byte");
     let before = fs::read(&copy).expect("read");
     fs::write(&copy, format!("{sorted}{{\"id\":\"bd-new\",\"title\":\"unseen\",\"priority\":1}}\n"))
         .expect("written");

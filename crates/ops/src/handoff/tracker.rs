@@ -31,9 +31,9 @@ pub(crate) fn record_success(
     env: &mut Env<'_>,
     handoff: &mut Handoff,
     kind: Kind,
-    came: &TrackerResult,
+    result: &TrackerResult,
 ) -> Result<(), Failure> {
-    match came {
+    match result {
         // Nothing new: the issue that is known is the one that stays.
         TrackerResult::Issue { number, .. }
             if kind == Kind::DuplicateCheck && handoff.issue_number == Some(*number) =>

@@ -94,8 +94,8 @@ impl Operation for Note {
         let project_id = resolve::project_id(cx.store, &cx.env, input.project.as_deref())?;
         let identity = resolve::identity(cx.env.caller, input.identity.as_deref())?;
         let Cx { store, env } = cx;
-        let came = store.write(&[&project_id], |tx| add(tx, env, &input, &project_id, &identity))?;
-        came.map_err(Failure::from)
+        let result = store.write(&[&project_id], |tx| add(tx, env, &input, &project_id, &identity))?;
+        result.map_err(Failure::from)
     }
 }
 

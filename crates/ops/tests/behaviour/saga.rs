@@ -340,8 +340,8 @@ on_every_backend! {
             let (id, mut hub) = (create(w), Hub::default());
             drive(w, &mut hub, &id);
             let event = json!({ "repo": "o/r", "number": 1, "state": "closed", "state_reason": reason, "by": "octocat" });
-            let came = w.ok(&agent("Hook"), "tracker_event", event.clone());
-            assert_eq!((came["changed"].clone(), came["handoff"]["state"].clone()), (json!(true), json!(state)));
+            let answer = w.ok(&agent("Hook"), "tracker_event", event.clone());
+            assert_eq!((answer["changed"].clone(), answer["handoff"]["state"].clone()), (json!(true), json!(state)));
             assert_eq!(w.newest("handoff")["identity"], "octocat");
             assert_eq!(w.ok(&agent("Hook"), "tracker_event", event)["changed"], false, "once");
             drive(w, &mut Hub { refuse: true, ..Hub::default() }, &id);

@@ -127,10 +127,10 @@ fn filled(schema: &Value, property: &Value) -> Value {
 fn spied(w: &mut World, spy: &Agent, entry: &Entry, ids: &BTreeSet<String>) {
     for input in inputs(&(entry.input_schema)().to_value(), ids) {
         let sent = input.to_string();
-        let came = match w.call(spy, entry.name, input) {
+        let result = match w.call(spy, entry.name, input) {
             Ok(answer) | Err(answer) => answer.to_string(),
         };
-        assert!(!came.contains(CANARY), "{} {sent} gives {came}", entry.name);
+        assert!(!result.contains(CANARY), "{} {sent} gives {result}", entry.name);
     }
 }
 
