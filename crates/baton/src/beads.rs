@@ -298,11 +298,11 @@ fn publish(
     let stamp = stamp(app, head);
     let (ours, bytes) = (turn.is_ours(&stamp), turn.bytes());
     turn.forget()?;
-    let selection = match selection.is_none() {
+    let raw_lines = match selection.is_none() {
         true => None,
         false => turn.raw(selection)?,
     };
-    let count = selection.as_ref().map_or(0, RawLines::len);
+    let count = raw_lines.as_ref().map_or(0, RawLines::len);
     let (mut changed, mut tasks) = (0, 0);
     let write = |out: &mut dyn std::io::Write| {
         let mut written = 0;
@@ -325,8 +325,8 @@ fn publish(
         for other in &head.items {
             put(&other.line)?;
         }
-        if let Some(selection) = selection {
-            written += selection.copy(out)?;
+        if let Some(raw_lines) = raw_lines {
+            written += raw_lines.copy(out)?;
         }
         // In a file that we wrote nothing is another when no line has changed and all are as long together.
         Ok(!ours || changed > 0 || written != bytes)

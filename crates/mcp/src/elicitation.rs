@@ -53,7 +53,7 @@ impl Replies {
 
     /// Whether it was asked already.
     pub(crate) fn was_asked(&self, field: &str) -> bool {
-        self.asked.iter().any(|question| question == field)
+        self.asked.iter().any(|name| name == field)
     }
 
     /// Opens what the client brought back. What was not sealed for this very call is refused.

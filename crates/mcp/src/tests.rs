@@ -209,11 +209,11 @@ proptest! {
         if shown == answer {
             return Ok(());
         }
-        let kept = AnswerCache::default();
-        kept.keep(&AnswerOwner::Local, "t".into(), answer.clone());
+        let cache = AnswerCache::default();
+        cache.keep(&AnswerOwner::Local, "t".into(), answer.clone());
         for part in shown["left_out"]["parts"].as_array().expect("parts") {
             let field = part["field"].as_str().expect("text");
-            prop_assert!(Some(&whole(&kept, field)) == answer.pointer(field), "{field} does not read back");
+            prop_assert!(Some(&whole(&cache, field)) == answer.pointer(field), "{field} does not read back");
         }
     }
 

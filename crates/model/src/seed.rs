@@ -256,7 +256,7 @@ mod tests {
             candidate("Donna", "t1", "fix the cart", 1),
             candidate("Donna", "t3", "write docs", 5),
         ];
-        let request = |request| StateRequest { said: Some(request), ..StateRequest::default() };
+        let request = |text| StateRequest { said: Some(text), ..StateRequest::default() };
         let task = |task| StateRequest { task_id: Some(task), ..StateRequest::default() };
         assert_eq!(check(task("t1"), &three), "Donna-t1", "an exact tuple goes on without a word");
         assert_eq!(

@@ -106,8 +106,8 @@ impl Supervisor<'_> {
     fn hooked_transcripts(&self, app: &mut App) -> Result<Vec<String>, AppError> {
         let kind = Some(delta::Kind::Checkpoint.as_str().to_owned());
         let ledger = self.ledger(LedgerListInput { kind, ..LedgerListInput::default() }, app)?;
-        let mention = ledger.iter().filter_map(Mention::of);
-        let by_hook = mention.filter(|mention| !matches!(mention.event.as_deref(), None | Some("running")));
+        let mentions = ledger.iter().filter_map(Mention::of);
+        let by_hook = mentions.filter(|mention| !matches!(mention.event.as_deref(), None | Some("running")));
         Ok(by_hook.filter_map(|mention| mention.transcript?.id).collect())
     }
 

@@ -57,7 +57,7 @@ impl Supervisor<'_> {
         let captured = self.capture("session-end", self.plan.wrap, app)?;
         let transcript = captured
             .as_ref()
-            .map(|outcome| Conversation { agent: outcome.agent.clone(), id: outcome.transcript_id.clone() });
+            .map(|capture| Conversation { agent: capture.agent.clone(), id: capture.transcript_id.clone() });
         let outcome = |how, baton_id| Outcome {
             kept: how,
             left: Some(Source { baton_id, transcript }),

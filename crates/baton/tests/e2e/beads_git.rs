@@ -397,14 +397,10 @@ fn what_both_changed_is_told_and_stands_in_the_ledger() {
                 && output.contains("Ben's title"),
             "{has_driver}: {output}"
         );
-        let deltas: Vec<Value> =
+        let rows: Vec<Value> =
             ben.stage.ledger("shop").into_iter().filter(|delta| delta["body"]["field"] == "title").collect();
-        assert_eq!(
-            (deltas.len(), &deltas[0]["body"]["task_id"]),
-            (1, &json!(id)),
-            "{has_driver}: {deltas:?}"
-        );
-        assert!(deltas[0]["body"]["summary"].as_str().is_some_and(|text| text.contains("Ann's title")));
+        assert_eq!((rows.len(), &rows[0]["body"]["task_id"]), (1, &json!(id)), "{has_driver}: {rows:?}");
+        assert!(rows[0]["body"]["summary"].as_str().is_some_and(|text| text.contains("Ann's title")));
     }
 }
 

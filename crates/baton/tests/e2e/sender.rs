@@ -60,10 +60,10 @@ impl Ends<'_> {
             .feed(start.to_string().as_bytes(), &["hook", "session-start", "--agent", "claude"])
             .done();
         let answer = answer.json();
-        let answer =
+        let announcement =
             answer.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str).expect("words");
         let _ = writeln!(table, "announcement");
-        for line in answer
+        for line in announcement
             .lines()
             .filter(|line| line.starts_with("  - ") && line.contains(short) && line.contains(" to lib"))
         {

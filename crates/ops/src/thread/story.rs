@@ -235,7 +235,7 @@ fn decision(of: &Delta) -> String {
 }
 
 fn work(packet: &Packet) -> ThreadWork {
-    let texts = packet.requests.iter().flat_map(|texts| [&texts.first, &texts.last]);
+    let texts = packet.requests.iter().flat_map(|request| [&request.first, &request.last]);
     let mut requests: Vec<String> = texts.flatten().map(|text| text.text.clone()).collect();
     requests.dedup();
     let change = |file: &baton_model::packet::FileChange| ThreadChange {

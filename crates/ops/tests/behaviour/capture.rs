@@ -28,14 +28,14 @@ fn talk(dir: &Path, prompts: &[&str]) -> Value {
     let id = "55555555-aaaa-4000-8000-00000000abcd";
     let path = dir.join(format!("{id}.jsonl"));
     let mut text = String::new();
-    for (n, prompts) in prompts.iter().enumerate() {
+    for (n, prompt) in prompts.iter().enumerate() {
         let line = |uuid: String, parent: Value, role: &str, message: &str| {
             json!({ "type": role, "uuid": uuid, "parentUuid": parent, "sessionId": id, "cwd": "/w",
                 "timestamp": format!("2026-11-24T10:0{n}:00.000Z"),
                 "message": { "role": role, "content": [{ "type": "text", "text": message }] } })
         };
         let before = n.checked_sub(1).map_or(Value::Null, |before| json!(format!("a{before}")));
-        text += &format!("{}\n", line(format!("u{n}"), before, "user", prompts));
+        text += &format!("{}\n", line(format!("u{n}"), before, "user", prompt));
         text += &format!("{}\n", line(format!("a{n}"), json!(format!("u{n}")), "assistant", "Fine."));
     }
     std::fs::write(&path, text).expect("written");

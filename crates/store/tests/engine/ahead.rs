@@ -95,7 +95,7 @@ fn a_batch_in_which_one_failed_late_is_kept_as_it_was_answered_or_not_at_all() {
             }
             let committed = store.commit_batch();
             let expected =
-                if committed.is_ok() { answers.iter().filter(|answers| **answers).count() } else { 0 };
+                if committed.is_ok() { answers.iter().filter(|succeeded| **succeeded).count() } else { 0 };
             assert_eq!(count(&mut store), expected, "{}: {answers:?} {committed:?}", place.name);
             store.write(&["b"], |tx| append(tx, "b", "after")).unwrap();
         });

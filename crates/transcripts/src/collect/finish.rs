@@ -174,7 +174,7 @@ impl Collector<'_> {
     /// last answer tell anyway.
     fn remarks(&self, summary: &Packet, label: &Label) -> Vec<Remark> {
         let listed = |text: &str| {
-            summary.open_loops.iter().chain(&summary.next_steps).any(|listed| listed.text.contains(text))
+            summary.open_loops.iter().chain(&summary.next_steps).any(|item| item.text.contains(text))
         };
         const SHORT: usize = 1000;
         let whole = [&self.first_request, &self.last_request, &self.last_answer];

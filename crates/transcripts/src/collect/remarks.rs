@@ -143,7 +143,7 @@ mod tests {
         }
         let entries = remarks.in_order();
         assert_eq!((entries.len(), remarks.left_out), (MAX_OF_AGENT, 1000 - MAX_OF_AGENT as u64));
-        assert_eq!(entries.iter().filter(|entries| entries.weight == 40).count(), 50);
+        assert_eq!(entries.iter().filter(|entry| entry.weight == 40).count(), 50);
         assert!(entries.windows(2).all(|pair| pair[0].said.at.line < pair[1].said.at.line));
     }
 

@@ -60,7 +60,7 @@ impl Sides<'_> {
 pub fn lost_by_sides(known: &[Record], sides: &Sides<'_>, merged: &Record) -> Vec<Conflict> {
     let Sides { ours, theirs, .. } = sides;
     let versions: Vec<Map<String, Value>> = known.iter().map(entries).collect();
-    let (our, side, line) = (entries(ours), entries(merged), entries(theirs));
+    let (our, current, line) = (entries(ours), entries(merged), entries(theirs));
     let is_told =
         |name: &str| !entry::is_comment(name) && !entry::is_member(name) && !DERIVED.contains(&name);
     let conflict = |name: &str, side: Side| Conflict {
@@ -75,11 +75,11 @@ pub fn lost_by_sides(known: &[Record], sides: &Sides<'_>, merged: &Record) -> Ve
         let is_old = versions.iter().any(|version| version.get(name) == Some(their));
         let is_within =
             |other: Option<&Value>| other == Some(their) || text::is_more(name, other, Some(their));
-        if !is_within(side.get(name)) && !is_old {
+        if !is_within(current.get(name)) && !is_old {
             found.push(conflict(name, Side::Ours));
         } else if our.contains_key(name)
             && !text::is_more(name, Some(their), our.get(name))
-            && side.get(name) == Some(their)
+            && current.get(name) == Some(their)
         {
             found.push(conflict(name, Side::Theirs));
         }

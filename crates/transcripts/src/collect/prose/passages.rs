@@ -44,7 +44,7 @@ impl PacketWords {
     }
 }
 
-/// The agent's passages with a sign of a reason, a choice, a turn, a failure or a doubt. `told` is what other sections
+/// The agent's passages with a sign of a reason, a choice, a turn, a failure or a doubt. `recorded` is what other sections
 /// have already.
 pub(crate) fn passages(text: &str, recorded: &[PacketWords]) -> Vec<Passage> {
     let mut all = Vec::new();
@@ -77,9 +77,9 @@ pub(crate) fn users_passages(text: &str, recorded: &[PacketWords]) -> Vec<Passag
         chunks(&new)
     };
     let counts = |text: &str| {
-        let all_sentences = text.trim_end_matches('?');
-        let weighs = weigh(&lowered(all_sentences)).sum >= LEAST;
-        weighs || (all_sentences.len() == text.len() && says_much(text))
+        let statement = text.trim_end_matches('?');
+        let weighs = weigh(&lowered(statement)).sum >= LEAST;
+        weighs || (statement.len() == text.len() && says_much(text))
     };
     let news = counts(&joined(&new).text);
     passages.into_iter().filter(|passage| news && counts(&passage.text)).take(MAX_PASSAGES).collect()
@@ -175,8 +175,7 @@ fn prose(line: &[&str], recorded: &[PacketWords], all: &mut Vec<Passage>) {
     if size <= MAX_PASSAGE {
         let untold: Vec<&str> = line.iter().zip(&new).filter(|(_, new)| **new).map(|(one, _)| *one).collect();
         // What was classed without a reason may have it in the sentence beside it.
-        let bare =
-            |one: &&str| recorded.iter().any(|recorded| !recorded.reasoned && recorded.text.contains(*one));
+        let bare = |one: &&str| recorded.iter().any(|words| !words.reasoned && words.text.contains(*one));
         let beside = !untold.is_empty() && line.iter().any(bare);
         if beside || joined(&untold).weight >= LEAST {
             let whole = joined(line);
@@ -254,7 +253,7 @@ fn joined(sentences: &[&str]) -> Passage {
 }
 
 fn is_told(sentence: &str, recorded: &[PacketWords]) -> bool {
-    recorded.iter().any(|recorded| recorded.text.contains(sentence))
+    recorded.iter().any(|one| one.text.contains(sentence))
 }
 
 /// What an agent says while it works, which its calls tell better.

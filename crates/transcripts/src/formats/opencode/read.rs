@@ -182,9 +182,9 @@ impl Reader<'_> {
             None => {}
             Some("MessageAbortedError") => self.emitter.send(EventKind::Interrupted),
             Some(name) => {
-                let texts =
-                    info.at(&["error", "data", "message"]).str().filter(|texts| !texts.trim().is_empty());
-                self.emitter.provider_error(texts.unwrap_or(name));
+                let message =
+                    info.at(&["error", "data", "message"]).str().filter(|text| !text.trim().is_empty());
+                self.emitter.provider_error(message.unwrap_or(name));
             }
         }
     }
