@@ -189,10 +189,16 @@ impl Delta {
 
     /// One line that says what happened, at most 200 characters.
     pub fn headline(&self) -> String {
-        let told: SummaryFields =
+        let summary: SummaryFields =
             serde_json::from_str(&self.body).or_else(|_| self.told_twice()).unwrap_or_default();
-        let fields =
-            [&told.summary, &told.text, &told.what, &told.reason, &told.picker_identity, &told.subject];
+        let fields = [
+            &summary.summary,
+            &summary.text,
+            &summary.what,
+            &summary.reason,
+            &summary.picker_identity,
+            &summary.subject,
+        ];
         let text = fields.into_iter().find_map(Value::as_str);
         // What came too late is what such a note is about.
         let late = text.filter(|_| self.body.contains("\"late_")).and_then(|_| words(&self.body_json()));
@@ -216,12 +222,12 @@ impl Row {
 pub fn words(body: &Value) -> Option<String> {
     let text = |name: &str| body.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let why = text("why").map(|why| format!(" ({why})")).unwrap_or_default();
-    let said = text("text").or_else(|| text("what")).map(|said| format!("{said}{why}"));
+    let sentence = text("text").or_else(|| text("what")).map(|sentence| format!("{sentence}{why}"));
     let late = ["late_checkpoint", "late_note", "late_packet", "late_reason"];
     let carried = late.into_iter().find_map(|name| body.get(name)).map(carried);
-    match (said, carried) {
-        (Some(said), Some(carried)) => Some(format!("{said}: {carried}")),
-        (said, carried) => said.or(carried),
+    match (sentence, carried) {
+        (Some(sentence), Some(carried)) => Some(format!("{sentence}: {carried}")),
+        (sentence, carried) => sentence.or(carried),
     }
 }
 
@@ -274,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_words_of_a_late_call_are_all_that_it_carried() {
-        for (body, said) in [
+        for (body, expected) in [
             (json!({ "text": "ask Tom" }), Some("ask Tom")),
             (json!({ "what": "use jiff", "why": "no clock" }), Some("use jiff (no clock)")),
             (
@@ -293,7 +299,7 @@ mod tests {
             (json!({ "text": "late", "late_reason": "tired" }), Some("late: tired")),
             (json!({ "reason": "stale" }), None),
         ] {
-            assert_eq!(words(&body).as_deref(), said, "{body}");
+            assert_eq!(words(&body).as_deref(), expected, "{body}");
         }
     }
 

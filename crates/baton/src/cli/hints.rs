@@ -203,8 +203,8 @@ fn every_option_that_a_rule_names_is_one_of_the_command_that_is_meant() {
         if !RULES.iter().any(|krate| file.starts_with(&format!("{krate}/"))) {
             continue;
         }
-        let meant = BARE.iter().find(|(name, _)| *name == file).map_or(&[][..], |(_, commands)| *commands);
-        let known: BTreeSet<String> = meant
+        let targets = BARE.iter().find(|(name, _)| *name == file).map_or(&[][..], |(_, commands)| *commands);
+        let known: BTreeSet<String> = targets
             .iter()
             .flat_map(|path| match *path {
                 "*" => longs(&root, true),
@@ -213,7 +213,7 @@ fn every_option_that_a_rule_names_is_one_of_the_command_that_is_meant() {
             .collect();
         for text in texts.iter().filter(|text| text.contains(' ')) {
             let missing = options(&bare(text)).into_iter().find(|option| !known.contains(option));
-            found.extend(missing.map(|option| format!("{file}: --{option} is none of {meant:?}: {text}")));
+            found.extend(missing.map(|option| format!("{file}: --{option} is none of {targets:?}: {text}")));
         }
     }
     assert!(found.is_empty(), "name its command, or say in BARE which is meant:\n{}", found.join("\n"));

@@ -373,7 +373,7 @@ fn line(row: &Row) -> String {
         Some(other) => other.clone(),
         None => Value::Null,
     };
-    let told = ["summary", "text", "what", "reason", "picker_identity", "surface"]
+    let value = ["summary", "text", "what", "reason", "picker_identity", "surface"]
         .iter()
         .find_map(|key| body.get(*key)?.as_str());
     format!(
@@ -382,6 +382,6 @@ fn line(row: &Row) -> String {
         rfc3339(row.created_at.0),
         row.kind.as_str(),
         visible(&row.identity),
-        told.map(baton_model::packet::one_line).map(|t| visible(&t)).unwrap_or_default()
+        value.map(baton_model::packet::one_line).map(|t| visible(&t)).unwrap_or_default()
     )
 }

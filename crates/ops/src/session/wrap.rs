@@ -183,14 +183,14 @@ fn wrap(
     if let Some(answer) = request::answered::<WrapOutput>(tx, request.as_ref())? {
         return Ok(WrapResult::Wrapped(Box::new(WrapOutput { replay: Replay::of(None), ..answer })));
     }
-    let meant = EndRequest {
+    let end = EndRequest {
         identity: input.identity.as_deref(),
         session: input.session.as_deref(),
         force: input.force,
         why: input.why.as_deref(),
     };
-    let mut own = meant.session(tx, env, project_id)?;
-    let forced_by = meant.forced_by(env, &own)?;
+    let mut own = end.session(tx, env, project_id)?;
+    let forced_by = end.forced_by(env, &own)?;
     if !own.is_open() {
         return Ok(WrapResult::Late(keep_late_wrap(tx, env, &own, input, packet)?));
     }
