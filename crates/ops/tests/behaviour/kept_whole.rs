@@ -65,10 +65,10 @@ on_every_backend! {
         let imported = w.ok(&agent("Ann"), "beads_import", json!({ "lines": [row.to_string()] }));
         assert_eq!(w.ok(&agent("Ann"), "task_show", json!({ "id": id }))["notes"], "", "{imported:#}");
         assert_eq!(imported["emptied"], json!([{ "id": id, "field": "notes" }]));
-        let said = w.ledger().iter().any(|delta| {
+        let is_noted = w.ledger().iter().any(|delta| {
             delta["body"]["replaced"]["notes"] == "words of Donna" && text(&delta["body"], "summary").contains("notes")
         });
-        assert!(said, "the ledger has it, and says which field");
+        assert!(is_noted, "the ledger has it, and says which field");
     }
 
     fn what_another_holds_is_neither_held_back_nor_freed_nor_moved(w) {
