@@ -251,7 +251,8 @@ fn what_is_about_the_store_itself_is_done_where_it_is() {
     assert_eq!(settings["settings"]["server"]["from"], "env BATON_SERVER");
     // A store that is named on the command line wins.
     let own = stage.root().join("own.db").display().to_string();
-    assert_eq!(items(&lola.json(&["--store", &own, "project", "list"])).len(), 0);
+    lola.refused(3, "store_missing", &["--store", &own, "project", "list"]);
+    assert!(!std::path::Path::new(&own).exists(), "to look makes no store");
     assert_eq!(items(&lola.json(&["project", "list"])).len(), 1);
     // What a repository says about servers is not believed.
     fs::write(stage.shop().join(".baton.toml"), "server = \"http://evil.example\"\n").expect("written");
