@@ -201,7 +201,8 @@ impl Delta {
         ];
         let text = fields.into_iter().find_map(Value::as_str);
         // What came too late is what such a note is about.
-        let late = text.filter(|_| self.body.contains("\"late_")).and_then(|_| words(&self.body_json()));
+        let late =
+            text.filter(|_| self.body.contains("\"late_")).and_then(|_| brief_words(&self.body_json()));
         text.map(|text| crate::packet::one_line(late.as_deref().unwrap_or(text))).unwrap_or_default()
     }
 
@@ -231,12 +232,21 @@ pub fn words(body: &Value) -> Option<String> {
     }
 }
 
+/// The same in brief: of a late packet its summary and its next steps.
+pub fn brief_words(body: &Value) -> Option<String> {
+    let packet = body.get("late_packet").and_then(Value::as_str).and_then(packet_words);
+    match (packet, body.get("text").and_then(Value::as_str)) {
+        (Some(packet), Some(text)) => Some(format!("{text}: {packet}")),
+        _ => words(body),
+    }
+}
+
 /// What a late call carried: a text as it is, a note in its words, and anything more than that as JSON.
 fn carried(late: &Value) -> String {
     let is_summary =
         |fields: &Map<String, Value>| fields.iter().all(|(key, value)| key == "summary" || value.is_null());
     match late {
-        Value::String(text) => packet_words(text).unwrap_or_else(|| text.clone()),
+        Value::String(text) => text.clone(),
         Value::Object(fields) if is_summary(fields) => {
             late["summary"].as_str().unwrap_or_default().to_owned()
         }
@@ -301,6 +311,9 @@ mod tests {
         ] {
             assert_eq!(words(&body).as_deref(), expected, "{body}");
         }
+        let packet = json!({ "summary": "s", "next_steps": ["a", "b"] }).to_string();
+        let late = json!({ "text": "late", "late_packet": packet });
+        assert_eq!(brief_words(&late).as_deref(), Some("late: s; next: a; b"));
     }
 
     #[test]

@@ -256,8 +256,7 @@ impl Remote {
             refusal.message = format!(
                 "BATON_TOKEN is set, and {} does not take it: it is wrong, revoked or expired",
                 self.server.url
-            )
-            .into();
+            );
             refusal.hint = "ask the operator of the server for a new one (`baton token create`)".into();
         }
         let beside = ["code", "message", "hint", "type", "title", "status"];
