@@ -28,6 +28,7 @@ const ARGUMENTS: &[(&str, &str, Place)] = &[
     ("audit_report", "commands", Place::Words),
     ("audit_report", "Document.path", Place::Words),
     ("baton_export", "again", Place::Words),
+    ("baton_import", "again", Place::Words),
     ("baton_import", "FileLocation.root", Place::Words),
     ("baton_import", "LeftOut.path", Place::Words),
     ("baton_import", "LeftOut.reason", Place::Words),
